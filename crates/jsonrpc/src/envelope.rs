@@ -1,0 +1,199 @@
+//! Reads the outside of a message: which members it has, and where in the text they stand.
+
+use std::fmt;
+
+use bytestring::ByteString;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::frame::{Intent, Malformed};
+use crate::{ErrorObject, Message, Notification, RawJson, Request, RequestId, Response};
+
+/// The members of a message that JSON-RPC gives a meaning, undecoded. Others are passed over.
+#[derive(Default)]
+pub(crate) struct Envelope<'a> {
+    jsonrpc: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
+    method: Option<&'a RawValue>,
+    params: Option<&'a RawValue>,
+    result: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
+    /// A member that stands twice: two readers could disagree on which one counts, so neither does.
+    repeated: Option<&'static str>,
+}
+
+/// Fills an [`Envelope`] that outlives a failure, so that what was read before it can still be used.
+pub(crate) struct EnvelopeSeed<'s, 'a>(pub(crate) &'s mut Envelope<'a>);
+
+impl<'de> DeserializeSeed<'de> for EnvelopeSeed<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for EnvelopeSeed<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON-RPC message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(member) = members.next_key_seed(MemberSeed)? {
+            let (slot, name) = match member {
+                Member::Jsonrpc => (&mut self.0.jsonrpc, "jsonrpc"),
+                Member::Id => (&mut self.0.id, "id"),
+                Member::Method => (&mut self.0.method, "method"),
+                Member::Params => (&mut self.0.params, "params"),
+                Member::Result => (&mut self.0.result, "result"),
+                Member::Error => (&mut self.0.error, "error"),
+                Member::Other => {
+                    members.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if slot.replace(members.next_value()?).is_some() {
+                self.0.repeated = Some(name);
+            }
+        }
+        Ok(())
+    }
+}
+
+enum Member {
+    Jsonrpc,
+    Id,
+    Method,
+    Params,
+    Result,
+    Error,
+    Other,
+}
+
+struct MemberSeed;
+
+impl<'de> DeserializeSeed<'de> for MemberSeed {
+    type Value = Member;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Member, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for MemberSeed {
+    type Value = Member;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    /// The names are case-sensitive: `Method` is a member that nobody knows.
+    fn visit_str<E>(self, name: &str) -> Result<Member, E> {
+        Ok(match name {
+            "jsonrpc" => Member::Jsonrpc,
+            "id" => Member::Id,
+            "method" => Member::Method,
+            "params" => Member::Params,
+            "result" => Member::Result,
+            "error" => Member::Error,
+            _ => Member::Other,
+        })
+    }
+}
+
+impl Envelope<'_> {
+    /// The id, where it was reached and is one.
+    pub(crate) fn id(&self) -> Option<RequestId> {
+        if self.repeated == Some("id") {
+            return None;
+        }
+        self.id.and_then(|id| RequestId::from_json(id.get()))
+    }
+
+    /// Whether a method was reached, so that an id is one to answer.
+    pub(crate) fn is_call(&self) -> bool {
+        self.method.is_some()
+    }
+
+    /// Makes a message of the members, which must lie within `frame`.
+    pub(crate) fn into_message(self, frame: &ByteString) -> Result<Message, Malformed> {
+        if let Some(name) = self.repeated {
+            return Err(self.malformed(format_args!("the member {name:?} stands twice")));
+        }
+        if self.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
+            return Err(self.malformed("the member \"jsonrpc\" must be \"2.0\""));
+        }
+        if self.method.is_some() { self.into_call(frame) } else { self.into_response(frame) }
+    }
+
+    fn into_call(self, frame: &ByteString) -> Result<Message, Malformed> {
+        let Some(method) = self.method.and_then(|method| text_within(frame, method)) else {
+            return Err(self.malformed("the member \"method\" must be a string"));
+        };
+        let params = match self.params {
+            Some(params) if matches!(params.get().as_bytes()[0], b'{' | b'[') => {
+                Some(RawJson::slice(frame, params))
+            }
+            None => None,
+            Some(params) if params.get() == "null" => None,
+            Some(_) => return Err(self.malformed("the member \"params\" must be an object or an array")),
+        };
+        if self.id.is_none() {
+            return Ok(Notification { method, params }.into());
+        }
+        match self.id() {
+            Some(id) => Ok(Request { id, method, params }.into()),
+            None => Err(self.malformed("the member \"id\" must be an integer, a string or null")),
+        }
+    }
+
+    fn into_response(self, frame: &ByteString) -> Result<Message, Malformed> {
+        let error = self.error.filter(|error| error.get() != "null");
+        let outcome = match (self.result, error) {
+            (Some(result), None) => Ok(RawJson::slice(frame, result)),
+            // A null result beside an error is how JSON-RPC 1.0 wrote an error.
+            (result, Some(error)) if result.is_none_or(|result| result.get() == "null") => {
+                match serde_json::from_str::<ErrorObject>(error.get()) {
+                    Ok(error) => Err(error),
+                    Err(why) => return Err(self.malformed(format_args!("the member \"error\": {why}"))),
+                }
+            }
+            (None, None) => {
+                return Err(self.malformed("a message has \"method\", \"result\" or \"error\""));
+            }
+            _ => return Err(self.malformed("a response has \"result\" or \"error\", not both")),
+        };
+        // An error about a message whose id its reader could not tell may come without one.
+        let id = if self.id.is_none() { Some(RequestId::NULL) } else { self.id() };
+        match id {
+            Some(id) => Ok(Response { id, outcome }.into()),
+            None => Err(self.malformed("the member \"id\" must be an integer, a string or null")),
+        }
+    }
+
+    fn malformed(&self, why: impl fmt::Display) -> Malformed {
+        let id = self.id();
+        let is_response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
+        let is_notification = self.id.is_none() && self.method.is_some_and(|m| m.get().starts_with('"'));
+        let intent = match id {
+            _ if is_response => Intent::Response(id.unwrap_or(RequestId::NULL)),
+            _ if is_notification => Intent::Notification,
+            id => Intent::Request(id.unwrap_or(RequestId::NULL)),
+        };
+        Malformed { error: ErrorObject::invalid_request(why), intent }
+    }
+}
+
+/// The string that `raw` stands for, sharing the frame's memory where it has no escapes.
+fn text_within(frame: &ByteString, raw: &RawValue) -> Option<ByteString> {
+    let quoted = raw.get();
+    if !quoted.starts_with('"') {
+        None
+    } else if quoted.contains('\\') {
+        serde_json::from_str::<String>(quoted).ok().map(ByteString::from)
+    } else {
+        quoted.get(1..quoted.len() - 1).map(|text| frame.slice_ref(text))
+    }
+}

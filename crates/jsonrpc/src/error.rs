@@ -1,0 +1,88 @@
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::RawJson;
+
+/// The error codes that JSON-RPC 2.0 itself defines. Protocols on top add their own.
+pub mod code {
+    /// The text was not JSON.
+    pub const PARSE_ERROR: i64 = -32700;
+    /// It was JSON, but no JSON-RPC message.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// Nobody here answers that method.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The method exists, its parameters were wrong.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// The receiver failed.
+    pub const INTERNAL_ERROR: i64 = -32603;
+    /// The call was cancelled (used by ACP and LSP).
+    pub const REQUEST_CANCELLED: i64 = -32800;
+}
+
+/// An error as it travels: the `error` member of a response.
+///
+/// This is what one peer tells the other. It is not this library's error type: what can go wrong with a call
+/// has one of its own, in which a peer's refusal is one case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[non_exhaustive]
+pub struct ErrorObject {
+    /// A number that programs decide on; see [`code`].
+    pub code: i64,
+    /// One short sentence for people.
+    pub message: Cow<'static, str>,
+    /// Anything more, in a shape that the code or the method defines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<RawJson>,
+}
+
+impl ErrorObject {
+    /// An error without data.
+    pub fn new(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// The same error with data. A value without a JSON form is left out.
+    #[must_use]
+    pub fn with_data<T: Serialize + ?Sized>(mut self, data: &T) -> Self {
+        self.data = RawJson::encode(data).ok();
+        self
+    }
+
+    /// `-32700`: what arrived is not JSON.
+    pub fn parse_error(why: impl fmt::Display) -> Self {
+        Self::new(code::PARSE_ERROR, format!("parse error: {why}"))
+    }
+
+    /// `-32600`: what arrived is JSON, but not a message that can be taken here.
+    pub fn invalid_request(why: impl fmt::Display) -> Self {
+        Self::new(code::INVALID_REQUEST, format!("invalid request: {why}"))
+    }
+
+    /// `-32601`: nobody here answers that method.
+    pub fn method_not_found(method: &str) -> Self {
+        Self::new(code::METHOD_NOT_FOUND, format!("method not found: {method}"))
+    }
+
+    /// `-32602`: the method is known and its parameters are wrong.
+    pub fn invalid_params(why: impl fmt::Display) -> Self {
+        Self::new(code::INVALID_PARAMS, format!("invalid params: {why}"))
+    }
+
+    /// `-32603`: the receiver failed.
+    pub fn internal_error(why: impl fmt::Display) -> Self {
+        Self::new(code::INTERNAL_ERROR, format!("internal error: {why}"))
+    }
+
+    /// `-32800`: the call was cancelled.
+    pub fn request_cancelled() -> Self {
+        Self::new(code::REQUEST_CANCELLED, "request cancelled")
+    }
+}
+
+impl fmt::Display for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.code)
+    }
+}

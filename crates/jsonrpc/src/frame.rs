@@ -1,0 +1,219 @@
+use std::fmt;
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::envelope::{Envelope, EnvelopeSeed};
+use crate::{ErrorObject, Message, RequestId, line::LineError};
+
+/// The most messages a batch may hold unless a caller says otherwise.
+pub const DEFAULT_BATCH_LIMIT: usize = 1024;
+
+/// What one line, one HTTP body or one SSE event carries.
+///
+/// Reading loses nothing: text that is no message becomes [`Malformed`], which says how to answer it.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::exhaustive_enums, reason = "a frame is one message, many, or none")]
+pub enum Frame {
+    /// One message.
+    Single(Message),
+    /// An array of messages, each of which may be malformed on its own.
+    Batch(Vec<Result<Message, Malformed>>),
+    /// Text that is no JSON-RPC message.
+    Malformed(Malformed),
+}
+
+/// Text that is no JSON-RPC message, and what it seems to have been meant as.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Malformed {
+    /// What is wrong with it, in the form in which the sender is told.
+    pub error: ErrorObject,
+    /// What it was meant as, which decides who is told.
+    pub intent: Intent,
+}
+
+/// What a malformed message was meant as, as far as it can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Intent {
+    /// A request, or nothing recognisable: it is answered with the error, under its id where one could be
+    /// read and under null where not.
+    Request(RequestId),
+    /// A notification: those are never answered.
+    Notification,
+    /// An answer to a call of ours, which fails if the id could be read.
+    Response(RequestId),
+}
+
+impl Malformed {
+    /// Malformed text that is answered under `id`.
+    pub fn request(id: RequestId, error: ErrorObject) -> Self {
+        Self { error, intent: Intent::Request(id) }
+    }
+}
+
+impl Frame {
+    /// Reads a frame; a batch may hold [`DEFAULT_BATCH_LIMIT`] messages.
+    pub fn parse(text: ByteString) -> Self {
+        Self::parse_with(text, DEFAULT_BATCH_LIMIT)
+    }
+
+    /// Reads a frame; a batch may hold `batch_limit` messages. A longer one is refused before its messages
+    /// are taken.
+    pub fn parse_with(text: ByteString, batch_limit: usize) -> Self {
+        match text.trim_start().as_bytes().first() {
+            Some(b'[') => parse_batch(&text, batch_limit),
+            Some(b'{') => match parse_message(&text, &text) {
+                Ok(message) => Self::Single(message),
+                Err(malformed) => Self::Malformed(malformed),
+            },
+            _ => Self::Malformed(not_an_object(&text)),
+        }
+    }
+
+    /// Reads a frame from bytes that may not be UTF-8.
+    pub fn parse_bytes(bytes: Bytes) -> Self {
+        match ByteString::try_from(bytes) {
+            Ok(text) => Self::parse(text),
+            Err(error) => LineError::NotUtf8(error).into(),
+        }
+    }
+
+    /// Writes the frame as one line of JSON without its line end. What was malformed when it came in is not
+    /// repeated: in its place stands the answer that it gets.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Single(message) => message.write(out),
+            Self::Batch(messages) => {
+                out.push(b'[');
+                for (index, message) in messages.iter().enumerate() {
+                    if index > 0 {
+                        out.push(b',');
+                    }
+                    match message {
+                        Ok(message) => message.write(out),
+                        Err(malformed) => malformed.write_answer(out),
+                    }
+                }
+                out.push(b']');
+            }
+            Self::Malformed(malformed) => malformed.write_answer(out),
+        }
+    }
+
+    /// About how many bytes the frame takes: what queues count.
+    pub fn size_hint(&self) -> usize {
+        match self {
+            Self::Single(message) => message.size_hint(),
+            Self::Batch(messages) => messages.iter().flatten().map(Message::size_hint).sum(),
+            Self::Malformed(_) => 0,
+        }
+    }
+}
+
+impl Malformed {
+    fn write_answer(&self, out: &mut Vec<u8>) {
+        let id = match &self.intent {
+            Intent::Request(id) => id.clone(),
+            Intent::Notification | Intent::Response(_) => RequestId::NULL,
+        };
+        Message::Response(crate::Response::new(id, Err(self.error.clone()))).write(out);
+    }
+}
+
+impl From<Message> for Frame {
+    fn from(message: Message) -> Self {
+        Self::Single(message)
+    }
+}
+
+impl From<LineError> for Frame {
+    fn from(error: LineError) -> Self {
+        Self::Malformed(match error {
+            LineError::NotUtf8(error) => {
+                Malformed::request(RequestId::NULL, ErrorObject::parse_error(format_args!("not UTF-8: {error}")))
+            }
+            LineError::TooLong { limit, id } => Malformed::request(
+                id.unwrap_or(RequestId::NULL),
+                ErrorObject::invalid_request(format_args!("the message is longer than the limit of {limit} bytes"))
+                    .with_data(&serde_json::json!({ "limit": limit })),
+            ),
+        })
+    }
+}
+
+impl From<Result<ByteString, LineError>> for Frame {
+    fn from(line: Result<ByteString, LineError>) -> Self {
+        line.map_or_else(Self::from, Self::parse)
+    }
+}
+
+/// Reads one message from `text`, which lies within `frame`.
+fn parse_message(frame: &ByteString, text: &str) -> Result<Message, Malformed> {
+    let mut envelope = Envelope::default();
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    EnvelopeSeed(&mut envelope)
+        .deserialize(&mut deserializer)
+        .and_then(|()| deserializer.end())
+        .map_err(|error| Malformed::request(RequestId::NULL, ErrorObject::parse_error(error)))?;
+    envelope.into_message(frame)
+}
+
+/// What to say of text that begins neither an object nor an array.
+fn not_an_object(text: &str) -> Malformed {
+    let error = match serde_json::from_str::<IgnoredAny>(text) {
+        Ok(_) => ErrorObject::invalid_request("a message is a JSON object"),
+        Err(error) => ErrorObject::parse_error(error),
+    };
+    Malformed::request(RequestId::NULL, error)
+}
+
+fn parse_batch(frame: &ByteString, limit: usize) -> Frame {
+    let mut batch = BatchVisitor { frame, limit, messages: Vec::new(), too_long: false };
+    let mut deserializer = serde_json::Deserializer::from_str(frame);
+    let read = deserializer.deserialize_seq(&mut batch).and_then(|()| deserializer.end());
+    let error = match read {
+        _ if batch.too_long => {
+            ErrorObject::invalid_request(format_args!("the batch is longer than the limit of {limit} messages"))
+                .with_data(&serde_json::json!({ "limit": limit }))
+        }
+        Err(error) => ErrorObject::parse_error(error),
+        Ok(()) if batch.messages.is_empty() => ErrorObject::invalid_request("an empty batch"),
+        Ok(()) => return Frame::Batch(batch.messages),
+    };
+    Frame::Malformed(Malformed::request(RequestId::NULL, error))
+}
+
+/// Takes the messages of an array one by one and stops at the limit.
+struct BatchVisitor<'a> {
+    frame: &'a ByteString,
+    limit: usize,
+    messages: Vec<Result<Message, Malformed>>,
+    too_long: bool,
+}
+
+impl<'de> Visitor<'de> for &mut BatchVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of messages")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        while let Some(element) = elements.next_element::<&'de RawValue>()? {
+            if self.messages.len() == self.limit {
+                self.too_long = true;
+                return Err(de::Error::custom("batch too long"));
+            }
+            self.messages.push(if element.get().starts_with('{') {
+                parse_message(self.frame, element.get())
+            } else {
+                Err(not_an_object(element.get()))
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The `id` that ties an answer to its request.
+///
+/// An integer (all of `i64` and `u64`), a string, or null. `1` and `"1"` are two different ids. Null is
+/// read, because peers send it, but this library never asks with it.
+///
+/// An id goes back exactly as it came: a string keeps the escapes it was written with, although two
+/// spellings of one string are equal here.
+#[derive(Clone)]
+pub struct RequestId(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Null,
+    Signed(i64),
+    /// Only numbers above `i64::MAX`, so that equal numbers have one form.
+    Unsigned(u64),
+    /// The JSON text, quotes and escapes included.
+    Text(Box<str>),
+}
+
+impl RequestId {
+    /// The id `null`.
+    pub const NULL: Self = Self(Repr::Null);
+
+    /// Reads an id from its JSON text; none where it is no integer in range, no string and not null.
+    pub(crate) fn from_json(text: &str) -> Option<Self> {
+        match text.as_bytes().first()? {
+            b'n' => Some(Self::NULL),
+            b'"' => decode_text(text).map(|_| Self(Repr::Text(text.into()))),
+            b'-' => text.parse().ok().filter(|_| text != "-0").map(|n| Self(Repr::Signed(n))),
+            _ => text.parse::<u64>().ok().map(Self::from),
+        }
+    }
+
+    /// Whether this is `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self.0, Repr::Null)
+    }
+
+    /// The integer, if it is one that fits.
+    pub fn as_i64(&self) -> Option<i64> {
+        match self.0 {
+            Repr::Signed(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The integer, if it is one that fits.
+    pub fn as_u64(&self) -> Option<u64> {
+        match self.0 {
+            Repr::Signed(n) => u64::try_from(n).ok(),
+            Repr::Unsigned(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The string without its escapes, if it is one.
+    pub fn as_str(&self) -> Option<Cow<'_, str>> {
+        match &self.0 {
+            Repr::Text(text) => decode_text(text),
+            _ => None,
+        }
+    }
+}
+
+/// The string that JSON text stands for. None where it stands for none, such as a lone surrogate.
+fn decode_text(text: &str) -> Option<Cow<'_, str>> {
+    if text.contains('\\') {
+        serde_json::from_str(text).ok().map(Cow::Owned)
+    } else {
+        text.get(1..text.len().checked_sub(1)?).map(Cow::Borrowed)
+    }
+}
+
+impl fmt::Display for RequestId {
+    /// The JSON text, byte for byte as it arrived.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Null => f.write_str("null"),
+            Repr::Signed(n) => n.fmt(f),
+            Repr::Unsigned(n) => n.fmt(f),
+            Repr::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl fmt::Debug for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl PartialEq for RequestId {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Repr::Null, Repr::Null) => true,
+            (Repr::Signed(a), Repr::Signed(b)) => a == b,
+            (Repr::Unsigned(a), Repr::Unsigned(b)) => a == b,
+            (Repr::Text(a), Repr::Text(b)) => a == b || decode_text(a) == decode_text(b),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for RequestId {}
+
+impl Hash for RequestId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(&self.0).hash(state);
+        match &self.0 {
+            Repr::Null => {}
+            Repr::Signed(n) => n.hash(state),
+            Repr::Unsigned(n) => n.hash(state),
+            Repr::Text(text) => decode_text(text).hash(state),
+        }
+    }
+}
+
+impl From<i64> for RequestId {
+    fn from(number: i64) -> Self {
+        Self(Repr::Signed(number))
+    }
+}
+
+impl From<u64> for RequestId {
+    fn from(number: u64) -> Self {
+        Self(i64::try_from(number).map_or(Repr::Unsigned(number), Repr::Signed))
+    }
+}
+
+impl From<&str> for RequestId {
+    fn from(text: &str) -> Self {
+        let json = serde_json::to_string(text).expect("a string always has a JSON form");
+        Self(Repr::Text(json.into()))
+    }
+}
+
+impl Serialize for RequestId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Repr::Null => serializer.serialize_unit(),
+            Repr::Signed(n) => serializer.serialize_i64(*n),
+            Repr::Unsigned(n) => serializer.serialize_u64(*n),
+            Repr::Text(_) => serializer.serialize_str(&self.as_str().unwrap_or_default()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RequestId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(IdVisitor)
+    }
+}
+
+struct IdVisitor;
+
+impl Visitor<'_> for IdVisitor {
+    type Value = RequestId;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a request id: an integer, a string or null")
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<RequestId, E> {
+        Ok(number.into())
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<RequestId, E> {
+        Ok(number.into())
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<RequestId, E> {
+        Ok(text.into())
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<RequestId, E> {
+        Ok(RequestId::NULL)
+    }
+}

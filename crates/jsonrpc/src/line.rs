@@ -1,0 +1,209 @@
+use bytes::Bytes;
+use bytestring::ByteString;
+use serde::de::DeserializeSeed;
+
+use crate::RequestId;
+use crate::envelope::{Envelope, EnvelopeSeed};
+
+/// The longest line taken unless a caller says otherwise: 32 MiB.
+pub const DEFAULT_LINE_LIMIT: usize = 32 << 20;
+
+/// How much room a reader is offered at once.
+const CHUNK: usize = 64 << 10;
+
+/// Below this much room the buffer is tidied or grows.
+const LEAST_ROOM: usize = 4 << 10;
+
+/// A line up to this length is copied, so that keeping a small message does not keep the buffer it came in.
+const COPY_LIMIT: usize = 16 << 10;
+
+/// Cuts a stream of bytes into lines, one message each.
+///
+/// It does no I/O. Whoever reads asks for [`room`](Self::room), says how much of it was
+/// [`filled`](Self::filled), and takes complete lines with [`next_line`](Self::next_line):
+///
+/// ```
+/// # use agentwire_jsonrpc::LineDecoder;
+/// # fn read_all(mut input: impl std::io::Read) -> std::io::Result<()> {
+/// let mut lines = LineDecoder::default();
+/// loop {
+///     let count = input.read(lines.room())?;
+///     lines.filled(count);
+///     while let Some(line) = lines.next_line() {
+///         println!("{line:?}");
+///     }
+///     if count == 0 {
+///         println!("{:?}", lines.finish());
+///         return Ok(());
+///     }
+/// }
+/// # }
+/// # read_all(&b"{}\n"[..]).unwrap();
+/// ```
+///
+/// Line ends may be LF or CRLF, blank lines are passed over, and so is a byte order mark at the start. A line
+/// over the limit is reported as soon as the limit is passed, without keeping what follows; the stream goes
+/// on at the next line.
+#[derive(Debug)]
+pub struct LineDecoder {
+    limit: usize,
+    buffer: Vec<u8>,
+    /// What has been read and not taken: `buffer[start..end]`.
+    start: usize,
+    end: usize,
+    /// Up to here the buffer is known to hold no line end.
+    scanned: usize,
+    /// Whether the rest of the current line is thrown away.
+    skipping: bool,
+    /// Whether anything was taken yet, after which a byte order mark means nothing.
+    started: bool,
+}
+
+/// Why a line cannot be read as text. The lines after it still can.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineError {
+    /// The line is not UTF-8.
+    #[error("the line is not UTF-8: {0}")]
+    NotUtf8(#[source] std::str::Utf8Error),
+    /// The line is longer than the decoder takes.
+    #[error("the line is longer than the limit of {limit} bytes")]
+    #[non_exhaustive]
+    TooLong {
+        /// The limit, in bytes.
+        limit: usize,
+        /// The request's id, where it stood before the part that was too long.
+        id: Option<RequestId>,
+    },
+}
+
+impl Default for LineDecoder {
+    fn default() -> Self {
+        Self::new(DEFAULT_LINE_LIMIT)
+    }
+}
+
+impl LineDecoder {
+    /// A decoder that takes lines of up to `limit` bytes, without their line end.
+    pub fn new(limit: usize) -> Self {
+        Self { limit, buffer: Vec::new(), start: 0, end: 0, scanned: 0, skipping: false, started: false }
+    }
+
+    /// Room for what is read next. It is never empty, and takes memory only as the current line grows.
+    pub fn room(&mut self) -> &mut [u8] {
+        if self.start == self.end {
+            (self.start, self.end, self.scanned) = (0, 0, 0);
+        }
+        if self.buffer.len() - self.end < LEAST_ROOM {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.scanned -= self.start;
+            self.start = 0;
+            if self.buffer.len() - self.end < LEAST_ROOM {
+                // A long line grows by a quarter: its memory is touched, so a half would be felt.
+                let length = self.buffer.len() + (self.buffer.len() / 4).max(CHUNK);
+                self.buffer.reserve_exact(length - self.buffer.len());
+                self.buffer.resize(length, 0);
+            }
+        }
+        &mut self.buffer[self.end..]
+    }
+
+    /// Says that the first `count` bytes of the last [`room`](Self::room) were read.
+    ///
+    /// # Panics
+    ///
+    /// When that is more than there was room for.
+    pub fn filled(&mut self, count: usize) {
+        assert!(count <= self.buffer.len() - self.end, "more was read than there was room for");
+        self.end += count;
+    }
+
+    /// Adds bytes that stand elsewhere.
+    pub fn push(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let room = self.room();
+            let count = room.len().min(bytes.len());
+            room[..count].copy_from_slice(&bytes[..count]);
+            self.filled(count);
+            bytes = &bytes[count..];
+        }
+    }
+
+    /// Takes the next complete line. None when more must be read first.
+    pub fn next_line(&mut self) -> Option<Result<ByteString, LineError>> {
+        loop {
+            let rest = &self.buffer[self.scanned..self.end];
+            let Some(line_end) = memchr::memchr(b'\n', rest).map(|at| self.scanned + at) else {
+                self.scanned = self.end;
+                if self.skipping {
+                    self.start = self.end;
+                }
+                return (self.end - self.start > self.limit).then(|| Err(self.refuse()));
+            };
+            if std::mem::take(&mut self.skipping) {
+                self.start = line_end + 1;
+                self.scanned = self.start;
+            } else if let Some(line) = self.take_line(line_end, line_end + 1) {
+                return Some(line);
+            }
+        }
+    }
+
+    /// Takes what is left when the stream has ended: a last line without a line end.
+    pub fn finish(&mut self) -> Option<Result<ByteString, LineError>> {
+        if std::mem::take(&mut self.skipping) {
+            self.start = self.end;
+        }
+        self.take_line(self.end, self.end)
+    }
+
+    /// Gives up the line that the buffer begins with, remembering what it was about.
+    fn refuse(&mut self) -> LineError {
+        let id = recover_id(&self.buffer[self.start..self.end]);
+        self.buffer = Vec::new();
+        (self.start, self.end, self.scanned) = (0, 0, 0);
+        self.skipping = true;
+        LineError::TooLong { limit: self.limit, id }
+    }
+
+    /// Takes the line that ends at `line_end`; the one after it begins at `next`. None if it is blank.
+    fn take_line(&mut self, line_end: usize, next: usize) -> Option<Result<ByteString, LineError>> {
+        let (mut first, mut last) = (self.start, line_end);
+        if !std::mem::replace(&mut self.started, true) && self.buffer[first..last].starts_with(b"\xEF\xBB\xBF") {
+            first += 3;
+        }
+        if self.buffer[first..last].ends_with(b"\r") {
+            last -= 1;
+        }
+        let line = &self.buffer[first..last];
+        let taken = if line.iter().all(u8::is_ascii_whitespace) {
+            None
+        } else if line.len() > self.limit {
+            Some(Err(LineError::TooLong { limit: self.limit, id: recover_id(line) }))
+        } else if line.len() <= COPY_LIMIT {
+            Some(Ok(Bytes::copy_from_slice(line)))
+        } else {
+            // A long line takes the buffer with it, and what is behind it moves to a new one.
+            let rest = self.buffer[next..self.end].to_vec();
+            let whole = Bytes::from(std::mem::replace(&mut self.buffer, rest)).slice(first..last);
+            (self.start, self.end, self.scanned) = (0, self.end - next, 0);
+            return Some(ByteString::try_from(whole).map_err(LineError::NotUtf8));
+        };
+        (self.start, self.scanned) = (next, next);
+        taken.map(|line| line.and_then(|line| ByteString::try_from(line).map_err(LineError::NotUtf8)))
+    }
+}
+
+/// The id of the message that `bytes` begins, if it stands before whatever is cut off.
+fn recover_id(bytes: &[u8]) -> Option<RequestId> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()?,
+    };
+    let mut envelope = Envelope::default();
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    // It fails where the text breaks off; what was read before that stays.
+    let _cut_off = EnvelopeSeed(&mut envelope).deserialize(&mut deserializer);
+    envelope.is_call().then(|| envelope.id()).flatten()
+}

@@ -1,0 +1,147 @@
+use std::fmt;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use bytestring::ByteString;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// One JSON value that nobody has decoded yet: a cheap, shared slice of the text it arrived in.
+///
+/// Cloning copies no text. The text is always one complete and well-formed JSON value; decoding it into a
+/// type may still fail, because the type may want something else or because it is nested deeper than 128
+/// levels, which `serde_json` refuses.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RawJson(ByteString);
+
+impl RawJson {
+    /// The JSON value `null`.
+    pub const NULL: Self = Self(ByteString::from_static("null"));
+    /// The JSON value `{}`.
+    pub const EMPTY_OBJECT: Self = Self(ByteString::from_static("{}"));
+
+    /// Encodes a value.
+    ///
+    /// # Errors
+    ///
+    /// When the value has no JSON form, such as a map whose keys are not strings.
+    pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::to_string(value).map(|text| Self(ByteString::from(text)))
+    }
+
+    /// Takes text that must be one complete JSON value.
+    ///
+    /// # Errors
+    ///
+    /// When it is not.
+    pub fn parse(text: ByteString) -> Result<Self, serde_json::Error> {
+        serde_json::from_str::<&RawValue>(&text)?;
+        Ok(Self(text))
+    }
+
+    /// The part of `frame` that `raw` borrows, sharing the memory.
+    pub(crate) fn slice(frame: &ByteString, raw: &RawValue) -> Self {
+        Self(frame.slice_ref(raw.get()))
+    }
+
+    /// Decodes the value.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not what `T` wants; the error names the place.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.0)
+    }
+
+    /// Decodes the value into something that may borrow from the text.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    pub fn decode_borrowed<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.0)
+    }
+
+    /// The text, as it arrived or was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text's length in bytes.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Always false: no JSON value is empty text. Here because [`len`](Self::len) is.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this is the value `null`.
+    pub fn is_null(&self) -> bool {
+        &*self.0 == "null"
+    }
+
+    /// The text as shared bytes.
+    pub fn into_bytes(self) -> Bytes {
+        self.0.into_bytes()
+    }
+}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Encodes many values into shared memory, for whoever sends a lot of small ones.
+///
+/// [`RawJson::encode`] takes memory for each value; an encoder takes it for about a hundred at once, and has
+/// it back when they are gone.
+#[derive(Debug, Default)]
+pub struct Encoder {
+    buffer: BytesMut,
+}
+
+impl Encoder {
+    /// How much memory is taken at once.
+    const CHUNK: usize = 16 << 10;
+
+    /// Encodes a value.
+    ///
+    /// # Errors
+    ///
+    /// When the value has no JSON form, such as a map whose keys are not strings.
+    pub fn encode<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<RawJson, serde_json::Error> {
+        if self.buffer.capacity() < Self::CHUNK / 16 {
+            self.buffer.reserve(Self::CHUNK);
+        }
+        if let Err(error) = serde_json::to_writer((&mut self.buffer).writer(), value) {
+            self.buffer.clear();
+            return Err(error);
+        }
+        let text = ByteString::try_from(self.buffer.split().freeze());
+        Ok(RawJson(text.expect("serde_json writes UTF-8 only")))
+    }
+}
+
+/// Writes the text as it is where the format is `serde_json`'s.
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self(ByteString::from(Box::<str>::from(raw).into_string())))
+    }
+}

@@ -1,0 +1,56 @@
+//! The seam between transports and what runs on them.
+//!
+//! A transport moves [`Packet`]s: it is a [`Sink`] of them and a [`Stream`] of them, and that is all this
+//! crate asks of it. Both directions work at once, and a packet that is half read or half written stays in
+//! the transport, so dropping a future that was waiting for it loses nothing.
+//!
+//! ```text
+//!  bytes ── lines(read, write) ──┐
+//!  a WebSocket, a channel, … ────┼── Transport: Sink<Packet> + Stream<Item = Result<Packet, Fault>> ──▶ peer
+//!  duplex() ─────────────────────┘
+//! ```
+//!
+//! # A transport of your own
+//!
+//! Anything that takes and gives text messages is a few lines away:
+//!
+//! ```
+//! use agentwire_transport::{Fault, Packet, Transport};
+//! use futures::{Sink, SinkExt, Stream, StreamExt, stream};
+//!
+//! fn websocket<E: Into<Fault>>(
+//!     socket: impl Sink<String, Error = E> + Stream<Item = Result<String, E>> + Unpin,
+//! ) -> impl Transport {
+//!     socket
+//!         .sink_map_err(Into::into)
+//!         .with_flat_map(|packet: Packet| stream::iter(packet.into_json().map(Ok)))
+//!         .map(|text| Ok(Packet::from_json(&text.map_err(Into::into)?)))
+//! }
+//! ```
+//!
+//! # What it will not do
+//!
+//! It matches no answers to calls, spawns nothing and knows no runtime. A line or message that is no
+//! JSON-RPC is not an error of the transport: it travels as a malformed frame, so that it can be answered.
+//!
+//! # Invariants
+//!
+//! - Packets arrive in the order in which they were sent.
+//! - No buffer here grows with what a peer sends: a sink is ready only while little waits to be written.
+//! - A [`Fault`] is the last item of a stream.
+//!
+//! [`Sink`]: futures::Sink
+//! [`Stream`]: futures::Stream
+
+mod duplex;
+mod fault;
+mod lines;
+mod output;
+mod packet;
+mod tap;
+
+pub use duplex::{Duplex, duplex};
+pub use fault::Fault;
+pub use lines::{Lines, lines};
+pub use packet::{Packet, Transport};
+pub use tap::{Direction, Tap, tap};

@@ -1,0 +1,126 @@
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT, Frame, LineDecoder};
+use futures::{AsyncRead, AsyncWrite, Sink, Stream};
+
+use crate::output::Output;
+use crate::{Fault, Packet};
+
+/// A transport of lines: one frame a line, over any pair of byte streams.
+///
+/// This is how ACP and MCP speak over stdio, a socket, or a pair of pipes. `read` and `write` are the traits
+/// of the `futures` crate; `tokio_util::compat` makes them of tokio's. A line may be 32 MiB long unless
+/// [`limit`](Lines::limit) says otherwise.
+pub fn lines<R, W>(read: R, write: W) -> Lines<R, W> {
+    Lines {
+        read,
+        write,
+        input: LineDecoder::new(DEFAULT_LINE_LIMIT),
+        batch_limit: DEFAULT_BATCH_LIMIT,
+        output: Output::default(),
+        ended: false,
+    }
+}
+
+/// A transport of lines; see [`lines`].
+#[derive(Debug)]
+pub struct Lines<R, W> {
+    read: R,
+    write: W,
+    input: LineDecoder,
+    batch_limit: usize,
+    output: Output,
+    ended: bool,
+}
+
+impl<R, W> Lines<R, W> {
+    /// Takes lines of up to `bytes` bytes (default 32 MiB). A longer one is refused with an error that names
+    /// the limit, and the next line is read as usual. Must be set before anything is read.
+    #[must_use]
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.input = LineDecoder::new(bytes);
+        self
+    }
+
+    /// Takes batches of up to `messages` messages (default 1024).
+    #[must_use]
+    pub fn batch_limit(mut self, messages: usize) -> Self {
+        self.batch_limit = messages;
+        self
+    }
+
+    /// The side that is written to.
+    pub fn writer(&self) -> &W {
+        &self.write
+    }
+
+    /// The side that is read from.
+    pub fn reader(&self) -> &R {
+        &self.read
+    }
+}
+
+impl<R: AsyncRead + Unpin, W: Unpin> Stream for Lines<R, W> {
+    type Item = Result<Packet, Fault>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            let line = match this.input.next_line() {
+                None if this.ended => this.input.finish(),
+                line => line,
+            };
+            if let Some(line) = line {
+                let frame = match line {
+                    Ok(text) => Frame::parse_with(text, this.batch_limit),
+                    Err(error) => Frame::from(error),
+                };
+                return Poll::Ready(Some(Ok(Packet::new(frame))));
+            }
+            if this.ended {
+                return Poll::Ready(None);
+            }
+            match ready!(Pin::new(&mut this.read).poll_read(cx, this.input.room())) {
+                Ok(0) => this.ended = true,
+                Ok(count) => this.input.filled(count),
+                Err(error) => {
+                    this.ended = true;
+                    return Poll::Ready(Some(Err(error.into())));
+                }
+            }
+        }
+    }
+}
+
+impl<R: Unpin, W: AsyncWrite + Unpin> Sink<Packet> for Lines<R, W> {
+    type Error = Fault;
+
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let this = self.get_mut();
+        if this.output.has_room() {
+            return Poll::Ready(Ok(()));
+        }
+        this.output.poll_write(&mut this.write, cx).map_err(Fault::from)
+    }
+
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+        // On one stream of lines a caller cannot leave alone, so there is nothing to say of it.
+        if let Packet::Frame { frame, .. } = packet {
+            self.get_mut().output.push(&frame);
+        }
+        Ok(())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let this = self.get_mut();
+        ready!(this.output.poll_write(&mut this.write, cx))?;
+        Pin::new(&mut this.write).poll_flush(cx).map_err(Fault::from)
+    }
+
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let this = self.get_mut();
+        ready!(this.output.poll_write(&mut this.write, cx))?;
+        Pin::new(&mut this.write).poll_close(cx).map_err(Fault::from)
+    }
+}

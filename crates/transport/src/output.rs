@@ -1,0 +1,121 @@
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use agentwire_jsonrpc::Frame;
+use bytes::Bytes;
+use futures::AsyncWrite;
+
+/// When this much waits to be written, nothing more is taken. Less costs system calls, more delays the first
+/// message of a burst.
+const HIGH_WATER: usize = 64 << 10;
+
+/// A body from this size on is written from where it lies.
+const COPY_LIMIT: usize = 32 << 10;
+
+/// The most pieces given to one system call.
+const MOST_PIECES: usize = 16;
+
+/// Lines that wait to be written, joined, so that one system call writes many.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    /// Complete pieces, before `tail`.
+    pieces: VecDeque<Bytes>,
+    tail: Vec<u8>,
+    /// How much of the first piece (or of `tail`, if there is none) has been written.
+    written: usize,
+    waiting: usize,
+}
+
+impl Output {
+    pub(crate) fn has_room(&self) -> bool {
+        self.waiting < HIGH_WATER
+    }
+
+    /// Adds one line.
+    pub(crate) fn push(&mut self, frame: &Frame) {
+        if self.pieces.is_empty() && self.written >= HIGH_WATER {
+            self.tail.drain(..std::mem::take(&mut self.written));
+        }
+        let before = self.tail.len();
+        match frame {
+            Frame::Single(message) if message.size_hint() >= COPY_LIMIT => {
+                message.write_head(&mut self.tail);
+                self.waiting += self.tail.len() - before;
+                if let Some(body) = message.body() {
+                    self.cut();
+                    self.waiting += body.len();
+                    self.pieces.push_back(body.clone().into_bytes());
+                }
+                message.write_tail(&mut self.tail);
+                self.tail.push(b'\n');
+                self.waiting += 2;
+            }
+            frame => {
+                frame.write(&mut self.tail);
+                self.tail.push(b'\n');
+                self.waiting += self.tail.len() - before;
+            }
+        }
+    }
+
+    /// Makes a piece of the tail, so that another can follow.
+    fn cut(&mut self) {
+        let mut piece = Bytes::from(std::mem::take(&mut self.tail));
+        if self.pieces.is_empty() {
+            piece = piece.slice(std::mem::take(&mut self.written)..);
+        }
+        self.pieces.push_back(piece);
+    }
+
+    /// Writes until nothing waits.
+    pub(crate) fn poll_write<W: AsyncWrite + Unpin>(
+        &mut self,
+        writer: &mut W,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        while self.waiting > 0 {
+            let count = if self.pieces.is_empty() {
+                ready!(Pin::new(&mut *writer).poll_write(cx, &self.tail[self.written..]))?
+            } else {
+                let mut slices = [IoSlice::new(&[]); MOST_PIECES];
+                let count = self.fill(&mut slices);
+                ready!(Pin::new(&mut *writer).poll_write_vectored(cx, &slices[..count]))?
+            };
+            if count == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.advance(count);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn fill<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let pieces = self.pieces.iter().map(|piece| &piece[..]).chain([&self.tail[..]]);
+        let mut used = 0;
+        for (slot, piece) in slices.iter_mut().zip(pieces) {
+            *slot = IoSlice::new(if used == 0 { &piece[self.written..] } else { piece });
+            used += 1;
+        }
+        used
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.waiting -= count;
+        self.written += count;
+        while let Some(piece) = self.pieces.front() {
+            if self.written < piece.len() {
+                return;
+            }
+            self.written -= piece.len();
+            self.pieces.pop_front();
+        }
+        if self.written == self.tail.len() {
+            self.tail.clear();
+            self.written = 0;
+            // What one large message took is not kept for ever.
+            self.tail.shrink_to(2 * HIGH_WATER);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+use agentwire_jsonrpc::{Frame, Message, RequestId};
+use bytestring::ByteString;
+use futures::{Sink, Stream};
+
+use crate::Fault;
+
+/// What a transport moves.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Packet {
+    /// A frame of JSON-RPC.
+    Frame {
+        /// The message, the batch, or what could not be read as either.
+        frame: Frame,
+        /// The peer's request that this is said in the course of, where there is one. A transport with a
+        /// stream for each request chooses the stream by it.
+        related: Option<RequestId>,
+    },
+    /// Whoever sent the request with this id no longer waits for its answer, and cannot be told anything.
+    /// A transport on which callers cannot leave one by one, such as stdio, neither sends nor makes it.
+    Abandon(RequestId),
+}
+
+impl Packet {
+    /// A frame that belongs to no request in particular.
+    pub fn new(frame: impl Into<Frame>) -> Self {
+        Self::Frame { frame: frame.into(), related: None }
+    }
+
+    /// Reads a text message. Text that is no JSON-RPC becomes a malformed frame.
+    pub fn from_json(text: &str) -> Self {
+        Self::new(Frame::parse(ByteString::from(text)))
+    }
+
+    /// Writes a text message, without a line end. None for a packet that has no text.
+    pub fn into_json(self) -> Option<String> {
+        match self {
+            Self::Frame { frame, .. } => {
+                let mut text = Vec::with_capacity(frame.size_hint());
+                frame.write(&mut text);
+                Some(String::from_utf8(text).expect("frames are written as UTF-8"))
+            }
+            Self::Abandon(_) => None,
+        }
+    }
+}
+
+impl From<Message> for Packet {
+    fn from(message: Message) -> Self {
+        Self::new(message)
+    }
+}
+
+/// Anything that takes packets and gives packets.
+///
+/// There is nothing to implement: every fitting [`Sink`] and [`Stream`] is one. The stream ends when the peer
+/// has closed its side; an `Err` is the last item before the end. Closing the sink tells the peer that nothing
+/// more will come, and completes when whatever the transport holds (a process, a socket) is given back.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a transport",
+    note = "a transport is `Sink<Packet, Error = Fault> + Stream<Item = Result<Packet, Fault>> + Unpin`"
+)]
+pub trait Transport: Sink<Packet, Error = Fault> + Stream<Item = Result<Packet, Fault>> + Unpin {}
+
+impl<T> Transport for T where T: Sink<Packet, Error = Fault> + Stream<Item = Result<Packet, Fault>> + Unpin {}

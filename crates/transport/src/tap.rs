@@ -1,0 +1,70 @@
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::{Sink, Stream};
+
+use crate::{Fault, Packet, Transport};
+
+/// Which way a packet goes, seen from whoever holds the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "there are two ways")]
+pub enum Direction {
+    /// From us to the peer.
+    Out,
+    /// From the peer to us.
+    In,
+}
+
+/// Shows every packet that passes to `watch`, in both directions, and changes none.
+///
+/// For logs, transcripts and tests. A packet going out is shown when the transport takes it, which may be
+/// before it is written.
+pub fn tap<T: Transport, F: FnMut(Direction, &Packet) + Unpin>(transport: T, watch: F) -> Tap<T, F> {
+    Tap { transport, watch }
+}
+
+/// A transport that is watched; see [`tap`].
+pub struct Tap<T, F> {
+    transport: T,
+    watch: F,
+}
+
+impl<T: fmt::Debug, F> fmt::Debug for Tap<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tap").field("transport", &self.transport).finish_non_exhaustive()
+    }
+}
+
+impl<T: Transport, F: FnMut(Direction, &Packet) + Unpin> Stream for Tap<T, F> {
+    type Item = Result<Packet, Fault>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let item = Pin::new(&mut self.transport).poll_next(cx);
+        if let Poll::Ready(Some(Ok(packet))) = &item {
+            (self.watch)(Direction::In, packet);
+        }
+        item
+    }
+}
+
+impl<T: Transport, F: FnMut(Direction, &Packet) + Unpin> Sink<Packet> for Tap<T, F> {
+    type Error = Fault;
+
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.transport).poll_ready(cx)
+    }
+
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+        (self.watch)(Direction::Out, &packet);
+        Pin::new(&mut self.transport).start_send(packet)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.transport).poll_flush(cx)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.transport).poll_close(cx)
+    }
+}
