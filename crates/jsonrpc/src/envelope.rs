@@ -20,6 +20,19 @@ pub(crate) struct Envelope<'a> {
     error: Option<&'a RawValue>,
     /// A member that stands twice: two readers could disagree on which one counts, so neither does.
     repeated: Option<&'static str>,
+    /// Whether that happened to the id, so that there is none to answer under.
+    ambiguous_id: bool,
+    /// What the members reached so far say of the kind, even where the value of the last is cut off.
+    reached: Reached,
+}
+
+/// Which members were begun.
+#[derive(Default)]
+struct Reached {
+    /// `method` or `params`.
+    call: bool,
+    /// `result` or `error`.
+    answer: bool,
 }
 
 /// Fills an [`Envelope`] that outlives a failure, so that what was read before it can still be used.
@@ -42,6 +55,8 @@ impl<'de> Visitor<'de> for EnvelopeSeed<'_, 'de> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         while let Some(member) = members.next_key_seed(MemberSeed)? {
+            self.0.reached.call |= matches!(member, Member::Method | Member::Params);
+            self.0.reached.answer |= matches!(member, Member::Result | Member::Error);
             let (slot, name) = match member {
                 Member::Jsonrpc => (&mut self.0.jsonrpc, "jsonrpc"),
                 Member::Id => (&mut self.0.id, "id"),
@@ -56,6 +71,7 @@ impl<'de> Visitor<'de> for EnvelopeSeed<'_, 'de> {
             };
             if slot.replace(members.next_value()?).is_some() {
                 self.0.repeated = Some(name);
+                self.0.ambiguous_id |= name == "id";
             }
         }
         Ok(())
@@ -106,15 +122,16 @@ impl Visitor<'_> for MemberSeed {
 impl Envelope<'_> {
     /// The id, where it was reached and is one.
     pub(crate) fn id(&self) -> Option<RequestId> {
-        if self.repeated == Some("id") {
-            return None;
-        }
-        self.id.and_then(|id| RequestId::from_json(id.get()))
+        self.id.filter(|_| !self.ambiguous_id).and_then(|id| RequestId::from_json(id.get()))
     }
 
-    /// Whether a method was reached, so that an id is one to answer.
-    pub(crate) fn is_call(&self) -> bool {
-        self.method.is_some()
+    /// What a message that breaks off seems to have been.
+    pub(crate) fn intent_so_far(&self) -> Option<Intent> {
+        match self.reached {
+            Reached { call: true, answer: false } => self.id().map(Intent::Request),
+            Reached { call: false, answer: true } => self.id().map(Intent::Response),
+            _ => None,
+        }
     }
 
     /// Makes a message of the members, which must lie within `frame`.
@@ -122,7 +139,7 @@ impl Envelope<'_> {
         if let Some(name) = self.repeated {
             return Err(self.malformed(format_args!("the member {name:?} stands twice")));
         }
-        if self.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
+        if !self.jsonrpc.is_some_and(is_version_two) {
             return Err(self.malformed("the member \"jsonrpc\" must be \"2.0\""));
         }
         if self.method.is_some() { self.into_call(frame) } else { self.into_response(frame) }
@@ -184,6 +201,11 @@ impl Envelope<'_> {
         };
         Malformed { error: ErrorObject::invalid_request(why), intent }
     }
+}
+
+fn is_version_two(version: &RawValue) -> bool {
+    let text = version.get();
+    text == "\"2.0\"" || text.contains('\\') && serde_json::from_str::<String>(text).is_ok_and(|v| v == "2.0")
 }
 
 /// The string that `raw` stands for, sharing the frame's memory where it has no escapes.

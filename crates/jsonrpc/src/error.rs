@@ -79,6 +79,11 @@ impl ErrorObject {
     pub fn request_cancelled() -> Self {
         Self::new(code::REQUEST_CANCELLED, "request cancelled")
     }
+
+    /// About how many bytes the error takes.
+    pub(crate) fn size_hint(&self) -> usize {
+        self.message.len() + self.data.as_ref().map_or(0, RawJson::len)
+    }
 }
 
 impl fmt::Display for ErrorObject {

@@ -108,8 +108,11 @@ impl Frame {
     pub fn size_hint(&self) -> usize {
         match self {
             Self::Single(message) => message.size_hint(),
-            Self::Batch(messages) => messages.iter().flatten().map(Message::size_hint).sum(),
-            Self::Malformed(_) => 0,
+            Self::Batch(messages) => messages
+                .iter()
+                .map(|message| message.as_ref().map_or_else(Malformed::size_hint, Message::size_hint))
+                .sum(),
+            Self::Malformed(malformed) => malformed.size_hint(),
         }
     }
 }
@@ -122,6 +125,11 @@ impl Malformed {
         };
         Message::Response(crate::Response::new(id, Err(self.error.clone()))).write(out);
     }
+
+    fn size_hint(&self) -> usize {
+        const ENVELOPE: usize = 64;
+        ENVELOPE + self.error.size_hint()
+    }
 }
 
 impl From<Message> for Frame {
@@ -133,14 +141,20 @@ impl From<Message> for Frame {
 impl From<LineError> for Frame {
     fn from(error: LineError) -> Self {
         Self::Malformed(match error {
-            LineError::NotUtf8(error) => {
-                Malformed::request(RequestId::NULL, ErrorObject::parse_error(format_args!("not UTF-8: {error}")))
-            }
-            LineError::TooLong { limit, id } => Malformed::request(
-                id.unwrap_or(RequestId::NULL),
-                ErrorObject::invalid_request(format_args!("the message is longer than the limit of {limit} bytes"))
-                    .with_data(&serde_json::json!({ "limit": limit })),
+            LineError::NotUtf8(error) => Malformed::request(
+                RequestId::NULL,
+                ErrorObject::parse_error(format_args!("not UTF-8: {error}")),
             ),
+            LineError::TooLong { limit, id, is_response } => Malformed {
+                error: ErrorObject::invalid_request(format_args!(
+                    "the message is longer than the limit of {limit} bytes"
+                ))
+                .with_data(&serde_json::json!({ "limit": limit })),
+                intent: match id {
+                    Some(id) if is_response => Intent::Response(id),
+                    id => Intent::Request(id.unwrap_or(RequestId::NULL)),
+                },
+            },
         })
     }
 }
@@ -176,10 +190,10 @@ fn parse_batch(frame: &ByteString, limit: usize) -> Frame {
     let mut deserializer = serde_json::Deserializer::from_str(frame);
     let read = deserializer.deserialize_seq(&mut batch).and_then(|()| deserializer.end());
     let error = match read {
-        _ if batch.too_long => {
-            ErrorObject::invalid_request(format_args!("the batch is longer than the limit of {limit} messages"))
-                .with_data(&serde_json::json!({ "limit": limit }))
-        }
+        _ if batch.too_long => ErrorObject::invalid_request(format_args!(
+            "the batch is longer than the limit of {limit} messages"
+        ))
+        .with_data(&serde_json::json!({ "limit": limit })),
         Err(error) => ErrorObject::parse_error(error),
         Ok(()) if batch.messages.is_empty() => ErrorObject::invalid_request("an empty batch"),
         Ok(()) => return Frame::Batch(batch.messages),

@@ -39,6 +39,14 @@ impl RequestId {
         }
     }
 
+    /// The length of the text that it holds memory for.
+    pub(crate) fn text_len(&self) -> usize {
+        match &self.0 {
+            Repr::Text(text) => text.len(),
+            _ => 0,
+        }
+    }
+
     /// Whether this is `null`.
     pub fn is_null(&self) -> bool {
         matches!(self.0, Repr::Null)

@@ -1,4 +1,63 @@
-//! JSON-RPC 2.0 without I/O.
+//! JSON-RPC 2.0 without I/O: bytes in, messages out, and back.
+//!
+//! The protocols on top (ACP, MCP) send each other a great many small messages and now and then a very large
+//! one, and the program at the other end may be anything. So this crate reads the outside of a message
+//! once, leaves its inside as a slice of the text that arrived, and turns whatever it cannot read into a value
+//! that says how to answer it. It has no opinion on who asks whom.
+//!
+//! ```text
+//!  bytes ─▶ LineDecoder ─▶ text ─▶ Frame::parse ─▶ Message ─▶ RawJson ─▶ decode() ─▶ your type
+//!                 │                     │             params, result: a slice of the text
+//!             LineError ────────────────┴──▶ Malformed: what to answer, and to whom
+//!
+//!  your type ─▶ RawJson::encode ─▶ Message ─▶ Frame::write ─▶ one line of JSON
+//! ```
+//!
+//! ```
+//! use agentwire_jsonrpc::{Frame, LineDecoder, Message, RawJson, Response};
+//!
+//! let mut lines = LineDecoder::default();
+//! lines.push(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"add\",\"params\":[2,3]}\n");
+//! let line = lines.next_line().unwrap();
+//!
+//! let Frame::Single(Message::Request(request)) = Frame::from(line) else { panic!("not a request") };
+//! assert_eq!(request.method, "add");
+//! let (a, b) = request.params.unwrap().decode::<(i64, i64)>().unwrap();
+//!
+//! let answer = Message::from(Response::new(request.id, Ok(RawJson::encode(&(a + b)).unwrap())));
+//! let mut out = Vec::new();
+//! answer.write(&mut out);
+//! assert_eq!(out, br#"{"jsonrpc":"2.0","id":7,"result":5}"#);
+//! ```
+//!
+//! # How text is judged
+//!
+//! Text that is no JSON is a parse error (`-32700`), answered under the id null. JSON that is no message is an
+//! invalid request (`-32600`), answered under its own id where it has one that can be read. [`Intent`] says
+//! which of the three kinds it seems to have been, because only requests may be answered.
+//!
+//! The reading is lenient where nothing is at stake: members nobody knows, members in any order, `params`
+//! that is null, a null `result` beside an `error`, escapes in names. It is strict where two readers could
+//! disagree: a member of the envelope that stands twice, an id that is no integer (`1.0`, `1e2`, `-0`) or out
+//! of the range of `i64` and `u64`.
+//!
+//! # What it will not do
+//!
+//! It does no I/O, has no clock and starts nothing. It matches no answers to calls and remembers no ids: that is
+//! `agentwire-connection`. It knows no method, and offers no `serde_json::Value` between the wire and your type.
+//!
+//! # Invariants
+//!
+//! - No text makes it panic or use the stack in proportion to the text's nesting.
+//! - Nothing that arrives is lost: each line gives a frame or an error, and each frame says how to go on.
+//! - A string id goes back with the escapes it came with; `1` and `"1"` are two ids.
+//! - What is written is one line, whatever it was made of.
+//! - What was written is read back equal.
+//! - How a stream was cut when it was read makes no difference to its lines.
+//! - A [`LineDecoder`] holds at most its limit of a line, and a little room to read into.
+//!
+//! The specification is at <https://www.jsonrpc.org/specification>.
+
 mod envelope;
 mod error;
 mod frame;

@@ -4,6 +4,7 @@ use serde::de::DeserializeSeed;
 
 use crate::RequestId;
 use crate::envelope::{Envelope, EnvelopeSeed};
+use crate::frame::Intent;
 
 /// The longest line taken unless a caller says otherwise: 32 MiB.
 pub const DEFAULT_LINE_LIMIT: usize = 32 << 20;
@@ -16,6 +17,11 @@ const LEAST_ROOM: usize = 4 << 10;
 
 /// A line up to this length is copied, so that keeping a small message does not keep the buffer it came in.
 const COPY_LIMIT: usize = 16 << 10;
+
+/// A buffer that grew beyond this for one long line is given back when nothing is left in it.
+const MOST_KEPT: usize = 4 * CHUNK;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Cuts a stream of bytes into lines, one message each.
 ///
@@ -72,8 +78,10 @@ pub enum LineError {
     TooLong {
         /// The limit, in bytes.
         limit: usize,
-        /// The request's id, where it stood before the part that was too long.
+        /// The message's id, where it stood within the limit and what it belongs to could be told.
         id: Option<RequestId>,
+        /// Whether that is the id of a call of ours, which this would have answered, rather than of a request.
+        is_response: bool,
     },
 }
 
@@ -93,6 +101,9 @@ impl LineDecoder {
     pub fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end, self.scanned) = (0, 0, 0);
+            if self.buffer.len() > MOST_KEPT {
+                self.buffer = Vec::new();
+            }
         }
         if self.buffer.len() - self.end < LEAST_ROOM {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -100,13 +111,20 @@ impl LineDecoder {
             self.scanned -= self.start;
             self.start = 0;
             if self.buffer.len() - self.end < LEAST_ROOM {
-                // A long line grows by a quarter: its memory is touched, so a half would be felt.
-                let length = self.buffer.len() + (self.buffer.len() / 4).max(CHUNK);
-                self.buffer.reserve_exact(length - self.buffer.len());
-                self.buffer.resize(length, 0);
+                self.grow();
             }
         }
         &mut self.buffer[self.end..]
+    }
+
+    fn grow(&mut self) {
+        // A long line grows by a quarter: its memory is touched, so a half would be felt.
+        let mut length = self.buffer.len() + (self.buffer.len() / 4).max(CHUNK);
+        if self.end <= self.limit {
+            length = length.min(self.limit.saturating_add(CHUNK));
+        }
+        self.buffer.reserve_exact(length - self.buffer.len());
+        self.buffer.resize(length, 0);
     }
 
     /// Says that the first `count` bytes of the last [`room`](Self::room) were read.
@@ -119,7 +137,8 @@ impl LineDecoder {
         self.end += count;
     }
 
-    /// Adds bytes that stand elsewhere.
+    /// Adds bytes that stand elsewhere. Take the complete lines between one call and the next: the limit is
+    /// looked at there.
     pub fn push(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let room = self.room();
@@ -139,7 +158,7 @@ impl LineDecoder {
                 if self.skipping {
                     self.start = self.end;
                 }
-                return (self.end - self.start > self.limit).then(|| Err(self.refuse()));
+                return self.is_too_long().then(|| Err(self.refuse()));
             };
             if std::mem::take(&mut self.skipping) {
                 self.start = line_end + 1;
@@ -150,7 +169,8 @@ impl LineDecoder {
         }
     }
 
-    /// Takes what is left when the stream has ended: a last line without a line end.
+    /// Takes what is left when the stream has ended and [`next_line`](Self::next_line) gives nothing more: a
+    /// last line without a line end.
     pub fn finish(&mut self) -> Option<Result<ByteString, LineError>> {
         if std::mem::take(&mut self.skipping) {
             self.start = self.end;
@@ -158,33 +178,64 @@ impl LineDecoder {
         self.take_line(self.end, self.end)
     }
 
+    /// Whether the line that the buffer begins with is over the limit, whatever its end will be. A carriage
+    /// return may be half of that end.
+    fn is_too_long(&self) -> bool {
+        let line = self.without_mark(&self.buffer[self.start..self.end]);
+        line.strip_suffix(b"\r").unwrap_or(line).len() > self.limit
+    }
+
+    /// A line without the byte order mark, or the part of one, that the first line of a stream begins with.
+    fn without_mark<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+        if self.started {
+            line
+        } else if BYTE_ORDER_MARK.starts_with(line) {
+            &[]
+        } else {
+            line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
+        }
+    }
+
     /// Gives up the line that the buffer begins with, remembering what it was about.
     fn refuse(&mut self) -> LineError {
-        let id = recover_id(&self.buffer[self.start..self.end]);
+        let error = self.too_long(self.without_mark(&self.buffer[self.start..self.end]));
         self.buffer = Vec::new();
         (self.start, self.end, self.scanned) = (0, 0, 0);
-        self.skipping = true;
-        LineError::TooLong { limit: self.limit, id }
+        (self.skipping, self.started) = (true, true);
+        error
+    }
+
+    /// What to say of a line that is over the limit. It looks no further than that, so that how the line
+    /// happened to be cut when it was read makes no difference.
+    fn too_long(&self, line: &[u8]) -> LineError {
+        let (id, is_response) = match recover_intent(&line[..self.limit]) {
+            Some(Intent::Request(id)) => (Some(id), false),
+            Some(Intent::Response(id)) => (Some(id), true),
+            _ => (None, false),
+        };
+        LineError::TooLong { limit: self.limit, id, is_response }
     }
 
     /// Takes the line that ends at `line_end`; the one after it begins at `next`. None if it is blank.
     fn take_line(&mut self, line_end: usize, next: usize) -> Option<Result<ByteString, LineError>> {
         let (mut first, mut last) = (self.start, line_end);
-        if !std::mem::replace(&mut self.started, true) && self.buffer[first..last].starts_with(b"\xEF\xBB\xBF") {
-            first += 3;
+        if !std::mem::replace(&mut self.started, true)
+            && self.buffer[first..last].starts_with(BYTE_ORDER_MARK)
+        {
+            first += BYTE_ORDER_MARK.len();
         }
         if self.buffer[first..last].ends_with(b"\r") {
             last -= 1;
         }
         let line = &self.buffer[first..last];
-        let taken = if line.iter().all(u8::is_ascii_whitespace) {
+        let taken = if line.len() > self.limit {
+            Some(Err(self.too_long(line)))
+        } else if line.iter().all(u8::is_ascii_whitespace) {
             None
-        } else if line.len() > self.limit {
-            Some(Err(LineError::TooLong { limit: self.limit, id: recover_id(line) }))
-        } else if line.len() <= COPY_LIMIT {
+        } else if line.len() <= COPY_LIMIT || line.len() < self.buffer.len() / 2 {
             Some(Ok(Bytes::copy_from_slice(line)))
         } else {
-            // A long line takes the buffer with it, and what is behind it moves to a new one.
+            // A line that is most of the buffer takes it along, and what is behind it moves to a new one.
             let rest = self.buffer[next..self.end].to_vec();
             let whole = Bytes::from(std::mem::replace(&mut self.buffer, rest)).slice(first..last);
             (self.start, self.end, self.scanned) = (0, self.end - next, 0);
@@ -195,15 +246,17 @@ impl LineDecoder {
     }
 }
 
-/// The id of the message that `bytes` begins, if it stands before whatever is cut off.
-fn recover_id(bytes: &[u8]) -> Option<RequestId> {
+/// What the message that `bytes` begins was meant as, if that and its id stand before whatever is cut off.
+fn recover_intent(bytes: &[u8]) -> Option<Intent> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()?,
     };
+    // A number at the cut may go on behind it, and would be another one.
+    let text = text.trim_end_matches(|c: char| c.is_ascii_digit());
     let mut envelope = Envelope::default();
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // It fails where the text breaks off; what was read before that stays.
     let _cut_off = EnvelopeSeed(&mut envelope).deserialize(&mut deserializer);
-    envelope.is_call().then(|| envelope.id()).flatten()
+    envelope.intent_so_far()
 }

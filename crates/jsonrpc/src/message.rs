@@ -140,7 +140,14 @@ impl Message {
     /// About how many bytes the message takes: what queues count.
     pub fn size_hint(&self) -> usize {
         const ENVELOPE: usize = 64;
-        ENVELOPE + self.body().map_or(0, RawJson::len)
+        let named = match self {
+            Self::Request(request) => request.id.text_len() + request.method.len(),
+            Self::Notification(notification) => notification.method.len(),
+            Self::Response(response) => {
+                response.id.text_len() + response.outcome.as_ref().err().map_or(0, ErrorObject::size_hint)
+            }
+        };
+        ENVELOPE + named + self.body().map_or(0, RawJson::len)
     }
 }
 

@@ -8,9 +8,11 @@ use serde_json::value::RawValue;
 
 /// One JSON value that nobody has decoded yet: a cheap, shared slice of the text it arrived in.
 ///
-/// Cloning copies no text. The text is always one complete and well-formed JSON value; decoding it into a
-/// type may still fail, because the type may want something else or because it is nested deeper than 128
-/// levels, which `serde_json` refuses.
+/// Cloning copies no text. The text is always one complete and well-formed JSON value, without white space
+/// around it and on one line: where it came with line breaks between its tokens, each of them is a space here,
+/// so that no text can break the framing of a transport that it is passed on to. Decoding it into a type may
+/// still fail, because the type may want something else or because it is nested deeper than 128 levels, which
+/// `serde_json` refuses.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawJson(ByteString);
 
@@ -26,22 +28,22 @@ impl RawJson {
     ///
     /// When the value has no JSON form, such as a map whose keys are not strings.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::to_string(value).map(|text| Self(ByteString::from(text)))
+        serde_json::to_string(value).map(|text| Self(on_one_line(ByteString::from(text))))
     }
 
-    /// Takes text that must be one complete JSON value.
+    /// Takes text that must be one complete JSON value; white space around it is left out.
     ///
     /// # Errors
     ///
     /// When it is not.
     pub fn parse(text: ByteString) -> Result<Self, serde_json::Error> {
-        serde_json::from_str::<&RawValue>(&text)?;
-        Ok(Self(text))
+        let raw = serde_json::from_str::<&RawValue>(&text)?;
+        Ok(Self::slice(&text, raw))
     }
 
     /// The part of `frame` that `raw` borrows, sharing the memory.
     pub(crate) fn slice(frame: &ByteString, raw: &RawValue) -> Self {
-        Self(frame.slice_ref(raw.get()))
+        Self(on_one_line(frame.slice_ref(raw.get())))
     }
 
     /// Decodes the value.
@@ -62,7 +64,7 @@ impl RawJson {
         serde_json::from_str(&self.0)
     }
 
-    /// The text, as it arrived or was written.
+    /// The text as it arrived or was written, on one line.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -85,6 +87,14 @@ impl RawJson {
     /// The text as shared bytes.
     pub fn into_bytes(self) -> Bytes {
         self.0.into_bytes()
+    }
+}
+
+/// Replaces line breaks, which well-formed JSON has between its tokens only.
+fn on_one_line(text: ByteString) -> ByteString {
+    match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
+        Some(_) => text.replace(['\n', '\r'], " ").into(),
+        None => text,
     }
 }
 
@@ -127,7 +137,11 @@ impl Encoder {
             return Err(error);
         }
         let text = ByteString::try_from(self.buffer.split().freeze());
-        Ok(RawJson(text.expect("serde_json writes UTF-8 only")))
+        if self.buffer.capacity() > Self::CHUNK {
+            // What one large value made room for would otherwise live as long as many small ones.
+            self.buffer = BytesMut::new();
+        }
+        Ok(RawJson(on_one_line(text.expect("serde_json writes UTF-8 only"))))
     }
 }
 
@@ -142,6 +156,6 @@ impl Serialize for RawJson {
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Ok(Self(ByteString::from(Box::<str>::from(raw).into_string())))
+        Ok(Self(on_one_line(ByteString::from(Box::<str>::from(raw).into_string()))))
     }
 }

@@ -7,6 +7,10 @@ use futures::{AsyncRead, AsyncWrite, Sink, Stream};
 use crate::output::Output;
 use crate::{Fault, Packet};
 
+/// After so many reads without a complete line the task gives way, so that a peer that only ever sends blank
+/// lines, or one line without end, does not starve the others.
+const READS_AT_ONCE: usize = 64;
+
 /// A transport of lines: one frame a line, over any pair of byte streams.
 ///
 /// This is how ACP and MCP speak over stdio, a socket, or a pair of pipes. `read` and `write` are the traits
@@ -19,7 +23,7 @@ pub fn lines<R, W>(read: R, write: W) -> Lines<R, W> {
         input: LineDecoder::new(DEFAULT_LINE_LIMIT),
         batch_limit: DEFAULT_BATCH_LIMIT,
         output: Output::default(),
-        ended: false,
+        reading: Reading::Open,
     }
 }
 
@@ -31,7 +35,16 @@ pub struct Lines<R, W> {
     input: LineDecoder,
     batch_limit: usize,
     output: Output,
-    ended: bool,
+    reading: Reading,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Reading {
+    Open,
+    /// The reader has ended; what it left in the buffer is still given.
+    Ended,
+    /// The reader has failed, which was the last thing said.
+    Failed,
 }
 
 impl<R, W> Lines<R, W> {
@@ -66,10 +79,11 @@ impl<R: AsyncRead + Unpin, W: Unpin> Stream for Lines<R, W> {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        loop {
-            let line = match this.input.next_line() {
-                None if this.ended => this.input.finish(),
-                line => line,
+        for _ in 0..READS_AT_ONCE {
+            let line = match this.reading {
+                Reading::Open => this.input.next_line(),
+                Reading::Ended => this.input.next_line().or_else(|| this.input.finish()),
+                Reading::Failed => None,
             };
             if let Some(line) = line {
                 let frame = match line {
@@ -78,18 +92,20 @@ impl<R: AsyncRead + Unpin, W: Unpin> Stream for Lines<R, W> {
                 };
                 return Poll::Ready(Some(Ok(Packet::new(frame))));
             }
-            if this.ended {
+            if this.reading != Reading::Open {
                 return Poll::Ready(None);
             }
             match ready!(Pin::new(&mut this.read).poll_read(cx, this.input.room())) {
-                Ok(0) => this.ended = true,
+                Ok(0) => this.reading = Reading::Ended,
                 Ok(count) => this.input.filled(count),
                 Err(error) => {
-                    this.ended = true;
+                    this.reading = Reading::Failed;
                     return Poll::Ready(Some(Err(error.into())));
                 }
             }
         }
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 
@@ -101,7 +117,11 @@ impl<R: Unpin, W: AsyncWrite + Unpin> Sink<Packet> for Lines<R, W> {
         if this.output.has_room() {
             return Poll::Ready(Ok(()));
         }
-        this.output.poll_write(&mut this.write, cx).map_err(Fault::from)
+        match this.output.poll_write(&mut this.write, cx) {
+            // Some was written, though not all.
+            Poll::Pending if this.output.has_room() => Poll::Ready(Ok(())),
+            written => written.map_err(Fault::from),
+        }
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {

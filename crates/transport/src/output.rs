@@ -3,7 +3,7 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use agentwire_jsonrpc::Frame;
+use agentwire_jsonrpc::{Frame, Message};
 use bytes::Bytes;
 use futures::AsyncWrite;
 
@@ -38,26 +38,33 @@ impl Output {
         if self.pieces.is_empty() && self.written >= HIGH_WATER {
             self.tail.drain(..std::mem::take(&mut self.written));
         }
-        let before = self.tail.len();
         match frame {
-            Frame::Single(message) if message.size_hint() >= COPY_LIMIT => {
-                message.write_head(&mut self.tail);
-                self.waiting += self.tail.len() - before;
-                if let Some(body) = message.body() {
-                    self.cut();
-                    self.waiting += body.len();
-                    self.pieces.push_back(body.clone().into_bytes());
-                }
-                message.write_tail(&mut self.tail);
-                self.tail.push(b'\n');
-                self.waiting += 2;
+            Frame::Single(message) if message.body().is_some_and(|body| body.len() >= COPY_LIMIT) => {
+                self.push_in_pieces(message);
             }
             frame => {
+                let before = self.tail.len();
                 frame.write(&mut self.tail);
                 self.tail.push(b'\n');
                 self.waiting += self.tail.len() - before;
             }
         }
+    }
+
+    /// Adds one line whose body is not copied.
+    fn push_in_pieces(&mut self, message: &Message) {
+        let before = self.tail.len();
+        message.write_head(&mut self.tail);
+        self.waiting += self.tail.len() - before;
+        if let Some(body) = message.body() {
+            self.cut();
+            self.waiting += body.len();
+            self.pieces.push_back(body.clone().into_bytes());
+        }
+        let before = self.tail.len();
+        message.write_tail(&mut self.tail);
+        self.tail.push(b'\n');
+        self.waiting += self.tail.len() - before;
     }
 
     /// Makes a piece of the tail, so that another can follow.

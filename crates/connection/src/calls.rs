@@ -1,0 +1,127 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use agentwire_jsonrpc::RequestId;
+
+use crate::event::CallId;
+
+/// How long a call waits for its answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallOptions {
+    /// How long to wait; none for ever.
+    pub timeout: Option<Duration>,
+    /// Where progress starts the wait anew: how long to wait at most, however much progress there is. None
+    /// means that progress extends nothing.
+    pub progress_maximum: Option<Duration>,
+}
+
+impl CallOptions {
+    /// Waits for ever.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Waits so long.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Each progress report starts the wait anew, until so long has passed since the call was made. A maximum
+    /// below the time-out changes nothing: progress never makes the wait shorter.
+    #[must_use]
+    pub fn progress_maximum(mut self, maximum: Duration) -> Self {
+        self.progress_maximum = Some(maximum);
+        self
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) uncancellable: bool,
+    /// The peer's request in the course of which it was made.
+    pub(crate) related: Option<RequestId>,
+    options: CallOptions,
+    made: Instant,
+    deadline: Option<Instant>,
+}
+
+/// The calls that we made and that are not over.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    in_flight: BTreeMap<CallId, Call>,
+    deadlines: BTreeSet<(Instant, CallId)>,
+    last: u64,
+}
+
+impl Calls {
+    /// Ids begin at 1, since there are peers that take 0 for "none", and are never used again.
+    pub(crate) fn reserve(&mut self) -> CallId {
+        self.last += 1;
+        CallId(self.last)
+    }
+
+    pub(crate) fn insert(
+        &mut self,
+        now: Instant,
+        id: CallId,
+        options: CallOptions,
+        uncancellable: bool,
+        related: Option<RequestId>,
+    ) {
+        // A time-out too long for the clock is none.
+        let deadline = options.timeout.and_then(|timeout| now.checked_add(timeout));
+        if let Some(deadline) = deadline {
+            self.deadlines.insert((deadline, id));
+        }
+        self.in_flight.insert(id, Call { uncancellable, related, options, made: now, deadline });
+    }
+
+    pub(crate) fn remove(&mut self, id: CallId) -> Option<Call> {
+        let call = self.in_flight.remove(&id)?;
+        if let Some(deadline) = call.deadline {
+            self.deadlines.remove(&(deadline, id));
+        }
+        Some(call)
+    }
+
+    /// Starts the wait anew. False for a call that is over.
+    pub(crate) fn progress(&mut self, now: Instant, id: CallId) -> bool {
+        let Some(call) = self.in_flight.get_mut(&id) else {
+            return false;
+        };
+        if let (Some(timeout), Some(maximum)) = (call.options.timeout, call.options.progress_maximum)
+            && let (Some(deadline), Some(extended)) = (&mut call.deadline, now.checked_add(timeout))
+        {
+            self.deadlines.remove(&(*deadline, id));
+            // A maximum too long for the clock is none.
+            let latest = call.made.checked_add(maximum).map_or(extended, |last| extended.min(last));
+            *deadline = latest.max(*deadline);
+            self.deadlines.insert((*deadline, id));
+        }
+        true
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// Takes one call whose time is up, and says how long it waited.
+    pub(crate) fn take_expired(&mut self, now: Instant) -> Option<(CallId, Call, Duration)> {
+        let (deadline, id) = *self.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;
+        let call = self.remove(id)?;
+        let waited = deadline - call.made;
+        Some((id, call, waited))
+    }
+
+    pub(crate) fn take_all(&mut self) -> impl Iterator<Item = CallId> + use<> {
+        self.deadlines.clear();
+        std::mem::take(&mut self.in_flight).into_keys()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.in_flight.len()
+    }
+}

@@ -1,0 +1,35 @@
+use crate::Dialect;
+
+/// What a [`Connection`](crate::Connection) is told at the start.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// How the protocol spells things.
+    pub dialect: Dialect,
+    /// How many requests of the peer's may wait for their answer (default 1024). One more is refused with an
+    /// error that names the limit. An answer that waits in a batch for its siblings still counts.
+    pub request_limit: usize,
+    /// How many bytes may wait to be sent before whoever says more must wait (default 64 KiB).
+    pub high_water: usize,
+}
+
+impl Config {
+    /// The defaults for a dialect.
+    pub fn new(dialect: Dialect) -> Self {
+        Self { dialect, request_limit: 1024, high_water: 64 << 10 }
+    }
+
+    /// Lets so many requests of the peer's wait for their answer.
+    #[must_use]
+    pub fn request_limit(mut self, requests: usize) -> Self {
+        self.request_limit = requests;
+        self
+    }
+
+    /// Lets so many bytes wait to be sent.
+    #[must_use]
+    pub fn high_water(mut self, bytes: usize) -> Self {
+        self.high_water = bytes;
+        self
+    }
+}

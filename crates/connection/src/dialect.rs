@@ -1,0 +1,44 @@
+/// What the protocols spell differently. Everything else about the exchange is the same for all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dialect {
+    /// The notification that cancels a request; its params carry `requestId`.
+    pub cancel_method: &'static str,
+    /// Whether the cancel notification carries a `reason`.
+    pub cancel_has_reason: bool,
+    /// Whether a cancelled request is answered all the same.
+    pub answers_cancelled: bool,
+    /// Requests that must never be cancelled.
+    pub uncancellable: &'static [&'static str],
+    /// The notification that reports progress; its params carry the `progressToken` that the request gave.
+    pub progress_method: Option<&'static str>,
+    /// Whether a request with the id null is taken. Where not, it is refused.
+    pub null_ids: bool,
+    /// Whether an array of messages is taken. Where not, it is refused as a whole.
+    pub batches: bool,
+}
+
+impl Dialect {
+    /// The Agent Client Protocol: `$/cancel_request`, after which the answer still comes; no batches.
+    pub const ACP: Self = Self {
+        cancel_method: "$/cancel_request",
+        cancel_has_reason: false,
+        answers_cancelled: true,
+        uncancellable: &[],
+        progress_method: None,
+        null_ids: true,
+        batches: false,
+    };
+
+    /// The Model Context Protocol: `notifications/cancelled`, after which no answer comes; progress; batches
+    /// only once a revision that has them is agreed on.
+    pub const MCP: Self = Self {
+        cancel_method: "notifications/cancelled",
+        cancel_has_reason: true,
+        answers_cancelled: false,
+        uncancellable: &["initialize"],
+        progress_method: Some("notifications/progress"),
+        null_ids: false,
+        batches: false,
+    };
+}

@@ -1,0 +1,122 @@
+use std::collections::HashMap;
+
+use agentwire_jsonrpc::{Message, RequestId, Response};
+use slab::Slab;
+
+use crate::event::OwedId;
+
+/// A request of the peer's that has not been answered.
+#[derive(Debug)]
+pub(crate) struct Owed {
+    pub(crate) id: RequestId,
+    pub(crate) batch: Option<usize>,
+    /// The peer said that it no longer wants the answer.
+    pub(crate) cancelled: bool,
+    /// The peer cannot be reached with the answer.
+    pub(crate) abandoned: bool,
+    serial: u64,
+}
+
+/// Answers to a batch, which leave together.
+#[derive(Debug, Default)]
+struct Batch {
+    waiting: usize,
+    answers: Vec<Message>,
+}
+
+/// The calls that we owe an answer, and the batches some of them came in.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    owed: Slab<Owed>,
+    /// The null id is not here: it names no request.
+    by_id: HashMap<RequestId, usize>,
+    batches: Slab<Batch>,
+    /// How many answers wait in batches for their siblings.
+    held: usize,
+    last_serial: u64,
+}
+
+impl Ledger {
+    /// Takes a request. None when one with the same id is still unanswered.
+    pub(crate) fn insert(&mut self, id: RequestId, batch: Option<usize>) -> Option<OwedId> {
+        let entry = self.owed.vacant_entry();
+        if !id.is_null() {
+            match self.by_id.entry(id.clone()) {
+                std::collections::hash_map::Entry::Occupied(_) => return None,
+                std::collections::hash_map::Entry::Vacant(place) => place.insert(entry.key()),
+            };
+        }
+        self.last_serial += 1;
+        let owed = OwedId { index: entry.key(), serial: self.last_serial };
+        entry.insert(Owed { id, batch, cancelled: false, abandoned: false, serial: owed.serial });
+        if let Some(batch) = batch {
+            self.batches[batch].waiting += 1;
+        }
+        Some(owed)
+    }
+
+    pub(crate) fn remove(&mut self, owed: OwedId) -> Option<Owed> {
+        self.owed.get(owed.index).filter(|entry| entry.serial == owed.serial)?;
+        let entry = self.owed.remove(owed.index);
+        if !entry.id.is_null() {
+            self.by_id.remove(&entry.id);
+        }
+        Some(entry)
+    }
+
+    /// The unanswered request with this id.
+    pub(crate) fn find(&mut self, id: &RequestId) -> Option<(OwedId, &mut Owed)> {
+        let index = *self.by_id.get(id)?;
+        let entry = &mut self.owed[index];
+        Some((OwedId { index, serial: entry.serial }, entry))
+    }
+
+    pub(crate) fn id(&self, owed: OwedId) -> Option<&RequestId> {
+        self.owed.get(owed.index).filter(|entry| entry.serial == owed.serial).map(|entry| &entry.id)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.owed.len()
+    }
+
+    /// How many requests cost memory: the unanswered, and those whose answer waits in a batch.
+    pub(crate) fn pending(&self) -> usize {
+        self.owed.len() + self.held
+    }
+
+    /// Opens a batch, which stays open until [`close_batch`](Self::close_batch).
+    pub(crate) fn open_batch(&mut self) -> usize {
+        self.batches.insert(Batch { waiting: 1, answers: Vec::new() })
+    }
+
+    /// All messages of the batch have been read. Gives the answers if none is waited for.
+    pub(crate) fn close_batch(&mut self, batch: usize) -> Option<Vec<Message>> {
+        self.settle(batch, None)
+    }
+
+    /// Adds an answer that nobody owed, such as the refusal of a malformed message.
+    pub(crate) fn add_to_batch(&mut self, batch: usize, answer: Response) {
+        self.batches[batch].answers.push(answer.into());
+        self.held += 1;
+    }
+
+    /// One request less is waited for. Gives the answers when it was the last.
+    pub(crate) fn settle(&mut self, batch: usize, answer: Option<Response>) -> Option<Vec<Message>> {
+        let entry = &mut self.batches[batch];
+        if let Some(answer) = answer {
+            entry.answers.push(answer.into());
+            self.held += 1;
+        }
+        entry.waiting -= 1;
+        if entry.waiting > 0 {
+            return None;
+        }
+        let answers = self.batches.remove(batch).answers;
+        self.held -= answers.len();
+        (!answers.is_empty()).then_some(answers)
+    }
+
+    pub(crate) fn open_batches(&self) -> usize {
+        self.batches.len()
+    }
+}

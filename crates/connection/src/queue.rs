@@ -1,0 +1,89 @@
+use std::collections::VecDeque;
+
+use agentwire_jsonrpc::{Frame, RequestId};
+
+use crate::event::CallId;
+
+/// A frame to send, and the peer's request it belongs to, for transports that have a stream for each.
+#[derive(Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Transmit {
+    /// What to send.
+    pub frame: Frame,
+    /// The peer's request that it is said in the course of, or that it answers.
+    pub related: Option<RequestId>,
+}
+
+/// What an entry of the queue is, as far as the queue must know.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum Kind {
+    /// The request of a call of ours, which may be taken back.
+    Call(CallId),
+    /// Answers so many requests of the peer's.
+    Answer(usize),
+    Notification,
+}
+
+#[derive(Debug)]
+struct Entry {
+    transmit: Transmit,
+    kind: Kind,
+    size: usize,
+}
+
+/// What waits to be sent: one line for everything, so that nothing overtakes.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    entries: VecDeque<Entry>,
+    size: usize,
+    answers: usize,
+}
+
+impl Queue {
+    pub(crate) fn push(&mut self, frame: impl Into<Frame>, related: Option<RequestId>, kind: Kind) {
+        let frame = frame.into();
+        let size = frame.size_hint();
+        self.size += size;
+        if let Kind::Answer(count) = kind {
+            self.answers += count;
+        }
+        self.entries.push_back(Entry { transmit: Transmit { frame, related }, kind, size });
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Transmit> {
+        let entry = self.entries.pop_front()?;
+        self.forget(&entry);
+        Some(entry.transmit)
+    }
+
+    /// Takes back a request that has not left yet. False when it has.
+    pub(crate) fn take_back(&mut self, call: CallId) -> bool {
+        let Some(index) = self.entries.iter().position(|entry| entry.kind == Kind::Call(call)) else {
+            return false;
+        };
+        let entry = self.entries.remove(index).expect("the position was just found");
+        self.forget(&entry);
+        true
+    }
+
+    fn forget(&mut self, entry: &Entry) {
+        self.size -= entry.size;
+        if let Kind::Answer(count) = entry.kind {
+            self.answers -= count;
+        }
+    }
+
+    /// How many bytes wait, about.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// How many answers wait.
+    pub(crate) fn answers(&self) -> usize {
+        self.answers
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}

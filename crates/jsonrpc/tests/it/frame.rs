@@ -1,0 +1,234 @@
+use agentwire_jsonrpc::{
+    ErrorObject, Frame, Malformed, Message, Notification, RawJson, RequestId, Response, code,
+};
+use bytes::Bytes;
+use bytestring::ByteString;
+
+use crate::{describe, parse, written};
+
+fn check(table: &[(&str, &str)]) {
+    for (text, expected) in table {
+        assert_eq!(describe(&parse(text)), *expected, "{text}");
+    }
+}
+
+#[test]
+fn messages() {
+    check(&[
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[1]}}"#, r#"request 1 m {"a":[1]}"#),
+        (r#"{"params":[ 1 ],"method":"m","id":"x","jsonrpc":"2.0"}"#, r#"request "x" m [ 1 ]"#),
+        (r#"{"method":"m","params":null,"jsonrpc":"2.0","id":null}"#, "request null m"),
+        (r#"{"method":"m","jsonrpc":"2.0"}"#, "notification m"),
+        (r#"{"jsonrpc":"2.0","method":"m","params":{},"_meta":{"x":1},"Method":2}"#, "notification m {}"),
+        (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, "result 1 null"),
+        (r#"{"result":{"a":1},"id":1,"jsonrpc":"2.0"}"#, r#"result 1 {"a":1}"#),
+        (r#"{"jsonrpc":"2.0","id":1,"result":7,"error":null}"#, "result 1 7"),
+        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#, "error 1 -1"),
+        (r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":-1,"message":"no"}}"#, "error 1 -1"),
+        (r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"no","more":1}}"#, "error null -32700"),
+        (r#"{"jsonrpc":"2.0","result":1}"#, "result null 1"),
+        ("\t\r\n {\"jsonrpc\":\"2.0\",\"method\":\"m\"} \n", "notification m"),
+    ]);
+}
+
+#[test]
+fn names_and_version_may_be_escaped() {
+    check(&[
+        (r#"{"jsonrpc":"2\u002e0","id":1,"method":"m"}"#, "request 1 m"),
+        (r#"{"jsonrpc":"2.0","\u0069d":1,"m\u0065thod":"a\/\u0062"}"#, "request 1 a/b"),
+        (r#"{"jsonrpc":"2.0","i\\u0064":1,"method":"m"}"#, "notification m"),
+    ]);
+}
+
+#[test]
+fn malformed_requests_are_answered_under_their_id() {
+    check(&[
+        (r#"{"id":1,"method":"m"}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2\u002e1","id":1,"method":"m"}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":2.0,"id":1,"method":"m"}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":null,"method":"m","id":"a"}"#, r#"malformed -32600, answer "a""#),
+        (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":null}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"\ud800"}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":5}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":"a"}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2.0","id":1}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2.0"}"#, "malformed -32600, answer null"),
+        (r#"{"jsonrpc":"2.0","method":1}"#, "malformed -32600, answer null"),
+        ("{}", "malformed -32600, answer null"),
+    ]);
+}
+
+#[test]
+fn malformed_notifications_are_not_answered() {
+    check(&[
+        (r#"{"method":"m"}"#, "malformed -32600, silent"),
+        (r#"{"jsonrpc":"2.0","method":"m","params":true}"#, "malformed -32600, silent"),
+        (r#"{"jsonrpc":"2.0","method":"m","method":"m"}"#, "malformed -32600, silent"),
+    ]);
+}
+
+#[test]
+fn malformed_responses_fail_their_call() {
+    check(&[
+        (r#"{"id":1,"result":1}"#, "malformed -32600, fails 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"error":null}"#, "malformed -32600, fails 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"error":"no"}"#, "malformed -32600, fails 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"no"}}"#, "malformed -32600, fails 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"error":{"message":"no"}}"#, "malformed -32600, fails 1"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":""}}"#,
+            "malformed -32600, fails 1",
+        ),
+        (r#"{"jsonrpc":"2.0","id":1,"result":1,"result":2}"#, "malformed -32600, fails 1"),
+        (r#"{"jsonrpc":"2.0","id":1.5,"result":1}"#, "malformed -32600, fails null"),
+    ]);
+}
+
+#[test]
+fn repeated_members_are_refused() {
+    check(&[
+        (r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"a","m\u0065thod":"a"}"#, "malformed -32600, answer 1"),
+        // There is no telling which id the sender waits for.
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#, "malformed -32600, answer null"),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a","method":"a"}"#, "malformed -32600, answer null"),
+        (r#"{"jsonrpc":"2.0","id":1,"id":1,"result":1}"#, "malformed -32600, fails null"),
+        // What nobody reads may stand as often as it likes.
+        (r#"{"jsonrpc":"2.0","x":1,"x":2,"method":"a"}"#, "notification a"),
+    ]);
+}
+
+#[test]
+fn text_that_is_no_json() {
+    check(&[
+        ("", "malformed -32700, answer null"),
+        ("Server listening on :8080", "malformed -32700, answer null"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m""#, "malformed -32700, answer null"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m"}}"#, "malformed -32700, answer null"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m"} {}"#, "malformed -32700, answer null"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{a:1}}"#, "malformed -32700, answer null"),
+        (r#"[{"jsonrpc":"2.0","method":"m"}"#, "malformed -32700, answer null"),
+        ("{\"jsonrpc\":\"2.0\",\"method\":\"a\nb\"}", "malformed -32700, answer null"),
+        // By its grammar this is JSON, but the name stands for no text.
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","\ud800":1}"#, "malformed -32700, answer null"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":["\ud800"]}"#, r#"request 1 m ["\ud800"]"#),
+        ("\u{feff}{}", "malformed -32700, answer null"),
+        ("7", "malformed -32600, answer null"),
+        ("\"text\"", "malformed -32600, answer null"),
+        ("null", "malformed -32600, answer null"),
+    ]);
+    let frame = Frame::parse_bytes(Bytes::from_static(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}"));
+    assert_eq!(describe(&frame), "malformed -32700, answer null");
+}
+
+#[test]
+fn batches() {
+    check(&[
+        (
+            r#" [ {"jsonrpc":"2.0","id":1,"method":"m"} , {"jsonrpc":"2.0","method":"n"},{"jsonrpc":"2.0","id":2,"result":0}]"#,
+            "batch [request 1 m, notification n, result 2 0]",
+        ),
+        ("[1,[],\"\",{}]", &format!("batch [{}]", ["malformed -32600, answer null"; 4].join(", "))),
+        (
+            r#"[{"jsonrpc":"2.0","id":3,"method":5},{"method":"n"},{"id":4,"result":1}]"#,
+            "batch [malformed -32600, answer 3, malformed -32600, silent, malformed -32600, fails 4]",
+        ),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"m"},]"#, "malformed -32700, answer null"),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"m"}] x"#, "malformed -32700, answer null"),
+        ("[]", "malformed -32600, answer null"),
+    ]);
+}
+
+#[test]
+fn a_batch_over_the_limit_is_refused_by_name() {
+    let message = r#"{"jsonrpc":"2.0","method":"m"}"#;
+    let batch = |count| format!("[{}]", vec![message; count].join(","));
+    let Frame::Batch(messages) = Frame::parse_with(batch(3).into(), 3) else { panic!("three are allowed") };
+    assert_eq!(messages.len(), 3);
+
+    let Frame::Malformed(Malformed { error, .. }) = Frame::parse_with(batch(4).into(), 3) else {
+        panic!("four are too many")
+    };
+    assert_eq!(error.code, code::INVALID_REQUEST);
+    assert_eq!(error.data.unwrap().as_str(), r#"{"limit":3}"#);
+
+    // What stands behind the limit is not looked at: taking it would cost what the limit is there to save.
+    let open_ended = format!("[{message},{message},{message},{message},");
+    assert_eq!(describe(&Frame::parse_with(open_ended.into(), 3)), "malformed -32600, answer null");
+}
+
+#[test]
+fn params_and_result_share_the_memory_of_the_text() {
+    let text = ByteString::from(
+        r#"[{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"b"}},{"jsonrpc":"2.0","id":1,"result":[1]}]"#,
+    );
+    let memory = text.as_bytes().as_ptr_range();
+    let Frame::Batch(messages) = Frame::parse(text.clone()) else { panic!("a batch") };
+    for message in messages {
+        let body = message.unwrap().body().unwrap().clone();
+        let slice = body.as_str().as_bytes().as_ptr_range();
+        assert!(memory.start < slice.start && slice.end < memory.end);
+    }
+}
+
+#[test]
+fn writes_one_line_whatever_it_was_made_of() {
+    let pretty = "{\n \"jsonrpc\": \"2.0\",\r\n \"id\": 1,\n \"method\": \"m\",\n \"params\": {\n  \"a\\n\": 1\r\n }\n}";
+    assert_eq!(written(&parse(pretty)), r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{   "a\n": 1   }}"#);
+
+    let failed =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1,\"message\":\"a\\nb\",\"data\":[1,\n2]}}";
+    assert_eq!(
+        written(&parse(failed)),
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"a\nb","data":[1, 2]}}"#
+    );
+
+    let method = Frame::from(Message::from(Notification::new("a\n\"b", None)));
+    assert_eq!(written(&method), r#"{"jsonrpc":"2.0","method":"a\n\"b"}"#);
+}
+
+#[test]
+fn what_was_malformed_is_written_as_its_answer() {
+    let frame = parse(r#"[{"jsonrpc":"2.0","method":"n"},{"jsonrpc":"2.0","id":3,"method":5}]"#);
+    let text = written(&frame);
+    assert_eq!(describe(&parse(&text)), "batch [notification n, error 3 -32600]");
+    assert_eq!(describe(&parse(&written(&parse("{")))), "error null -32700");
+}
+
+#[test]
+fn head_body_and_tail_are_the_message() {
+    for text in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#,
+        r#"{"jsonrpc":"2.0","method":"m","params":[]}"#,
+        r#"{"jsonrpc":"2.0","id":"a","result":null}"#,
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m","data":[1]}}"#,
+    ] {
+        let Frame::Single(message) = parse(text) else { panic!("{text}") };
+        let mut out = Vec::new();
+        message.write_head(&mut out);
+        out.extend(message.body().map(RawJson::as_str).unwrap_or_default().bytes());
+        message.write_tail(&mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), text);
+    }
+}
+
+#[test]
+fn the_size_hint_counts_all_that_may_be_large() {
+    let large = "x".repeat(10_000);
+    let error = ErrorObject::new(1, large.clone());
+    let messages = [
+        Message::from(Notification::new(large.clone(), None)),
+        Response::new(large.as_str(), Ok(RawJson::NULL)).into(),
+        Response::new(1i64, Err(error.clone())).into(),
+        Response::new(1i64, Err(ErrorObject::new(1, "").with_data(&large))).into(),
+        Notification::new("m", Some(RawJson::encode(&[&large]).unwrap())).into(),
+    ];
+    for message in &messages {
+        assert!(message.size_hint() >= 10_000, "{}", message.size_hint());
+    }
+    let batch = Frame::Batch(vec![Ok(messages[0].clone()), Err(Malformed::request(RequestId::NULL, error))]);
+    assert!(batch.size_hint() >= 20_000);
+}

@@ -1,0 +1,105 @@
+use std::collections::HashSet;
+
+use agentwire_jsonrpc::{Frame, Message, RequestId};
+
+use crate::{describe, parse, written};
+
+fn request_with(id: &str) -> Frame {
+    parse(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#))
+}
+
+fn id_of(id: &str) -> RequestId {
+    match request_with(id) {
+        Frame::Single(Message::Request(request)) => request.id,
+        other => panic!("{id} is no id: {other:?}"),
+    }
+}
+
+#[test]
+fn goes_back_byte_for_byte() {
+    let ids = [
+        "0",
+        "-1",
+        "1",
+        "9007199254740993",
+        "-9223372036854775808",
+        "9223372036854775807",
+        "9223372036854775808",
+        "18446744073709551615",
+        "null",
+        r#""""#,
+        r#""1""#,
+        r#""\u0031""#,
+        r#""\/é\n\"\\""#,
+        r#""\ud83d\ude00""#,
+        r#""😀 abc-é""#,
+    ];
+    for id in ids {
+        let frame = request_with(id);
+        assert_eq!(describe(&frame), format!("request {id} m"));
+        assert_eq!(written(&frame), format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#));
+    }
+}
+
+#[test]
+fn is_an_integer_a_string_or_null() {
+    let others = [
+        "-0",
+        "1.0",
+        "1e2",
+        "0.5",
+        "-9223372036854775809",
+        "18446744073709551616",
+        "true",
+        "[1]",
+        "{}",
+        r#""\ud800""#,
+        r#""\udc00x""#,
+    ];
+    for id in others {
+        assert_eq!(describe(&request_with(id)), "malformed -32600, answer null", "{id}");
+    }
+    // These are not even JSON.
+    for id in ["01", "+1", "1.", ".5", "'1'", "\"\\x\"", "\"\u{1}\"", "nul"] {
+        assert_eq!(describe(&request_with(id)), "malformed -32700, answer null", "{id}");
+    }
+}
+
+#[test]
+fn equality_is_of_values_and_kinds() {
+    assert_eq!(id_of(r#""\u0031""#), id_of(r#""1""#));
+    assert_ne!(id_of(r#""\u0031""#), id_of("1"));
+    assert_ne!(id_of(r#""null""#), id_of("null"));
+    assert_eq!(id_of("18446744073709551615"), RequestId::from(u64::MAX));
+    assert_eq!(RequestId::from(7u64), RequestId::from(7i64));
+    assert_eq!(RequestId::from("a\"b"), id_of(r#""\u0061\"b""#));
+
+    let different = ["1", "-1", "18446744073709551615", r#""1""#, "null", r#""-1""#, r#""""#];
+    let same_again = [r#""\u0031""#, r#""\u002d1""#];
+    let set: HashSet<_> = different.into_iter().chain(same_again).map(id_of).collect();
+    assert_eq!(set.len(), different.len());
+}
+
+#[test]
+fn tells_what_it_is() {
+    assert_eq!(id_of("-5").as_i64(), Some(-5));
+    assert_eq!(id_of("-5").as_u64(), None);
+    assert_eq!(id_of("18446744073709551615").as_i64(), None);
+    assert_eq!(id_of("18446744073709551615").as_u64(), Some(u64::MAX));
+    assert_eq!(id_of("9").as_u64(), Some(9));
+    assert_eq!(id_of(r#""9""#).as_u64(), None);
+    assert_eq!(id_of(r#""\u0061b""#).as_str().as_deref(), Some("ab"));
+    assert!(id_of("null").is_null());
+    assert!(!id_of(r#""null""#).is_null());
+}
+
+#[test]
+fn travels_inside_params_too() {
+    for text in ["null", "0", "-3", "18446744073709551615", r#""a b""#] {
+        let id: RequestId = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&id).unwrap(), text);
+    }
+    for text in ["1.0", "-0", "1e2", "true", "[]", "{}", "18446744073709551616"] {
+        assert!(serde_json::from_str::<RequestId>(text).is_err(), "{text}");
+    }
+}
