@@ -1,0 +1,55 @@
+use std::time::Duration;
+
+use agentwire_connection::Dialect;
+
+/// What a [`Driver`](crate::Driver) is told at the start.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// Limits and dialect of the exchange itself.
+    pub connection: agentwire_connection::Config,
+    /// After the peer has closed its side: how long requests that are being worked on may take to end and
+    /// answers to leave (default 1 s).
+    pub drain: Duration,
+    /// How long the transport may take to close before it is dropped (default 10 s).
+    pub close: Duration,
+}
+
+impl Config {
+    /// The defaults for a dialect.
+    pub fn new(dialect: Dialect) -> Self {
+        Self {
+            connection: agentwire_connection::Config::new(dialect),
+            drain: Duration::from_secs(1),
+            close: Duration::from_secs(10),
+        }
+    }
+
+    /// Sets how long work may go on after the peer has closed its side.
+    #[must_use]
+    pub fn drain(mut self, time: Duration) -> Self {
+        self.drain = time;
+        self
+    }
+
+    /// Sets how long the transport may take to close.
+    #[must_use]
+    pub fn close(mut self, time: Duration) -> Self {
+        self.close = time;
+        self
+    }
+
+    /// Sets how many requests of the peer's may wait for their answer (default 1024).
+    #[must_use]
+    pub fn request_limit(mut self, requests: usize) -> Self {
+        self.connection.request_limit = requests;
+        self
+    }
+
+    /// Sets how many bytes may wait to be sent (default 64 KiB).
+    #[must_use]
+    pub fn high_water(mut self, bytes: usize) -> Self {
+        self.connection.high_water = bytes;
+        self
+    }
+}

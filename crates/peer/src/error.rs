@@ -1,0 +1,119 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_connection::CallFailure;
+use agentwire_jsonrpc::ErrorObject;
+use agentwire_transport::Fault;
+use bytestring::ByteString;
+
+/// The connection is over, and why, where the transport said.
+#[derive(Clone, Debug, Default, thiserror::Error)]
+#[non_exhaustive]
+pub struct Closed {
+    /// What the transport reported last. None when the peer, or we, closed in good order.
+    #[source]
+    pub reason: Option<Arc<Fault>>,
+}
+
+impl fmt::Display for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            Some(reason) => write!(f, "the connection closed: {reason}"),
+            None => f.write_str("the connection closed"),
+        }
+    }
+}
+
+/// Why a call has no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The connection ended before the answer came.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+    /// No answer came in time. The peer was told that nobody waits for it any more.
+    #[error("{method}: no answer within {after:?}")]
+    #[non_exhaustive]
+    TimedOut {
+        /// What was called.
+        method: ByteString,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The peer answered with an error.
+    #[error("{method}: the peer refused: {error}")]
+    #[non_exhaustive]
+    Refused {
+        /// What was called.
+        method: ByteString,
+        /// What the peer said.
+        #[source]
+        error: ErrorObject,
+    },
+    /// The peer answered something else than the method promises.
+    #[error("{method}: the answer cannot be read: {why}")]
+    #[non_exhaustive]
+    Decode {
+        /// What was called.
+        method: ByteString,
+        /// What is wrong with the answer.
+        why: String,
+    },
+    /// The parameters have no JSON form; nothing was sent.
+    #[error("{method}: the parameters cannot be written: {why}")]
+    #[non_exhaustive]
+    Encode {
+        /// What was to be called.
+        method: ByteString,
+        /// What is wrong with the parameters.
+        why: String,
+    },
+    /// The call must not be made on this connection; nothing was sent.
+    #[error("{method}: {why}")]
+    #[non_exhaustive]
+    NotAllowed {
+        /// What was to be called.
+        method: ByteString,
+        /// The rule, such as a capability that the peer did not advertise.
+        why: Cow<'static, str>,
+    },
+}
+
+impl CallError {
+    /// A call that is not made because of a rule, such as a capability that the peer did not advertise.
+    pub fn not_allowed(method: impl Into<ByteString>, why: impl Into<Cow<'static, str>>) -> Self {
+        Self::NotAllowed { method: method.into(), why: why.into() }
+    }
+
+    /// What the peer said, if it refused.
+    pub fn refusal(&self) -> Option<&ErrorObject> {
+        match self {
+            Self::Refused { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn from_failure(failure: CallFailure, method: ByteString, closed: Closed) -> Self {
+        match failure {
+            CallFailure::Refused(error) => Self::Refused { method, error },
+            CallFailure::TimedOut(after) => Self::TimedOut { method, after },
+            CallFailure::Malformed(error) => Self::Decode { method, why: error.to_string() },
+            _ => Self::Closed(closed),
+        }
+    }
+}
+
+/// A handler that could not do its work because a call of its own failed says so to whoever asked.
+impl From<CallError> for ErrorObject {
+    fn from(error: CallError) -> Self {
+        Self::internal_error(error)
+    }
+}
+
+impl From<Closed> for ErrorObject {
+    fn from(error: Closed) -> Self {
+        Self::internal_error(error)
+    }
+}

@@ -1,0 +1,105 @@
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context as TaskContext, Poll};
+
+use agentwire_connection::OwedId;
+use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestId, Response};
+
+use crate::Peer;
+
+/// Whoever answers the peer's requests and hears its notifications.
+///
+/// It is shared by all calls, which run at the same time within one future. Nothing needs to be `Send` unless
+/// the future of the connection is to be spawned.
+pub trait Handler {
+    /// Answers a request.
+    ///
+    /// What this does before it returns the future happens in the order of arrival, before any later message
+    /// is looked at; so does the part of the future before its first wait. The future may call the peer and
+    /// wait for it. If it panics, the answer is an internal error.
+    fn request(
+        &self,
+        request: Request,
+        context: RequestContext,
+    ) -> impl Future<Output = Result<RawJson, ErrorObject>>;
+
+    /// Hears a notification. Notifications come one by one, in order, and before any later answer resolves,
+    /// so this must not take long.
+    fn notification(&self, notification: Notification, peer: &Peer);
+
+    /// Hears an answer that belongs to no call: late, repeated, or the peer's complaint about a message that
+    /// it could not read.
+    fn stray(&self, response: Response) {
+        drop(response);
+    }
+}
+
+/// What a handler holds of one request while it answers it.
+#[derive(Clone, Debug)]
+pub struct RequestContext {
+    pub(crate) peer: Peer,
+    pub(crate) owed: OwedId,
+    pub(crate) in_batch: bool,
+}
+
+impl RequestContext {
+    /// The peer that asked. What is said through this handle belongs to the request, which decides the
+    /// stream it takes on transports that have several.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// The request's id.
+    pub fn request_id(&self) -> Option<&RequestId> {
+        self.peer.related()
+    }
+
+    /// Whether the request came in a batch.
+    pub fn in_batch(&self) -> bool {
+        self.in_batch
+    }
+
+    /// Whether the peer has said that it no longer wants the answer.
+    pub fn is_cancelled(&self) -> bool {
+        self.peer.shared.lock().is_cancelled(self.owed)
+    }
+
+    /// Completes when the peer says that it no longer wants the answer.
+    ///
+    /// It belongs to the request and may outlive this value. It never completes once the request is answered.
+    pub fn cancelled(&self) -> Cancelled {
+        Cancelled { peer: self.peer.clone(), owed: self.owed, key: None }
+    }
+
+    /// Treats the request as cancelled, for protocols that have other words for it.
+    pub fn cancel(&self) {
+        let wakers = self.peer.shared.lock().cancel(self.owed);
+        wakers.into_iter().for_each(std::task::Waker::wake);
+    }
+}
+
+/// See [`RequestContext::cancelled`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Cancelled {
+    peer: Peer,
+    owed: OwedId,
+    key: Option<usize>,
+}
+
+impl Future for Cancelled {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<()> {
+        let this = &mut *self;
+        this.peer.shared.lock().poll_cancelled(this.owed, &mut this.key, cx.waker())
+    }
+}
+
+impl Drop for Cancelled {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.peer.shared.lock().forget_cancelled(self.owed, key);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+use std::sync::Arc;
+
+use agentwire_connection::CallId;
+use agentwire_jsonrpc::{Method, Notice, RawJson, RequestId};
+use bytestring::ByteString;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::call::{Call, Notify};
+use crate::error::CallError;
+use crate::shared::Shared;
+
+/// A handle on the other side of a connection: what calls it and tells it things.
+///
+/// Cloning is cheap. Handles work from any task or thread, for as long as the [`Driver`](crate::Driver) runs;
+/// after that every call fails with [`Closed`](crate::Closed).
+#[derive(Clone, Debug)]
+pub struct Peer {
+    pub(crate) shared: Arc<Shared>,
+    related: Option<RequestId>,
+}
+
+impl Peer {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, related: None }
+    }
+
+    /// The same peer, in the course of a request of its own.
+    pub(crate) fn relating(&self, request: RequestId) -> Self {
+        Self { shared: self.shared.clone(), related: Some(request) }
+    }
+
+    /// The peer's request in the course of which this handle speaks, if it was made for one.
+    pub(crate) fn related(&self) -> Option<&RequestId> {
+        self.related.as_ref()
+    }
+
+    /// The same peer, but what is said belongs to no request.
+    #[must_use]
+    pub fn unrelated(&self) -> Self {
+        Self { shared: self.shared.clone(), related: None }
+    }
+
+    /// A call, to be awaited.
+    pub fn call<M: Method>(&self, params: &M) -> Call<M::Response> {
+        self.call_method(ByteString::from_static(M::NAME), Some(params))
+    }
+
+    /// A call of a method that has no type, to be awaited.
+    pub fn call_method<P, R>(&self, method: impl Into<ByteString>, params: Option<&P>) -> Call<R>
+    where
+        P: Serialize + ?Sized,
+        R: DeserializeOwned,
+    {
+        let method = method.into();
+        let params = self.encode(&method, params);
+        Call::new(self.clone(), method, params)
+    }
+
+    /// A call that fails when it is awaited, without being sent.
+    pub fn refuse_call<R>(&self, error: CallError) -> Call<R> {
+        Call::new(self.clone(), ByteString::new(), Err(error))
+    }
+
+    /// A notification, to be awaited: it waits while much is still to be sent.
+    pub fn notify<N: Notice>(&self, params: &N) -> Notify {
+        self.notify_method(ByteString::from_static(N::NAME), Some(params))
+    }
+
+    /// A notification that has no type, to be awaited.
+    pub fn notify_method<P>(&self, method: impl Into<ByteString>, params: Option<&P>) -> Notify
+    where
+        P: Serialize + ?Sized,
+    {
+        let method = method.into();
+        let params = self.encode(&method, params);
+        Notify { peer: self.clone(), method, params: Some(params), room: None }
+    }
+
+    /// A notification that fails when it is awaited, without being sent.
+    pub fn refuse_notify(&self, error: CallError) -> Notify {
+        Notify { peer: self.clone(), method: ByteString::new(), params: Some(Err(error)), room: None }
+    }
+
+    /// Sends a notification without waiting for room: for the few that must be said from where nothing can
+    /// wait, such as a destructor. What is said so is bounded by nobody but the caller.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is over or the params have no JSON form.
+    pub fn post<N: Notice>(&self, params: &N) -> Result<(), CallError> {
+        let method = ByteString::from_static(N::NAME);
+        let params = self.encode(&method, Some(params))?;
+        let mut state = self.shared.lock();
+        if let Some(closed) = state.closed() {
+            return Err(closed.into());
+        }
+        state.connection.notify(method, params, self.related.clone());
+        let waker = state.changed();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Takes an id for a call whose parameters carry it; see [`Call::reserved`].
+    pub fn reserve_call(&self) -> CallId {
+        self.shared.lock().connection.reserve_call()
+    }
+
+    /// Whether the peer may send batches from now on.
+    pub fn take_batches(&self, batches: bool) {
+        self.shared.lock().connection.take_batches(batches);
+    }
+
+    /// Whether the connection is over.
+    pub fn is_closed(&self) -> bool {
+        self.shared.lock().closed().is_some()
+    }
+
+    /// Encodes an answer, sharing memory with what else is sent.
+    ///
+    /// # Errors
+    ///
+    /// When the value has no JSON form.
+    pub fn encode_answer<T: Serialize + ?Sized>(&self, value: &T) -> Result<RawJson, serde_json::Error> {
+        self.shared.encode(value)
+    }
+
+    fn encode<P: Serialize + ?Sized>(
+        &self,
+        method: &ByteString,
+        params: Option<&P>,
+    ) -> Result<Option<RawJson>, CallError> {
+        params
+            .map(|params| self.shared.encode(params))
+            .transpose()
+            .map_err(|why| CallError::Encode { method: method.clone(), why: why.to_string() })
+    }
+}

@@ -1,0 +1,288 @@
+//! One poll of the driver: read, call, write, look at the time, until there is nothing to do.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use agentwire_connection::{Event, OwedId};
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
+use agentwire_transport::{Fault, Packet, Transport};
+use futures::stream::FuturesUnordered;
+use futures::{SinkExt, StreamExt};
+
+use crate::config::Config;
+use crate::driver::Driver;
+use crate::error::Closed;
+use crate::handler::{Handler, RequestContext};
+use crate::peer::Peer;
+use crate::shared::{Shared, State};
+
+/// How many frames are read before what they caused is written.
+const FRAMES_AT_ONCE: usize = 256;
+
+/// How many rounds are made before others on the same thread get their turn.
+const ROUNDS_AT_ONCE: usize = 32;
+
+/// What a handler said, and to which request.
+pub(crate) type Answer = (OwedId, Result<RawJson, ErrorObject>);
+
+/// Everything that a poll of the driver works on.
+pub(crate) struct Turn<'a, H, T, S, C> {
+    shared: &'a Arc<Shared>,
+    config: &'a Config,
+    peer: Peer,
+    handler: &'a H,
+    start: S,
+    /// Requests that are being worked on.
+    calls: FuturesUnordered<C>,
+    transport: &'a mut T,
+    /// Whether frames may still arrive.
+    reading: bool,
+    /// Whether frames can still leave.
+    writing: bool,
+    /// Whether the transport holds what it was given.
+    unflushed: bool,
+    /// Whether another round is due before the driver may wait.
+    again: bool,
+    /// When the connection ends, whatever is still to do.
+    until: Option<Instant>,
+    alarm: Option<Alarm>,
+}
+
+struct Alarm {
+    at: Instant,
+    sleep: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl<'a, H, T, S, C> Turn<'a, H, T, S, C>
+where
+    H: Handler,
+    T: Transport,
+    S: Fn(Request, RequestContext) -> C,
+    C: Future<Output = Answer>,
+{
+    pub(crate) fn new(driver: &'a Driver, handler: &'a H, start: S, transport: &'a mut T) -> Self {
+        Self {
+            shared: &driver.shared,
+            config: &driver.config,
+            peer: Peer::new(driver.shared.clone()),
+            handler,
+            start,
+            calls: FuturesUnordered::new(),
+            transport,
+            reading: true,
+            writing: true,
+            unflushed: false,
+            again: false,
+            until: None,
+            alarm: None,
+        }
+    }
+
+    /// Works until there is nothing to do. With a main future the end is its end, without one the peer's.
+    pub(crate) fn poll<F: Future>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut main: Pin<&mut Option<F>>,
+        output: &mut Option<F::Output>,
+    ) -> Poll<()> {
+        self.shared.lock().look();
+        for _ in 0..ROUNDS_AT_ONCE {
+            self.again = false;
+            self.poll_calls(cx);
+            if output.is_none()
+                && let Some(main) = main.as_mut().as_pin_mut()
+                && let Poll::Ready(value) = main.poll(cx)
+            {
+                *output = Some(value);
+                self.reading = false;
+                self.calls.clear();
+                self.until = Some(self.shared.now() + self.config.drain);
+            }
+            self.poll_read(cx);
+            self.poll_write(cx);
+            self.poll_alarm(cx);
+            let main_runs = main.is_some() && output.is_none();
+            if main_runs {
+                self.outlive_peer(cx);
+            } else if self.is_over() {
+                return Poll::Ready(());
+            }
+            if !self.again && self.shared.lock().rest(cx.waker()) {
+                return Poll::Pending;
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Whether there is nothing left that could be done in the time left.
+    fn is_over(&self) -> bool {
+        if self.until.is_some_and(|until| until <= self.shared.now()) {
+            return true;
+        }
+        let idle = || self.calls.is_empty() && !self.unflushed && self.shared.lock().connection.is_idle();
+        !self.reading && (!self.writing || idle())
+    }
+
+    /// The main future goes on without a peer, once the time to hear why the peer is gone is over.
+    fn outlive_peer(&mut self, cx: &mut Context<'_>) {
+        if !self.reading {
+            self.until = None;
+        } else if self.until.is_some_and(|until| until <= self.shared.now()) {
+            self.end(cx, None);
+            self.until = None;
+        }
+    }
+
+    fn poll_calls(&mut self, cx: &mut Context<'_>) {
+        while let Poll::Ready(Some((owed, outcome))) = self.calls.poll_next_unpin(cx) {
+            let mut state = self.shared.lock();
+            state.connection.answer(owed, outcome);
+            state.forget_owed(owed);
+        }
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) {
+        for _ in 0..FRAMES_AT_ONCE {
+            if !self.reading || !self.shared.lock().connection.wants_input() {
+                return;
+            }
+            match self.transport.poll_next_unpin(cx) {
+                Poll::Pending => return,
+                Poll::Ready(Some(Ok(packet))) => {
+                    let now = self.shared.now();
+                    self.update(cx, |state| match packet {
+                        Packet::Frame { frame, .. } => state.connection.handle_frame(now, frame),
+                        Packet::Abandon(id) => state.connection.handle_abandon(&id),
+                        _ => {}
+                    });
+                }
+                Poll::Ready(Some(Err(fault))) => return self.end(cx, Some(fault)),
+                Poll::Ready(None) => return self.end(cx, None),
+            }
+        }
+        self.again = true;
+    }
+
+    /// Nothing more will arrive.
+    fn end(&mut self, cx: &mut Context<'_>, fault: Option<Fault>) {
+        self.reading = false;
+        self.until = Some(self.shared.now() + self.config.drain);
+        let reason = Closed { reason: fault.map(Arc::new) };
+        self.update(cx, |state| state.end(reason));
+    }
+
+    /// Changes the connection and passes on what that caused.
+    fn update(&mut self, cx: &mut Context<'_>, change: impl FnOnce(&mut State)) {
+        let mut state = self.shared.lock();
+        change(&mut state);
+        while let Some(event) = state.connection.poll_event() {
+            drop(state);
+            self.deliver(cx, event);
+            state = self.shared.lock();
+        }
+    }
+
+    fn deliver(&mut self, cx: &mut Context<'_>, event: Event) {
+        match event {
+            Event::Request { owed, request, in_batch } => {
+                let peer = self.peer.relating(request.id.clone());
+                self.calls.push((self.start)(request, RequestContext { peer, owed, in_batch }));
+                self.poll_calls(cx);
+            }
+            Event::Notification(notification) => {
+                guarded(|| self.handler.notification(notification, &self.peer));
+            }
+            Event::Progress { call, params } => {
+                let hook = self.shared.lock().take_hook(call);
+                if let Some(mut hook) = hook {
+                    guarded(|| hook(params));
+                    let unwanted = self.shared.lock().put_hook(call, hook);
+                    drop(unwanted);
+                }
+            }
+            Event::Answered { call, outcome } => {
+                let waker = self.shared.lock().settle(call, outcome);
+                self.wake(waker);
+            }
+            Event::Cancelled(owed) => {
+                let wakers = self.shared.lock().cancel(owed);
+                self.wake(wakers);
+            }
+            Event::Stray(response) => guarded(|| self.handler.stray(response)),
+            _ => {}
+        }
+    }
+
+    /// Wakes those who may well be futures of our own, which then are due another round.
+    fn wake(&mut self, wakers: impl IntoIterator<Item = Waker>) {
+        for waker in wakers {
+            self.again = true;
+            waker.wake();
+        }
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>) {
+        if !self.writing {
+            return;
+        }
+        if let Poll::Ready(Err(fault)) = self.poll_send(cx) {
+            // Why the peer is gone is for the reading side to say; it has this long.
+            self.writing = false;
+            self.until.get_or_insert(self.shared.now() + self.config.drain);
+            let reason = Closed { reason: Some(Arc::new(fault)) };
+            let wakers = self.shared.lock().shut(reason);
+            self.wake(wakers);
+        }
+    }
+
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let was_full = !self.shared.lock().connection.wants_input();
+        while self.shared.lock().connection.wants_output() && self.transport.poll_ready_unpin(cx)?.is_ready()
+        {
+            let transmit = self.shared.lock().connection.poll_transmit();
+            if let Some(transmit) = transmit {
+                let packet = Packet::Frame { frame: transmit.frame, related: transmit.related };
+                self.transport.start_send_unpin(packet)?;
+                self.unflushed = true;
+            }
+        }
+        if self.unflushed && self.transport.poll_flush_unpin(cx)?.is_ready() {
+            self.unflushed = false;
+        }
+        let mut state = self.shared.lock();
+        self.again |= was_full && state.connection.wants_input();
+        let wakers = state.take_room_wakers();
+        drop(state);
+        self.wake(wakers);
+        Poll::Ready(Ok(()))
+    }
+
+    /// Sets the alarm for whatever comes first, and heeds it.
+    fn poll_alarm(&mut self, cx: &mut Context<'_>) {
+        let deadline = self.shared.lock().connection.poll_timeout();
+        let Some(at) = deadline.into_iter().chain(self.until).min() else {
+            return;
+        };
+        // An alarm that is too early does no harm, so a deadline that moves away costs nothing.
+        if self.alarm.as_ref().is_none_or(|alarm| alarm.at > at) {
+            self.alarm = Some(Alarm { at, sleep: self.shared.clock().sleep_until(at) });
+        }
+        let rang = self.alarm.as_mut().is_some_and(|alarm| alarm.sleep.as_mut().poll(cx).is_ready());
+        if rang {
+            self.alarm = None;
+            self.again = true;
+            let now = self.shared.now();
+            self.update(cx, |state| state.connection.handle_timeout(now));
+        }
+    }
+}
+
+/// Calls what others wrote. What panics there has been reported by the panic hook, and concerns nobody else.
+fn guarded(call: impl FnOnce()) {
+    let _panicked = catch_unwind(AssertUnwindSafe(call));
+}
