@@ -1,1 +1,4 @@
-//! Placeholder.
+//! Wire types of the Agent Client Protocol.
+
+mod common;
+pub mod v1;

@@ -1,1 +1,150 @@
-//! Placeholder.
+//! The words of the Model Context Protocol: its wire types and its table of methods, without I/O.
+//!
+//! Two peers that speak different revisions of one protocol need one vocabulary, or everything above the wire
+//! exists once per revision. So there is one set of types for all revisions, by area, and each member says
+//! since when it exists. What an older peer does not know is taken out by [`Narrow`] on the way to the wire.
+//!
+//! ```
+//! use agentwire_jsonrpc::Method;
+//! use agentwire_mcp_schema::{CallToolParams, CallToolRequest, CallToolResult, Narrow, Revision};
+//! use serde_json::json;
+//!
+//! # fn main() -> Result<(), serde_json::Error> {
+//! // A client writes the parameters of a call; their type knows the method.
+//! let call = CallToolRequest::new("add").encode_arguments(&json!({ "a": 2, "b": 3 }))?;
+//! let params = serde_json::to_string(&call)?;
+//! assert_eq!(CallToolRequest::NAME, "tools/call");
+//!
+//! // A server reads them without a copy: the arguments are still the text of the message.
+//! let call: CallToolParams<'_> = serde_json::from_str(&params)?;
+//! assert_eq!(call.arguments_json(), r#"{"a":2,"b":3}"#);
+//!
+//! // It answers in every revision's terms at once, and sends those of the peer.
+//! let mut result = CallToolResult::from_structured(&json!({ "sum": 5 }))?;
+//! result.narrow(Revision::V2025_03_26);
+//! assert_eq!(result.text(), r#"{"sum":5}"#);
+//! assert!(result.structured_content.is_none());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where things are
+//!
+//! | area | types |
+//! |---|---|
+//! | which revision | [`Revision`], [`ProtocolVersion`], [`Narrow`], [`METHODS`] |
+//! | beginning | [`InitializeRequest`], [`ClientCapabilities`], [`ServerCapabilities`], [`Implementation`] |
+//! | what servers offer | [`Tool`], [`Resource`], [`Prompt`], [`CompleteRequest`] |
+//! | what tools answer | [`CallToolResult`], [`ContentBlock`], [`ResourceContents`] |
+//! | what servers ask | [`ListRootsRequest`], [`CreateMessageRequest`], [`ElicitRequest`] |
+//! | beside the calls | [`ProgressNotification`], [`CancelledNotification`], [`LoggingMessageNotification`] |
+//! | errors | [`code`] |
+//!
+//! The type of a method's parameters is named like the method and is its [`Method`](agentwire_jsonrpc::Method)
+//! or [`Notice`](agentwire_jsonrpc::Notice).
+//!
+//! # Invariants
+//!
+//! - Reading keeps what it does not know: content blocks, words, capabilities, `_meta`. Unknown members of
+//!   other objects are ignored, and `null` means absent.
+//! - Reading fails where meaning is at stake: a call without a name, arguments that are no object, a level in
+//!   `logging/setLevel` that is none. The receiver answers such a request with `-32602`.
+//! - `1` is not `"1"`: a progress token and a request id go back as what they were.
+//! - A union's tag is written first. Read first, the rest goes straight into its type.
+//! - Arguments, structured content and log data stay JSON text until somebody decodes them.
+//! - A schema keeps every keyword; nothing here validates one or follows a `$ref`.
+//!
+//! # What it does not do
+//!
+//! No I/O, no JSON-RPC envelope (that is `agentwire-jsonrpc`), no handshake, no validation of schemas, no base64.
+//! The tasks of 2025-11-25 are not typed yet.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+#[macro_use]
+mod wire;
+#[macro_use]
+mod meta;
+#[macro_use]
+mod pagination;
+
+mod call_tool;
+mod cancellation;
+mod capabilities;
+pub mod code;
+mod completion;
+mod content;
+mod elicitation;
+mod elicitation_schema;
+mod implementation;
+mod initialize;
+mod json_schema;
+mod logging;
+mod methods;
+mod narrow;
+mod ping;
+mod progress;
+mod prompts;
+mod resource_contents;
+mod resources;
+mod revision;
+mod roots;
+mod sampling;
+mod sampling_content;
+mod select_schema;
+mod tools;
+
+pub use call_tool::{CallToolParams, CallToolRequest, CallToolResult};
+pub use cancellation::CancelledNotification;
+pub use capabilities::{
+    ClientCapabilities, ElicitationCapability, PromptsCapability, ResourcesCapability, RootsCapability,
+    SamplingCapability, ServerCapabilities, ToolsCapability,
+};
+pub use completion::{
+    CompleteRequest, CompleteResult, Completion, CompletionArgument, CompletionContext, CompletionReference,
+    PromptReference, ResourceTemplateReference,
+};
+pub use content::{
+    Annotations, AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceLink, Role, TextContent,
+};
+pub use elicitation::{
+    ElicitAction, ElicitFormRequest, ElicitRequest, ElicitResult, ElicitUrlRequest,
+    ElicitationCompleteNotification,
+};
+pub use elicitation_schema::{
+    BooleanSchema, ElicitSchema, NumberKind, NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
+};
+pub use implementation::{Icon, IconTheme, Implementation};
+pub use initialize::{InitializeRequest, InitializeResult, InitializedNotification};
+pub use json_schema::JsonSchema;
+pub use logging::{LoggingLevel, LoggingMessageNotification, SetLevelRequest};
+pub use meta::{HasMeta, JsonObject, Meta, ProgressToken};
+pub use methods::{Direction, Gate, METHODS, MethodInfo, MethodKind, Side};
+pub use narrow::Narrow;
+pub use pagination::{Cursor, Paginated};
+pub use ping::{EmptyResult, PingRequest};
+pub use progress::ProgressNotification;
+pub use prompts::{
+    GetPromptRequest, GetPromptResult, ListPromptsRequest, ListPromptsResult, Prompt, PromptArgument,
+    PromptListChangedNotification, PromptMessage,
+};
+pub use resource_contents::{BlobResourceContents, ResourceContents, TextResourceContents};
+pub use resources::{
+    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest, ListResourcesResult,
+    ReadResourceRequest, ReadResourceResult, Resource, ResourceListChangedNotification, ResourceTemplate,
+    ResourceUpdatedNotification, SubscribeRequest, UnsubscribeRequest,
+};
+pub use revision::{ProtocolVersion, Revision};
+pub use roots::{ListRootsRequest, ListRootsResult, Root, RootsListChangedNotification};
+pub use sampling::{
+    CreateMessageRequest, CreateMessageResult, IncludeContext, ModelHint, ModelPreferences, SamplingMessage,
+    StopReason, ToolChoice, ToolChoiceMode,
+};
+pub use sampling_content::{SamplingContent, ToolResultContent, ToolUseContent};
+pub use select_schema::{Choice, MultiSelectSchema, SingleSelectSchema};
+pub use tools::{
+    ListToolsRequest, ListToolsResult, TaskSupport, Tool, ToolAnnotations, ToolExecution,
+    ToolListChangedNotification,
+};

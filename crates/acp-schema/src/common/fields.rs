@@ -1,0 +1,142 @@
+//! A JSON object whose members are not decoded yet.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::value::MapDeserializer;
+use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::Meta;
+
+/// A string that borrows from the input where it can; `Cow` on its own always copies.
+pub(crate) struct Text<'de>(Cow<'de, str>);
+
+impl Text<'_> {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn into_string(self) -> String {
+        self.0.into_owned()
+    }
+}
+
+impl From<Text<'_>> for Arc<str> {
+    fn from(text: Text<'_>) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_string<E: Error>(self, text: String) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text)))
+            }
+        }
+
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+/// The members of an object in their order, each still JSON text, so that a look at one key can decide what
+/// the others are decoded as, without a `Value` in between.
+pub(crate) struct Fields(Vec<(String, Box<RawValue>)>);
+
+impl Fields {
+    /// Reads what is left of an object of which `key` has already been taken.
+    pub(crate) fn collect<'de, A: MapAccess<'de>>(
+        key: Option<Text<'de>>,
+        mut map: A,
+    ) -> Result<Self, A::Error> {
+        let mut members = Vec::new();
+        let mut next = key;
+        while let Some(key) = next {
+            members.push((key.into_string(), map.next_value()?));
+            next = map.next_key()?;
+        }
+        Ok(Self(members))
+    }
+
+    /// Whether there is such a member, whatever its value.
+    pub(crate) fn contains(&self, key: &str) -> bool {
+        self.0.iter().any(|(name, _)| name == key)
+    }
+
+    /// Decodes one member that must be no array; none where it is missing.
+    pub(crate) fn member<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, serde_json::Error> {
+        let Some((_, value)) = self.0.iter().find(|(name, _)| name == key) else { return Ok(None) };
+        if value.get().starts_with('[') {
+            // Derived code would take it for a struct whose members come by position.
+            return Err(serde_json::Error::custom(format_args!("`{key}` must not be an array")));
+        }
+        serde_json::from_str(value.get()).map(Some)
+    }
+
+    /// Decodes one member that must be there.
+    pub(crate) fn required<T: DeserializeOwned>(&self, key: &'static str) -> Result<T, serde_json::Error> {
+        self.member(key)?.ok_or_else(|| serde_json::Error::missing_field(key))
+    }
+
+    /// Takes out one member that must be a string; none where it is missing.
+    pub(crate) fn take_text(&mut self, key: &str) -> Result<Option<String>, serde_json::Error> {
+        let Some(at) = self.0.iter().position(|(name, _)| name == key) else { return Ok(None) };
+        serde_json::from_str(self.0.remove(at).1.get()).map(Some)
+    }
+
+    /// The object, for whatever wants to be decoded from one.
+    pub(crate) fn deserializer<'a>(&'a self) -> impl Deserializer<'a, Error = serde_json::Error> {
+        MapDeserializer::new(self.0.iter().map(|(name, value)| (name.as_str(), &**value)))
+    }
+
+    /// Decodes the object.
+    pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        T::deserialize(self.deserializer())
+    }
+
+    /// The object without some of its members.
+    pub(crate) fn without(mut self, keys: &[&str]) -> Self {
+        self.0.retain(|(name, _)| !keys.contains(&name.as_str()));
+        self
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct FieldsVisitor;
+
+        impl<'de> Visitor<'de> for FieldsVisitor {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+                let first = map.next_key()?;
+                Fields::collect(first, map)
+            }
+        }
+
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}

@@ -1,0 +1,84 @@
+//! The three ways in which the published schema tells a reader to be forgiving, as `deserialize_with` functions.
+//!
+//! | keyword of the schema | function |
+//! |---|---|
+//! | `x-deserialize-default-on-error` | [`lenient`], or [`any`] where every JSON value is right |
+//! | the same with `x-deserialize-skip-invalid-items` | [`items`], [`optional_items`], [`patch_items`] |
+//! | `x-deserialize-default-on-null` | [`null_as_empty`] |
+//!
+//! The first two must go on after any fault, so they first take the member as JSON text, which succeeds for every
+//! well-formed value: also for a number that no type holds, a lone surrogate, or a nesting deeper than
+//! `serde_json` decodes. Nothing is buffered where the member is missing.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::Patch;
+
+/// A member that counts as missing when it is malformed. Never fails on JSON.
+pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned + Default,
+{
+    Ok(decode(&Box::<RawValue>::deserialize(deserializer)?).unwrap_or_default())
+}
+
+/// A member that may be anything; missing when it is nothing that can be held.
+pub(crate) fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(raw.get()).unwrap_or_default())
+}
+
+/// An array of which bad items are dropped; empty when it is no array. Never fails on JSON.
+pub(crate) fn items<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    Ok(decode_items(&Box::<RawValue>::deserialize(deserializer)?).unwrap_or_default())
+}
+
+/// An array of which bad items are dropped; missing when it is no array. Never fails on JSON.
+pub(crate) fn optional_items<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    Ok(decode_items(&Box::<RawValue>::deserialize(deserializer)?))
+}
+
+/// An array of which bad items are dropped, where `null` has a meaning of its own. Never fails on JSON.
+pub(crate) fn patch_items<'de, D, T>(deserializer: D) -> Result<Patch<Vec<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    if raw.get() == "null" {
+        return Ok(Patch::Clear);
+    }
+    Ok(decode_items(&raw).map_or(Patch::Keep, Patch::Set))
+}
+
+/// A collection for which `null` means empty; anything else that is wrong stays an error.
+pub(crate) fn null_as_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// No type that is read through here is written as an array. Derived code would take one for a struct whose
+/// members come by position, so that `[]` would advertise a capability.
+fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+    if raw.get().starts_with('[') { None } else { serde_json::from_str(raw.get()).ok() }
+}
+
+fn decode_items<T: DeserializeOwned>(raw: &RawValue) -> Option<Vec<T>> {
+    let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+    Some(items.into_iter().filter_map(decode).collect())
+}

@@ -1,0 +1,59 @@
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A member of an update that tells "leave it", "clear it" and "set it" apart.
+///
+/// On the wire: a missing key, `null`, a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "JSON has no fourth way to write a member")]
+pub enum Patch<T> {
+    /// The key is missing: what the receiver holds stays.
+    #[default]
+    Keep,
+    /// `null`: what the receiver holds goes.
+    Clear,
+    /// A value that replaces what the receiver holds.
+    Set(T),
+}
+
+impl<T> Patch<T> {
+    /// Whether the key is missing.
+    pub fn is_keep(&self) -> bool {
+        matches!(self, Self::Keep)
+    }
+
+    /// The new value, if there is one.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Set(value) => Some(value),
+            Self::Keep | Self::Clear => None,
+        }
+    }
+
+    /// Does to `target` what this says.
+    pub fn apply(self, target: &mut Option<T>) {
+        match self {
+            Self::Keep => {}
+            Self::Clear => *target = None,
+            Self::Set(value) => *target = Some(value),
+        }
+    }
+}
+
+impl<T> From<T> for Patch<T> {
+    fn from(value: T) -> Self {
+        Self::Set(value)
+    }
+}
+
+/// Writes `null` for [`Patch::Keep`] too: the struct around it must skip the key instead.
+impl<T: Serialize> Serialize for Patch<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value().serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::deserialize(deserializer).map(|value| value.map_or(Self::Clear, Self::Set))
+    }
+}

@@ -1,0 +1,143 @@
+//! Unions whose variant is named by one member: `{"type":"text","text":"…"}`.
+//!
+//! Derived code would first buffer the whole object, because the tag might come last. It nearly always comes first,
+//! and we always write it first. Then what follows is decoded straight into the variant's struct; only when it comes
+//! later are the members collected, as undecoded text.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serializer};
+use serde_json::Value;
+
+use super::Meta;
+use super::fields::{Fields, Text};
+
+/// What [`tagged_union!`] writes down about a union.
+pub(crate) trait Tagged: Sized {
+    /// The member that holds the tag.
+    const KEY: &'static str;
+
+    /// Decodes the variant that `tag` names from the members other than the tag.
+    fn decode<'de, D: Deserializer<'de>>(tag: &str, members: D) -> Result<Self, D::Error>;
+
+    /// Decodes an object without a tag.
+    fn decode_untagged<'de, D: Deserializer<'de>>(members: D) -> Result<Self, D::Error> {
+        drop(members);
+        Err(D::Error::missing_field(Self::KEY))
+    }
+}
+
+pub(crate) fn deserialize<'de, T: Tagged, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    deserializer.deserialize_map(TaggedVisitor(PhantomData))
+}
+
+struct TaggedVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object with the member {:?}", T::KEY)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let first: Option<Text<'de>> = map.next_key()?;
+        if first.as_ref().is_some_and(|key| key.as_str() == T::KEY) {
+            let tag: Text<'de> = map.next_value()?;
+            return T::decode(tag.as_str(), MapAccessDeserializer::new(map));
+        }
+        let mut fields = Fields::collect(first, map)?;
+        let tag = fields.take_text(T::KEY).map_err(A::Error::custom)?;
+        match tag {
+            Some(tag) => T::decode(&tag, fields.deserializer()),
+            None => T::decode_untagged(fields.deserializer()),
+        }
+        .map_err(A::Error::custom)
+    }
+}
+
+/// Keeps an object whose tag nobody here knows, tag included.
+pub(crate) fn unknown<'de, D: Deserializer<'de>>(key: &str, tag: &str, members: D) -> Result<Meta, D::Error> {
+    let mut object = Meta::deserialize(members)?;
+    object.insert(key.to_owned(), Value::from(tag));
+    Ok(object)
+}
+
+/// Writes such an object back, the tag first.
+pub(crate) fn serialize_unknown<S: Serializer>(
+    key: &str,
+    object: &Meta,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(object.len()))?;
+    if let Some(tag) = object.get(key) {
+        map.serialize_entry(key, tag)?;
+    }
+    for (name, value) in object.iter().filter(|(name, _)| *name != key) {
+        map.serialize_entry(name, value)?;
+    }
+    map.end()
+}
+
+/// Defines how an enum is read and written as a tagged union.
+///
+/// The table names the struct of each tag. The enum also has a variant `Unknown(Meta)`, for the whole object under a
+/// foreign tag. `untagged "tag" => …` names the variant for an object without a tag; its own tag is read, not written.
+macro_rules! tagged_union {
+    (
+        $name:ident by $key:literal { $($tag:literal => $variant:ident($type:ty),)+ }
+        $(untagged $plain_tag:literal => $plain:ident($plain_type:ty))?
+    ) => {
+        impl $crate::common::tagged::Tagged for $name {
+            const KEY: &'static str = $key;
+
+            fn decode<'de, D: serde::Deserializer<'de>>(tag: &str, members: D) -> Result<Self, D::Error> {
+                use serde::Deserialize as _;
+
+                match tag {
+                    $($tag => <$type>::deserialize(members).map(Self::$variant),)+
+                    $($plain_tag => <$plain_type>::deserialize(members).map(Self::$plain),)?
+                    _ => $crate::common::tagged::unknown($key, tag, members).map(Self::Unknown),
+                }
+            }
+
+            $(
+                fn decode_untagged<'de, D: serde::Deserializer<'de>>(members: D) -> Result<Self, D::Error> {
+                    use serde::Deserialize as _;
+
+                    <$plain_type>::deserialize(members).map(Self::$plain)
+                }
+            )?
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::common::tagged::deserialize(deserializer)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                /// Flattening buffers nothing when writing.
+                #[derive(serde::Serialize)]
+                struct Variant<'a, T> {
+                    #[serde(rename = $key)]
+                    tag: &'static str,
+                    #[serde(flatten)]
+                    members: &'a T,
+                }
+
+                match self {
+                    $(Self::$variant(members) => Variant { tag: $tag, members }.serialize(serializer),)+
+                    $(Self::$plain(members) => members.serialize(serializer),)?
+                    Self::Unknown(object) => $crate::common::tagged::serialize_unknown($key, object, serializer),
+                }
+            }
+        }
+    };
+}
+pub(crate) use tagged_union;

@@ -1,0 +1,287 @@
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::common::fields::Fields;
+use crate::common::lenient::{items, lenient};
+use crate::common::{
+    Meta, SessionConfigGroupId, SessionConfigId, SessionConfigValueId, builder, open_enum, tagged_union,
+};
+
+/// Something about a session that the person can set, such as the model, and what it is set to.
+///
+/// The order in a list means something: the agent puts the more important ones first. See
+/// <https://agentclientprotocol.com/protocol/v1/session-config-options>.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SessionConfigOption {
+    /// Names the option.
+    pub id: SessionConfigId,
+    /// What to call it in front of people.
+    pub name: String,
+    /// A sentence about it, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What it is about: a hint for layout, on which nothing may depend.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<SessionConfigOptionCategory>,
+    /// What it can be set to and is set to. On the wire its members, and the member `type`, are the option's own.
+    #[serde(flatten)]
+    pub kind: SessionConfigKind,
+    /// Free room; see [`Meta`].
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+builder! {
+    SessionConfigOption::new(id: SessionConfigId, name: String, kind: SessionConfigKind) {
+        option description: String,
+        option category: SessionConfigOptionCategory,
+        option meta: Meta,
+    }
+}
+
+impl SessionConfigOption {
+    /// An option with a list of values.
+    #[must_use]
+    pub fn select(
+        id: impl Into<SessionConfigId>,
+        name: impl Into<String>,
+        current_value: impl Into<SessionConfigValueId>,
+        options: impl Into<SessionConfigSelectOptions>,
+    ) -> Self {
+        Self::new(id, name, SessionConfigSelect::new(current_value, options))
+    }
+
+    /// An option that is on or off. Only for clients with the capability `session.configOptions.boolean`.
+    #[must_use]
+    pub fn boolean(id: impl Into<SessionConfigId>, name: impl Into<String>, current_value: bool) -> Self {
+        Self::new(id, name, SessionConfigBoolean::new(current_value))
+    }
+}
+
+impl<'de> Deserialize<'de> for SessionConfigOption {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Base {
+            id: SessionConfigId,
+            name: String,
+            #[serde(default, deserialize_with = "lenient")]
+            description: Option<String>,
+            #[serde(default, deserialize_with = "lenient")]
+            category: Option<SessionConfigOptionCategory>,
+            #[serde(rename = "_meta", default, deserialize_with = "lenient")]
+            meta: Option<Meta>,
+        }
+
+        let fields = Fields::deserialize(deserializer)?;
+        let Base { id, name, description, category, meta } = fields.decode().map_err(de::Error::custom)?;
+        let mut kind: SessionConfigKind = fields.decode().map_err(de::Error::custom)?;
+        if let SessionConfigKind::Unknown(object) = &mut kind {
+            object
+                .retain(|key, _| !["id", "name", "description", "category", "_meta"].contains(&key.as_str()));
+        }
+        Ok(Self { id, name, description, category, kind, meta })
+    }
+}
+
+/// What a [`SessionConfigOption`] can be set to and is set to.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SessionConfigKind {
+    /// One of several values.
+    Select(SessionConfigSelect),
+    /// On or off.
+    Boolean(SessionConfigBoolean),
+    /// Something of a type that this version does not know: the option's members other than the common ones. Do not
+    /// show it.
+    Unknown(Meta),
+}
+
+tagged_union! {
+    SessionConfigKind by "type" {
+        "select" => Select(SessionConfigSelect),
+        "boolean" => Boolean(SessionConfigBoolean),
+    }
+}
+
+impl From<SessionConfigSelect> for SessionConfigKind {
+    fn from(select: SessionConfigSelect) -> Self {
+        Self::Select(select)
+    }
+}
+
+impl From<SessionConfigBoolean> for SessionConfigKind {
+    fn from(boolean: SessionConfigBoolean) -> Self {
+        Self::Boolean(boolean)
+    }
+}
+
+/// An option with a list of values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SessionConfigSelect {
+    /// The value it has, one of those in the list.
+    pub current_value: SessionConfigValueId,
+    /// The list.
+    pub options: SessionConfigSelectOptions,
+}
+
+builder! {
+    SessionConfigSelect::new(current_value: SessionConfigValueId, options: SessionConfigSelectOptions) {}
+}
+
+/// An option that is on or off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SessionConfigBoolean {
+    /// Whether it is on.
+    pub current_value: bool,
+}
+
+builder! {
+    SessionConfigBoolean::new(current_value: bool) {}
+}
+
+/// The values of a select, flat or in groups. Told apart by the member `group` of the first one.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SessionConfigSelectOptions {
+    /// A flat list.
+    Ungrouped(Vec<SessionConfigSelectOption>),
+    /// Lists under headings.
+    Grouped(Vec<SessionConfigSelectGroup>),
+}
+
+impl From<Vec<SessionConfigSelectOption>> for SessionConfigSelectOptions {
+    fn from(options: Vec<SessionConfigSelectOption>) -> Self {
+        Self::Ungrouped(options)
+    }
+}
+
+impl From<Vec<SessionConfigSelectGroup>> for SessionConfigSelectOptions {
+    fn from(groups: Vec<SessionConfigSelectGroup>) -> Self {
+        Self::Grouped(groups)
+    }
+}
+
+impl Serialize for SessionConfigSelectOptions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Ungrouped(options) => options.serialize(serializer),
+            Self::Grouped(groups) => groups.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let list: Vec<Fields> = Vec::deserialize(deserializer)?;
+        if list.first().is_some_and(|first| first.contains("group")) {
+            list.iter().map(Fields::decode).collect::<Result<_, _>>().map(Self::Grouped)
+        } else {
+            list.iter().map(Fields::decode).collect::<Result<_, _>>().map(Self::Ungrouped)
+        }
+        .map_err(de::Error::custom)
+    }
+}
+
+/// A value of a select.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SessionConfigSelectOption {
+    /// Names the value.
+    pub value: SessionConfigValueId,
+    /// What to call it in front of people.
+    pub name: String,
+    /// A sentence about it, for people.
+    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Free room; see [`Meta`].
+    #[serde(
+        rename = "_meta",
+        default,
+        deserialize_with = "lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub meta: Option<Meta>,
+}
+
+builder! {
+    SessionConfigSelectOption::new(value: SessionConfigValueId, name: String) {
+        option description: String,
+        option meta: Meta,
+    }
+}
+
+/// Values of a select under one heading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SessionConfigSelectGroup {
+    /// Names the group.
+    pub group: SessionConfigGroupId,
+    /// The heading.
+    pub name: String,
+    /// The values.
+    #[serde(deserialize_with = "items")]
+    pub options: Vec<SessionConfigSelectOption>,
+    /// Free room; see [`Meta`].
+    #[serde(
+        rename = "_meta",
+        default,
+        deserialize_with = "lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub meta: Option<Meta>,
+}
+
+builder! {
+    SessionConfigSelectGroup::new(
+        group: SessionConfigGroupId,
+        name: String,
+        options: Vec<SessionConfigSelectOption>
+    ) {
+        option meta: Meta,
+    }
+}
+
+open_enum! {
+    /// What a configuration option is about. Words of one's own begin with `_`.
+    SessionConfigOptionCategory {
+        /// The mode.
+        Mode = "mode",
+        /// The model.
+        Model = "model",
+        /// A parameter of the model.
+        ModelConfig = "model_config",
+        /// How hard to think.
+        ThoughtLevel = "thought_level",
+    } else Other
+}
+
+/// The update `config_option_update`: the options are different now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ConfigOptionUpdate {
+    /// All options with their values.
+    #[serde(deserialize_with = "items")]
+    pub config_options: Vec<SessionConfigOption>,
+    /// Free room; see [`Meta`].
+    #[serde(
+        rename = "_meta",
+        default,
+        deserialize_with = "lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub meta: Option<Meta>,
+}
+
+builder! {
+    ConfigOptionUpdate::new(config_options: Vec<SessionConfigOption>) {
+        option meta: Meta,
+    }
+}

@@ -1,0 +1,140 @@
+use agentwire_jsonrpc::Method;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
+
+use super::SessionConfigOption;
+use crate::common::lenient::{items, lenient};
+use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId, builder};
+
+/// `session/set_config_option`: give an option another value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SetSessionConfigOptionRequest {
+    /// The session.
+    pub session_id: SessionId,
+    /// The option.
+    pub config_id: SessionConfigId,
+    /// The value. On the wire the member `value`, with `"type":"boolean"` beside it where it is a boolean.
+    #[serde(flatten)]
+    pub value: SessionConfigOptionValue,
+    /// Free room; see [`Meta`].
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+builder! {
+    SetSessionConfigOptionRequest::new(
+        session_id: SessionId,
+        config_id: SessionConfigId,
+        value: SessionConfigOptionValue
+    ) {
+        option meta: Meta,
+    }
+}
+
+impl Method for SetSessionConfigOptionRequest {
+    const NAME: &'static str = "session/set_config_option";
+    type Response = SetSessionConfigOptionResponse;
+}
+
+impl<'de> Deserialize<'de> for SetSessionConfigOptionRequest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Members {
+            session_id: SessionId,
+            config_id: SessionConfigId,
+            r#type: Option<Value>,
+            value: Value,
+            #[serde(rename = "_meta", default, deserialize_with = "lenient")]
+            meta: Option<Meta>,
+        }
+
+        let Members { session_id, config_id, r#type, value, meta } = Members::deserialize(deserializer)?;
+        let value = match value {
+            Value::String(value) => SessionConfigOptionValue::ValueId(value.into()),
+            Value::Bool(value) if r#type.is_some_and(|name| name == "boolean") => value.into(),
+            _ => {
+                return Err(de::Error::custom(
+                    "`value` must be a string, or a boolean beside `\"type\":\"boolean\"`",
+                ));
+            }
+        };
+        Ok(Self { session_id, config_id, value, meta })
+    }
+}
+
+/// A new value for a configuration option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionConfigOptionValue {
+    /// On or off.
+    Boolean(bool),
+    /// One of the values of a select. Also what a string under a foreign `type` is read as.
+    ValueId(SessionConfigValueId),
+}
+
+impl From<bool> for SessionConfigOptionValue {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl From<SessionConfigValueId> for SessionConfigOptionValue {
+    fn from(value: SessionConfigValueId) -> Self {
+        Self::ValueId(value)
+    }
+}
+
+impl From<&str> for SessionConfigOptionValue {
+    fn from(value: &str) -> Self {
+        Self::ValueId(value.into())
+    }
+}
+
+impl From<String> for SessionConfigOptionValue {
+    fn from(value: String) -> Self {
+        Self::ValueId(value.into())
+    }
+}
+
+/// Writes the members of the request that hold the value.
+impl Serialize for SessionConfigOptionValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Self::Boolean(value) => {
+                map.serialize_entry("type", "boolean")?;
+                map.serialize_entry("value", value)?;
+            }
+            Self::ValueId(value) => map.serialize_entry("value", value)?,
+        }
+        map.end()
+    }
+}
+
+/// The answer to `session/set_config_option`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SetSessionConfigOptionResponse {
+    /// All options with their values: setting one may change others.
+    #[serde(deserialize_with = "items")]
+    pub config_options: Vec<SessionConfigOption>,
+    /// Free room; see [`Meta`].
+    #[serde(
+        rename = "_meta",
+        default,
+        deserialize_with = "lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub meta: Option<Meta>,
+}
+
+builder! {
+    SetSessionConfigOptionResponse::new(config_options: Vec<SessionConfigOption>) {
+        option meta: Meta,
+    }
+}

@@ -1,0 +1,166 @@
+use std::borrow::Cow;
+
+use agentwire_jsonrpc::{Method, RawJson};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::wire::{borrowed_object, encode_object, is_false, null_as_default, object};
+use crate::{ContentBlock, Meta};
+
+/// Calls a tool.
+///
+/// The arguments stay JSON text, so that whoever runs the tool decodes them once, into the type the tool
+/// wants. See <https://modelcontextprotocol.io/specification/2025-11-25/server/tools#calling-tools>.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CallToolRequest {
+    /// The tool's name.
+    pub name: String,
+    /// Its arguments, an object. Absent means none.
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<RawJson>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CallToolRequest {
+    /// Calls that tool without arguments.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), arguments: None, meta: None }
+    }
+
+    /// The same call with these arguments, encoded.
+    ///
+    /// # Errors
+    ///
+    /// When their JSON form is not an object.
+    pub fn encode_arguments<T: Serialize + ?Sized>(
+        mut self,
+        arguments: &T,
+    ) -> Result<Self, serde_json::Error> {
+        self.arguments = Some(encode_object(arguments)?);
+        Ok(self)
+    }
+}
+
+setters!(CallToolRequest {
+    some arguments: RawJson,
+    some meta: Meta,
+});
+
+impl Method for CallToolRequest {
+    const NAME: &'static str = "tools/call";
+    type Response = CallToolResult;
+}
+
+/// [`CallToolRequest`], borrowed from the message it came in.
+///
+/// For whoever reads calls: nothing is copied, however large the arguments are.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CallToolParams<'a> {
+    /// The tool's name.
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    /// Its arguments, an object. Absent means none.
+    #[serde(borrow, default, deserialize_with = "borrowed_object", skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<&'a RawValue>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl<'a> CallToolParams<'a> {
+    /// The JSON text of the arguments, `{}` where there are none.
+    pub fn arguments_json(&self) -> &'a str {
+        self.arguments.map_or("{}", RawValue::get)
+    }
+}
+
+/// What came of calling a tool.
+///
+/// A tool that failed answers with `is_error` and says why in its content, where the model sees it. That is
+/// not an error of the protocol, which says that there was no call. It holds what the tool wrote without a
+/// detour over a tree of values, so a large answer is copied once, into the message.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CallToolResult {
+    /// The answer for the model.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub content: Vec<ContentBlock>,
+    /// The answer for programs, an object that fits the tool's output schema. Since 2025-06-18.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structured_content: Option<RawJson>,
+    /// Whether the tool failed.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+    pub is_error: bool,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CallToolResult {
+    /// The tool answered with these blocks.
+    pub fn new(content: Vec<ContentBlock>) -> Self {
+        Self { content, ..Self::default() }
+    }
+
+    /// The tool answered with text.
+    pub fn from_text(text: impl Into<String>) -> Self {
+        Self::new(vec![ContentBlock::text(text)])
+    }
+
+    /// The tool failed, for the reason that the text gives to the model.
+    pub fn from_error(text: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::from_text(text) }
+    }
+
+    /// The tool answered with a value.
+    ///
+    /// The same JSON goes into a text block, as the specification advises, for clients that do not know
+    /// structured content.
+    ///
+    /// # Errors
+    ///
+    /// When the value's JSON form is not an object.
+    pub fn from_structured<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        let json = encode_object(value)?;
+        Ok(Self::from_text(json.as_str()).structured_content(json))
+    }
+
+    /// The text of all text blocks, a line break between two.
+    ///
+    /// One block, the usual case, is borrowed.
+    pub fn text(&self) -> Cow<'_, str> {
+        let mut texts = self.content.iter().filter_map(ContentBlock::as_text);
+        let first = texts.next().unwrap_or_default();
+        texts.fold(Cow::Borrowed(first), |mut all, next| {
+            let joined = all.to_mut();
+            joined.push('\n');
+            joined.push_str(next);
+            all
+        })
+    }
+}
+
+setters!(CallToolResult {
+    some structured_content: RawJson,
+    set is_error: bool,
+    some meta: Meta,
+});
+
+impl From<String> for CallToolResult {
+    fn from(text: String) -> Self {
+        Self::from_text(text)
+    }
+}
+
+impl From<&str> for CallToolResult {
+    fn from(text: &str) -> Self {
+        Self::from_text(text)
+    }
+}
+
+has_meta!(CallToolRequest, CallToolParams<'a>, CallToolResult);

@@ -1,0 +1,42 @@
+use agentwire_jsonrpc::{Notice, RequestId};
+use serde::{Deserialize, Serialize};
+
+use crate::Meta;
+
+/// Whoever sent a request no longer wants its answer.
+///
+/// The receiver stops if it can and does not answer. One about a request that it does not know, or has
+/// answered, means nothing. `initialize` is never cancelled.
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation>.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CancelledNotification {
+    /// The request. Only in 2025-11-25 it may be absent, and then this says nothing that can be acted on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+    /// Why, for logs and people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CancelledNotification {
+    /// That request is no longer wanted.
+    pub fn new(request_id: impl Into<RequestId>) -> Self {
+        Self { request_id: Some(request_id.into()), reason: None, meta: None }
+    }
+}
+
+setters!(CancelledNotification {
+    some reason: String,
+    some meta: Meta,
+});
+
+impl Notice for CancelledNotification {
+    const NAME: &'static str = "notifications/cancelled";
+}
+
+has_meta!(CancelledNotification);

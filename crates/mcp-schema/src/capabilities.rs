@@ -1,0 +1,221 @@
+use serde::{Deserialize, Serialize};
+
+use crate::JsonObject;
+use crate::wire::{is_false, null_as_default};
+
+/// What a client offers to the server.
+///
+/// A member that is there, even as `{}`, is a capability; what we do not know of is kept in `other`.
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation>.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ClientCapabilities {
+    /// It tells the folders it works in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roots: Option<RootsCapability>,
+    /// It lets the server ask its language model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<SamplingCapability>,
+    /// It lets the server ask its user. Since 2025-06-18.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elicitation: Option<ElicitationCapability>,
+    /// Things outside the protocol, by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub experimental: Option<JsonObject>,
+    /// Capabilities that this version of the library does not know.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+setters!(ClientCapabilities {
+    some roots: RootsCapability,
+    some sampling: SamplingCapability,
+    some elicitation: ElicitationCapability,
+    some experimental: JsonObject,
+    set other: JsonObject,
+});
+
+impl ClientCapabilities {
+    /// Whether it has the capability at `path`, such as `roots` or `elicitation.url`.
+    ///
+    /// A client that says `elicitation: {}` can do forms, so `elicitation.form` is among what it has.
+    pub fn has(&self, path: &str) -> bool {
+        match path {
+            "roots" => self.roots.is_some(),
+            "roots.listChanged" => self.roots.as_ref().is_some_and(|roots| roots.list_changed),
+            "sampling" => self.sampling.is_some(),
+            "sampling.context" => self.sampling.as_ref().is_some_and(|sampling| sampling.context.is_some()),
+            "sampling.tools" => self.sampling.as_ref().is_some_and(|sampling| sampling.tools.is_some()),
+            "elicitation" => self.elicitation.is_some(),
+            "elicitation.form" => self.elicitation.as_ref().is_some_and(ElicitationCapability::has_form),
+            "elicitation.url" => self.elicitation.as_ref().is_some_and(|modes| modes.url.is_some()),
+            "experimental" => self.experimental.is_some(),
+            other => self.other.contains_key(other),
+        }
+    }
+}
+
+/// What a server offers to the client.
+///
+/// A member that is there, even as `{}`, is a capability; what we do not know of is kept in `other`.
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation>.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ServerCapabilities {
+    /// It has tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolsCapability>,
+    /// It has resources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesCapability>,
+    /// It has prompts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<PromptsCapability>,
+    /// It sends log messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logging: Option<JsonObject>,
+    /// It completes arguments. Since 2025-03-26; before, no capability says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completions: Option<JsonObject>,
+    /// Things outside the protocol, by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub experimental: Option<JsonObject>,
+    /// Capabilities that this version of the library does not know.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+setters!(ServerCapabilities {
+    some tools: ToolsCapability,
+    some resources: ResourcesCapability,
+    some prompts: PromptsCapability,
+    some logging: JsonObject,
+    some completions: JsonObject,
+    some experimental: JsonObject,
+    set other: JsonObject,
+});
+
+impl ServerCapabilities {
+    /// Whether it has the capability at `path`, such as `tools` or `resources.subscribe`.
+    pub fn has(&self, path: &str) -> bool {
+        match path {
+            "tools" => self.tools.is_some(),
+            "tools.listChanged" => self.tools.as_ref().is_some_and(|tools| tools.list_changed),
+            "resources" => self.resources.is_some(),
+            "resources.listChanged" => {
+                self.resources.as_ref().is_some_and(|resources| resources.list_changed)
+            }
+            "resources.subscribe" => self.resources.as_ref().is_some_and(|resources| resources.subscribe),
+            "prompts" => self.prompts.is_some(),
+            "prompts.listChanged" => self.prompts.as_ref().is_some_and(|prompts| prompts.list_changed),
+            "logging" => self.logging.is_some(),
+            "completions" => self.completions.is_some(),
+            "experimental" => self.experimental.is_some(),
+            other => self.other.contains_key(other),
+        }
+    }
+}
+
+macro_rules! list_capability {
+    ($( $(#[$attribute:meta])* $name:ident )+) => {
+        $(
+            $(#[$attribute])*
+            #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            #[non_exhaustive]
+            pub struct $name {
+                /// Whether it says so when the list changes.
+                #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+                pub list_changed: bool,
+                /// Members that this version of the library does not know.
+                #[serde(flatten)]
+                pub other: JsonObject,
+            }
+
+            setters!($name {
+                set list_changed: bool,
+                set other: JsonObject,
+            });
+        )+
+    };
+}
+
+list_capability! {
+    /// How a client handles its roots.
+    RootsCapability
+    /// How a server handles its tools.
+    ToolsCapability
+    /// How a server handles its prompts.
+    PromptsCapability
+}
+
+/// How a server handles its resources.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ResourcesCapability {
+    /// Whether a client can ask to hear of changes to one resource.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+    pub subscribe: bool,
+    /// Whether it says so when the list changes.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+    pub list_changed: bool,
+    /// Members that this version of the library does not know.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+setters!(ResourcesCapability {
+    set subscribe: bool,
+    set list_changed: bool,
+    set other: JsonObject,
+});
+
+/// What a client's sampling can do. The parts are since 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SamplingCapability {
+    /// It honours `includeContext` other than `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<JsonObject>,
+    /// It lets the model use tools that the request offers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<JsonObject>,
+    /// Members that this version of the library does not know.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+setters!(SamplingCapability {
+    some context: JsonObject,
+    some tools: JsonObject,
+    set other: JsonObject,
+});
+
+/// In which ways a client can ask its user. The parts are since 2025-11-25; without any, it does forms.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ElicitationCapability {
+    /// It shows a form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form: Option<JsonObject>,
+    /// It sends the user to a web page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<JsonObject>,
+    /// Members that this version of the library does not know.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+setters!(ElicitationCapability {
+    some form: JsonObject,
+    some url: JsonObject,
+    set other: JsonObject,
+});
+
+impl ElicitationCapability {
+    /// Whether it shows forms: it says so, or it says nothing, which older peers mean it by.
+    pub fn has_form(&self) -> bool {
+        self.form.is_some() || self.url.is_none()
+    }
+}

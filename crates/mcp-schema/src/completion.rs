@@ -1,0 +1,196 @@
+use std::collections::BTreeMap;
+
+use agentwire_jsonrpc::Method;
+use serde::{Deserialize, Serialize};
+
+use crate::Meta;
+use crate::wire::{is_false, null_as_default};
+
+/// Asks how what the user typed so far might go on.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion>.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CompleteRequest {
+    /// What is being filled in, `ref` on the wire.
+    #[serde(rename = "ref")]
+    pub reference: CompletionReference,
+    /// The argument that is being typed.
+    pub argument: CompletionArgument,
+    /// What is filled in already. Since 2025-06-18.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<CompletionContext>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CompleteRequest {
+    /// How that argument of that prompt or template might go on.
+    pub fn new(reference: impl Into<CompletionReference>, argument: CompletionArgument) -> Self {
+        Self { reference: reference.into(), argument, context: None, meta: None }
+    }
+}
+
+setters!(CompleteRequest {
+    some context: CompletionContext,
+    some meta: Meta,
+});
+
+impl Method for CompleteRequest {
+    const NAME: &'static str = "completion/complete";
+    type Response = CompleteResult;
+}
+
+/// What is being filled in. Reading any other kind fails: there would be nothing to complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CompletionReference {
+    /// A prompt's arguments.
+    Prompt(PromptReference),
+    /// The variables of a resource template.
+    Resource(ResourceTemplateReference),
+}
+
+tagged_union!(CompletionReference by "type" {
+    "ref/prompt" => Prompt,
+    "ref/resource" => Resource,
+});
+
+impl From<PromptReference> for CompletionReference {
+    fn from(reference: PromptReference) -> Self {
+        Self::Prompt(reference)
+    }
+}
+
+impl From<ResourceTemplateReference> for CompletionReference {
+    fn from(reference: ResourceTemplateReference) -> Self {
+        Self::Resource(reference)
+    }
+}
+
+/// Names a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "ref/prompt")]
+#[non_exhaustive]
+pub struct PromptReference {
+    /// The prompt's name.
+    pub name: String,
+    /// The prompt's name for people. Since 2025-06-18.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+}
+
+impl PromptReference {
+    /// The prompt of that name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), title: None }
+    }
+}
+
+setters!(PromptReference {
+    some title: String,
+});
+
+/// Names a resource template, or one resource. Before 2025-06-18 it was called a resource reference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "ref/resource")]
+#[non_exhaustive]
+pub struct ResourceTemplateReference {
+    /// The URI, or its template.
+    pub uri: String,
+}
+
+impl ResourceTemplateReference {
+    /// The template, or the resource, of that URI.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into() }
+    }
+}
+
+/// The argument that is being typed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CompletionArgument {
+    /// Its name.
+    pub name: String,
+    /// What is there so far.
+    pub value: String,
+}
+
+impl CompletionArgument {
+    /// That argument, with so much typed.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into() }
+    }
+}
+
+/// What is filled in already. Since 2025-06-18.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CompletionContext {
+    /// The values of the other arguments, by their names.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "BTreeMap::is_empty")]
+    pub arguments: BTreeMap<String, String>,
+}
+
+setters!(CompletionContext {
+    set arguments: BTreeMap<String, String>,
+});
+
+/// How it might go on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CompleteResult {
+    /// The proposals.
+    pub completion: Completion,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CompleteResult {
+    /// These proposals.
+    pub fn new(completion: Completion) -> Self {
+        Self { completion, meta: None }
+    }
+}
+
+setters!(CompleteResult {
+    some meta: Meta,
+});
+
+/// Proposals for the value of an argument.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Completion {
+    /// The values, best first, 100 at most.
+    pub values: Vec<String>,
+    /// How many there are in all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// Whether there are more than these.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+    pub has_more: bool,
+}
+
+impl Completion {
+    /// How many values may travel at once.
+    pub const MAX_VALUES: usize = 100;
+
+    /// These values. Those over [`MAX_VALUES`](Self::MAX_VALUES) are cut off, which `total` and `has_more` tell.
+    pub fn new(mut values: Vec<String>) -> Self {
+        let all = values.len();
+        values.truncate(Self::MAX_VALUES);
+        let cut = values.len() < all;
+        Self { values, total: cut.then_some(all as u64), has_more: cut }
+    }
+}
+
+setters!(Completion {
+    some total: u64,
+    set has_more: bool,
+});
+
+has_meta!(CompleteRequest, CompleteResult);

@@ -1,0 +1,225 @@
+use agentwire_jsonrpc::{Method, Notice, RawJson};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::{ElicitSchema, HasMeta, JsonObject, Meta};
+
+/// Asks the user something through the client. The server sends it. Since 2025-06-18.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum ElicitRequest {
+    /// By a form.
+    Form(ElicitFormRequest),
+    /// By sending the user to a web page. Since 2025-11-25.
+    Url(ElicitUrlRequest),
+}
+
+impl ElicitRequest {
+    /// A form with these fields, and why it is shown.
+    pub fn form(message: impl Into<String>, requested_schema: ElicitSchema) -> Self {
+        Self::Form(ElicitFormRequest::new(message, requested_schema))
+    }
+
+    /// A web page, and why the user should go there. The id names this one in
+    /// [`ElicitationCompleteNotification`].
+    pub fn url(
+        message: impl Into<String>,
+        url: impl Into<String>,
+        elicitation_id: impl Into<String>,
+    ) -> Self {
+        Self::Url(ElicitUrlRequest::new(message, url, elicitation_id))
+    }
+
+    /// Why it is asked, for the user.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Form(form) => &form.message,
+            Self::Url(url) => &url.message,
+        }
+    }
+}
+
+impl Method for ElicitRequest {
+    const NAME: &'static str = "elicitation/create";
+    type Response = ElicitResult;
+}
+
+/// Without `mode` it is a form. A mode that we do not know is refused: nobody could answer it.
+///
+/// The text is read twice rather than collected, because the order of a form's fields is their order in it.
+impl<'de> Deserialize<'de> for ElicitRequest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Mode {
+            mode: Option<String>,
+        }
+
+        let params = RawJson::deserialize(deserializer)?;
+        let Mode { mode } = params.decode().map_err(D::Error::custom)?;
+        match mode.as_deref() {
+            None | Some("form") => params.decode().map(Self::Form).map_err(D::Error::custom),
+            Some("url") => params.decode().map(Self::Url).map_err(D::Error::custom),
+            Some(other) => Err(D::Error::unknown_variant(other, &["form", "url"])),
+        }
+    }
+}
+
+impl HasMeta for ElicitRequest {
+    fn meta_ref(&self) -> Option<&Meta> {
+        match self {
+            Self::Form(form) => form.meta.as_ref(),
+            Self::Url(url) => url.meta.as_ref(),
+        }
+    }
+
+    fn meta_slot(&mut self) -> &mut Option<Meta> {
+        match self {
+            Self::Form(form) => &mut form.meta,
+            Self::Url(url) => &mut url.meta,
+        }
+    }
+}
+
+/// Asks the user to fill in a form.
+///
+/// It is written without `mode`, which says the same in every revision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ElicitFormRequest {
+    /// Why it is asked, for the user.
+    pub message: String,
+    /// The form's fields.
+    pub requested_schema: ElicitSchema,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ElicitFormRequest {
+    /// A form with these fields.
+    pub fn new(message: impl Into<String>, requested_schema: ElicitSchema) -> Self {
+        Self { message: message.into(), requested_schema, meta: None }
+    }
+}
+
+setters!(ElicitFormRequest {
+    some meta: Meta,
+});
+
+/// Asks the user to go to a web page, for what the client must not see. Since 2025-11-25.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "mode", rename = "url", rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ElicitUrlRequest {
+    /// Why it is asked, for the user.
+    pub message: String,
+    /// The page. The client shows it in full and asks before it opens it.
+    pub url: String,
+    /// Names this one, unique in its server.
+    pub elicitation_id: String,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ElicitUrlRequest {
+    /// That page.
+    pub fn new(
+        message: impl Into<String>,
+        url: impl Into<String>,
+        elicitation_id: impl Into<String>,
+    ) -> Self {
+        Self { message: message.into(), url: url.into(), elicitation_id: elicitation_id.into(), meta: None }
+    }
+}
+
+setters!(ElicitUrlRequest {
+    some meta: Meta,
+});
+
+/// What the user did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ElicitResult {
+    /// Whether the user agreed.
+    pub action: ElicitAction,
+    /// What the user filled in, if it was a form and was accepted: strings, numbers, booleans and, since
+    /// 2025-11-25, arrays of strings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<JsonObject>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ElicitResult {
+    /// The user did that.
+    pub fn new(action: ElicitAction) -> Self {
+        Self { action, content: None, meta: None }
+    }
+
+    /// The user filled in the form.
+    pub fn accept(content: JsonObject) -> Self {
+        Self { content: Some(content), ..Self::new(ElicitAction::Accept) }
+    }
+
+    /// The user said no.
+    pub fn decline() -> Self {
+        Self::new(ElicitAction::Decline)
+    }
+
+    /// The user turned away.
+    pub fn cancel() -> Self {
+        Self::new(ElicitAction::Cancel)
+    }
+}
+
+setters!(ElicitResult {
+    some content: JsonObject,
+    some meta: Meta,
+});
+
+open_enum! {
+    /// What the user did when asked.
+    pub enum ElicitAction {
+        /// Filled in the form, or agreed to open the page.
+        Accept = "accept",
+        /// Said no.
+        Decline = "decline",
+        /// Turned away without an answer.
+        Cancel = "cancel",
+    }
+}
+
+/// What the user went to a web page for is done. The server sends it. Since 2025-11-25.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ElicitationCompleteNotification {
+    /// Which one it was.
+    pub elicitation_id: String,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ElicitationCompleteNotification {
+    /// That one is done.
+    pub fn new(elicitation_id: impl Into<String>) -> Self {
+        Self { elicitation_id: elicitation_id.into(), meta: None }
+    }
+}
+
+setters!(ElicitationCompleteNotification {
+    some meta: Meta,
+});
+
+impl Notice for ElicitationCompleteNotification {
+    const NAME: &'static str = "notifications/elicitation/complete";
+}
+
+has_meta!(ElicitFormRequest, ElicitUrlRequest, ElicitResult, ElicitationCompleteNotification);

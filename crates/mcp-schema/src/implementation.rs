@@ -1,0 +1,97 @@
+use serde::{Deserialize, Serialize};
+
+use crate::wire::null_as_default;
+
+/// The name and version of a program that speaks the protocol, and how to show it to people.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/schema#implementation>.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Implementation {
+    /// The name for programs.
+    pub name: String,
+    /// The name for people; the plain name where there is none. Since 2025-06-18.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The program's own version, of no fixed form.
+    pub version: String,
+    /// What the program does, in a sentence or two. Since 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Pictures to show it by. Since 2025-11-25.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// The program's home page. Since 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub website_url: Option<String>,
+}
+
+impl Implementation {
+    /// A program of that name and version.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            version: version.into(),
+            description: None,
+            icons: Vec::new(),
+            website_url: None,
+        }
+    }
+
+    /// The title, or else the name.
+    pub fn display_name(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.name)
+    }
+}
+
+setters!(Implementation {
+    some title: String,
+    some description: String,
+    set icons: Vec<Icon>,
+    some website_url: String,
+});
+
+/// A picture that stands for a program, a tool, a prompt or a resource. Since 2025-11-25.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/basic#icons>.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Icon {
+    /// Where the picture is: an `https:` or a `data:` URI. Whoever fetches it must not trust it.
+    pub src: String,
+    /// Its media type, where the source does not say it or says it wrongly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// The sizes it is good at, each `48x48` or `any`. None means any.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<String>,
+    /// The background it was drawn for. None means either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub theme: Option<IconTheme>,
+}
+
+impl Icon {
+    /// The picture at that URI.
+    pub fn new(src: impl Into<String>) -> Self {
+        Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
+    }
+}
+
+setters!(Icon {
+    some mime_type: String,
+    set sizes: Vec<String>,
+    some theme: IconTheme,
+});
+
+open_enum! {
+    /// The background that an icon was drawn for.
+    pub enum IconTheme {
+        /// A light background.
+        Light = "light",
+        /// A dark background.
+        Dark = "dark",
+    }
+}

@@ -1,0 +1,105 @@
+use agentwire_jsonrpc::{Method, Notice};
+use serde::{Deserialize, Serialize};
+
+use crate::{ClientCapabilities, Implementation, Meta, ProtocolVersion, Revision, ServerCapabilities};
+
+/// The first message of a session: the client names its version of the protocol, itself and what it can do.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization>.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct InitializeRequest {
+    /// The newest version that the client speaks.
+    pub protocol_version: ProtocolVersion,
+    /// What the client offers to the server.
+    pub capabilities: ClientCapabilities,
+    /// Who the client is.
+    pub client_info: Implementation,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl InitializeRequest {
+    /// Asks for the newest revision that has sessions, offering nothing.
+    pub fn new(client_info: Implementation) -> Self {
+        Self {
+            protocol_version: Revision::LATEST_SESSION.into(),
+            capabilities: ClientCapabilities::default(),
+            client_info,
+            meta: None,
+        }
+    }
+}
+
+setters!(InitializeRequest {
+    set protocol_version: ProtocolVersion,
+    set capabilities: ClientCapabilities,
+    some meta: Meta,
+});
+
+impl Method for InitializeRequest {
+    const NAME: &'static str = "initialize";
+    type Response = InitializeResult;
+}
+
+/// The server's answer: the version that is spoken from here on, itself and what it can do.
+///
+/// The version is the client's if the server knows it, otherwise another one that the server knows. A client
+/// that does not speak it ends the connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct InitializeResult {
+    /// The version that both speak from here on.
+    pub protocol_version: ProtocolVersion,
+    /// What the server offers to the client.
+    pub capabilities: ServerCapabilities,
+    /// Who the server is.
+    pub server_info: Implementation,
+    /// How to use the server, in words for the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl InitializeResult {
+    /// Agrees on a version, offering nothing.
+    pub fn new(protocol_version: impl Into<ProtocolVersion>, server_info: Implementation) -> Self {
+        Self {
+            protocol_version: protocol_version.into(),
+            capabilities: ServerCapabilities::default(),
+            server_info,
+            instructions: None,
+            meta: None,
+        }
+    }
+}
+
+setters!(InitializeResult {
+    set capabilities: ServerCapabilities,
+    some instructions: String,
+    some meta: Meta,
+});
+
+/// The client took the answer to `initialize`; from here on both sides may send anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct InitializedNotification {
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+setters!(InitializedNotification {
+    some meta: Meta,
+});
+
+impl Notice for InitializedNotification {
+    const NAME: &'static str = "notifications/initialized";
+}
+
+has_meta!(InitializeRequest, InitializeResult, InitializedNotification);

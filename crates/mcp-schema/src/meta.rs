@@ -1,0 +1,117 @@
+use std::fmt;
+
+use agentwire_jsonrpc::RequestId;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+/// A JSON object whose members the protocol does not fix.
+pub type JsonObject = Map<String, Value>;
+
+/// The member `_meta`: anything a peer wants to attach, by keys such as `example.com/trace`.
+///
+/// It survives a round trip. Keys whose prefix names `modelcontextprotocol` or `mcp` belong to the protocol.
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/basic#_meta>.
+pub type Meta = JsonObject;
+
+const PROGRESS_TOKEN: &str = "progressToken";
+
+/// Ties a progress notification to the request it is about.
+///
+/// An integer or a string, and it goes back as what it was: `5` and `"5"` are two tokens. Whoever sends a
+/// request chooses it, unique among the requests in flight, and most simply as the id of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct ProgressToken(RequestId);
+
+impl ProgressToken {
+    /// The token as an id, for tables that are keyed by ids.
+    pub fn as_request_id(&self) -> &RequestId {
+        &self.0
+    }
+
+    /// Reads a token from a value; none where it is neither an integer nor a string.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        Self::deserialize(value).ok()
+    }
+}
+
+impl<'de> Deserialize<'de> for ProgressToken {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match RequestId::deserialize(deserializer)? {
+            id if id.is_null() => Err(D::Error::custom("a progress token is an integer or a string")),
+            id => Ok(Self(id)),
+        }
+    }
+}
+
+impl fmt::Display for ProgressToken {
+    /// The JSON text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<i64> for ProgressToken {
+    fn from(number: i64) -> Self {
+        Self(number.into())
+    }
+}
+
+impl From<u64> for ProgressToken {
+    fn from(number: u64) -> Self {
+        Self(number.into())
+    }
+}
+
+impl From<&str> for ProgressToken {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+/// A request whose id is its token. Null, which no request of ours has, becomes the empty string.
+impl From<RequestId> for ProgressToken {
+    fn from(id: RequestId) -> Self {
+        if id.is_null() { Self("".into()) } else { Self(id) }
+    }
+}
+
+/// Anything that carries `_meta`: the parameters of every request and notification, and every result.
+pub trait HasMeta {
+    /// The `_meta` that is there.
+    fn meta_ref(&self) -> Option<&Meta>;
+
+    /// The place of `_meta`, to be filled or emptied.
+    fn meta_slot(&mut self) -> &mut Option<Meta>;
+
+    /// The token under which the sender of this request wants to hear of progress.
+    ///
+    /// None where it asked for none, and where what it sent is no token.
+    fn progress_token(&self) -> Option<ProgressToken> {
+        ProgressToken::from_value(self.meta_ref()?.get(PROGRESS_TOKEN)?)
+    }
+
+    /// Asks for progress of this request under that token.
+    fn set_progress_token(&mut self, token: &ProgressToken) {
+        if let Ok(value) = serde_json::to_value(token) {
+            self.meta_slot().get_or_insert_default().insert(PROGRESS_TOKEN.to_owned(), value);
+        }
+    }
+}
+
+macro_rules! has_meta {
+    ($( $name:ident $(<$lifetime:lifetime>)? ),+ $(,)?) => {
+        $(
+            impl $(<$lifetime>)? crate::HasMeta for $name $(<$lifetime>)? {
+                fn meta_ref(&self) -> Option<&crate::Meta> {
+                    self.meta.as_ref()
+                }
+
+                fn meta_slot(&mut self) -> &mut Option<crate::Meta> {
+                    &mut self.meta
+                }
+            }
+        )+
+    };
+}

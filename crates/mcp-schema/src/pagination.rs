@@ -1,0 +1,147 @@
+use std::fmt;
+
+use agentwire_jsonrpc::Method;
+use serde::{Deserialize, Serialize};
+
+/// A place in a long list, as the server that made the list names it.
+///
+/// It means nothing to anyone else: it goes back unread, and the empty one is one like any other.
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination>.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cursor(String);
+
+impl Cursor {
+    /// The text that travels.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for Cursor {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for Cursor {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A request whose answer is one page of a list.
+pub trait Paginated: Method {
+    /// What the list is of.
+    type Item;
+
+    /// Asks for the first page, or the one at `cursor`.
+    fn page(cursor: Option<Cursor>) -> Self;
+
+    /// The items of a page, and where the next one begins if there is one.
+    fn split(page: Self::Response) -> (Vec<Self::Item>, Option<Cursor>);
+}
+
+/// Declares the request and the result of a method that lists something.
+macro_rules! list_method {
+    (
+        $name:literal,
+        $(#[$request_attribute:meta])* $request:ident,
+        $(#[$result_attribute:meta])* $result:ident { $(#[$items_attribute:meta])* $items:ident: $item:ident }
+    ) => {
+        $(#[$request_attribute])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[non_exhaustive]
+        pub struct $request {
+            /// Where the page begins; the first one without.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub cursor: Option<crate::Cursor>,
+            /// Attachments.
+            #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+            pub meta: Option<Meta>,
+        }
+
+        setters!($request {
+            some cursor: crate::Cursor,
+            some meta: Meta,
+        });
+
+        impl Method for $request {
+            const NAME: &'static str = $name;
+            type Response = $result;
+        }
+
+        $(#[$result_attribute])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        #[non_exhaustive]
+        pub struct $result {
+            $(#[$items_attribute])*
+            pub $items: Vec<$item>,
+            /// Where the next page begins; none on the last one.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub next_cursor: Option<crate::Cursor>,
+            /// Attachments.
+            #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+            pub meta: Option<Meta>,
+        }
+
+        impl $result {
+            /// The only page, or the last one.
+            pub fn new($items: Vec<$item>) -> Self {
+                Self { $items, next_cursor: None, meta: None }
+            }
+        }
+
+        setters!($result {
+            some next_cursor: crate::Cursor,
+            some meta: Meta,
+        });
+
+        impl crate::Paginated for $request {
+            type Item = $item;
+
+            fn page(cursor: Option<crate::Cursor>) -> Self {
+                Self { cursor, meta: None }
+            }
+
+            fn split(page: $result) -> (Vec<$item>, Option<crate::Cursor>) {
+                (page.$items, page.next_cursor)
+            }
+        }
+
+        has_meta!($request, $result);
+    };
+}
+
+/// Declares a notification without parameters of its own.
+macro_rules! bare_notification {
+    ($( $(#[$attribute:meta])* $notification:ident = $name:literal; )+) => {
+        $(
+            $(#[$attribute])*
+            #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+            #[non_exhaustive]
+            pub struct $notification {
+                /// Attachments.
+                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                pub meta: Option<Meta>,
+            }
+
+            setters!($notification {
+                some meta: Meta,
+            });
+
+            impl Notice for $notification {
+                const NAME: &'static str = $name;
+            }
+
+            has_meta!($notification);
+        )+
+    };
+}

@@ -1,0 +1,193 @@
+use std::collections::BTreeMap;
+
+use agentwire_jsonrpc::{Method, Notice};
+use serde::{Deserialize, Serialize};
+
+use crate::wire::{is_false, null_as_default};
+use crate::{ContentBlock, Icon, Meta, Role};
+
+/// A prepared conversation that the server offers to the user.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/prompts>.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Prompt {
+    /// Its name for programs.
+    pub name: String,
+    /// Its name for people. Since 2025-06-18.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What can be filled in.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<PromptArgument>,
+    /// Pictures to show it by. Since 2025-11-25.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// Attachments. Since 2025-06-18.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl Prompt {
+    /// A prompt of that name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: None,
+            arguments: Vec::new(),
+            icons: Vec::new(),
+            meta: None,
+        }
+    }
+}
+
+setters!(Prompt {
+    some title: String,
+    some description: String,
+    set arguments: Vec<PromptArgument>,
+    set icons: Vec<Icon>,
+    some meta: Meta,
+});
+
+/// Something to fill in before a prompt can be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PromptArgument {
+    /// Its name for programs.
+    pub name: String,
+    /// Its name for people. Since 2025-06-18.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What to fill in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether the prompt cannot do without it.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+    pub required: bool,
+}
+
+impl PromptArgument {
+    /// An argument of that name, which may be left out.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), title: None, description: None, required: false }
+    }
+}
+
+setters!(PromptArgument {
+    some title: String,
+    some description: String,
+    set required: bool,
+});
+
+list_method! {
+    "prompts/list",
+    /// Asks for the server's prompts.
+    ListPromptsRequest,
+    /// A page of the server's prompts.
+    ListPromptsResult {
+        /// The prompts.
+        prompts: Prompt
+    }
+}
+
+/// Asks for a prompt with its arguments filled in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GetPromptRequest {
+    /// The prompt's name.
+    pub name: String,
+    /// What to fill in, by the arguments' names.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "BTreeMap::is_empty")]
+    pub arguments: BTreeMap<String, String>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl GetPromptRequest {
+    /// The prompt of that name, with nothing filled in.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), arguments: BTreeMap::new(), meta: None }
+    }
+
+    /// The same with one more argument.
+    #[must_use]
+    pub fn argument(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.arguments.insert(name.into(), value.into());
+        self
+    }
+}
+
+setters!(GetPromptRequest {
+    set arguments: BTreeMap<String, String>,
+    some meta: Meta,
+});
+
+impl Method for GetPromptRequest {
+    const NAME: &'static str = "prompts/get";
+    type Response = GetPromptResult;
+}
+
+/// A prompt with its arguments filled in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GetPromptResult {
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The conversation, oldest message first.
+    pub messages: Vec<PromptMessage>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl GetPromptResult {
+    /// A conversation of these messages.
+    pub fn new(messages: Vec<PromptMessage>) -> Self {
+        Self { description: None, messages, meta: None }
+    }
+}
+
+setters!(GetPromptResult {
+    some description: String,
+    some meta: Meta,
+});
+
+/// One message of a prompt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PromptMessage {
+    /// Who says it.
+    pub role: Role,
+    /// What is said.
+    pub content: ContentBlock,
+}
+
+impl PromptMessage {
+    /// That one says that.
+    pub fn new(role: Role, content: impl Into<ContentBlock>) -> Self {
+        Self { role, content: content.into() }
+    }
+
+    /// The user says that.
+    pub fn user(content: impl Into<ContentBlock>) -> Self {
+        Self::new(Role::User, content)
+    }
+
+    /// The model says that.
+    pub fn assistant(content: impl Into<ContentBlock>) -> Self {
+        Self::new(Role::Assistant, content)
+    }
+}
+
+bare_notification! {
+    /// The server's prompts are others now: whoever listed them should do so again.
+    PromptListChangedNotification = "notifications/prompts/list_changed";
+}
+
+has_meta!(Prompt, GetPromptRequest, GetPromptResult);

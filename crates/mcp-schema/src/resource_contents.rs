@@ -1,0 +1,136 @@
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::Meta;
+
+/// What is in a resource: text or bytes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum ResourceContents {
+    /// Text.
+    Text(TextResourceContents),
+    /// Bytes.
+    Blob(BlobResourceContents),
+}
+
+impl ResourceContents {
+    /// Text at that URI.
+    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::Text(TextResourceContents::new(uri, text))
+    }
+
+    /// Bytes at that URI, in base64.
+    pub fn blob(uri: impl Into<String>, blob: impl Into<String>) -> Self {
+        Self::Blob(BlobResourceContents::new(uri, blob))
+    }
+
+    /// Where it is.
+    pub fn uri(&self) -> &str {
+        match self {
+            Self::Text(contents) => &contents.uri,
+            Self::Blob(contents) => &contents.uri,
+        }
+    }
+
+    /// Its media type.
+    pub fn mime_type(&self) -> Option<&str> {
+        match self {
+            Self::Text(contents) => contents.mime_type.as_deref(),
+            Self::Blob(contents) => contents.mime_type.as_deref(),
+        }
+    }
+
+    /// The text, if it is text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(contents) => Some(&contents.text),
+            Self::Blob(_) => None,
+        }
+    }
+}
+
+impl From<TextResourceContents> for ResourceContents {
+    fn from(contents: TextResourceContents) -> Self {
+        Self::Text(contents)
+    }
+}
+
+impl From<BlobResourceContents> for ResourceContents {
+    fn from(contents: BlobResourceContents) -> Self {
+        Self::Blob(contents)
+    }
+}
+
+/// No member says which of the two it is, so all are read at once; the text is moved, not copied.
+impl<'de> Deserialize<'de> for ResourceContents {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Either {
+            uri: String,
+            mime_type: Option<String>,
+            text: Option<String>,
+            blob: Option<String>,
+            #[serde(rename = "_meta")]
+            meta: Option<Meta>,
+        }
+
+        let Either { uri, mime_type, text, blob, meta } = Either::deserialize(deserializer)?;
+        match (text, blob) {
+            (Some(text), _) => Ok(TextResourceContents { uri, mime_type, text, meta }.into()),
+            (None, Some(blob)) => Ok(BlobResourceContents { uri, mime_type, blob, meta }.into()),
+            (None, None) => Err(D::Error::custom("a resource has neither `text` nor `blob`")),
+        }
+    }
+}
+
+macro_rules! resource_contents {
+    ($( $(#[$attribute:meta])* $name:ident { $(#[$body_attribute:meta])* $body:ident } )+) => {
+        $(
+            $(#[$attribute])*
+            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            #[non_exhaustive]
+            pub struct $name {
+                /// Where it is.
+                pub uri: String,
+                /// Its media type.
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub mime_type: Option<String>,
+                $(#[$body_attribute])*
+                pub $body: String,
+                /// Attachments. Since 2025-06-18.
+                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                pub meta: Option<Meta>,
+            }
+
+            impl $name {
+                /// What is at that URI.
+                pub fn new(uri: impl Into<String>, $body: impl Into<String>) -> Self {
+                    Self { uri: uri.into(), mime_type: None, $body: $body.into(), meta: None }
+                }
+            }
+
+            setters!($name {
+                some mime_type: String,
+                some meta: Meta,
+            });
+
+            has_meta!($name);
+        )+
+    };
+}
+
+resource_contents! {
+    /// What is in a resource that is text.
+    TextResourceContents {
+        /// The text.
+        text
+    }
+    /// What is in a resource that is not text.
+    BlobResourceContents {
+        /// The bytes in base64, with padding.
+        blob
+    }
+}

@@ -1,0 +1,147 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A published revision of the protocol. A later one compares greater.
+///
+/// This is what two peers agree on in `initialize`; what a peer *says*, which may be anything, is a
+/// [`ProtocolVersion`]. See <https://modelcontextprotocol.io/specification/versioning>.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Revision {
+    /// The first one, with HTTP+SSE as its remote transport.
+    #[serde(rename = "2024-11-05")]
+    V2024_11_05,
+    /// Brought Streamable HTTP, batches, audio and tool annotations.
+    #[serde(rename = "2025-03-26")]
+    V2025_03_26,
+    /// Brought structured results, resource links and elicitation; took batches away again.
+    #[serde(rename = "2025-06-18")]
+    V2025_06_18,
+    /// Brought icons, elicitation by URL, tools in sampling and tasks.
+    #[serde(rename = "2025-11-25")]
+    V2025_11_25,
+}
+
+impl Revision {
+    /// Every revision, oldest first.
+    pub const ALL: &[Self] = &[Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25];
+
+    /// The newest revision whose connections are sessions that begin with `initialize`.
+    pub const LATEST_SESSION: Self = Self::V2025_11_25;
+
+    /// The date that names the revision on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::V2024_11_05 => "2024-11-05",
+            Self::V2025_03_26 => "2025-03-26",
+            Self::V2025_06_18 => "2025-06-18",
+            Self::V2025_11_25 => "2025-11-25",
+        }
+    }
+
+    /// The revision with that name, none where we know of no such.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|revision| revision.as_str() == name)
+    }
+
+    /// Whether several messages may travel as one JSON array. Only 2025-03-26 allows it.
+    pub const fn has_batches(self) -> bool {
+        matches!(self, Self::V2025_03_26)
+    }
+
+    /// Whether the remote transport is Streamable HTTP, not HTTP+SSE.
+    pub fn has_streamable_http(self) -> bool {
+        self >= Self::V2025_03_26
+    }
+
+    /// Whether HTTP requests after `initialize` must name the revision in a header.
+    pub fn has_version_header(self) -> bool {
+        self >= Self::V2025_06_18
+    }
+
+    /// Whether a server says with a capability that it completes arguments. Before, it just did or did not.
+    pub fn has_completions_capability(self) -> bool {
+        self >= Self::V2025_03_26
+    }
+
+    /// Whether a progress notification may carry a message.
+    pub fn has_progress_message(self) -> bool {
+        self >= Self::V2025_03_26
+    }
+
+    /// Whether a tool may declare an output schema and answer with structured content.
+    pub fn has_structured_content(self) -> bool {
+        self >= Self::V2025_06_18
+    }
+
+    /// Whether a server may ask the user through the client.
+    pub fn has_elicitation(self) -> bool {
+        self >= Self::V2025_06_18
+    }
+
+    /// Whether a server may send the user to a web page.
+    pub fn has_url_elicitation(self) -> bool {
+        self >= Self::V2025_11_25
+    }
+
+    /// Whether a sampling request may offer tools to the model.
+    pub fn has_sampling_tools(self) -> bool {
+        self >= Self::V2025_11_25
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a peer names as the version of the protocol: usually a [`Revision`], but any string may arrive.
+///
+/// A server that gets one it does not know answers with one that it does, so this must not fail to read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProtocolVersion(String);
+
+impl ProtocolVersion {
+    /// The revision of that name, if we know it.
+    pub fn revision(&self) -> Option<Revision> {
+        Revision::parse(&self.0)
+    }
+
+    /// The name as it travels.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Revision> for ProtocolVersion {
+    fn from(revision: Revision) -> Self {
+        Self(revision.as_str().to_owned())
+    }
+}
+
+impl From<&str> for ProtocolVersion {
+    fn from(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+}
+
+impl From<String> for ProtocolVersion {
+    fn from(name: String) -> Self {
+        Self(name)
+    }
+}
+
+impl PartialEq<Revision> for ProtocolVersion {
+    fn eq(&self, revision: &Revision) -> bool {
+        self.0 == revision.as_str()
+    }
+}
+
+impl fmt::Display for ProtocolVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,18 @@
+//! How values are written and read here, once for all types: nothing in this module is a word of the protocol.
+
+mod number;
+mod object;
+pub(crate) mod one_or_many;
+#[macro_use]
+mod open_enum;
+mod optional;
+pub(crate) mod pairs;
+#[macro_use]
+mod setters;
+#[macro_use]
+mod tagged;
+
+pub(crate) use number::{number, optional_number};
+pub(crate) use object::{borrowed_object, encode_object, object};
+pub(crate) use optional::{is_false, null_as_default};
+pub(crate) use tagged::{Tagged, read_tagged, unknown_variant, write_tag_first};

@@ -1,0 +1,115 @@
+use agentwire_jsonrpc::RawJson;
+use agentwire_mcp_schema::{CallToolResult, ContentBlock, ResourceContents, SamplingMessage, TextContent};
+use serde_json::{Value, json};
+
+use crate::{read, write};
+
+fn blocks() -> Vec<Value> {
+    vec![
+        json!({ "type": "text", "text": "a \"b\"\u{1F600}", "annotations": { "audience": ["user"] } }),
+        json!({ "type": "image", "data": "AA==", "mimeType": "image/png", "_meta": { "k": 1 } }),
+        json!({ "type": "audio", "data": "AA==", "mimeType": "audio/wav" }),
+        json!({
+            "type": "resource_link", "uri": "file:///a", "name": "a", "title": "A", "description": "d",
+            "mimeType": "text/plain", "size": 3, "icons": [{ "src": "data:," }],
+        }),
+        json!({ "type": "resource", "resource": { "uri": "file:///a", "text": "t", "_meta": {} } }),
+        json!({ "type": "resource", "resource": { "uri": "file:///a", "mimeType": "x/y", "blob": "AA==" } }),
+        json!({ "type": "hologram", "aaa": { "deep": [1, null] }, "zzz": 2 }),
+    ]
+}
+
+/// serde_json sorts the members of a tree, so a member named `_` comes before `type`.
+#[test]
+fn a_block_reads_the_same_wherever_its_tag_is() {
+    for block in blocks() {
+        let members = block.as_object().unwrap().iter().filter(|(name, _)| *name != "type");
+        let rest: String = members.map(|(name, value)| format!(",{}:{value}", json!(name))).collect();
+        let first = format!("{{\"type\":{}{rest}}}", block["type"]);
+        let last = format!("{{\"x\":0{rest},\"type\":{}}}", block["type"]);
+
+        let expected: ContentBlock = serde_json::from_str(&first).unwrap();
+        let mut read: ContentBlock = serde_json::from_str(&last).unwrap();
+        if let ContentBlock::Unknown(members) = &mut read {
+            assert_eq!(members.remove("x"), Some(json!(0)), "an unknown block keeps all it came with");
+        }
+        assert_eq!(read, expected);
+        assert_eq!(serde_json::from_value::<ContentBlock>(block.clone()).unwrap(), expected);
+        assert_eq!(write(&expected), block);
+    }
+}
+
+#[test]
+fn a_block_is_written_with_its_tag_first() {
+    for block in blocks() {
+        let text = serde_json::to_string(&read::<ContentBlock>(&block)).unwrap();
+        assert!(text.starts_with(&format!("{{\"type\":{}", block["type"])), "{text}");
+    }
+}
+
+#[test]
+fn a_block_without_a_usable_tag_or_body_is_refused() {
+    for bad in [
+        r#"{}"#,
+        r#"{"text":"a"}"#,
+        r#"{"type":1,"text":"a"}"#,
+        r#"{"text":"a","type":null}"#,
+        r#"{"type":"text"}"#,
+        r#"{"type":"text","text":5}"#,
+        r#"{"type":"resource","resource":{"uri":"file:///a"}}"#,
+        r#""text""#,
+    ] {
+        assert!(serde_json::from_str::<ContentBlock>(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_tool_says_text_a_value_or_why_it_failed() {
+    assert_eq!(CallToolResult::from_text("5").text(), "5");
+    assert_eq!(
+        write(&CallToolResult::from_error("no")),
+        json!({ "content": [{ "type": "text", "text": "no" }], "isError": true })
+    );
+
+    let sum = CallToolResult::from_structured(&json!({ "sum": 5 })).unwrap();
+    assert_eq!(
+        write(&sum),
+        json!({ "content": [{ "type": "text", "text": "{\"sum\":5}" }], "structuredContent": { "sum": 5 } })
+    );
+    assert!(CallToolResult::from_structured(&5).is_err(), "structured content is an object");
+}
+
+#[test]
+fn text_joins_the_text_blocks() {
+    let picture = ContentBlock::image("AA==", "image/png");
+    assert_eq!(CallToolResult::new(vec![picture.clone()]).text(), "");
+    assert_eq!(CallToolResult::new(vec!["a".into(), picture, "b".into(), "".into()]).text(), "a\nb\n");
+}
+
+/// What a tool wrote is not rewritten on its way: numbers and the order of members stay.
+#[test]
+fn structured_content_stays_as_it_was_written() {
+    let text = r#"{"content":[],"structuredContent":{"z":1.0,"a":10000000000000000000000}}"#;
+    let result: CallToolResult = serde_json::from_str(text).unwrap();
+    assert_eq!(
+        result.structured_content.as_ref().map(RawJson::as_str),
+        Some(r#"{"z":1.0,"a":10000000000000000000000}"#)
+    );
+    assert_eq!(serde_json::to_string(&result).unwrap(), text);
+}
+
+#[test]
+fn one_sampling_block_is_bare_and_reads_either_way() {
+    let bare = json!({ "role": "user", "content": { "type": "text", "text": "a" } });
+    let listed = json!({ "role": "user", "content": [{ "type": "text", "text": "a" }] });
+    assert_eq!(read::<SamplingMessage>(&bare), read::<SamplingMessage>(&listed));
+    assert_eq!(write(&read::<SamplingMessage>(&listed)), bare);
+}
+
+#[test]
+fn contents_say_what_they_are() {
+    let text = ResourceContents::text("file:///a", "t");
+    assert_eq!((text.uri(), text.as_text()), ("file:///a", Some("t")));
+    assert_eq!(ResourceContents::blob("file:///a", "AA==").as_text(), None);
+    assert_eq!(ContentBlock::from(TextContent::new("t")).as_text(), Some("t"));
+}

@@ -1,0 +1,28 @@
+//! What the types read and write, against JSON as peers of each revision write it.
+
+mod content;
+mod leniency;
+mod methods;
+mod narrowing;
+mod requests;
+mod round_trips;
+
+use agentwire_mcp_schema::Revision;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+const A: Revision = Revision::V2024_11_05;
+const B: Revision = Revision::V2025_03_26;
+const C: Revision = Revision::V2025_06_18;
+const D: Revision = Revision::V2025_11_25;
+
+/// Reads text the way messages are read: from text, not from a tree.
+fn read<T: DeserializeOwned>(json: &Value) -> T {
+    let text = json.to_string();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn write<T: Serialize>(value: &T) -> Value {
+    serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
+}

@@ -1,0 +1,164 @@
+use agentwire_mcp_schema::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::{A, B, C, D, read, write};
+
+/// A full value, and what of it each revision gets, oldest first.
+fn check<T: DeserializeOwned + Serialize + Narrow>(full: Value, expected: [Value; 3]) {
+    for (revision, expected) in [A, B, C, D].into_iter().zip(expected.into_iter().chain([full.clone()])) {
+        let mut value: T = read(&full);
+        value.narrow(revision);
+        assert_eq!(write(&value), expected, "{revision}");
+    }
+}
+
+#[test]
+fn a_tool() {
+    let schema = json!({ "type": "object" });
+    check::<ListToolsResult>(
+        json!({ "tools": [{
+            "name": "add", "title": "Add", "description": "d", "inputSchema": schema, "outputSchema": schema,
+            "annotations": { "readOnlyHint": true }, "execution": { "taskSupport": "optional" },
+            "icons": [{ "src": "data:," }], "_meta": { "k": 1 },
+        }] }),
+        [
+            json!({ "tools": [{ "name": "add", "description": "d", "inputSchema": schema }] }),
+            json!({ "tools": [{
+                "name": "add", "description": "d", "inputSchema": schema,
+                "annotations": { "readOnlyHint": true, "title": "Add" },
+            }] }),
+            json!({ "tools": [{
+                "name": "add", "title": "Add", "description": "d", "inputSchema": schema, "outputSchema": schema,
+                "annotations": { "readOnlyHint": true }, "_meta": { "k": 1 },
+            }] }),
+        ],
+    );
+}
+
+#[test]
+fn the_result_of_a_tool() {
+    let link = json!({
+        "type": "resource_link", "uri": "file:///a", "name": "a", "icons": [{ "src": "data:," }],
+        "annotations": { "priority": 1, "lastModified": "2025" },
+    });
+    let link_without_icons = json!({
+        "type": "resource_link", "uri": "file:///a", "name": "a",
+        "annotations": { "priority": 1, "lastModified": "2025" },
+    });
+    let link_as_text = json!({ "type": "text", "text": "a: file:///a", "annotations": { "priority": 1 } });
+    let audio = json!({ "type": "audio", "data": "AA==", "mimeType": "audio/wav" });
+    let audio_as_text =
+        json!({ "type": "text", "text": "[a sound of type audio/wav, which this client cannot take]" });
+    let text = json!({ "type": "text", "text": "t", "_meta": { "k": 1 } });
+    let text_without_meta = json!({ "type": "text", "text": "t" });
+    let resource =
+        json!({ "type": "resource", "resource": { "uri": "x:", "text": "t", "_meta": { "k": 1 } } });
+    let resource_without_meta = json!({ "type": "resource", "resource": { "uri": "x:", "text": "t" } });
+    let unknown = json!({ "type": "hologram", "x": 1 });
+    check::<CallToolResult>(
+        json!({
+            "content": [text, audio, link, resource, unknown], "structuredContent": { "a": 1 }, "isError": true,
+            "_meta": { "k": 1 },
+        }),
+        [
+            json!({
+                "content": [text_without_meta, audio_as_text, link_as_text, resource_without_meta, unknown],
+                "isError": true, "_meta": { "k": 1 },
+            }),
+            json!({
+                "content": [text_without_meta, audio, link_as_text, resource_without_meta, unknown],
+                "isError": true, "_meta": { "k": 1 },
+            }),
+            json!({
+                "content": [text, audio, link_without_icons, resource, unknown],
+                "structuredContent": { "a": 1 }, "isError": true, "_meta": { "k": 1 },
+            }),
+        ],
+    );
+}
+
+#[test]
+fn a_result_that_is_only_structured_becomes_text() {
+    let as_text = json!({ "content": [{ "type": "text", "text": "{\"a\":1}" }] });
+    let full = json!({ "content": [], "structuredContent": { "a": 1 } });
+    check::<CallToolResult>(full.clone(), [as_text.clone(), as_text, full]);
+}
+
+#[test]
+fn who_one_is() {
+    let plain = json!({ "name": "n", "version": "1" });
+    check::<Implementation>(
+        json!({
+            "name": "n", "title": "N", "version": "1", "description": "d", "websiteUrl": "https://example.com",
+            "icons": [{ "src": "data:," }],
+        }),
+        [plain.clone(), plain, json!({ "name": "n", "title": "N", "version": "1" })],
+    );
+}
+
+#[test]
+fn capabilities() {
+    let without = json!({ "tools": { "listChanged": true }, "logging": {} });
+    let full = json!({ "tools": { "listChanged": true }, "logging": {}, "completions": {} });
+    check::<ServerCapabilities>(full.clone(), [without, full.clone(), full]);
+
+    let early = json!({ "roots": {}, "sampling": {} });
+    check::<ClientCapabilities>(
+        json!({ "roots": {}, "sampling": { "tools": {} }, "elicitation": { "form": {}, "url": {} } }),
+        [early.clone(), early, json!({ "roots": {}, "sampling": {}, "elicitation": {} })],
+    );
+    check::<ClientCapabilities>(json!({ "elicitation": { "url": {} } }), [json!({}), json!({}), json!({})]);
+}
+
+#[test]
+fn progress() {
+    let full = json!({ "progressToken": 1, "progress": 2, "message": "m" });
+    check::<ProgressNotification>(
+        full.clone(),
+        [json!({ "progressToken": 1, "progress": 2 }), full.clone(), full],
+    );
+}
+
+#[test]
+fn prompts_and_resources() {
+    let plain = json!({ "name": "p", "arguments": [{ "name": "a", "required": true }] });
+    check::<Prompt>(
+        json!({
+            "name": "p", "title": "P", "arguments": [{ "name": "a", "title": "A", "required": true }],
+            "icons": [{ "src": "data:," }], "_meta": { "k": 1 },
+        }),
+        [
+            plain.clone(),
+            plain,
+            json!({
+                "name": "p", "title": "P", "arguments": [{ "name": "a", "title": "A", "required": true }],
+                "_meta": { "k": 1 },
+            }),
+        ],
+    );
+    let plain = json!({ "uri": "x:", "name": "r", "annotations": { "priority": 0 } });
+    check::<Resource>(
+        json!({
+            "uri": "x:", "name": "r", "title": "R", "icons": [{ "src": "data:," }], "_meta": { "k": 1 },
+            "annotations": { "priority": 0, "lastModified": "2025" },
+        }),
+        [
+            plain.clone(),
+            plain,
+            json!({
+                "uri": "x:", "name": "r", "title": "R", "_meta": { "k": 1 },
+                "annotations": { "priority": 0, "lastModified": "2025" },
+            }),
+        ],
+    );
+}
+
+#[test]
+fn a_form_spells_titles_as_the_peer_reads_them() {
+    let form = |size: Value| json!({ "message": "m", "requestedSchema": { "type": "object", "properties": { "size": size } } });
+    let old = form(json!({ "type": "string", "enum": ["s"], "enumNames": ["Small"] }));
+    let new = form(json!({ "type": "string", "oneOf": [{ "const": "s", "title": "Small" }] }));
+    check::<ElicitRequest>(new, [old.clone(), old.clone(), old]);
+}
