@@ -1,0 +1,211 @@
+use std::fmt;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::{AsyncRead, AsyncWrite};
+
+#[cfg(unix)]
+use crate::descriptor::Descriptor;
+#[cfg(target_os = "linux")]
+use crate::descriptor::Way;
+#[cfg(any(not(target_os = "linux"), test))]
+use crate::threaded;
+
+/// Bytes that come in: our own stdin, or whatever else can be read.
+///
+/// On Linux nothing blocks, no thread is involved, and the flags of the descriptor stay as they are, because
+/// other processes may share them. It has to be polled within a tokio runtime with I/O enabled; making it
+/// needs none.
+pub struct Input(Source);
+
+/// Bytes that go out: our own stdout or stderr, or whatever else can be written to. See [`Input`].
+///
+/// Closing it gives our duplicate of the descriptor back. It does not close the process's own stdout.
+pub struct Output(Drainage);
+
+enum Source {
+    #[cfg(unix)]
+    Descriptor(Descriptor),
+    #[cfg(any(not(target_os = "linux"), test))]
+    Other(threaded::Reader),
+}
+
+enum Drainage {
+    #[cfg(unix)]
+    Descriptor(Descriptor),
+    #[cfg(any(not(target_os = "linux"), test))]
+    Other(threaded::Writer),
+}
+
+impl Input {
+    /// Our own stdin. What `std::io::stdin()` has already read ahead is not seen here.
+    ///
+    /// # Errors
+    ///
+    /// When the descriptor cannot be duplicated or looked at.
+    pub fn stdin() -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        return Self::of(std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned()?);
+        #[cfg(not(target_os = "linux"))]
+        Ok(threaded::stdin().into())
+    }
+
+    /// Reads `descriptor`, whatever it is: a pipe, a socket, a terminal, a file.
+    ///
+    /// # Errors
+    ///
+    /// When the descriptor cannot be looked at.
+    #[cfg(target_os = "linux")]
+    pub fn of(descriptor: impl Into<std::os::fd::OwnedFd>) -> io::Result<Self> {
+        Descriptor::shared(descriptor.into(), Way::In).map(Self::from)
+    }
+}
+
+impl Output {
+    /// Our own stdout. What `std::io::stdout()` holds in its buffer is not written first.
+    ///
+    /// # Errors
+    ///
+    /// When the descriptor cannot be duplicated or looked at.
+    pub fn stdout() -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        return Self::of(std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?);
+        #[cfg(not(target_os = "linux"))]
+        Ok(threaded::stdout().into())
+    }
+
+    /// Our own stderr.
+    ///
+    /// # Errors
+    ///
+    /// When the descriptor cannot be duplicated or looked at.
+    pub fn stderr() -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        return Self::of(std::os::fd::AsFd::as_fd(&io::stderr()).try_clone_to_owned()?);
+        #[cfg(not(target_os = "linux"))]
+        Ok(threaded::stderr().into())
+    }
+
+    /// Writes to `descriptor`, whatever it is: a pipe, a socket, a terminal, a file.
+    ///
+    /// # Errors
+    ///
+    /// When the descriptor cannot be looked at.
+    #[cfg(target_os = "linux")]
+    pub fn of(descriptor: impl Into<std::os::fd::OwnedFd>) -> io::Result<Self> {
+        Descriptor::shared(descriptor.into(), Way::Out).map(Self::from)
+    }
+}
+
+impl AsyncRead for Input {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        match &mut self.get_mut().0 {
+            #[cfg(unix)]
+            Source::Descriptor(descriptor) => descriptor.poll_read(cx, buffer),
+            #[cfg(any(not(target_os = "linux"), test))]
+            Source::Other(reader) => Pin::new(reader).poll_read(cx, buffer),
+        }
+    }
+
+    fn poll_read_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match buffers.iter_mut().find(|buffer| !buffer.is_empty()) {
+            Some(buffer) => self.poll_read(cx, buffer),
+            None => Poll::Ready(Ok(0)),
+        }
+    }
+}
+
+impl AsyncWrite for Output {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(cx, &[IoSlice::new(buffer)])
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match &mut self.get_mut().0 {
+            #[cfg(unix)]
+            Drainage::Descriptor(descriptor) => descriptor.poll_write(cx, pieces),
+            #[cfg(any(not(target_os = "linux"), test))]
+            Drainage::Other(writer) => Pin::new(writer).poll_write_vectored(cx, pieces),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.get_mut().0 {
+            #[cfg(unix)]
+            Drainage::Descriptor(_) => Poll::Ready(Ok(())),
+            #[cfg(any(not(target_os = "linux"), test))]
+            Drainage::Other(writer) => Pin::new(writer).poll_flush(_cx),
+        }
+    }
+
+    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.get_mut().0 {
+            #[cfg(unix)]
+            Drainage::Descriptor(descriptor) => {
+                descriptor.close();
+                Poll::Ready(Ok(()))
+            }
+            #[cfg(any(not(target_os = "linux"), test))]
+            Drainage::Other(writer) => Pin::new(writer).poll_close(_cx),
+        }
+    }
+}
+
+#[cfg(unix)]
+impl From<Descriptor> for Input {
+    fn from(descriptor: Descriptor) -> Self {
+        Self(Source::Descriptor(descriptor))
+    }
+}
+
+#[cfg(unix)]
+impl From<Descriptor> for Output {
+    fn from(descriptor: Descriptor) -> Self {
+        Self(Drainage::Descriptor(descriptor))
+    }
+}
+
+#[cfg(any(not(target_os = "linux"), test))]
+impl From<threaded::Reader> for Input {
+    fn from(reader: threaded::Reader) -> Self {
+        Self(Source::Other(reader))
+    }
+}
+
+#[cfg(any(not(target_os = "linux"), test))]
+impl From<threaded::Writer> for Output {
+    fn from(writer: threaded::Writer) -> Self {
+        Self(Drainage::Other(writer))
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            #[cfg(unix)]
+            Source::Descriptor(descriptor) => f.debug_tuple("Input").field(descriptor).finish(),
+            #[cfg(any(not(target_os = "linux"), test))]
+            Source::Other(_) => f.debug_struct("Input").finish_non_exhaustive(),
+        }
+    }
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            #[cfg(unix)]
+            Drainage::Descriptor(descriptor) => f.debug_tuple("Output").field(descriptor).finish(),
+            #[cfg(any(not(target_os = "linux"), test))]
+            Drainage::Other(_) => f.debug_struct("Output").finish_non_exhaustive(),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::io::{Errno, ReadWriteFlags};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, SocketType};
+use rustix::pipe::PIPE_BUF;
+
+use crate::descriptor::Way;
+
+/// How a call is kept from blocking.
+///
+/// `O_NONBLOCK` belongs to the file description, which stdin and stdout share with whoever gave them to us:
+/// setting it would make the reads and writes of other processes fail. So it is the call that says it will
+/// not wait, wherever the kernel lets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// A pipe: the call carries `RWF_NOWAIT`.
+    NoWait,
+    /// A socket: the call carries `MSG_DONTWAIT`.
+    DontWait,
+    /// A description that is ours alone, with `O_NONBLOCK`.
+    Nonblocking,
+    /// Anything that can only be asked first: `poll` without waiting before each plain call.
+    Polled,
+    /// Something that never waits, such as a regular file.
+    Plain,
+}
+
+/// A descriptor, how to use it, and whether a call that did less than asked has done all there was to do.
+pub(crate) struct Choice {
+    pub(crate) fd: OwnedFd,
+    pub(crate) method: Method,
+    pub(crate) short_is_last: bool,
+}
+
+impl Choice {
+    /// Looks at what `fd` is.
+    pub(crate) fn of(fd: OwnedFd, way: Way) -> io::Result<Self> {
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
+        let (method, short_is_last) = match kind {
+            // A pipe with O_DIRECT keeps writes apart, and a read ends at the end of one.
+            FileType::Fifo => (Method::NoWait, !rustix::fs::fcntl_getfl(&fd)?.contains(OFlags::DIRECT)),
+            FileType::Socket => {
+                (Method::DontWait, rustix::net::sockopt::socket_type(&fd)? == SocketType::STREAM)
+            }
+            // In line mode a terminal gives one line a read, however many wait.
+            FileType::CharacterDevice if rustix::termios::isatty(&fd) => match reopen(&fd, way) {
+                Some(fd) => return Ok(Self { fd, method: Method::Nonblocking, short_is_last: false }),
+                None => (Method::Polled, false),
+            },
+            FileType::RegularFile | FileType::BlockDevice | FileType::Directory => (Method::Plain, false),
+            // Such as /dev/null, of which the kernel says that it never waits.
+            _ => (Method::Polled, false),
+        };
+        Ok(Self { fd, method, short_is_last })
+    }
+}
+
+/// Opens a terminal anew, so that `O_NONBLOCK` is on a description that nobody shares. None where that is
+/// forbidden, or would open something else.
+fn reopen(fd: &OwnedFd, way: Way) -> Option<OwnedFd> {
+    let access = match way {
+        Way::In => OFlags::RDONLY,
+        Way::Out => OFlags::WRONLY,
+    };
+    let before = rustix::fs::fstat(fd).ok()?;
+    if before.st_rdev == rustix::fs::makedev(5, 2) {
+        // Opening the multiplexer, which is what the master's side of a terminal is, makes a new terminal.
+        return None;
+    }
+    let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    let flags = access | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let reopened = rustix::fs::openat(CWD, path, flags, Mode::empty()).ok()?;
+    let after = rustix::fs::fstat(&reopened).ok()?;
+    let same = (before.st_dev, before.st_ino, before.st_rdev) == (after.st_dev, after.st_ino, after.st_rdev);
+    same.then_some(reopened)
+}
+
+impl Method {
+    pub(crate) fn read(self, fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = match self {
+            Self::NoWait => {
+                rustix::io::preadv2(fd, &mut [IoSliceMut::new(buffer)], u64::MAX, ReadWriteFlags::NOWAIT)
+            }
+            Self::DontWait => rustix::net::recv(fd, buffer, RecvFlags::DONTWAIT).map(|(count, _)| count),
+            Self::Nonblocking | Self::Plain => rustix::io::read(fd, buffer),
+            Self::Polled => would_not_wait(fd, PollFlags::IN).and_then(|()| rustix::io::read(fd, buffer)),
+        };
+        Ok(count?)
+    }
+
+    pub(crate) fn write(self, fd: BorrowedFd<'_>, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        let count = match self {
+            Self::NoWait => rustix::io::pwritev2(fd, pieces, u64::MAX, ReadWriteFlags::NOWAIT),
+            Self::DontWait => {
+                let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+                match pieces {
+                    [piece] => rustix::net::send(fd, piece, flags),
+                    pieces => rustix::net::sendmsg(fd, pieces, &mut SendAncillaryBuffer::default(), flags),
+                }
+            }
+            Self::Nonblocking | Self::Plain => rustix::io::writev(fd, pieces),
+            Self::Polled => would_not_wait(fd, PollFlags::OUT).and_then(|()| {
+                // A pipe that can be written to takes this much without waiting, and no more is certain.
+                let piece = pieces.iter().find(|piece| !piece.is_empty()).map_or(&[][..], |piece| piece);
+                rustix::io::write(fd, &piece[..piece.len().min(PIPE_BUF)])
+            }),
+        };
+        Ok(count?)
+    }
+
+    /// What to use in its place when the kernel, or this file, knows no such call.
+    pub(crate) fn instead(self, error: &io::Error) -> Option<Self> {
+        let unknown = [Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL].map(Errno::raw_os_error);
+        (self == Self::NoWait && error.raw_os_error().is_some_and(|code| unknown.contains(&code)))
+            .then_some(Self::Polled)
+    }
+}
+
+fn would_not_wait(fd: BorrowedFd<'_>, flags: PollFlags) -> Result<(), Errno> {
+    let mut polled = [PollFd::from_borrowed_fd(fd, flags)];
+    match rustix::event::poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? {
+        0 => Err(Errno::AGAIN),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,248 @@
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+use std::process::{self, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A program to start and how to treat it; [`Child::spawn`](super::Child::spawn) starts it.
+///
+/// ```
+/// use agentwire_transport_stdio::{Command, Stderr};
+///
+/// let agent = Command::new("my-agent").arg("--stdio").env("MY_AGENT_LOG", "debug").stderr(Stderr::Capture);
+/// let server = Command::parse("my-server --root '/home/me/two words'")?;
+/// # assert_eq!(server.program(), "my-server");
+/// # Ok::<(), agentwire_transport_stdio::ParseCommandError>(())
+/// ```
+///
+/// Never start what an untrusted configuration names without asking: a command line is as good as a login.
+#[derive(Clone)]
+pub struct Command {
+    program: OsString,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, Option<OsString>)>,
+    clear: bool,
+    pub(super) directory: Option<PathBuf>,
+    pub(super) stderr: Stderr,
+    pub(super) guard: bool,
+    pub(super) grace: Duration,
+    pub(super) limit: Option<usize>,
+    pub(super) batch_limit: Option<usize>,
+}
+
+/// What becomes of what a child writes to its stderr.
+///
+/// In every case but `Discard` the last 20 lines (8 KiB at most) are kept, to say why a process ended. It is
+/// always read as fast as it comes: a child that writes much of it stalls nobody.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum Stderr {
+    /// Passed on to our own stderr, as it is. If ours does not take it fast enough, some is dropped, and a
+    /// line there says how much.
+    #[default]
+    Forward,
+    /// Nothing more than the last lines.
+    Capture,
+    /// Not even those.
+    Discard,
+    /// Each line is given to a function, without its line end, with U+FFFD for what is not UTF-8. A line of
+    /// more than 8 KiB comes in parts. The function runs while the transport is polled, so it must not block.
+    Lines(Arc<dyn Fn(&str) + Send + Sync>),
+}
+
+/// Why a command line could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParseCommandError {
+    /// There is no word in it.
+    #[error("the command line is empty")]
+    Empty,
+    /// A quote is not closed.
+    #[error("a quote in the command line is not closed: {0}")]
+    Unclosed(String),
+}
+
+impl Command {
+    /// Starts `program`, which is looked for in `PATH` unless it is a path, without arguments, in our own
+    /// directory and environment.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            clear: false,
+            directory: None,
+            stderr: Stderr::default(),
+            guard: true,
+            grace: Duration::from_secs(2),
+            limit: None,
+            batch_limit: None,
+        }
+    }
+
+    /// Reads a command line: words, quotes and backslashes mean what they mean to a POSIX shell. Nothing else
+    /// does: no variable, pattern, `~`, pipe or redirection; no shell runs.
+    ///
+    /// # Errors
+    ///
+    /// When there is no word, or a quote is not closed.
+    pub fn parse(line: &str) -> Result<Self, ParseCommandError> {
+        let words = shell_words::split(line).map_err(|_| ParseCommandError::Unclosed(line.to_owned()))?;
+        let mut words = words.into_iter();
+        let program = words.next().ok_or(ParseCommandError::Empty)?;
+        Ok(Self::new(program).args(words))
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable of the environment.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), Some(value.into())));
+        self
+    }
+
+    /// Sets variables of the environment.
+    #[must_use]
+    pub fn envs<N: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        self.environment.extend(variables.into_iter().map(|(name, value)| (name.into(), Some(value.into()))));
+        self
+    }
+
+    /// Leaves out a variable of our own environment.
+    #[must_use]
+    pub fn env_remove(mut self, name: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), None));
+        self
+    }
+
+    /// Starts with an empty environment instead of ours, and forgets what was set before.
+    #[must_use]
+    pub fn env_clear(mut self) -> Self {
+        self.clear = true;
+        self.environment.clear();
+        self
+    }
+
+    /// Sets the directory that the process starts in (default ours). A relative `program` path may be
+    /// looked up from either, depending on the system: use an absolute one.
+    #[must_use]
+    pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    /// Sets what becomes of its stderr (default [`Stderr::Forward`]).
+    #[must_use]
+    pub fn stderr(mut self, stderr: Stderr) -> Self {
+        self.stderr = stderr;
+        self
+    }
+
+    /// Sets how long each step of the shutdown waits before the next (default 2 seconds): for the end after
+    /// its stdin was closed, then for the end after SIGTERM.
+    #[must_use]
+    pub fn grace(mut self, time: Duration) -> Self {
+        self.grace = time;
+        self
+    }
+
+    /// Sets whether a guard stands beside the process (default true): a sleeping `/bin/sh` that kills the
+    /// whole process group as soon as we are gone, even by SIGKILL. Unix only.
+    #[must_use]
+    pub fn guard(mut self, guard: bool) -> Self {
+        self.guard = guard;
+        self
+    }
+
+    /// Takes lines of up to `bytes` bytes from it (default 32 MiB). A longer one is refused with an error
+    /// that names the limit, and the next line is read as usual.
+    #[must_use]
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limit = Some(bytes);
+        self
+    }
+
+    /// Takes batches of up to `messages` messages from it (default 1024).
+    #[must_use]
+    pub fn batch_limit(mut self, messages: usize) -> Self {
+        self.batch_limit = Some(messages);
+        self
+    }
+
+    /// The program, as it was given.
+    pub fn program(&self) -> &OsStr {
+        &self.program
+    }
+
+    /// The arguments, as they were given.
+    pub fn arguments(&self) -> &[OsString] {
+        &self.arguments
+    }
+
+    /// What the standard library starts.
+    pub(super) fn to_std(&self) -> process::Command {
+        let mut command = process::Command::new(&self.program);
+        command.args(&self.arguments);
+        if self.clear {
+            command.env_clear();
+        }
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(match self.stderr {
+            Stderr::Discard => Stdio::null(),
+            _ => Stdio::piped(),
+        });
+        command
+    }
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Values of the environment are often secret.
+        let names: Vec<_> = self.environment.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Command")
+            .field("program", &self.program)
+            .field("arguments", &self.arguments)
+            .field("environment", &names)
+            .field("directory", &self.directory)
+            .field("stderr", &self.stderr)
+            .field("guard", &self.guard)
+            .field("grace", &self.grace)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Stderr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Forward => "Forward",
+            Self::Capture => "Capture",
+            Self::Discard => "Discard",
+            Self::Lines(_) => "Lines(..)",
+        })
+    }
+}

@@ -1,0 +1,41 @@
+use std::io::{PipeWriter, pipe};
+use std::os::unix::process::CommandExt;
+use std::process::{self, Command, Stdio};
+
+/// A process in the group of a child that kills the group when we are gone.
+///
+/// However we end, the system closes our end of the pipe that it reads from. It ignores the signals with
+/// which a group is asked to end, so that it is there until the group is killed, and it with it.
+#[derive(Debug)]
+pub(super) struct Guard {
+    process: process::Child,
+    /// Nothing is ever written to it. It is closed on exec, so no other child of ours keeps it open.
+    #[expect(dead_code, reason = "it is held for the moment when it closes")]
+    line: PipeWriter,
+}
+
+/// `kill … 0` means the whole group of whoever says it.
+const SCRIPT: &str = "trap '' TERM INT HUP QUIT; read _; kill -KILL 0";
+
+impl Guard {
+    /// Puts a guard into the group of `leader`, unless the group is gone or there is no shell.
+    pub(super) fn spawn(leader: u32) -> Option<Self> {
+        let group = i32::try_from(leader).ok()?;
+        let (reader, line) = pipe().ok()?;
+        let process = Command::new("/bin/sh")
+            .args(["-c", SCRIPT])
+            .env_clear()
+            .current_dir("/")
+            .stdin(reader)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(group)
+            .spawn()
+            .ok()?;
+        Some(Self { process, line })
+    }
+
+    pub(super) fn into_process(self) -> process::Child {
+        self.process
+    }
+}

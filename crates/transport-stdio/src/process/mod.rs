@@ -1,0 +1,15 @@
+mod child;
+mod closing;
+mod command;
+mod exited;
+mod group;
+#[cfg(unix)]
+mod guard;
+mod pipes;
+mod stderr;
+mod wakers;
+mod watch;
+
+pub use child::Child;
+pub use command::{Command, ParseCommandError, Stderr};
+pub use exited::{Exited, SpawnError};

@@ -1,0 +1,45 @@
+use std::io;
+use std::process::Child;
+
+use crate::{Input, Output};
+
+/// Our ends of a child's streams.
+pub(super) struct Pipes {
+    pub(super) stdin: Output,
+    pub(super) stdout: Input,
+    pub(super) stderr: Option<Input>,
+}
+
+/// Takes our ends out of `child`.
+#[cfg(unix)]
+pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
+    use crate::descriptor::{Descriptor, Way};
+
+    let missing = || io::Error::from(io::ErrorKind::NotFound);
+    let input = |fd| Descriptor::own(fd, Way::In).map(Input::from);
+    Ok(Pipes {
+        stdin: Descriptor::own(child.stdin.take().ok_or_else(missing)?.into(), Way::Out)?.into(),
+        stdout: input(child.stdout.take().ok_or_else(missing)?.into())?,
+        stderr: child.stderr.take().map(|pipe| input(pipe.into())).transpose()?,
+    })
+}
+
+/// Takes our ends out of `child`.
+#[cfg(windows)]
+pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
+    use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+    use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+
+    use crate::threaded::{Reader, Writer};
+
+    crate::require_runtime()?;
+    let missing = || io::Error::from(io::ErrorKind::NotFound);
+    let stdin = ChildStdin::from_std(child.stdin.take().ok_or_else(missing)?)?;
+    let stdout = ChildStdout::from_std(child.stdout.take().ok_or_else(missing)?)?;
+    let stderr = child.stderr.take().map(ChildStderr::from_std).transpose()?;
+    Ok(Pipes {
+        stdin: (Box::new(stdin.compat_write()) as Writer).into(),
+        stdout: (Box::new(stdout.compat()) as Reader).into(),
+        stderr: stderr.map(|stderr| (Box::new(stderr.compat()) as Reader).into()),
+    })
+}

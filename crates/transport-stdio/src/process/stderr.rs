@@ -1,0 +1,177 @@
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures::{AsyncRead, AsyncWrite};
+
+use crate::process::Stderr;
+use crate::{Input, Output};
+
+/// How much is kept for the report of an end.
+const TAIL_BYTES: usize = 8 << 10;
+const TAIL_LINES: usize = 20;
+
+/// The longest line that is given to a function in one part.
+const LONGEST_LINE: usize = 8 << 10;
+
+/// How much may wait for our own stderr.
+const MOST_WAITING: usize = 64 << 10;
+
+/// How much is read at once.
+const CHUNK: usize = 16 << 10;
+
+/// Reads a child's stderr, so that the child never waits for us to.
+#[derive(Debug)]
+pub(super) struct Drain {
+    input: Option<Input>,
+    buffer: Vec<u8>,
+    tail: Vec<u8>,
+    target: Target,
+}
+
+enum Target {
+    Nowhere,
+    Ours(Forward),
+    Lines(Vec<u8>, Arc<dyn Fn(&str) + Send + Sync>),
+}
+
+impl Drain {
+    /// Reads `input`, if there is one.
+    pub(super) fn new(input: Option<Input>, stderr: &Stderr) -> Self {
+        let target = match stderr {
+            // Without a stderr of our own there is nothing to pass on to.
+            Stderr::Forward => {
+                Output::stderr().map_or(Target::Nowhere, |ours| Target::Ours(Forward::new(ours)))
+            }
+            Stderr::Lines(call) => Target::Lines(Vec::new(), call.clone()),
+            Stderr::Capture | Stderr::Discard => Target::Nowhere,
+        };
+        Self { input, buffer: Vec::new(), tail: Vec::new(), target }
+    }
+
+    /// Takes all that is there, and asks to be woken for more.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
+        while let Some(input) = &mut self.input {
+            self.buffer.resize(CHUNK, 0);
+            match Pin::new(input).poll_read(cx, &mut self.buffer) {
+                Poll::Pending => break,
+                Poll::Ready(Ok(count)) if count > 0 => {
+                    self.buffer.truncate(count);
+                    self.keep();
+                    self.target.take(&self.buffer);
+                }
+                // Nothing more comes. That a stderr cannot be read is no reason to end anything.
+                Poll::Ready(_) => {
+                    self.input = None;
+                    self.buffer = Vec::new();
+                    self.target.end();
+                }
+            }
+        }
+        if let Target::Ours(ours) = &mut self.target
+            && ours.poll(cx).is_err()
+        {
+            self.target = Target::Nowhere;
+        }
+    }
+
+    fn keep(&mut self) {
+        if self.tail.len() + self.buffer.len() > 4 * TAIL_BYTES {
+            self.tail.drain(..self.tail.len().saturating_sub(TAIL_BYTES));
+        }
+        self.tail.extend_from_slice(&self.buffer);
+    }
+
+    /// The last lines, without a line end after the last.
+    pub(super) fn tail(&self) -> String {
+        let kept = &self.tail[self.tail.len().saturating_sub(TAIL_BYTES)..];
+        let text = String::from_utf8_lossy(kept);
+        let text = text.trim_end();
+        let start = text.rmatch_indices('\n').nth(TAIL_LINES - 1).map_or(0, |(at, _)| at + 1);
+        text[start..].to_owned()
+    }
+}
+
+impl Target {
+    fn take(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Nowhere => {}
+            Self::Ours(ours) => ours.take(bytes),
+            Self::Lines(started, call) => {
+                for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    started.extend_from_slice(piece);
+                    if started.ends_with(b"\n") || started.len() >= LONGEST_LINE {
+                        give_line(started, &**call);
+                    }
+                }
+            }
+        }
+    }
+
+    /// No more will come.
+    fn end(&mut self) {
+        if let Self::Lines(started, call) = self
+            && !started.is_empty()
+        {
+            give_line(started, &**call);
+        }
+    }
+}
+
+fn give_line(line: &mut Vec<u8>, call: &dyn Fn(&str)) {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    let text = text.strip_suffix(b"\r").unwrap_or(text);
+    call(&String::from_utf8_lossy(text));
+    line.clear();
+}
+
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Nowhere => "Nowhere",
+            Self::Ours(_) => "Ours",
+            Self::Lines(..) => "Lines",
+        })
+    }
+}
+
+/// Passes bytes on to our own stderr, which may be slower than they come.
+#[derive(Debug)]
+struct Forward {
+    ours: Output,
+    waiting: Vec<u8>,
+    lost: usize,
+}
+
+impl Forward {
+    fn new(ours: Output) -> Self {
+        Self { ours, waiting: Vec::new(), lost: 0 }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        // Once something is lost the rest is too, until there is room to say so.
+        if self.lost > 0 || self.waiting.len() + bytes.len() > MOST_WAITING {
+            self.lost += bytes.len();
+        } else {
+            self.waiting.extend_from_slice(bytes);
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        loop {
+            if self.waiting.is_empty() {
+                match std::mem::take(&mut self.lost) {
+                    0 => return Ok(()),
+                    lost => self.waiting.extend(format!("\n[{lost} bytes left out here]\n").bytes()),
+                }
+            }
+            match Pin::new(&mut self.ours).poll_write(cx, &self.waiting) {
+                Poll::Pending => return Ok(()),
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(count)) => drop(self.waiting.drain(..count)),
+                Poll::Ready(Err(error)) => return Err(error),
+            }
+        }
+    }
+}

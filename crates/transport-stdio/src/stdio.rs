@@ -1,0 +1,74 @@
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use agentwire_transport::{Fault, Lines, Packet, lines};
+use futures::{Sink, Stream};
+
+use crate::{Input, Output};
+
+/// A transport on our own stdin and stdout, one frame a line: what an agent or server that was started by
+/// its client speaks on.
+///
+/// Nothing else may write to stdout meanwhile (`println!` does), nor read from stdin.
+///
+/// # Errors
+///
+/// When a descriptor cannot be duplicated or looked at. A runtime is needed only when it is first polled;
+/// if there is none then, that is an error of the stream or sink.
+pub fn stdio() -> io::Result<Stdio> {
+    Ok(Stdio { lines: lines(Input::stdin()?, Output::stdout()?) })
+}
+
+/// A transport on our own stdin and stdout; see [`stdio`].
+///
+/// Closing it flushes and gives our duplicate of stdout back; the peer sees the end when the process ends.
+#[derive(Debug)]
+pub struct Stdio {
+    lines: Lines<Input, Output>,
+}
+
+impl Stdio {
+    /// Takes lines of up to `bytes` bytes (default 32 MiB). A longer one is refused with an error that names
+    /// the limit, and the next line is read as usual. Must be set before anything is read.
+    #[must_use]
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.lines = self.lines.limit(bytes);
+        self
+    }
+
+    /// Takes batches of up to `messages` messages (default 1024).
+    #[must_use]
+    pub fn batch_limit(mut self, messages: usize) -> Self {
+        self.lines = self.lines.batch_limit(messages);
+        self
+    }
+}
+
+impl Stream for Stdio {
+    type Item = Result<Packet, Fault>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Pin::new(&mut self.lines).poll_next(cx)
+    }
+}
+
+impl Sink<Packet> for Stdio {
+    type Error = Fault;
+
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.lines).poll_ready(cx)
+    }
+
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+        Pin::new(&mut self.lines).start_send(packet)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.lines).poll_flush(cx)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.lines).poll_close(cx)
+    }
+}
