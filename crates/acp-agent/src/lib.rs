@@ -1,1 +1,90 @@
-//! Placeholder.
+//! An ACP agent on any transport.
+//!
+//! You write a type that implements [`Agent`]; [`serve`] puts it behind a connection. The protocol's own
+//! bookkeeping is done here, the conversation is yours.
+//!
+//! ```
+//! use agentwire_acp_agent::{Agent, Context, Error};
+//! use agentwire_acp_schema::v1::*;
+//!
+//! struct Echo;
+//!
+//! impl Agent for Echo {
+//!     async fn initialize(&self, req: InitializeRequest, _cx: Context) -> Result<InitializeResponse, Error> {
+//!         Ok(InitializeResponse::new(req.protocol_version))
+//!     }
+//!     async fn new_session(&self, _req: NewSessionRequest, _cx: Context) -> Result<NewSessionResponse, Error> {
+//!         Ok(NewSessionResponse::new("session-1"))
+//!     }
+//!     async fn prompt(&self, req: PromptRequest, cx: Context) -> Result<PromptResponse, Error> {
+//!         for block in req.prompt {
+//!             cx.client().session_update(SessionNotification::message(&req.session_id, block)).await?;
+//!         }
+//!         Ok(PromptResponse::new(StopReason::EndTurn))
+//!     }
+//! }
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! # use agentwire_transport_stdio::stdio;
+//! agentwire_acp_agent::serve(Echo, stdio()?).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is done for you
+//!
+//! - `initialize` comes first: any other request before it is refused, and so is a second one. The version is
+//!   agreed on, never echoed.
+//! - Parameters that cannot be decoded, a `cwd` that is not absolute, an MCP server or a content block of a
+//!   kind that the agent did not advertise: refused with "invalid params", naming what was wrong.
+//! - `session/cancel` reaches the turn, also when it is right behind the prompt, and the turn then answers
+//!   `cancelled`, whatever the agent's code made of it.
+//! - A method that the client did not advertise is refused before it is sent.
+//! - Unknown requests are answered, unknown notifications passed over; a panic is an internal error.
+//!
+//! # What it will not do
+//!
+//! It keeps no sessions and connects to no MCP servers: that is for a layer above. It spawns nothing: all
+//! methods run within the one future of [`serve`], which is `Send` if the agent's futures are.
+
+mod agent;
+mod client;
+mod dispatch;
+mod rules;
+mod turns;
+
+use agentwire_peer::{Dialect, TokioClock, driver};
+use agentwire_transport::Transport;
+
+pub use agent::Agent;
+pub use agentwire_jsonrpc::ErrorObject as Error;
+pub use agentwire_peer::{CallError, Closed, Config};
+pub use client::{Client, Context};
+
+/// Serves a client until it closes the connection, with the defaults.
+///
+/// # Errors
+///
+/// When the transport fails.
+pub async fn serve<A: Agent, T: Transport>(agent: A, transport: T) -> Result<(), Closed> {
+    serve_with(agent, transport, config()).await
+}
+
+/// The defaults, to be changed and given to [`serve_with`].
+pub fn config() -> Config {
+    Config::new(Dialect::ACP)
+}
+
+/// Serves a client until it closes the connection.
+///
+/// # Errors
+///
+/// When the transport fails.
+pub async fn serve_with<A: Agent, T: Transport>(
+    agent: A,
+    transport: T,
+    config: Config,
+) -> Result<(), Closed> {
+    let (_client, driver) = driver(config, TokioClock::default());
+    driver.serve(dispatch::Dispatch::new(agent), transport).await
+}

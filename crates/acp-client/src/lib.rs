@@ -1,1 +1,137 @@
-//! Placeholder.
+//! An ACP client on any transport.
+//!
+//! You write a type that implements [`Client`], which is what the agent asks of you; [`connect`] gives you
+//! an [`Agent`], which is what you ask of it.
+//!
+//! ```no_run
+//! use agentwire_acp_client::{Client, Context, Error};
+//! use agentwire_acp_schema::v1::*;
+//! use agentwire_transport_stdio::{Child, Command};
+//!
+//! struct Terminal;
+//!
+//! impl Client for Terminal {
+//!     fn session_update(&self, note: SessionNotification) {
+//!         println!("{:?}", note.update)
+//!     }
+//!     async fn request_permission(
+//!         &self,
+//!         req: RequestPermissionRequest,
+//!         _cx: Context,
+//!     ) -> Result<RequestPermissionResponse, Error> {
+//!         Ok(req.select_first())
+//!     }
+//! }
+//!
+//! # const TEN_MINUTES: std::time::Duration = std::time::Duration::from_secs(600);
+//! # async fn run() -> Result<(), agentwire_acp_client::BoxError> {
+//! let child = Child::spawn(Command::new("my-agent"))?;
+//! agentwire_acp_client::connect(Terminal, child, async |agent| {
+//!     agent.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
+//!     let session = agent.new_session(NewSessionRequest::new("/repo")).await?;
+//!     let turn = agent.prompt(PromptRequest::new(session.session_id, "Fix the bug")).timeout(TEN_MINUTES).await?;
+//!     println!("{:?}", turn.stop_reason);
+//!     Ok(())
+//! })
+//! .await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is done for you
+//!
+//! - What the agent did not advertise, a relative path, a second `initialize` and anything before the first
+//!   is refused before it is sent, with an error that names the rule. An agent that speaks another version is
+//!   an error.
+//! - What the client did not advertise is "method not found" to the agent, whatever the client's code can do.
+//! - Cancelling a turn, or dropping its `prompt`, answers its permission requests with `cancelled`, also those
+//!   that come late, and drops the question to the user.
+//! - Updates arrive in order, and all of a turn's before its `prompt` returns.
+//! - What is unknown is kept or passed over, never fatal.
+//!
+//! # What it will not do
+//!
+//! It touches no files and starts no commands: that is for a layer above. It spawns nothing: everything runs
+//! within the one future of [`connect`], and ends with it.
+
+mod agent;
+mod client;
+mod dispatch;
+mod rules;
+mod session;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use agentwire_peer::{Dialect, TokioClock, driver};
+use agentwire_transport::Transport;
+
+pub use agent::{Agent, Context};
+pub use agentwire_jsonrpc::ErrorObject as Error;
+pub use agentwire_peer::{Call, CallError, Closed, Config, Notify};
+pub use client::Client;
+
+/// Whatever went wrong in the code that was given to [`connect`].
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Connects to an agent, with the defaults, for as long as `main` runs.
+///
+/// # Errors
+///
+/// Those of `main`. When the connection ends first, the calls that `main` waits for fail, and say why.
+pub async fn connect<C, T, R>(
+    client: C,
+    transport: T,
+    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+) -> Result<R, BoxError>
+where
+    C: Client,
+    T: Transport,
+{
+    connect_with(client, transport, config(), main).await
+}
+
+/// The defaults, to be changed and given to [`connect_with`].
+pub fn config() -> Config {
+    Config::new(Dialect::ACP)
+}
+
+/// Connects to an agent for as long as `main` runs.
+///
+/// # Errors
+///
+/// Those of `main`, as [`connect`] says.
+pub async fn connect_with<C, T, R>(
+    client: C,
+    transport: T,
+    config: Config,
+    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+) -> Result<R, BoxError>
+where
+    C: Client,
+    T: Transport,
+{
+    let (peer, driver) = driver(config, TokioClock::default());
+    let shared = Arc::new(session::Shared::default());
+    let agent = Agent::new(peer, shared.clone());
+    driver.run(dispatch::Dispatch::new(client, shared), transport, main(agent)).await.0
+}
+
+/// A handle on an agent, and the future that runs the connection to it until the agent closes it.
+///
+/// For programs in which the connection does not end where a function ends. Nothing happens unless the future
+/// is polled; dropping it ends the connection.
+pub fn start<C, T>(
+    client: C,
+    transport: T,
+    config: Config,
+) -> (Agent, impl Future<Output = Result<(), Closed>>)
+where
+    C: Client,
+    T: Transport,
+{
+    let (peer, driver) = driver(config, TokioClock::default());
+    let shared = Arc::new(session::Shared::default());
+    let agent = Agent::new(peer, shared.clone());
+    (agent, driver.serve(dispatch::Dispatch::new(client, shared), transport))
+}

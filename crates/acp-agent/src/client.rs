@@ -1,0 +1,182 @@
+use std::sync::{Arc, OnceLock};
+
+use agentwire_acp_schema::v1::{
+    ClientCapabilities, CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
+    CreateTerminalRequest, CreateTerminalResponse, ElicitationMode, Implementation, InitializeRequest,
+    KillTerminalRequest, KillTerminalResponse, ReadTextFileRequest, ReadTextFileResponse,
+    ReleaseTerminalRequest, ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse,
+    SessionNotification, SessionUpdate, TerminalOutputRequest, TerminalOutputResponse,
+    WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
+};
+use agentwire_jsonrpc::Method;
+use agentwire_peer::{Call, CallError, Notify, Peer, RequestContext};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The editor at the other end: what an agent tells and asks it.
+///
+/// A method that the client did not advertise is refused here, without being sent.
+#[derive(Clone, Debug)]
+pub struct Client {
+    peer: Peer,
+    greeting: Arc<OnceLock<InitializeRequest>>,
+}
+
+impl Client {
+    pub(crate) fn new(peer: Peer, greeting: Arc<OnceLock<InitializeRequest>>) -> Self {
+        Self { peer, greeting }
+    }
+
+    /// What the client can do. Nothing, before `initialize`.
+    pub fn capabilities(&self) -> Option<&ClientCapabilities> {
+        self.greeting.get().map(|greeting| &greeting.client_capabilities)
+    }
+
+    /// What the client is, if it said so.
+    pub fn info(&self) -> Option<&Implementation> {
+        self.greeting.get().and_then(|greeting| greeting.client_info.as_ref())
+    }
+
+    /// `session/update`: tells what happens in a session. Awaiting it waits while much is still to be sent,
+    /// which is what keeps an agent from filling its memory for a client that is slow.
+    pub fn session_update(&self, notification: SessionNotification) -> Notify {
+        let session = self.capabilities().and_then(|capabilities| capabilities.session.as_ref());
+        let missing = match &notification.update {
+            SessionUpdate::Notice(_) if session.is_none_or(|session| session.notices.is_none()) => {
+                "session.notices"
+            }
+            SessionUpdate::CompactionUpdate(_) | SessionUpdate::CompactionSummaryChunk(_)
+                if session.is_none_or(|session| session.compaction.is_none()) =>
+            {
+                "session.compaction"
+            }
+            _ => return self.peer.notify(&notification),
+        };
+        self.peer.refuse_notify(not_advertised("session/update", missing))
+    }
+
+    /// `session/request_permission`: asks the user.
+    pub fn request_permission(&self, request: RequestPermissionRequest) -> Call<RequestPermissionResponse> {
+        self.peer.call(&request)
+    }
+
+    /// `fs/read_text_file`: reads a file as the editor has it, unsaved changes included.
+    pub fn read_text_file(&self, request: ReadTextFileRequest) -> Call<ReadTextFileResponse> {
+        self.gated(&request, "fs.readTextFile", |capabilities| capabilities.fs.read_text_file)
+    }
+
+    /// `fs/write_text_file`: writes a file through the editor, making it if it is not there.
+    pub fn write_text_file(&self, request: WriteTextFileRequest) -> Call<WriteTextFileResponse> {
+        self.gated(&request, "fs.writeTextFile", |capabilities| capabilities.fs.write_text_file)
+    }
+
+    /// `terminal/create`: starts a command. Release the terminal when done with it.
+    pub fn create_terminal(&self, request: CreateTerminalRequest) -> Call<CreateTerminalResponse> {
+        self.terminal(&request)
+    }
+
+    /// `terminal/output`: what the command has printed so far.
+    pub fn terminal_output(&self, request: TerminalOutputRequest) -> Call<TerminalOutputResponse> {
+        self.terminal(&request)
+    }
+
+    /// `terminal/wait_for_exit`: waits for the command to end.
+    pub fn wait_for_terminal_exit(
+        &self,
+        request: WaitForTerminalExitRequest,
+    ) -> Call<WaitForTerminalExitResponse> {
+        self.terminal(&request)
+    }
+
+    /// `terminal/kill`: ends the command; its output can still be asked for.
+    pub fn kill_terminal(&self, request: KillTerminalRequest) -> Call<KillTerminalResponse> {
+        self.terminal(&request)
+    }
+
+    /// `terminal/release`: ends the command if it runs, and gives the terminal back.
+    pub fn release_terminal(&self, request: ReleaseTerminalRequest) -> Call<ReleaseTerminalResponse> {
+        self.terminal(&request)
+    }
+
+    /// `elicitation/create`: asks the user for something else than a permission.
+    pub fn create_elicitation(&self, request: CreateElicitationRequest) -> Call<CreateElicitationResponse> {
+        match request.mode {
+            ElicitationMode::Url(_) => self.gated(&request, "elicitation.url", |capabilities| {
+                capabilities.elicitation.as_ref().is_some_and(|elicitation| elicitation.url.is_some())
+            }),
+            _ => self.gated(&request, "elicitation.form", |capabilities| {
+                capabilities.elicitation.as_ref().is_some_and(|elicitation| elicitation.form.is_some())
+            }),
+        }
+    }
+
+    /// `elicitation/complete`: tells that what the user did at a URL is done.
+    pub fn complete_elicitation(&self, notification: CompleteElicitationNotification) -> Notify {
+        self.peer.notify(&notification)
+    }
+
+    /// A request of one's own; its name begins with `_`.
+    pub fn extension_request<P, R>(&self, method: &str, params: &P) -> Call<R>
+    where
+        P: Serialize + ?Sized,
+        R: DeserializeOwned,
+    {
+        self.peer.call_method(method, Some(params))
+    }
+
+    /// A notification of one's own; its name begins with `_`.
+    pub fn extension_notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Notify {
+        self.peer.notify_method(method, Some(params))
+    }
+
+    /// Whether the connection is over.
+    pub fn is_closed(&self) -> bool {
+        self.peer.is_closed()
+    }
+
+    fn terminal<M: Method>(&self, request: &M) -> Call<M::Response> {
+        self.gated(request, "terminal", |capabilities| capabilities.terminal)
+    }
+
+    fn gated<M: Method>(
+        &self,
+        request: &M,
+        name: &'static str,
+        has: impl FnOnce(&ClientCapabilities) -> bool,
+    ) -> Call<M::Response> {
+        if self.capabilities().is_some_and(has) {
+            self.peer.call(request)
+        } else {
+            self.peer.refuse_call(not_advertised(M::NAME, name))
+        }
+    }
+}
+
+fn not_advertised(method: &'static str, capability: &str) -> CallError {
+    CallError::not_allowed(method, format!("the client did not advertise the capability {capability}"))
+}
+
+/// What an agent holds of one request while it answers it.
+#[derive(Clone, Debug)]
+pub struct Context {
+    pub(crate) client: Client,
+    pub(crate) request: RequestContext,
+}
+
+impl Context {
+    /// The client that asked.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Completes when the client no longer wants the answer: by `session/cancel` or `session/close` for a
+    /// turn, by `$/cancel_request` for any request.
+    pub fn cancelled(&self) -> agentwire_peer::Cancelled {
+        self.request.cancelled()
+    }
+
+    /// Whether the client no longer wants the answer.
+    pub fn is_cancelled(&self) -> bool {
+        self.request.is_cancelled()
+    }
+}

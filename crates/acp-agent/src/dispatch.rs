@@ -1,0 +1,205 @@
+use std::future::Future;
+use std::sync::{Arc, OnceLock};
+
+use agentwire_acp_schema::v1::{
+    AgentCapabilities, AuthenticateRequest, CancelNotification, CloseSessionRequest, DeleteSessionRequest,
+    InitializeRequest, ListSessionsRequest, LoadSessionRequest, LogoutRequest, NewSessionRequest,
+    PromptRequest, PromptResponse, ProtocolVersion, ResumeSessionRequest, SetSessionConfigOptionRequest,
+    SetSessionModeRequest, StopReason,
+};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request};
+use agentwire_peer::{Handler, Peer, RequestContext};
+
+use crate::turns::Turns;
+use crate::{Agent, Client, Context, Error, rules};
+
+/// Puts an [`Agent`] behind a connection.
+pub(crate) struct Dispatch<A> {
+    agent: A,
+    greeting: Arc<OnceLock<InitializeRequest>>,
+    capabilities: OnceLock<AgentCapabilities>,
+    turns: Turns,
+}
+
+impl<A: Agent> Dispatch<A> {
+    pub(crate) fn new(agent: A) -> Self {
+        Self { agent, greeting: Arc::default(), capabilities: OnceLock::new(), turns: Turns::default() }
+    }
+
+    fn client(&self, peer: &Peer) -> Client {
+        Client::new(peer.clone(), self.greeting.clone())
+    }
+
+    /// What the agent advertised. An error before `initialize` has been answered.
+    fn ready(&self) -> Result<&AgentCapabilities, Error> {
+        self.capabilities.get().ok_or_else(|| Error::invalid_request("initialize must be the first request"))
+    }
+
+    async fn initialize(&self, mut request: InitializeRequest, context: Context) -> Result<RawJson, Error> {
+        let peer = context.request.peer().clone();
+        // One version is spoken here, so it is the answer to whatever is asked for.
+        request.protocol_version = ProtocolVersion::V1;
+        if self.greeting.set(request.clone()).is_err() {
+            return Err(Error::invalid_request("the connection is initialized already"));
+        }
+        let mut response = self.agent.initialize(request, context).await?;
+        response.protocol_version = ProtocolVersion::V1;
+        let answer = encode(&peer, &response)?;
+        self.capabilities.get_or_init(|| response.agent_capabilities);
+        Ok(answer)
+    }
+
+    async fn dispatch(&self, request: Request, context: Context) -> Result<RawJson, Error> {
+        let agent = &self.agent;
+        let Request { method, params, .. } = request;
+        if &*method == InitializeRequest::NAME {
+            return self.initialize(decode(params)?, context).await;
+        }
+        let offered = self.ready()?;
+        match &*method {
+            AuthenticateRequest::NAME => answer(params, context, |p, c| agent.authenticate(p, c)).await,
+            LogoutRequest::NAME => answer(params, context, |p, c| agent.logout(p, c)).await,
+            NewSessionRequest::NAME => {
+                let request: NewSessionRequest = decode(params)?;
+                rules::session_setup(
+                    &request.cwd,
+                    &request.additional_directories,
+                    &request.mcp_servers,
+                    offered,
+                )?;
+                give(request, context, |p, c| agent.new_session(p, c)).await
+            }
+            LoadSessionRequest::NAME => {
+                let request: LoadSessionRequest = decode(params)?;
+                rules::session_setup(
+                    &request.cwd,
+                    &request.additional_directories,
+                    &request.mcp_servers,
+                    offered,
+                )?;
+                give(request, context, |p, c| agent.load_session(p, c)).await
+            }
+            ResumeSessionRequest::NAME => {
+                let request: ResumeSessionRequest = decode(params)?;
+                rules::session_setup(
+                    &request.cwd,
+                    &request.additional_directories,
+                    &request.mcp_servers,
+                    offered,
+                )?;
+                give(request, context, |p, c| agent.resume_session(p, c)).await
+            }
+            CloseSessionRequest::NAME => {
+                let request: CloseSessionRequest = decode(params)?;
+                self.turns.cancel(&request.session_id);
+                give(request, context, |p, c| agent.close_session(p, c)).await
+            }
+            ListSessionsRequest::NAME => answer(params, context, |p, c| agent.list_sessions(p, c)).await,
+            DeleteSessionRequest::NAME => answer(params, context, |p, c| agent.delete_session(p, c)).await,
+            SetSessionModeRequest::NAME => answer(params, context, |p, c| agent.set_session_mode(p, c)).await,
+            SetSessionConfigOptionRequest::NAME => {
+                answer(params, context, |p, c| agent.set_session_config_option(p, c)).await
+            }
+            method => agent.extension_request(method, params, context).await,
+        }
+    }
+
+    /// One turn. It is known from the moment its request arrives, so that a cancel right behind it finds it.
+    fn prompt(
+        &self,
+        request: Result<PromptRequest, Error>,
+        context: Context,
+    ) -> impl Future<Output = Result<RawJson, Error>> {
+        let checked = request.and_then(|request| {
+            rules::prompt(&request.prompt, self.ready()?)?;
+            let turn = self.turns.begin(&request.session_id, context.request.clone());
+            Ok((request, turn))
+        });
+        async move {
+            let (request, turn) = checked?;
+            let peer = context.request.peer().clone();
+            let response = match self.agent.prompt(request, context).await {
+                // Once the client has cancelled, the turn was cancelled: an error that this caused in the
+                // agent, or an end that it reached meanwhile, is not what the client must hear.
+                Ok(response) if turn.is_cancelled() => {
+                    let mut response = response;
+                    response.stop_reason = StopReason::Cancelled;
+                    response
+                }
+                Err(_) if turn.is_cancelled() => PromptResponse::new(StopReason::Cancelled),
+                outcome => outcome?,
+            };
+            encode(&peer, &response)
+        }
+    }
+}
+
+impl<A: Agent> Handler for Dispatch<A> {
+    fn request(
+        &self,
+        request: Request,
+        context: RequestContext,
+    ) -> impl Future<Output = Result<RawJson, Error>> {
+        let context = Context { client: self.client(context.peer()), request: context };
+        // Two futures, of which one is made: a prompt must be noted before this returns.
+        let (prompt, other) = if &*request.method == PromptRequest::NAME {
+            (Some(self.prompt(decode(request.params), context)), None)
+        } else {
+            (None, Some(self.dispatch(request, context)))
+        };
+        async move {
+            match (prompt, other) {
+                (Some(prompt), _) => prompt.await,
+                (_, Some(other)) => other.await,
+                (None, None) => unreachable!("one of the two was made"),
+            }
+        }
+    }
+
+    fn notification(&self, notification: Notification, peer: &Peer) {
+        let client = self.client(peer);
+        if &*notification.method == CancelNotification::NAME {
+            // A notification that cannot be read is passed over, as any that is not known.
+            if let Ok(cancel) = decode::<CancelNotification>(notification.params) {
+                self.turns.cancel(&cancel.session_id);
+                self.agent.cancel(cancel, &client);
+            }
+        } else if !notification.method.starts_with("$/") {
+            self.agent.extension_notification(&notification.method, notification.params, &client);
+        }
+    }
+}
+
+fn decode<P: serde::de::DeserializeOwned>(params: Option<RawJson>) -> Result<P, Error> {
+    params.unwrap_or(RawJson::EMPTY_OBJECT).decode().map_err(Error::invalid_params)
+}
+
+fn encode<R: serde::Serialize>(peer: &Peer, response: &R) -> Result<RawJson, Error> {
+    peer.encode_answer(response).map_err(Error::internal_error)
+}
+
+/// Decodes the params and answers with what `method` makes of them.
+async fn answer<P, F>(
+    params: Option<RawJson>,
+    context: Context,
+    method: impl FnOnce(P, Context) -> F,
+) -> Result<RawJson, Error>
+where
+    P: Method,
+    F: Future<Output = Result<P::Response, Error>>,
+{
+    give(decode(params)?, context, method).await
+}
+
+async fn give<P, F>(
+    request: P,
+    context: Context,
+    method: impl FnOnce(P, Context) -> F,
+) -> Result<RawJson, Error>
+where
+    P: Method,
+    F: Future<Output = Result<P::Response, Error>>,
+{
+    let peer = context.request.peer().clone();
+    encode(&peer, &method(request, context).await?)
+}

@@ -1,0 +1,173 @@
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+
+use agentwire_acp_schema::v1::{
+    ClientCapabilities, CompleteElicitationNotification, CreateElicitationRequest, CreateTerminalRequest,
+    ElicitationMode, KillTerminalRequest, ReadTextFileRequest, ReleaseTerminalRequest,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
+    TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
+};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request};
+use agentwire_peer::{Handler, Peer, RequestContext};
+use futures::future::{Either, select};
+
+use crate::session::Shared;
+use crate::{Agent, Client, Context, Error};
+
+/// Puts a [`Client`] behind a connection.
+pub(crate) struct Dispatch<C> {
+    client: C,
+    shared: Arc<Shared>,
+}
+
+impl<C: Client> Dispatch<C> {
+    pub(crate) fn new(client: C, shared: Arc<Shared>) -> Self {
+        Self { client, shared }
+    }
+
+    fn agent(&self, peer: &Peer) -> Agent {
+        Agent::new(peer.clone(), self.shared.clone())
+    }
+
+    async fn dispatch(&self, request: Request, context: Context) -> Result<RawJson, Error> {
+        let client = &self.client;
+        let Request { method, params, .. } = request;
+        self.allowed(&method)?;
+        match &*method {
+            RequestPermissionRequest::NAME => answer(params, context, |p, c| self.permission(p, c)).await,
+            ReadTextFileRequest::NAME => answer(params, context, |p, c| client.read_text_file(p, c)).await,
+            WriteTextFileRequest::NAME => answer(params, context, |p, c| client.write_text_file(p, c)).await,
+            CreateTerminalRequest::NAME => answer(params, context, |p, c| client.create_terminal(p, c)).await,
+            TerminalOutputRequest::NAME => answer(params, context, |p, c| client.terminal_output(p, c)).await,
+            WaitForTerminalExitRequest::NAME => {
+                answer(params, context, |p, c| client.wait_for_terminal_exit(p, c)).await
+            }
+            KillTerminalRequest::NAME => answer(params, context, |p, c| client.kill_terminal(p, c)).await,
+            ReleaseTerminalRequest::NAME => {
+                answer(params, context, |p, c| client.release_terminal(p, c)).await
+            }
+            CreateElicitationRequest::NAME => answer(params, context, |p, c| self.elicitation(p, c)).await,
+            method => client.extension_request(method, params, context).await,
+        }
+    }
+
+    /// A capability that was not advertised is not there, whatever the client's code could do.
+    fn allowed(&self, method: &str) -> Result<(), Error> {
+        let has = |has: fn(&ClientCapabilities) -> bool| self.shared.client().is_some_and(has);
+        let allowed = match method {
+            ReadTextFileRequest::NAME => has(|client| client.fs.read_text_file),
+            WriteTextFileRequest::NAME => has(|client| client.fs.write_text_file),
+            CreateElicitationRequest::NAME => has(|client| client.elicitation.is_some()),
+            method if method.starts_with("terminal/") => has(|client| client.terminal),
+            _ => true,
+        };
+        if allowed { Ok(()) } else { Err(Error::method_not_found(method)) }
+    }
+
+    async fn permission(
+        &self,
+        request: RequestPermissionRequest,
+        context: Context,
+    ) -> Result<RequestPermissionResponse, Error> {
+        let session = request.session_id.clone();
+        let asked = Asked::new(&self.shared, session, context.request.clone());
+        let cancelled = context.cancelled();
+        let answer = pin!(self.client.request_permission(request, context));
+        let answer = match select(cancelled, answer).await {
+            Either::Left(_) => Ok(RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled)),
+            Either::Right((answer, _)) => answer,
+        };
+        drop(asked);
+        answer
+    }
+
+    async fn elicitation(
+        &self,
+        request: CreateElicitationRequest,
+        context: Context,
+    ) -> Result<agentwire_acp_schema::v1::CreateElicitationResponse, Error> {
+        let offered = self.shared.client().and_then(|client| client.elicitation.as_ref());
+        let (mode, takes) = match &request.mode {
+            ElicitationMode::Form(_) => ("form", offered.is_some_and(|offered| offered.form.is_some())),
+            ElicitationMode::Url(_) => ("url", offered.is_some_and(|offered| offered.url.is_some())),
+            _ => ("that", false),
+        };
+        if takes {
+            self.client.create_elicitation(request, context).await
+        } else {
+            Err(Error::invalid_params(format_args!("this client does not take {mode} mode")))
+        }
+    }
+}
+
+/// A permission request that waits, until this is dropped.
+struct Asked<'a> {
+    shared: &'a Shared,
+    session: agentwire_acp_schema::v1::SessionId,
+    request: RequestContext,
+}
+
+impl<'a> Asked<'a> {
+    fn new(
+        shared: &'a Shared,
+        session: agentwire_acp_schema::v1::SessionId,
+        request: RequestContext,
+    ) -> Self {
+        shared.permission_asked(&session, &request);
+        Self { shared, session, request }
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.shared.permission_answered(&self.session, &self.request);
+    }
+}
+
+impl<C: Client> Handler for Dispatch<C> {
+    fn request(
+        &self,
+        request: Request,
+        context: RequestContext,
+    ) -> impl Future<Output = Result<RawJson, Error>> {
+        let context = Context { agent: self.agent(context.peer()), request: context };
+        self.dispatch(request, context)
+    }
+
+    fn notification(&self, notification: Notification, peer: &Peer) {
+        let Notification { method, params, .. } = notification;
+        match &*method {
+            SessionNotification::NAME => match decode(params.clone()) {
+                Ok(update) => self.client.session_update(update),
+                Err(why) => self.client.unreadable_update(params, &why),
+            },
+            CompleteElicitationNotification::NAME => {
+                if let Ok(complete) = decode(params) {
+                    self.client.complete_elicitation(complete);
+                }
+            }
+            method if method.starts_with("$/") => {}
+            method => self.client.extension_notification(method, params, &self.agent(peer)),
+        }
+    }
+}
+
+fn decode<P: serde::de::DeserializeOwned>(params: Option<RawJson>) -> Result<P, Error> {
+    params.unwrap_or(RawJson::EMPTY_OBJECT).decode().map_err(Error::invalid_params)
+}
+
+/// Decodes the params and answers with what `method` makes of them.
+async fn answer<P, F>(
+    params: Option<RawJson>,
+    context: Context,
+    method: impl FnOnce(P, Context) -> F,
+) -> Result<RawJson, Error>
+where
+    P: Method,
+    F: Future<Output = Result<P::Response, Error>>,
+{
+    let peer = context.request.peer().clone();
+    let response = method(decode(params)?, context).await?;
+    peer.encode_answer(&response).map_err(Error::internal_error)
+}

@@ -1,0 +1,51 @@
+//! What a request must obey before it is sent.
+
+use std::path::{Path, PathBuf};
+
+use agentwire_acp_schema::v1::{AgentCapabilities, ContentBlock, McpServer};
+
+pub(crate) fn advertised(capability: &str, has: bool) -> Result<(), String> {
+    if has { Ok(()) } else { Err(format!("the agent did not advertise the capability {capability}")) }
+}
+
+/// The roots and servers that a session is set up with.
+pub(crate) fn session_setup(
+    cwd: &Path,
+    directories: &[PathBuf],
+    servers: &[McpServer],
+    agent: &AgentCapabilities,
+) -> Result<(), String> {
+    for path in std::iter::once(cwd).chain(directories.iter().map(PathBuf::as_path)) {
+        if !path.is_absolute() {
+            return Err(format!("a session's directories are absolute paths, and {path:?} is not"));
+        }
+    }
+    if !directories.is_empty() {
+        let capability = &agent.session_capabilities.additional_directories;
+        advertised("sessionCapabilities.additionalDirectories", capability.is_some())?;
+    }
+    for server in servers {
+        match server {
+            McpServer::Http(_) => advertised("mcpCapabilities.http", agent.mcp_capabilities.http)?,
+            McpServer::Sse(_) => advertised("mcpCapabilities.sse", agent.mcp_capabilities.sse)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A prompt holds only what the agent takes.
+pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Result<(), String> {
+    let takes = &agent.prompt_capabilities;
+    for block in blocks {
+        match block {
+            ContentBlock::Image(_) => advertised("promptCapabilities.image", takes.image)?,
+            ContentBlock::Audio(_) => advertised("promptCapabilities.audio", takes.audio)?,
+            ContentBlock::Resource(_) => {
+                advertised("promptCapabilities.embeddedContext", takes.embedded_context)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
