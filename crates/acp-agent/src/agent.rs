@@ -15,7 +15,7 @@ use crate::{Client, Context, Error};
 /// An agent: what an editor asks of it.
 ///
 /// Only what every agent must answer has no default; the rest answers "method not found" until it is
-/// written. Methods may run at the same time, also for one session, and each may call the client and wait for
+/// written and, where a capability is named, advertised. Methods may run at the same time, also for one session, and each may call the client and wait for
 /// it. Nothing needs to be `Send` unless the future of [`serve`](crate::serve) is to be spawned.
 ///
 /// What the crate does before and after each method is said in the [crate's docs](crate).
@@ -23,7 +23,8 @@ pub trait Agent {
     /// `initialize`: says what this agent can do.
     ///
     /// The version in the request is one that this crate speaks: the one asked for, or the nearest. The answer
-    /// bears the same.
+    /// bears the same. Methods of type `terminal` are left out of it for a client without `auth.terminal`. Once
+    /// this has succeeded it is not called again.
     fn initialize(
         &self,
         request: InitializeRequest,
@@ -53,7 +54,8 @@ pub trait Agent {
         let _ = (notification, client);
     }
 
-    /// `authenticate`: proves who the user is, by a method that `initialize` offered.
+    /// `authenticate`: proves who the user is, by a method that `initialize` offered and that is not of type
+    /// `terminal`.
     fn authenticate(
         &self,
         request: AuthenticateRequest,

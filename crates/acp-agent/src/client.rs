@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use agentwire_acp_schema::v1::{
@@ -8,14 +9,17 @@ use agentwire_acp_schema::v1::{
     SessionNotification, SessionUpdate, TerminalOutputRequest, TerminalOutputResponse,
     WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::{Method, Notice};
 use agentwire_peer::{Call, CallError, Notify, Peer, RequestContext};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::rules;
+
 /// The editor at the other end: what an agent tells and asks it.
 ///
-/// A method that the client did not advertise is refused here, without being sent.
+/// A method that the client did not advertise is refused here, without being sent; so is a path that is not
+/// absolute.
 #[derive(Clone, Debug)]
 pub struct Client {
     peer: Peer,
@@ -27,7 +31,7 @@ impl Client {
         Self { peer, greeting }
     }
 
-    /// What the client can do. Nothing, before `initialize`.
+    /// What the client can do. None before `initialize` has been answered.
     pub fn capabilities(&self) -> Option<&ClientCapabilities> {
         self.greeting.get().map(|greeting| &greeting.client_capabilities)
     }
@@ -62,22 +66,22 @@ impl Client {
 
     /// `fs/read_text_file`: reads a file as the editor has it, unsaved changes included.
     pub fn read_text_file(&self, request: ReadTextFileRequest) -> Call<ReadTextFileResponse> {
-        self.gated(&request, "fs.readTextFile", |capabilities| capabilities.fs.read_text_file)
+        self.gated(&request, Some(&request.path), "fs.readTextFile", |client| client.fs.read_text_file)
     }
 
     /// `fs/write_text_file`: writes a file through the editor, making it if it is not there.
     pub fn write_text_file(&self, request: WriteTextFileRequest) -> Call<WriteTextFileResponse> {
-        self.gated(&request, "fs.writeTextFile", |capabilities| capabilities.fs.write_text_file)
+        self.gated(&request, Some(&request.path), "fs.writeTextFile", |client| client.fs.write_text_file)
     }
 
     /// `terminal/create`: starts a command. Release the terminal when done with it.
     pub fn create_terminal(&self, request: CreateTerminalRequest) -> Call<CreateTerminalResponse> {
-        self.terminal(&request)
+        self.terminal(&request, request.cwd.as_deref())
     }
 
     /// `terminal/output`: what the command has printed so far.
     pub fn terminal_output(&self, request: TerminalOutputRequest) -> Call<TerminalOutputResponse> {
-        self.terminal(&request)
+        self.terminal(&request, None)
     }
 
     /// `terminal/wait_for_exit`: waits for the command to end.
@@ -85,34 +89,36 @@ impl Client {
         &self,
         request: WaitForTerminalExitRequest,
     ) -> Call<WaitForTerminalExitResponse> {
-        self.terminal(&request)
+        self.terminal(&request, None)
     }
 
     /// `terminal/kill`: ends the command; its output can still be asked for.
     pub fn kill_terminal(&self, request: KillTerminalRequest) -> Call<KillTerminalResponse> {
-        self.terminal(&request)
+        self.terminal(&request, None)
     }
 
     /// `terminal/release`: ends the command if it runs, and gives the terminal back.
     pub fn release_terminal(&self, request: ReleaseTerminalRequest) -> Call<ReleaseTerminalResponse> {
-        self.terminal(&request)
+        self.terminal(&request, None)
     }
 
     /// `elicitation/create`: asks the user for something else than a permission.
     pub fn create_elicitation(&self, request: CreateElicitationRequest) -> Call<CreateElicitationResponse> {
-        match request.mode {
-            ElicitationMode::Url(_) => self.gated(&request, "elicitation.url", |capabilities| {
-                capabilities.elicitation.as_ref().is_some_and(|elicitation| elicitation.url.is_some())
-            }),
-            _ => self.gated(&request, "elicitation.form", |capabilities| {
-                capabilities.elicitation.as_ref().is_some_and(|elicitation| elicitation.form.is_some())
-            }),
-        }
+        let (name, has): (_, fn(&ClientCapabilities) -> bool) = match request.mode {
+            ElicitationMode::Url(_) => ("elicitation.url", takes_urls),
+            ElicitationMode::Form(_) => ("elicitation.form", takes_forms),
+            _ => ("elicitation in that mode", |_| false),
+        };
+        self.gated(&request, None, name, has)
     }
 
     /// `elicitation/complete`: tells that what the user did at a URL is done.
     pub fn complete_elicitation(&self, notification: CompleteElicitationNotification) -> Notify {
-        self.peer.notify(&notification)
+        if self.capabilities().is_some_and(takes_urls) {
+            self.peer.notify(&notification)
+        } else {
+            self.peer.refuse_notify(not_advertised(CompleteElicitationNotification::NAME, "elicitation.url"))
+        }
     }
 
     /// A request of one's own; its name begins with `_`.
@@ -134,22 +140,36 @@ impl Client {
         self.peer.is_closed()
     }
 
-    fn terminal<M: Method>(&self, request: &M) -> Call<M::Response> {
-        self.gated(request, "terminal", |capabilities| capabilities.terminal)
+    fn terminal<M: Method>(&self, request: &M, cwd: Option<&Path>) -> Call<M::Response> {
+        self.gated(request, cwd, "terminal", |client| client.terminal)
     }
 
     fn gated<M: Method>(
         &self,
         request: &M,
+        path: Option<&Path>,
         name: &'static str,
         has: impl FnOnce(&ClientCapabilities) -> bool,
     ) -> Call<M::Response> {
-        if self.capabilities().is_some_and(has) {
-            self.peer.call(request)
-        } else {
-            self.peer.refuse_call(not_advertised(M::NAME, name))
+        if !self.capabilities().is_some_and(has) {
+            return self.peer.refuse_call(not_advertised(M::NAME, name));
+        }
+        match path {
+            Some(path) if !rules::is_absolute(path) => {
+                let why = format!("paths are absolute, and {path:?} is not");
+                self.peer.refuse_call(CallError::not_allowed(M::NAME, why))
+            }
+            _ => self.peer.call(request),
         }
     }
+}
+
+fn takes_forms(client: &ClientCapabilities) -> bool {
+    client.elicitation.as_ref().is_some_and(|elicitation| elicitation.form.is_some())
+}
+
+fn takes_urls(client: &ClientCapabilities) -> bool {
+    client.elicitation.as_ref().is_some_and(|elicitation| elicitation.url.is_some())
 }
 
 fn not_advertised(method: &'static str, capability: &str) -> CallError {

@@ -2,13 +2,14 @@ use std::future::Future;
 use std::sync::{Arc, OnceLock};
 
 use agentwire_acp_schema::v1::{
-    AgentCapabilities, AuthenticateRequest, CancelNotification, CloseSessionRequest, DeleteSessionRequest,
-    InitializeRequest, ListSessionsRequest, LoadSessionRequest, LogoutRequest, NewSessionRequest,
-    PromptRequest, PromptResponse, ProtocolVersion, ResumeSessionRequest, SetSessionConfigOptionRequest,
-    SetSessionModeRequest, StopReason,
+    AuthMethod, AuthenticateRequest, CancelNotification, CloseSessionRequest, DeleteSessionRequest,
+    InitializeRequest, InitializeResponse, ListSessionsRequest, LoadSessionRequest, LogoutRequest,
+    NewSessionRequest, PromptRequest, PromptResponse, ProtocolVersion, ResumeSessionRequest,
+    SetSessionConfigOptionRequest, SetSessionModeRequest, StopReason,
 };
 use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request};
 use agentwire_peer::{Handler, Peer, RequestContext};
+use futures::future::Either;
 
 use crate::turns::Turns;
 use crate::{Agent, Client, Context, Error, rules};
@@ -16,14 +17,16 @@ use crate::{Agent, Client, Context, Error, rules};
 /// Puts an [`Agent`] behind a connection.
 pub(crate) struct Dispatch<A> {
     agent: A,
+    /// What the client said of itself, once `initialize` has succeeded.
     greeting: Arc<OnceLock<InitializeRequest>>,
-    capabilities: OnceLock<AgentCapabilities>,
+    /// What the agent answered to it.
+    offered: OnceLock<InitializeResponse>,
     turns: Turns,
 }
 
 impl<A: Agent> Dispatch<A> {
     pub(crate) fn new(agent: A) -> Self {
-        Self { agent, greeting: Arc::default(), capabilities: OnceLock::new(), turns: Turns::default() }
+        Self { agent, greeting: Arc::default(), offered: OnceLock::new(), turns: Turns::default() }
     }
 
     fn client(&self, peer: &Peer) -> Client {
@@ -31,21 +34,27 @@ impl<A: Agent> Dispatch<A> {
     }
 
     /// What the agent advertised. An error before `initialize` has been answered.
-    fn ready(&self) -> Result<&AgentCapabilities, Error> {
-        self.capabilities.get().ok_or_else(|| Error::invalid_request("initialize must be the first request"))
+    fn ready(&self) -> Result<&InitializeResponse, Error> {
+        self.offered.get().ok_or_else(|| Error::invalid_request("initialize must be the first request"))
     }
 
+    /// One that fails may be tried again.
     async fn initialize(&self, mut request: InitializeRequest, context: Context) -> Result<RawJson, Error> {
+        let twice = || Error::invalid_request("the connection is initialized already");
+        if self.ready().is_ok() {
+            return Err(twice());
+        }
         let peer = context.request.peer().clone();
         // One version is spoken here, so it is the answer to whatever is asked for.
         request.protocol_version = ProtocolVersion::V1;
-        if self.greeting.set(request.clone()).is_err() {
-            return Err(Error::invalid_request("the connection is initialized already"));
-        }
-        let mut response = self.agent.initialize(request, context).await?;
+        let mut response = self.agent.initialize(request.clone(), context).await?;
         response.protocol_version = ProtocolVersion::V1;
+        if !request.client_capabilities.auth.terminal {
+            response.auth_methods.retain(|method| !matches!(method, AuthMethod::Terminal(_)));
+        }
         let answer = encode(&peer, &response)?;
-        self.capabilities.get_or_init(|| response.agent_capabilities);
+        self.offered.set(response).map_err(|_| twice())?;
+        self.greeting.get_or_init(|| request);
         Ok(answer)
     }
 
@@ -55,9 +64,15 @@ impl<A: Agent> Dispatch<A> {
         if &*method == InitializeRequest::NAME {
             return self.initialize(decode(params)?, context).await;
         }
-        let offered = self.ready()?;
+        let greeting = self.ready()?;
+        let offered = &greeting.agent_capabilities;
+        rules::offered(&method, offered)?;
         match &*method {
-            AuthenticateRequest::NAME => answer(params, context, |p, c| agent.authenticate(p, c)).await,
+            AuthenticateRequest::NAME => {
+                let request: AuthenticateRequest = decode(params)?;
+                rules::auth_method(&request.method_id, &greeting.auth_methods)?;
+                give(request, context, |p, c| agent.authenticate(p, c)).await
+            }
             LogoutRequest::NAME => answer(params, context, |p, c| agent.logout(p, c)).await,
             NewSessionRequest::NAME => {
                 let request: NewSessionRequest = decode(params)?;
@@ -94,7 +109,11 @@ impl<A: Agent> Dispatch<A> {
                 self.turns.cancel(&request.session_id);
                 give(request, context, |p, c| agent.close_session(p, c)).await
             }
-            ListSessionsRequest::NAME => answer(params, context, |p, c| agent.list_sessions(p, c)).await,
+            ListSessionsRequest::NAME => {
+                let request: ListSessionsRequest = decode(params)?;
+                rules::absolute("cwd", request.cwd.as_deref())?;
+                give(request, context, |p, c| agent.list_sessions(p, c)).await
+            }
             DeleteSessionRequest::NAME => answer(params, context, |p, c| agent.delete_session(p, c)).await,
             SetSessionModeRequest::NAME => answer(params, context, |p, c| agent.set_session_mode(p, c)).await,
             SetSessionConfigOptionRequest::NAME => {
@@ -111,7 +130,7 @@ impl<A: Agent> Dispatch<A> {
         context: Context,
     ) -> impl Future<Output = Result<RawJson, Error>> {
         let checked = request.and_then(|request| {
-            rules::prompt(&request.prompt, self.ready()?)?;
+            rules::prompt(&request.prompt, &self.ready()?.agent_capabilities)?;
             let turn = self.turns.begin(&request.session_id, context.request.clone());
             Ok((request, turn))
         });
@@ -141,22 +160,19 @@ impl<A: Agent> Handler for Dispatch<A> {
         context: RequestContext,
     ) -> impl Future<Output = Result<RawJson, Error>> {
         let context = Context { client: self.client(context.peer()), request: context };
-        // Two futures, of which one is made: a prompt must be noted before this returns.
-        let (prompt, other) = if &*request.method == PromptRequest::NAME {
-            (Some(self.prompt(decode(request.params), context)), None)
+        if &*request.method == PromptRequest::NAME {
+            // A prompt must be noted before this returns.
+            Either::Left(self.prompt(decode(request.params), context))
         } else {
-            (None, Some(self.dispatch(request, context)))
-        };
-        async move {
-            match (prompt, other) {
-                (Some(prompt), _) => prompt.await,
-                (_, Some(other)) => other.await,
-                (None, None) => unreachable!("one of the two was made"),
-            }
+            // Boxed, since it is as large as the largest of all methods and would be moved with every prompt.
+            Either::Right(Box::pin(self.dispatch(request, context)))
         }
     }
 
     fn notification(&self, notification: Notification, peer: &Peer) {
+        if self.ready().is_err() {
+            return;
+        }
         let client = self.client(peer);
         if &*notification.method == CancelNotification::NAME {
             // A notification that cannot be read is passed over, as any that is not known.
@@ -170,8 +186,14 @@ impl<A: Agent> Handler for Dispatch<A> {
     }
 }
 
+/// Parameters are an object; none are an empty one. An array would fill a struct by position, which no
+/// method of the protocol means.
 fn decode<P: serde::de::DeserializeOwned>(params: Option<RawJson>) -> Result<P, Error> {
-    params.unwrap_or(RawJson::EMPTY_OBJECT).decode().map_err(Error::invalid_params)
+    let params = params.unwrap_or(RawJson::EMPTY_OBJECT);
+    if !params.as_str().starts_with('{') {
+        return Err(Error::invalid_params("params must be an object"));
+    }
+    params.decode().map_err(Error::invalid_params)
 }
 
 fn encode<R: serde::Serialize>(peer: &Peer, response: &R) -> Result<RawJson, Error> {

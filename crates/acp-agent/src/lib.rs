@@ -33,13 +33,16 @@
 //!
 //! # What is done for you
 //!
-//! - `initialize` comes first: any other request before it is refused, and so is a second one. The version is
-//!   agreed on, never echoed.
-//! - Parameters that cannot be decoded, a `cwd` that is not absolute, an MCP server or a content block of a
-//!   kind that the agent did not advertise: refused with "invalid params", naming what was wrong.
+//! - `initialize` comes first: any other request before it is refused, any notification passed over, and a second
+//!   one is refused too. The version is agreed on, never echoed.
+//! - A method that the agent did not advertise is "method not found", whatever the agent's code can do.
+//! - Parameters that cannot be decoded, a root that is not absolute, an MCP server or a content block of a
+//!   kind that the agent did not advertise, a way to authenticate that it did not offer: refused with "invalid
+//!   params", naming what was wrong.
 //! - `session/cancel` reaches the turn, also when it is right behind the prompt, and the turn then answers
 //!   `cancelled`, whatever the agent's code made of it.
-//! - A method that the client did not advertise is refused before it is sent.
+//! - A method that the client did not advertise, and a path that is not absolute, are refused before they are
+//!   sent.
 //! - Unknown requests are answered, unknown notifications passed over; a panic is an internal error.
 //!
 //! # What it will not do

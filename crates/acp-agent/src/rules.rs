@@ -2,16 +2,56 @@
 
 use std::path::{Path, PathBuf};
 
-use agentwire_acp_schema::v1::{AgentCapabilities, ContentBlock, McpServer};
+use agentwire_acp_schema::v1::{
+    AgentCapabilities, AuthMethod, AuthMethodId, CloseSessionRequest, ContentBlock, DeleteSessionRequest,
+    ListSessionsRequest, LoadSessionRequest, LogoutRequest, McpServer, ResumeSessionRequest,
+};
+use agentwire_jsonrpc::Method;
 
 use crate::Error;
 
+/// Whether a path is absolute, here or on a system of another kind: client and agent may run on two.
+pub(crate) fn is_absolute(path: &Path) -> bool {
+    match path.as_os_str().as_encoded_bytes() {
+        [b'/', ..] | [b'\\', b'\\', ..] => true,
+        [drive, b':', b'/' | b'\\', ..] => drive.is_ascii_alphabetic(),
+        _ => path.is_absolute(),
+    }
+}
+
 /// Paths that cross the wire are absolute.
-pub(crate) fn absolute(what: &str, path: &Path) -> Result<(), Error> {
-    if path.is_absolute() {
-        Ok(())
-    } else {
-        Err(Error::invalid_params(format_args!("{what} must be an absolute path, and {path:?} is not")))
+pub(crate) fn absolute<'a>(what: &str, paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
+    match paths.into_iter().find(|path| !is_absolute(path)) {
+        Some(path) => {
+            Err(Error::invalid_params(format_args!("{what} must be an absolute path, and {path:?} is not")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A capability that was not advertised is not there, whatever the agent's code could do.
+pub(crate) fn offered(method: &str, agent: &AgentCapabilities) -> Result<(), Error> {
+    let sessions = &agent.session_capabilities;
+    let offered = match method {
+        LogoutRequest::NAME => agent.auth.logout.is_some(),
+        LoadSessionRequest::NAME => agent.load_session,
+        ResumeSessionRequest::NAME => sessions.resume.is_some(),
+        ListSessionsRequest::NAME => sessions.list.is_some(),
+        CloseSessionRequest::NAME => sessions.close.is_some(),
+        DeleteSessionRequest::NAME => sessions.delete.is_some(),
+        _ => true,
+    };
+    if offered { Ok(()) } else { Err(Error::method_not_found(method)) }
+}
+
+/// `authenticate` names a method that was offered, and not one that the client carries out by itself.
+pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(), Error> {
+    match offered.iter().find(|method| method.id() == Some(id)) {
+        Some(AuthMethod::Terminal(_)) => {
+            Err(Error::invalid_params(format_args!("the client carries out the method {id:?} by itself")))
+        }
+        Some(_) => Ok(()),
+        None => Err(Error::invalid_params(format_args!("this agent did not offer the method {id:?}"))),
     }
 }
 
@@ -22,10 +62,8 @@ pub(crate) fn session_setup(
     servers: &[McpServer],
     agent: &AgentCapabilities,
 ) -> Result<(), Error> {
-    absolute("cwd", cwd)?;
-    for directory in directories {
-        absolute("each of additionalDirectories", directory)?;
-    }
+    absolute("cwd", [cwd])?;
+    absolute("each of additionalDirectories", directories.iter().map(PathBuf::as_path))?;
     for server in servers {
         let (kind, offered) = match server {
             McpServer::Http(_) => ("http", agent.mcp_capabilities.http),

@@ -9,7 +9,7 @@ use agentwire_acp_schema::v1::{
     SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
     SetSessionModeResponse,
 };
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::{Method, Notice};
 use agentwire_peer::{Call, CallError, Notify, Peer, RequestContext};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,7 +35,7 @@ impl Agent {
     /// `initialize`: agrees on the version and hears what the agent can do. The first call on a connection.
     ///
     /// An agent that answers with a version that this client does not speak is an error, after which nothing
-    /// else can be asked of it.
+    /// else can be asked of it. One that fails may be tried again.
     pub fn initialize(&self, request: InitializeRequest) -> Call<InitializeResponse> {
         if !self.shared.greet(&request) {
             let error = CallError::not_allowed(
@@ -125,7 +125,11 @@ impl Agent {
 
     /// `session/list`: the conversations that the agent knows, a page at a time.
     pub fn list_sessions(&self, request: ListSessionsRequest) -> Call<ListSessionsResponse> {
-        self.gated(&request, "sessionCapabilities.list", |agent| agent.session_capabilities.list.is_some())
+        self.checked(&request, |greeting| {
+            let list = &greeting.agent_capabilities.session_capabilities.list;
+            rules::advertised("sessionCapabilities.list", list.is_some())?;
+            rules::absolute(request.cwd.as_deref())
+        })
     }
 
     /// `session/close`: ends a session and whatever runs in it.
@@ -155,21 +159,27 @@ impl Agent {
 
     /// `session/prompt`: one turn. When it returns, every update of the turn has been heard.
     ///
-    /// Dropping it cancels the turn.
+    /// Dropping it cancels the turn, and so does the end of its time, if it has one.
     pub fn prompt(&self, request: PromptRequest) -> Call<PromptResponse> {
-        let (agent, session_id) = (self.clone(), request.session_id.clone());
-        self.shared.turn_begins(&session_id);
-        self.checked(&request, |greeting| rules::prompt(&request.prompt, &greeting.agent_capabilities))
-            .on_drop(move || {
-                agent.shared.cancel_turn(&session_id);
-                // The connection may be over, and then there is nobody to tell.
-                let _told = agent.peer.post(&CancelNotification::new(session_id));
-            })
+        let call = self.checked(&request, |greeting| {
+            rules::prompt(&request.prompt, &greeting.agent_capabilities)?;
+            self.shared.turn_begins(&request.session_id);
+            Ok(())
+        });
+        let (agent, session_id) = (self.clone(), request.session_id);
+        call.on_drop(move || {
+            agent.shared.cancel_turn(&session_id);
+            // The connection may be over, and then there is nobody to tell.
+            let _told = agent.peer.post(&CancelNotification::new(session_id));
+        })
     }
 
     /// `session/cancel`: ends the turn, whose prompt then returns `cancelled`. Permission requests of the
     /// session that wait for the user are answered `cancelled` at once.
     pub fn cancel(&self, notification: CancelNotification) -> Notify {
+        if let Err(error) = self.initialized(CancelNotification::NAME) {
+            return self.peer.refuse_notify(error);
+        }
         self.shared.cancel_turn(&notification.session_id);
         self.peer.notify(&notification)
     }
@@ -180,12 +190,18 @@ impl Agent {
         P: Serialize + ?Sized,
         R: DeserializeOwned,
     {
-        self.peer.call_method(method, Some(params))
+        match self.initialized(method) {
+            Ok(_) => self.peer.call_method(method, Some(params)),
+            Err(error) => self.peer.refuse_call(error),
+        }
     }
 
     /// A notification of one's own; its name begins with `_`.
     pub fn extension_notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Notify {
-        self.peer.notify_method(method, Some(params))
+        match self.initialized(method) {
+            Ok(_) => self.peer.notify_method(method, Some(params)),
+            Err(error) => self.peer.refuse_notify(error),
+        }
     }
 
     /// Whether the connection is over.
@@ -207,14 +223,18 @@ impl Agent {
         request: &M,
         rule: impl FnOnce(&InitializeResponse) -> Result<(), String>,
     ) -> Call<M::Response> {
-        let checked = match self.greeting() {
-            Some(greeting) => rule(greeting),
-            None => Err("initialize must be called, and have succeeded, first".into()),
-        };
+        let checked = self
+            .initialized(M::NAME)
+            .and_then(|greeting| rule(greeting).map_err(|why| CallError::not_allowed(M::NAME, why)));
         match checked {
             Ok(()) => self.peer.call(request),
-            Err(why) => self.peer.refuse_call(CallError::not_allowed(M::NAME, why)),
+            Err(error) => self.peer.refuse_call(error),
         }
+    }
+
+    fn initialized(&self, method: &str) -> Result<&InitializeResponse, CallError> {
+        let first = "initialize must be called, and have succeeded, first";
+        self.greeting().ok_or_else(|| CallError::not_allowed(method, first))
     }
 }
 

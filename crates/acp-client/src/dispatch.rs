@@ -5,15 +5,15 @@ use std::sync::Arc;
 use agentwire_acp_schema::v1::{
     ClientCapabilities, CompleteElicitationNotification, CreateElicitationRequest, CreateTerminalRequest,
     ElicitationMode, KillTerminalRequest, ReadTextFileRequest, ReleaseTerminalRequest,
-    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
-    TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
+    RequestPermissionRequest, RequestPermissionResponse, SessionNotification, TerminalOutputRequest,
+    WaitForTerminalExitRequest, WriteTextFileRequest,
 };
 use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
 
 use crate::session::Shared;
-use crate::{Agent, Client, Context, Error};
+use crate::{Agent, Client, Context, Error, rules};
 
 /// Puts a [`Client`] behind a connection.
 pub(crate) struct Dispatch<C> {
@@ -36,9 +36,21 @@ impl<C: Client> Dispatch<C> {
         self.allowed(&method)?;
         match &*method {
             RequestPermissionRequest::NAME => answer(params, context, |p, c| self.permission(p, c)).await,
-            ReadTextFileRequest::NAME => answer(params, context, |p, c| client.read_text_file(p, c)).await,
-            WriteTextFileRequest::NAME => answer(params, context, |p, c| client.write_text_file(p, c)).await,
-            CreateTerminalRequest::NAME => answer(params, context, |p, c| client.create_terminal(p, c)).await,
+            ReadTextFileRequest::NAME => {
+                let request: ReadTextFileRequest = decode(params)?;
+                rules::absolute(Some(&*request.path)).map_err(Error::invalid_params)?;
+                give(request, context, |p, c| client.read_text_file(p, c)).await
+            }
+            WriteTextFileRequest::NAME => {
+                let request: WriteTextFileRequest = decode(params)?;
+                rules::absolute(Some(&*request.path)).map_err(Error::invalid_params)?;
+                give(request, context, |p, c| client.write_text_file(p, c)).await
+            }
+            CreateTerminalRequest::NAME => {
+                let request: CreateTerminalRequest = decode(params)?;
+                rules::absolute(request.cwd.as_deref()).map_err(Error::invalid_params)?;
+                give(request, context, |p, c| client.create_terminal(p, c)).await
+            }
             TerminalOutputRequest::NAME => answer(params, context, |p, c| client.terminal_output(p, c)).await,
             WaitForTerminalExitRequest::NAME => {
                 answer(params, context, |p, c| client.wait_for_terminal_exit(p, c)).await
@@ -54,7 +66,8 @@ impl<C: Client> Dispatch<C> {
 
     /// A capability that was not advertised is not there, whatever the client's code could do.
     fn allowed(&self, method: &str) -> Result<(), Error> {
-        let has = |has: fn(&ClientCapabilities) -> bool| self.shared.client().is_some_and(has);
+        let has =
+            |has: fn(&ClientCapabilities) -> bool| self.shared.client().is_some_and(|client| has(&client));
         let allowed = match method {
             ReadTextFileRequest::NAME => has(|client| client.fs.read_text_file),
             WriteTextFileRequest::NAME => has(|client| client.fs.write_text_file),
@@ -72,10 +85,13 @@ impl<C: Client> Dispatch<C> {
     ) -> Result<RequestPermissionResponse, Error> {
         let session = request.session_id.clone();
         let asked = Asked::new(&self.shared, session, context.request.clone());
+        if context.is_cancelled() {
+            return Ok(RequestPermissionResponse::cancelled());
+        }
         let cancelled = context.cancelled();
         let answer = pin!(self.client.request_permission(request, context));
         let answer = match select(cancelled, answer).await {
-            Either::Left(_) => Ok(RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled)),
+            Either::Left(_) => Ok(RequestPermissionResponse::cancelled()),
             Either::Right((answer, _)) => answer,
         };
         drop(asked);
@@ -87,7 +103,8 @@ impl<C: Client> Dispatch<C> {
         request: CreateElicitationRequest,
         context: Context,
     ) -> Result<agentwire_acp_schema::v1::CreateElicitationResponse, Error> {
-        let offered = self.shared.client().and_then(|client| client.elicitation.as_ref());
+        let client = self.shared.client();
+        let offered = client.as_ref().and_then(|client| client.elicitation.as_ref());
         let (mode, takes) = match &request.mode {
             ElicitationMode::Form(_) => ("form", offered.is_some_and(|offered| offered.form.is_some())),
             ElicitationMode::Url(_) => ("url", offered.is_some_and(|offered| offered.url.is_some())),
@@ -132,7 +149,8 @@ impl<C: Client> Handler for Dispatch<C> {
         context: RequestContext,
     ) -> impl Future<Output = Result<RawJson, Error>> {
         let context = Context { agent: self.agent(context.peer()), request: context };
-        self.dispatch(request, context)
+        // Boxed, since it is as large as the largest of all methods.
+        Box::pin(self.dispatch(request, context))
     }
 
     fn notification(&self, notification: Notification, peer: &Peer) {
@@ -153,8 +171,14 @@ impl<C: Client> Handler for Dispatch<C> {
     }
 }
 
+/// Parameters are an object; none are an empty one. An array would fill a struct by position, which no
+/// method of the protocol means.
 fn decode<P: serde::de::DeserializeOwned>(params: Option<RawJson>) -> Result<P, Error> {
-    params.unwrap_or(RawJson::EMPTY_OBJECT).decode().map_err(Error::invalid_params)
+    let params = params.unwrap_or(RawJson::EMPTY_OBJECT);
+    if !params.as_str().starts_with('{') {
+        return Err(Error::invalid_params("params must be an object"));
+    }
+    params.decode().map_err(Error::invalid_params)
 }
 
 /// Decodes the params and answers with what `method` makes of them.
@@ -167,7 +191,19 @@ where
     P: Method,
     F: Future<Output = Result<P::Response, Error>>,
 {
+    give(decode(params)?, context, method).await
+}
+
+async fn give<P, F>(
+    request: P,
+    context: Context,
+    method: impl FnOnce(P, Context) -> F,
+) -> Result<RawJson, Error>
+where
+    P: Method,
+    F: Future<Output = Result<P::Response, Error>>,
+{
     let peer = context.request.peer().clone();
-    let response = method(decode(params)?, context).await?;
+    let response = method(request, context).await?;
     peer.encode_answer(&response).map_err(Error::internal_error)
 }

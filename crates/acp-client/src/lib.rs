@@ -43,9 +43,11 @@
 //! - What the agent did not advertise, a relative path, a second `initialize` and anything before the first
 //!   is refused before it is sent, with an error that names the rule. An agent that speaks another version is
 //!   an error.
-//! - What the client did not advertise is "method not found" to the agent, whatever the client's code can do.
-//! - Cancelling a turn, or dropping its `prompt`, answers its permission requests with `cancelled`, also those
-//!   that come late, and drops the question to the user.
+//! - What the client did not advertise is "method not found" to the agent, whatever the client's code can do. A
+//!   relative path in a request of the agent's is refused too.
+//! - Dropping a `prompt`, and the end of its time, cancel the turn.
+//! - Cancelling a turn answers its permission requests with `cancelled`, also those that come late, and drops the
+//!   question to the user.
 //! - Updates arrive in order, and all of a turn's before its `prompt` returns.
 //! - What is unknown is kept or passed over, never fatal.
 //!

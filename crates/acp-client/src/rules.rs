@@ -8,6 +8,19 @@ pub(crate) fn advertised(capability: &str, has: bool) -> Result<(), String> {
     if has { Ok(()) } else { Err(format!("the agent did not advertise the capability {capability}")) }
 }
 
+/// Paths that cross the wire are absolute, here or on a system of another kind: the agent may run on one.
+pub(crate) fn absolute<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<(), String> {
+    let is_absolute = |path: &Path| match path.as_os_str().as_encoded_bytes() {
+        [b'/', ..] | [b'\\', b'\\', ..] => true,
+        [drive, b':', b'/' | b'\\', ..] => drive.is_ascii_alphabetic(),
+        _ => path.is_absolute(),
+    };
+    match paths.into_iter().find(|path| !is_absolute(path)) {
+        Some(path) => Err(format!("paths are absolute, and {path:?} is not")),
+        None => Ok(()),
+    }
+}
+
 /// The roots and servers that a session is set up with.
 pub(crate) fn session_setup(
     cwd: &Path,
@@ -15,11 +28,7 @@ pub(crate) fn session_setup(
     servers: &[McpServer],
     agent: &AgentCapabilities,
 ) -> Result<(), String> {
-    for path in std::iter::once(cwd).chain(directories.iter().map(PathBuf::as_path)) {
-        if !path.is_absolute() {
-            return Err(format!("a session's directories are absolute paths, and {path:?} is not"));
-        }
-    }
+    absolute(std::iter::once(cwd).chain(directories.iter().map(PathBuf::as_path)))?;
     if !directories.is_empty() {
         let capability = &agent.session_capabilities.additional_directories;
         advertised("sessionCapabilities.additionalDirectories", capability.is_some())?;

@@ -1,5 +1,5 @@
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use agentwire_acp_schema::v1::{ClientCapabilities, InitializeRequest, InitializeResponse, SessionId};
 use agentwire_peer::RequestContext;
@@ -7,7 +7,7 @@ use agentwire_peer::RequestContext;
 /// What the handle on the agent and the handler of its requests both know.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    client: OnceLock<ClientCapabilities>,
+    client: Mutex<Option<Arc<ClientCapabilities>>>,
     agent: OnceLock<InitializeResponse>,
     permissions: Mutex<Permissions>,
 }
@@ -21,13 +21,18 @@ struct Permissions {
 }
 
 impl Shared {
-    /// Takes note of what the client advertises. False if it has advertised before.
+    /// Takes note of what the client advertises. False once an agent has answered to it.
     pub(crate) fn greet(&self, request: &InitializeRequest) -> bool {
-        self.client.set(request.client_capabilities.clone()).is_ok()
+        if self.agent().is_some() {
+            return false;
+        }
+        let capabilities = Some(Arc::new(request.client_capabilities.clone()));
+        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = capabilities;
+        true
     }
 
-    pub(crate) fn client(&self) -> Option<&ClientCapabilities> {
-        self.client.get()
+    pub(crate) fn client(&self) -> Option<Arc<ClientCapabilities>> {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn set_agent(&self, response: InitializeResponse) {

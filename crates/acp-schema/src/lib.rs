@@ -1,4 +1,72 @@
-//! Wire types of the Agent Client Protocol.
+//! The words of the [Agent Client Protocol](https://agentclientprotocol.com): what an editor and an agent say to
+//! each other, as Rust types.
+//!
+//! This crate reads and writes messages. It sends none, answers none and remembers none: whoever only looks at
+//! transcripts needs nothing else, and a runtime of any kind can be put on top.
+//!
+//! ```text
+//!   {"method":"session/prompt","params":{…}}    the params are a PromptRequest,
+//!   {"result":{…}}                              their answer a PromptResponse
+//!
+//!   v1::METHODS ── name ──▶ Method::NAME ◀── impl Method for PromptRequest { type Response = PromptResponse }
+//! ```
+//!
+//! ```
+//! use agentwire_acp_schema::v1::{PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason};
+//! use agentwire_jsonrpc::Method;
+//!
+//! # fn main() -> Result<(), serde_json::Error> {
+//! let prompt = PromptRequest::new("session-1", "Fix the bug");
+//! assert_eq!(PromptRequest::NAME, "session/prompt");
+//! assert_eq!(
+//!     serde_json::to_string(&prompt)?,
+//!     r#"{"sessionId":"session-1","prompt":[{"type":"text","text":"Fix the bug"}]}"#,
+//! );
+//!
+//! let said = SessionNotification::message(&prompt.session_id, "Done.");
+//! let text = serde_json::to_string(&said)?;
+//! assert_eq!(serde_json::from_str::<SessionNotification>(&text)?, said);
+//!
+//! // What a newer agent says is kept, and written back as it came.
+//! let odd = r#"{"sessionId":"session-1","update":{"sessionUpdate":"sang","song":7}}"#;
+//! let heard: SessionNotification = serde_json::from_str(odd)?;
+//! assert!(matches!(heard.update, SessionUpdate::Unknown(_)));
+//! assert_eq!(serde_json::to_string(&heard)?, odd);
+//!
+//! assert_eq!(PromptResponse::new(StopReason::EndTurn).stop_reason.as_str(), "end_turn");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it reads
+//!
+//! Leniently where the protocol's schema says so, member by member, and strictly everywhere else:
+//!
+//! - A malformed optional member counts as missing where the schema has the keyword `x-deserialize-default-on-error`,
+//!   whatever the JSON in it; a bad item of a list is dropped where it has `x-deserialize-skip-invalid-items`; `null` is
+//!   an empty list where it has `x-deserialize-default-on-null`. Any other fault is an error.
+//! - A word that is not in the schema is kept in a variant `Other(String)` ([`ToolKind`](v1::ToolKind), whose schema has
+//!   a word `other`, calls it `Unknown`). An object with a foreign tag is kept whole in a variant `Unknown`.
+//! - [`RequestPermissionOutcome`](v1::RequestPermissionOutcome) alone is closed: what is no refusal must not pass for
+//!   consent.
+//! - `_meta` is kept everywhere; other foreign members only in capabilities, where real peers put them.
+//!
+//! # How it writes
+//!
+//! Strictly: camel case, the tag of a union first, optional members left out when there is nothing to say, required
+//! lists also when empty. Capabilities that are off are written as `false`, because not every reader knows the default.
+//!
+//! # Limits
+//!
+//! The types are for `serde_json`, from text or from a `Value`. Put inside a `#[serde(untagged)]` enum or a
+//! `#[serde(flatten)]` field of your own, most cannot be read, because serde's own buffer does not hold JSON text. Where
+//! an object is required, serde also takes an array of its members in the order of the struct; a receiver that cares
+//! checks that `params` is an object.
 
 mod common;
 pub mod v1;
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -92,16 +92,19 @@ impl Connection {
     }
 
     /// The next thing that happened.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
     /// The next frame to send.
+    #[inline]
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.queue.pop()
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.calls.next_deadline()
     }
@@ -179,17 +182,20 @@ impl Connection {
     }
 
     /// Whether little enough waits to be sent that more may be said. What is said regardless is kept.
+    #[inline]
     pub fn has_room(&self) -> bool {
         self.queue.size() < self.config.high_water
     }
 
     /// Whether frames should be read. Not while much waits to be sent and as many requests as may be wait for
     /// their answer: a peer that asks and asks and never reads would fill our memory.
+    #[inline]
     pub fn wants_input(&self) -> bool {
         self.has_room() || self.ledger.pending() + self.queue.answers() < self.config.request_limit
     }
 
     /// Whether [`poll_transmit`](Self::poll_transmit) has something to give.
+    #[inline]
     pub fn wants_output(&self) -> bool {
         !self.queue.is_empty()
     }

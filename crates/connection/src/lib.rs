@@ -56,3 +56,8 @@ pub use connection::Connection;
 pub use dialect::Dialect;
 pub use event::{CallFailure, CallId, Event, OwedId};
 pub use queue::Transmit;
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -105,6 +105,7 @@ impl Frame {
     }
 
     /// About how many bytes the frame takes: what queues count.
+    #[inline]
     pub fn size_hint(&self) -> usize {
         match self {
             Self::Single(message) => message.size_hint(),

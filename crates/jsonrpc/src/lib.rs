@@ -74,3 +74,8 @@ pub use line::{DEFAULT_LINE_LIMIT, LineDecoder, LineError};
 pub use message::{Message, Notification, Request, Response};
 pub use method::{Method, Notice};
 pub use raw::{Encoder, RawJson};
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

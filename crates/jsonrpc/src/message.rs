@@ -100,6 +100,7 @@ impl Message {
     /// The part that may be large: `params` or `result`. It stands between what
     /// [`write_head`](Self::write_head) and [`write_tail`](Self::write_tail) write, so that a writer need not
     /// copy it.
+    #[inline]
     pub fn body(&self) -> Option<&RawJson> {
         match self {
             Self::Request(request) => request.params.as_ref(),
@@ -138,6 +139,7 @@ impl Message {
     }
 
     /// About how many bytes the message takes: what queues count.
+    #[inline]
     pub fn size_hint(&self) -> usize {
         const ENVELOPE: usize = 64;
         let named = match self {

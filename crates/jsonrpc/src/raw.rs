@@ -1,6 +1,6 @@
 use std::fmt;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use bytestring::ByteString;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -65,11 +65,13 @@ impl RawJson {
     }
 
     /// The text as it arrived or was written, on one line.
+    #[inline]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The text's length in bytes.
+    #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -80,11 +82,13 @@ impl RawJson {
     }
 
     /// Whether this is the value `null`.
+    #[inline]
     pub fn is_null(&self) -> bool {
         &*self.0 == "null"
     }
 
     /// The text as shared bytes.
+    #[inline]
     pub fn into_bytes(self) -> Bytes {
         self.0.into_bytes()
     }
@@ -116,11 +120,14 @@ impl fmt::Display for RawJson {
 /// it back when they are gone.
 #[derive(Debug, Default)]
 pub struct Encoder {
-    buffer: BytesMut,
+    /// Where a value is written: pushing onto a vector is what `serde_json` does fastest.
+    text: Vec<u8>,
+    /// Where it is kept, behind those before it.
+    shared: BytesMut,
 }
 
 impl Encoder {
-    /// How much memory is taken at once.
+    /// How much memory is taken at once, and from which size on a value has its own.
     const CHUNK: usize = 16 << 10;
 
     /// Encodes a value.
@@ -129,19 +136,18 @@ impl Encoder {
     ///
     /// When the value has no JSON form, such as a map whose keys are not strings.
     pub fn encode<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<RawJson, serde_json::Error> {
-        if self.buffer.capacity() < Self::CHUNK / 16 {
-            self.buffer.reserve(Self::CHUNK);
-        }
-        if let Err(error) = serde_json::to_writer((&mut self.buffer).writer(), value) {
-            self.buffer.clear();
-            return Err(error);
-        }
-        let text = ByteString::try_from(self.buffer.split().freeze());
-        if self.buffer.capacity() > Self::CHUNK {
-            // What one large value made room for would otherwise live as long as many small ones.
-            self.buffer = BytesMut::new();
-        }
-        Ok(RawJson(on_one_line(text.expect("serde_json writes UTF-8 only"))))
+        self.text.clear();
+        serde_json::to_writer(&mut self.text, value)?;
+        let bytes = if self.text.len() >= Self::CHUNK {
+            Bytes::from(std::mem::take(&mut self.text))
+        } else {
+            if self.shared.capacity() < self.text.len() {
+                self.shared.reserve(Self::CHUNK);
+            }
+            self.shared.extend_from_slice(&self.text);
+            self.shared.split().freeze()
+        };
+        Ok(RawJson(on_one_line(ByteString::try_from(bytes).expect("serde_json writes UTF-8 only"))))
     }
 }
 

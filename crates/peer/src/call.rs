@@ -2,16 +2,17 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::task::{Context, Poll, Waker, ready};
+use std::time::{Duration, Instant};
 
-use agentwire_connection::{CallId, CallOptions};
+use agentwire_connection::{CallFailure, CallId, CallOptions};
 use agentwire_jsonrpc::RawJson;
 use bytestring::ByteString;
 use serde::de::DeserializeOwned;
 
 use crate::Peer;
 use crate::error::CallError;
+use crate::room::Ticket;
 use crate::shared::ProgressHook;
 
 /// A call to the peer: a value until it is awaited, which sends it.
@@ -38,7 +39,9 @@ enum Stage {
     New {
         id: Option<CallId>,
         params: Option<RawJson>,
-        room: Option<usize>,
+        /// Since when it waits for room.
+        since: Option<Instant>,
+        room: Option<Ticket>,
     },
     /// Cannot be made.
     Failed(CallError),
@@ -49,7 +52,7 @@ enum Stage {
 impl<R> Call<R> {
     pub(crate) fn new(peer: Peer, method: ByteString, params: Result<Option<RawJson>, CallError>) -> Self {
         let stage = match params {
-            Ok(params) => Stage::New { id: None, params, room: None },
+            Ok(params) => Stage::New { id: None, params, since: None, room: None },
             Err(error) => Stage::Failed(error),
         };
         Self {
@@ -72,7 +75,8 @@ impl<R> Call<R> {
         self
     }
 
-    /// Waits so long for the answer. Then the call fails, and the peer is told.
+    /// Waits so long for the answer, counted from when the call is first awaited. Then the call fails, and the
+    /// peer is told if the request has left.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options = self.options.timeout(timeout);
         self
@@ -96,8 +100,9 @@ impl<R> Call<R> {
         self
     }
 
-    /// Runs when the call is dropped after it was sent and before it was answered, just before the peer is
-    /// told. For protocols that have more to say then.
+    /// Runs when nobody waits for the answer any more: when the call is dropped after it was sent and before it
+    /// was answered, just before the peer is told, and when its time is over. For protocols that have more to
+    /// say then.
     pub fn on_drop(mut self, hook: impl FnOnce() + Send + 'static) -> Self {
         self.on_drop = Some(Box::new(hook));
         self
@@ -105,35 +110,57 @@ impl<R> Call<R> {
 
     /// Sends the request once there is room for it.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<CallId, CallError>> {
-        let Stage::New { id, params, room } = &mut self.stage else {
-            return Poll::Ready(match std::mem::replace(&mut self.stage, Stage::Done) {
-                Stage::Waiting(call) => {
-                    self.stage = Stage::Waiting(call);
-                    Ok(call)
-                }
-                Stage::Failed(error) => Err(error),
-                _ => panic!("a call was awaited again after it had completed"),
-            });
+        let Stage::New { id, params, since, room } = &mut self.stage else {
+            return Poll::Ready(self.sent());
         };
         let now = self.peer.shared.now();
+        let since = *since.get_or_insert(now);
+        let deadline = self.options.timeout.and_then(|timeout| since.checked_add(timeout));
         let mut state = self.peer.shared.lock();
-        if let Some(closed) = state.closed() {
+        let late = deadline.filter(|deadline| *deadline <= now);
+        let failed = if let Some(closed) = state.over() {
+            Some(closed.into())
+        } else if let Some(deadline) = late {
+            Some(CallError::TimedOut { method: self.method.clone(), after: deadline - since })
+        } else if id.is_some_and(|id| state.is_known(id)) {
+            Some(CallError::not_allowed(self.method.clone(), "another call has the id that was reserved"))
+        } else {
+            None
+        };
+        if let Some(error) = failed {
             state.forget_room(room);
             self.stage = Stage::Done;
-            return Poll::Ready(Err(closed.into()));
+            return Poll::Ready(Err(error));
         }
-        ready!(state.poll_room(room, cx.waker()));
+        let due = state.next_deadline();
+        if state.poll_room(room, cx.waker(), deadline).is_pending() {
+            // The driver keeps the time of those who wait, too.
+            let waker = if state.next_deadline() == due { None } else { state.changed() };
+            drop(state);
+            waker.into_iter().for_each(Waker::wake);
+            return Poll::Pending;
+        }
         let call = id.unwrap_or_else(|| state.connection.reserve_call());
         state.open_slot(call, self.progress.take());
         let related = self.peer.related().cloned();
-        state.connection.call(now, call, self.method.clone(), params.take(), self.options, related);
+        state.connection.call(since, call, self.method.clone(), params.take(), self.options, related);
         let waker = state.changed();
         drop(state);
+        waker.into_iter().for_each(Waker::wake);
         self.stage = Stage::Waiting(call);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
         Poll::Ready(Ok(call))
+    }
+
+    /// The id of a call that has been made.
+    fn sent(&mut self) -> Result<CallId, CallError> {
+        match std::mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Waiting(call) => {
+                self.stage = Stage::Waiting(call);
+                Ok(call)
+            }
+            Stage::Failed(error) => Err(error),
+            Stage::New { .. } | Stage::Done => panic!("a call was awaited again after it had completed"),
+        }
     }
 }
 
@@ -150,16 +177,28 @@ impl<R: DeserializeOwned> Future for Call<R> {
         this.stage = Stage::Done;
         Poll::Ready(match outcome {
             Ok(result) => {
-                let result = result
-                    .decode()
+                let result = decode(&result)
                     .map_err(|why| CallError::Decode { method: this.method.clone(), why: why.to_string() })?;
                 match this.check.take() {
                     Some(check) => check(result),
                     None => Ok(result),
                 }
             }
-            Err(failure) => Err(CallError::from_failure(failure, this.method.clone(), closed)),
+            Err(failure) => {
+                if let (CallFailure::TimedOut(_), Some(hook)) = (&failure, this.on_drop.take()) {
+                    hook();
+                }
+                Err(CallError::from_failure(failure, this.method.clone(), closed))
+            }
         })
+    }
+}
+
+/// Decodes a result. Peers that have nothing to say write null where the protocols want an empty object.
+fn decode<R: DeserializeOwned>(result: &RawJson) -> Result<R, serde_json::Error> {
+    match result.decode() {
+        Err(_) if result.is_null() => RawJson::EMPTY_OBJECT.decode(),
+        decoded => decoded,
     }
 }
 
@@ -167,14 +206,14 @@ impl<R> Drop for Call<R> {
     fn drop(&mut self) {
         match &mut self.stage {
             Stage::Waiting(call) => {
-                if let Some(hook) = self.on_drop.take() {
+                if let Some(hook) = self.on_drop.take()
+                    && self.peer.shared.lock().is_open(*call)
+                {
                     hook();
                 }
                 let (slot, waker) = self.peer.shared.lock().drop_slot(*call);
                 drop(slot);
-                if let Some(waker) = waker {
-                    waker.wake();
-                }
+                waker.into_iter().for_each(Waker::wake);
             }
             Stage::New { room: room @ Some(_), .. } => self.peer.shared.lock().forget_room(room),
             _ => {}
@@ -196,7 +235,7 @@ pub struct Notify {
     pub(crate) method: ByteString,
     /// None once it is sent.
     pub(crate) params: Option<Result<Option<RawJson>, CallError>>,
-    pub(crate) room: Option<usize>,
+    pub(crate) room: Option<Ticket>,
 }
 
 impl Future for Notify {
@@ -204,24 +243,23 @@ impl Future for Notify {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
+        match &mut this.params {
+            Some(Ok(_)) => {}
+            Some(Err(_)) => return Poll::Ready(this.params.take().map_or(Ok(()), |params| params.map(drop))),
+            None => return Poll::Ready(Ok(())),
+        }
         let mut state = this.peer.shared.lock();
         if let Some(closed) = state.closed() {
             state.forget_room(&mut this.room);
             return Poll::Ready(Err(closed.into()));
         }
-        ready!(state.poll_room(&mut this.room, cx.waker()));
-        let params = match this.params.take() {
-            Some(Ok(params)) => params,
-            Some(Err(error)) => return Poll::Ready(Err(error)),
-            None => return Poll::Ready(Ok(())),
-        };
+        ready!(state.poll_room(&mut this.room, cx.waker(), None));
+        let params = this.params.take().and_then(Result::ok).flatten();
         let related = this.peer.related().cloned();
         state.connection.notify(std::mem::take(&mut this.method), params, related);
         let waker = state.changed();
         drop(state);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        waker.into_iter().for_each(Waker::wake);
         Poll::Ready(Ok(()))
     }
 }

@@ -1,13 +1,10 @@
 use std::future::{Future, Pending, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Waker;
 
-use agentwire_connection::{Connection, Event};
-use agentwire_jsonrpc::{ErrorObject, Request};
+use agentwire_connection::Connection;
 use agentwire_transport::Transport;
-use futures::FutureExt;
+use futures::future::select;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -15,7 +12,8 @@ use crate::error::Closed;
 use crate::handler::{Handler, RequestContext};
 use crate::peer::Peer;
 use crate::shared::Shared;
-use crate::turn::{Answer, Turn};
+use crate::turn::Turn;
+use crate::work::answer;
 
 /// What runs a connection: reads, writes, calls the handler, keeps the time.
 ///
@@ -67,7 +65,6 @@ impl Driver {
         mut transport: T,
         main: Option<F>,
     ) -> (Option<F::Output>, Closed) {
-        let over = OverGuard(self.shared.clone());
         let handler = &handler;
         let start = |request, context: RequestContext| answer(handler, request, context);
         let mut main = pin!(main);
@@ -75,53 +72,26 @@ impl Driver {
         let mut output = None;
         poll_fn(|cx| turn.poll(cx, main.as_mut(), &mut output)).await;
         drop(turn);
+        self.shared.hang_up();
         self.close(&mut transport).await;
         let reason = self.shared.lock().reason();
-        drop(over);
         (output, reason)
     }
 
     /// Closes the transport, in bounded time.
     async fn close<T: Transport>(&self, transport: &mut T) {
-        let deadline = self.shared.clock().sleep_until(self.shared.now() + self.config.close);
-        let close = poll_fn(|cx| Pin::new(&mut *transport).poll_close(cx));
+        let close = pin!(poll_fn(|cx| Pin::new(&mut *transport).poll_close(cx)));
         // Whatever goes wrong while closing, the connection is over, and its own end says more.
-        let _late_or_failed = futures::future::select(pin!(close), deadline).await;
-    }
-}
-
-/// Runs a handler on one request. The call is inside the guard too: what a handler does before it has made
-/// its future counts as the handler.
-fn answer<H: Handler>(
-    handler: &H,
-    request: Request,
-    context: RequestContext,
-) -> impl Future<Output = Answer> {
-    let owed = context.owed;
-    let started = catch_unwind(AssertUnwindSafe(|| handler.request(request, context)));
-    async move {
-        let outcome = match started {
-            Ok(future) => AssertUnwindSafe(future).catch_unwind().await,
-            Err(panic) => Err(panic),
-        };
-        (owed, outcome.unwrap_or_else(|_panic| Err(ErrorObject::internal_error("the handler panicked"))))
-    }
-}
-
-/// Tells everybody that the connection is over, also when the driver is dropped half-way.
-struct OverGuard(Arc<Shared>);
-
-impl Drop for OverGuard {
-    fn drop(&mut self) {
-        let mut state = self.0.lock();
-        let mut wakers = state.shut(Closed::default());
-        state.end(Closed::default());
-        while let Some(event) = state.connection.poll_event() {
-            if let Event::Answered { call, outcome } = event {
-                wakers.extend(state.settle(call, outcome));
-            }
+        match self.shared.now().checked_add(self.config.close) {
+            Some(deadline) => drop(select(close, self.shared.clock().sleep_until(deadline)).await),
+            None => drop(close.await),
         }
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// Tells everybody that the connection is over, also when the driver is dropped half-way or never runs.
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.shared.hang_up();
     }
 }

@@ -6,8 +6,10 @@ mod driver;
 mod error;
 mod handler;
 mod peer;
+mod room;
 mod shared;
 mod turn;
+mod work;
 
 pub use agentwire_connection::{CallId, Dialect};
 pub use call::{Call, Notify};
@@ -18,4 +20,4 @@ pub use config::Config;
 pub use driver::{Driver, driver};
 pub use error::{CallError, Closed};
 pub use handler::{Cancelled, Handler, RequestContext};
-pub use peer::Peer;
+pub use peer::{Peer, WhenClosed};

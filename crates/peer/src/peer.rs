@@ -1,4 +1,7 @@
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use agentwire_connection::CallId;
 use agentwire_jsonrpc::{Method, Notice, RawJson, RequestId};
@@ -7,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::call::{Call, Notify};
-use crate::error::CallError;
+use crate::error::{CallError, Closed};
 use crate::shared::Shared;
 
 /// A handle on the other side of a connection: what calls it and tells it things.
@@ -114,9 +117,14 @@ impl Peer {
         self.shared.lock().connection.take_batches(batches);
     }
 
-    /// Whether the connection is over.
+    /// Whether the connection is over: the peer has closed its side, or nothing can be sent any more.
     pub fn is_closed(&self) -> bool {
-        self.shared.lock().closed().is_some()
+        self.shared.lock().over().is_some()
+    }
+
+    /// Completes when the peer has closed its side or the driver has ended, with the reason where there is one.
+    pub fn closed(&self) -> WhenClosed {
+        WhenClosed { peer: self.clone(), key: None }
     }
 
     /// Encodes an answer, sharing memory with what else is sent.
@@ -137,5 +145,30 @@ impl Peer {
             .map(|params| self.shared.encode(params))
             .transpose()
             .map_err(|why| CallError::Encode { method: method.clone(), why: why.to_string() })
+    }
+}
+
+/// See [`Peer::closed`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct WhenClosed {
+    peer: Peer,
+    key: Option<usize>,
+}
+
+impl Future for WhenClosed {
+    type Output = Closed;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Closed> {
+        let this = &mut *self;
+        this.peer.shared.lock().poll_end(&mut this.key, cx.waker())
+    }
+}
+
+impl Drop for WhenClosed {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.peer.shared.lock().forget_end(key);
+        }
     }
 }

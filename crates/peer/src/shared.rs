@@ -1,16 +1,18 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
-use agentwire_connection::{CallFailure, CallId, Connection, OwedId};
+use agentwire_connection::{CallFailure, CallId, Connection, Event, OwedId};
 use agentwire_jsonrpc::{Encoder, RawJson};
 use serde::Serialize;
 use slab::Slab;
 
 use crate::clock::Clock;
 use crate::error::Closed;
+use crate::room::{Room, Ticket};
 
 /// What the driver and all handles share.
 pub(crate) struct Shared {
@@ -31,20 +33,40 @@ impl Shared {
             state: Mutex::new(State {
                 connection,
                 answers: BTreeMap::new(),
-                room: Slab::new(),
+                room: Room::default(),
+                ends: Slab::new(),
                 cancels: HashMap::new(),
                 driver: Drive::Looking,
                 end: None,
                 shut: None,
+                litter: Vec::new(),
             }),
             encoder: Mutex::default(),
             clock,
         }
     }
 
-    /// No code of a user's runs while this is held, and no waker is woken.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// No code of a user's runs while this is held, and no waker is woken or dropped.
+    pub(crate) fn lock(&self) -> Locked<'_> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Locked { state, litter: Vec::new() }
+    }
+
+    /// Tells everybody that the connection is over. Does nothing the second time.
+    pub(crate) fn hang_up(&self) {
+        let mut state = self.lock();
+        let mut wakers = state.shut(Closed::default());
+        wakers.extend(state.end(Closed::default()));
+        while let Some(event) = state.connection.poll_event() {
+            if let Event::Answered { call, outcome } = event {
+                wakers.extend(state.settle(call, outcome));
+            }
+        }
+        state.look();
+        let cancels = std::mem::take(&mut state.cancels);
+        drop(state);
+        drop(cancels);
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -61,6 +83,43 @@ impl Shared {
             // Somebody else is encoding, perhaps this very thread further up its stack.
             Err(_) => RawJson::encode(value),
         }
+    }
+}
+
+/// The state, as long as nobody else may change it.
+///
+/// What the state lets go of is dropped after the lock is released: a waker may be the last owner of a task,
+/// and a hook of anything, whose destructors then use this very connection.
+pub(crate) struct Locked<'a> {
+    // Dropped in this order.
+    state: MutexGuard<'a, State>,
+    litter: Vec<Litter>,
+}
+
+/// What may run code of a user's when it is dropped.
+pub(crate) enum Litter {
+    Waker(#[expect(dead_code, reason = "it waits to be dropped")] Waker),
+    Slot(#[expect(dead_code, reason = "it waits to be dropped")] Slot),
+    Cancel(#[expect(dead_code, reason = "it waits to be dropped")] Cancel),
+}
+
+impl Deref for Locked<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        self.litter = std::mem::take(&mut self.state.litter);
     }
 }
 
@@ -87,7 +146,7 @@ pub(crate) struct Slot {
 pub(crate) type ProgressHook = Box<dyn FnMut(RawJson) + Send>;
 
 #[derive(Default)]
-struct Cancel {
+pub(crate) struct Cancel {
     cancelled: bool,
     wakers: Slab<Waker>,
 }
@@ -95,8 +154,9 @@ struct Cancel {
 pub(crate) struct State {
     pub(crate) connection: Connection,
     answers: BTreeMap<CallId, Slot>,
-    /// Those who wait for room in the queue.
-    room: Slab<Waker>,
+    room: Room,
+    /// Those who wait for the end.
+    ends: Slab<Waker>,
     /// Requests of the peer's whose cancellation somebody waits for, or that are cancelled.
     cancels: HashMap<OwedId, Cancel>,
     driver: Drive,
@@ -104,6 +164,8 @@ pub(crate) struct State {
     end: Option<Closed>,
     /// Set when nothing more can be sent, with the reason.
     shut: Option<Closed>,
+    /// What is to be dropped without the lock.
+    litter: Vec<Litter>,
 }
 
 impl State {
@@ -112,16 +174,40 @@ impl State {
         self.shut.is_some().then(|| self.reason())
     }
 
+    /// Why no call can be answered any more, if that is so.
+    pub(crate) fn over(&self) -> Option<Closed> {
+        (self.end.is_some() || self.shut.is_some()).then(|| self.reason())
+    }
+
     /// Why the connection is over. What reading said comes first: it knows more than a broken pipe.
     pub(crate) fn reason(&self) -> Closed {
         let told = |closed: &&Closed| closed.reason.is_some();
         self.end.as_ref().filter(told).or(self.shut.as_ref()).cloned().unwrap_or_default()
     }
 
-    /// Nothing more will arrive: calls of ours fail. The first reason stays.
-    pub(crate) fn end(&mut self, reason: Closed) {
+    /// Nothing more will arrive: calls of ours fail. The first reason stays. Gives those who waited for it.
+    #[must_use]
+    pub(crate) fn end(&mut self, reason: Closed) -> Vec<Waker> {
         self.connection.handle_end();
         self.end.get_or_insert(reason);
+        self.ends.drain().collect()
+    }
+
+    /// Waits until nothing more will arrive. `key` is the caller's place among those who wait.
+    pub(crate) fn poll_end(&mut self, key: &mut Option<usize>, waker: &Waker) -> Poll<Closed> {
+        if self.end.is_some() {
+            *key = None;
+            return Poll::Ready(self.reason());
+        }
+        match key.and_then(|key| self.ends.get_mut(key)) {
+            Some(place) => self.litter.extend(replace(place, waker)),
+            None => *key = Some(self.ends.insert(waker.clone())),
+        }
+        Poll::Pending
+    }
+
+    pub(crate) fn forget_end(&mut self, key: usize) {
+        self.litter.extend(self.ends.try_remove(key).map(Litter::Waker));
     }
 
     /// Nothing more can be sent. The first reason stays, and a peer that has left in good order is one: that
@@ -129,7 +215,7 @@ impl State {
     pub(crate) fn shut(&mut self, reason: Closed) -> Vec<Waker> {
         let reason = self.end.clone().unwrap_or(reason);
         self.shut.get_or_insert(reason);
-        self.room.drain().collect()
+        self.room.take_all()
     }
 
     /// The driver is about to wait. False when it must look once more first.
@@ -139,8 +225,11 @@ impl State {
         rested
     }
 
+    /// The driver looks at everything from here on.
     pub(crate) fn look(&mut self) {
-        self.driver = Drive::Looking;
+        if let Drive::Waiting(waker) = std::mem::replace(&mut self.driver, Drive::Looking) {
+            self.litter.push(Litter::Waker(waker));
+        }
     }
 
     /// Something changed that the driver must see. The waker is to be woken when the lock is released.
@@ -152,32 +241,40 @@ impl State {
         }
     }
 
-    /// Waits for room in the queue. `key` is the caller's place among those who wait.
-    pub(crate) fn poll_room(&mut self, key: &mut Option<usize>, waker: &Waker) -> Poll<()> {
+    /// Waits for room in the queue, until the deadline at most.
+    pub(crate) fn poll_room(
+        &mut self,
+        ticket: &mut Option<Ticket>,
+        waker: &Waker,
+        deadline: Option<Instant>,
+    ) -> Poll<()> {
         if self.connection.has_room() {
-            self.forget_room(key);
+            self.forget_room(ticket);
             return Poll::Ready(());
         }
-        match key.and_then(|key| self.room.get_mut(key)) {
-            Some(place) => place.clone_from(waker),
-            None => *key = Some(self.room.insert(waker.clone())),
-        }
+        let replaced = self.room.wait(ticket, waker, deadline);
+        self.litter.extend(replaced.map(Litter::Waker));
         Poll::Pending
     }
 
-    pub(crate) fn forget_room(&mut self, key: &mut Option<usize>) {
-        if let Some(key) = key.take() {
-            self.room.try_remove(key);
-        }
+    pub(crate) fn forget_room(&mut self, ticket: &mut Option<Ticket>) {
+        let waker = self.room.leave(ticket);
+        self.litter.extend(waker.map(Litter::Waker));
     }
 
-    /// Those to wake because there is room again. All at once: whoever comes first fills it.
+    /// Those to wake because there is room again.
     pub(crate) fn take_room_wakers(&mut self) -> Vec<Waker> {
-        if self.room.is_empty() || !self.connection.has_room() {
-            Vec::new()
-        } else {
-            self.room.drain().collect()
-        }
+        if self.room.is_empty() || !self.connection.has_room() { Vec::new() } else { self.room.take_all() }
+    }
+
+    /// Those to wake because they have waited for room for too long.
+    pub(crate) fn take_late_wakers(&mut self, now: Instant) -> Vec<Waker> {
+        self.room.take_due(now)
+    }
+
+    /// When the driver has something to do, whatever happens until then.
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.connection.poll_timeout().into_iter().chain(self.room.next_deadline()).min()
     }
 
     pub(crate) fn open_slot(&mut self, call: CallId, progress: Option<ProgressHook>) {
@@ -190,13 +287,28 @@ impl State {
         };
         if slot.outcome.is_none() {
             match &mut slot.waker {
-                Some(place) => place.clone_from(waker),
+                Some(place) => self.litter.extend(replace(place, waker)),
                 place => *place = Some(waker.clone()),
             }
             return Poll::Pending;
         }
         let slot = self.answers.remove(&call);
-        Poll::Ready(slot.and_then(|slot| slot.outcome).unwrap_or(Err(CallFailure::Closed)))
+        let outcome = slot.and_then(|mut slot| {
+            let outcome = slot.outcome.take();
+            self.litter.push(Litter::Slot(slot));
+            outcome
+        });
+        Poll::Ready(outcome.unwrap_or(Err(CallFailure::Closed)))
+    }
+
+    /// Whether there is a call with this id.
+    pub(crate) fn is_known(&self, call: CallId) -> bool {
+        self.answers.contains_key(&call)
+    }
+
+    /// Whether a call is still to be answered.
+    pub(crate) fn is_open(&self, call: CallId) -> bool {
+        self.answers.get(&call).is_some_and(|slot| slot.outcome.is_none())
     }
 
     /// Whoever waited for the call has gone.
@@ -259,7 +371,7 @@ impl State {
             return Poll::Ready(());
         }
         match key.and_then(|key| cancel.wakers.get_mut(key)) {
-            Some(place) => place.clone_from(waker),
+            Some(place) => self.litter.extend(replace(place, waker)),
             None => *key = Some(cancel.wakers.insert(waker.clone())),
         }
         Poll::Pending
@@ -267,14 +379,20 @@ impl State {
 
     pub(crate) fn forget_cancelled(&mut self, owed: OwedId, key: usize) {
         if let Some(cancel) = self.cancels.get_mut(&owed) {
-            cancel.wakers.try_remove(key);
+            self.litter.extend(cancel.wakers.try_remove(key).map(Litter::Waker));
         }
     }
 
     /// The request is answered: nobody need hear of its cancellation.
     pub(crate) fn forget_owed(&mut self, owed: OwedId) {
         if !self.cancels.is_empty() {
-            self.cancels.remove(&owed);
+            self.litter.extend(self.cancels.remove(&owed).map(Litter::Cancel));
         }
     }
+}
+
+/// Puts a waker in the place of another, and gives that one unless both wake the same.
+fn replace(place: &mut Waker, waker: &Waker) -> Option<Litter> {
+    let differs = !place.will_wake(waker);
+    differs.then(|| Litter::Waker(std::mem::replace(place, waker.clone())))
 }

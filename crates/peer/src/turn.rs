@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use agentwire_connection::{Event, OwedId};
-use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
+use agentwire_connection::Event;
+use agentwire_jsonrpc::{ErrorObject, Request};
 use agentwire_transport::{Fault, Packet, Transport};
 use futures::stream::FuturesUnordered;
-use futures::{SinkExt, StreamExt};
+use futures::{FutureExt, SinkExt, StreamExt};
 
 use crate::config::Config;
 use crate::driver::Driver;
@@ -19,15 +19,13 @@ use crate::error::Closed;
 use crate::handler::{Handler, RequestContext};
 use crate::peer::Peer;
 use crate::shared::{Shared, State};
+use crate::work::{Answer, Work};
 
 /// How many frames are read before what they caused is written.
 const FRAMES_AT_ONCE: usize = 256;
 
 /// How many rounds are made before others on the same thread get their turn.
 const ROUNDS_AT_ONCE: usize = 32;
-
-/// What a handler said, and to which request.
-pub(crate) type Answer = (OwedId, Result<RawJson, ErrorObject>);
 
 /// Everything that a poll of the driver works on.
 pub(crate) struct Turn<'a, H, T, S, C> {
@@ -37,10 +35,12 @@ pub(crate) struct Turn<'a, H, T, S, C> {
     handler: &'a H,
     start: S,
     /// Requests that are being worked on.
-    calls: FuturesUnordered<C>,
+    calls: FuturesUnordered<Work<C>>,
     transport: &'a mut T,
     /// Whether frames may still arrive.
     reading: bool,
+    /// Whether reading was put off because too much waits to be sent.
+    reading_later: bool,
     /// Whether frames can still leave.
     writing: bool,
     /// Whether the transport holds what it was given.
@@ -74,6 +74,7 @@ where
             calls: FuturesUnordered::new(),
             transport,
             reading: true,
+            reading_later: false,
             writing: true,
             unflushed: false,
             again: false,
@@ -93,22 +94,22 @@ where
         for _ in 0..ROUNDS_AT_ONCE {
             self.again = false;
             self.poll_calls(cx);
-            if output.is_none()
-                && let Some(main) = main.as_mut().as_pin_mut()
-                && let Poll::Ready(value) = main.poll(cx)
+            if let Some(future) = main.as_mut().as_pin_mut()
+                && let Poll::Ready(value) = future.poll(cx)
             {
                 *output = Some(value);
-                self.reading = false;
-                self.calls.clear();
-                self.until = Some(self.shared.now() + self.config.drain);
+                main.set(None);
+                self.finish(cx);
             }
             self.poll_read(cx);
+            // What has changed until here, the rest of the round sees.
+            self.shared.lock().look();
             self.poll_write(cx);
             self.poll_alarm(cx);
-            let main_runs = main.is_some() && output.is_none();
-            if main_runs {
+            if main.is_some() {
                 self.outlive_peer(cx);
             } else if self.is_over() {
+                self.give_up(cx);
                 return Poll::Ready(());
             }
             if !self.again && self.shared.lock().rest(cx.waker()) {
@@ -117,6 +118,33 @@ where
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// The main future is done, and so is everybody else. What waits to be sent has [`Config::drain`] to leave.
+    fn finish(&mut self, cx: &mut Context<'_>) {
+        self.drop_calls();
+        self.end(cx, None);
+        let wakers = self.shared.lock().shut(Closed::default());
+        self.wake(cx, wakers);
+    }
+
+    /// The time is up. What is still being worked on is dropped, and the peer is told if it listens.
+    fn give_up(&mut self, cx: &mut Context<'_>) {
+        if !self.calls.is_empty() {
+            self.drop_calls();
+            self.poll_write(cx);
+        }
+    }
+
+    fn drop_calls(&mut self) {
+        let dropped: Vec<_> = self.calls.iter().map(|work| work.owed).collect();
+        self.calls.clear();
+        for owed in dropped {
+            self.answer((
+                owed,
+                Err(ErrorObject::internal_error("the connection closes before the work is done")),
+            ));
+        }
     }
 
     /// Whether there is nothing left that could be done in the time left.
@@ -139,16 +167,25 @@ where
     }
 
     fn poll_calls(&mut self, cx: &mut Context<'_>) {
-        while let Poll::Ready(Some((owed, outcome))) = self.calls.poll_next_unpin(cx) {
-            let mut state = self.shared.lock();
-            state.connection.answer(owed, outcome);
-            state.forget_owed(owed);
+        while let Poll::Ready(Some(answer)) = self.calls.poll_next_unpin(cx) {
+            self.answer(answer);
         }
     }
 
+    fn answer(&self, (owed, outcome): Answer) {
+        let mut state = self.shared.lock();
+        state.connection.answer(owed, outcome);
+        state.forget_owed(owed);
+    }
+
     fn poll_read(&mut self, cx: &mut Context<'_>) {
+        self.reading_later = false;
         for _ in 0..FRAMES_AT_ONCE {
-            if !self.reading || !self.shared.lock().connection.wants_input() {
+            if !self.reading {
+                return;
+            }
+            if !self.shared.lock().connection.wants_input() {
+                self.reading_later = true;
                 return;
             }
             match self.transport.poll_next_unpin(cx) {
@@ -171,9 +208,16 @@ where
     /// Nothing more will arrive.
     fn end(&mut self, cx: &mut Context<'_>, fault: Option<Fault>) {
         self.reading = false;
-        self.until = Some(self.shared.now() + self.config.drain);
+        self.until = self.drained();
         let reason = Closed { reason: fault.map(Arc::new) };
-        self.update(cx, |state| state.end(reason));
+        let mut wakers = Vec::new();
+        self.update(cx, |state| wakers = state.end(reason));
+        self.wake(cx, wakers);
+    }
+
+    /// When the time to bring things to an end is over. None where that is further than the clock goes.
+    fn drained(&self) -> Option<Instant> {
+        self.shared.now().checked_add(self.config.drain)
     }
 
     /// Changes the connection and passes on what that caused.
@@ -191,8 +235,16 @@ where
         match event {
             Event::Request { owed, request, in_batch } => {
                 let peer = self.peer.relating(request.id.clone());
-                self.calls.push((self.start)(request, RequestContext { peer, owed, in_batch }));
-                self.poll_calls(cx);
+                let context = RequestContext { peer, owed, in_batch };
+                let mut work = Work::new(owed, (self.start)(request, context));
+                // Its first part must not be kept waiting by others who are due, and often is all of it.
+                match work.poll_unpin(cx) {
+                    Poll::Ready(answer) => self.answer(answer),
+                    Poll::Pending => {
+                        self.calls.push(work);
+                        self.poll_calls(cx);
+                    }
+                }
             }
             Event::Notification(notification) => {
                 guarded(|| self.handler.notification(notification, &self.peer));
@@ -207,11 +259,11 @@ where
             }
             Event::Answered { call, outcome } => {
                 let waker = self.shared.lock().settle(call, outcome);
-                self.wake(waker);
+                self.wake(cx, waker);
             }
             Event::Cancelled(owed) => {
                 let wakers = self.shared.lock().cancel(owed);
-                self.wake(wakers);
+                self.wake(cx, wakers);
             }
             Event::Stray(response) => guarded(|| self.handler.stray(response)),
             _ => {}
@@ -219,10 +271,13 @@ where
     }
 
     /// Wakes those who may well be futures of our own, which then are due another round.
-    fn wake(&mut self, wakers: impl IntoIterator<Item = Waker>) {
+    fn wake(&mut self, cx: &Context<'_>, wakers: impl IntoIterator<Item = Waker>) {
         for waker in wakers {
             self.again = true;
-            waker.wake();
+            // That of the main future is the driver's own, and it is awake.
+            if !waker.will_wake(cx.waker()) {
+                waker.wake();
+            }
         }
     }
 
@@ -233,18 +288,18 @@ where
         if let Poll::Ready(Err(fault)) = self.poll_send(cx) {
             // Why the peer is gone is for the reading side to say; it has this long.
             self.writing = false;
-            self.until.get_or_insert(self.shared.now() + self.config.drain);
+            self.until = self.until.or_else(|| self.drained());
             let reason = Closed { reason: Some(Arc::new(fault)) };
             let wakers = self.shared.lock().shut(reason);
-            self.wake(wakers);
+            self.wake(cx, wakers);
         }
     }
 
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        let was_full = !self.shared.lock().connection.wants_input();
-        while self.shared.lock().connection.wants_output() && self.transport.poll_ready_unpin(cx)?.is_ready()
-        {
+        let mut more = self.shared.lock().connection.wants_output();
+        while more && self.transport.poll_ready_unpin(cx)?.is_ready() {
             let transmit = self.shared.lock().connection.poll_transmit();
+            more = transmit.is_some();
             if let Some(transmit) = transmit {
                 let packet = Packet::Frame { frame: transmit.frame, related: transmit.related };
                 self.transport.start_send_unpin(packet)?;
@@ -255,16 +310,16 @@ where
             self.unflushed = false;
         }
         let mut state = self.shared.lock();
-        self.again |= was_full && state.connection.wants_input();
+        self.again |= self.reading_later && state.connection.wants_input();
         let wakers = state.take_room_wakers();
         drop(state);
-        self.wake(wakers);
+        self.wake(cx, wakers);
         Poll::Ready(Ok(()))
     }
 
     /// Sets the alarm for whatever comes first, and heeds it.
     fn poll_alarm(&mut self, cx: &mut Context<'_>) {
-        let deadline = self.shared.lock().connection.poll_timeout();
+        let deadline = self.shared.lock().next_deadline();
         let Some(at) = deadline.into_iter().chain(self.until).min() else {
             return;
         };
@@ -277,7 +332,12 @@ where
             self.alarm = None;
             self.again = true;
             let now = self.shared.now();
-            self.update(cx, |state| state.connection.handle_timeout(now));
+            let mut late = Vec::new();
+            self.update(cx, |state| {
+                state.connection.handle_timeout(now);
+                late = state.take_late_wakers(now);
+            });
+            self.wake(cx, late);
         }
     }
 }

@@ -5,7 +5,9 @@ use std::task::{Context, Poll};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::method::{Choice, Method};
+#[cfg(target_os = "linux")]
+use crate::method::Choice;
+use crate::method::Method;
 
 /// After this many calls without a pause others get their turn. A file, or a peer that is faster than we
 /// are, would otherwise always be ready.

@@ -1,10 +1,111 @@
-//! JSON-RPC over stdin and stdout.
+//! JSON-RPC over stdin and stdout: our own, or those of a child process.
+//!
+//! Every agent and most tools speak this way, and most of what goes wrong between them goes wrong here: a
+//! stream that blocks, a terminal left broken, a child that stalls on its stderr or outlives its client.
+//! This crate has two transports that do not:
+//!
+//! ```text
+//!  our client ── stdin ──▶ stdio() ──▶ packets            Child::spawn(command) ──▶ packets
+//!             ◀─ stdout ──                                   │ stdin, stdout: the transport
+//!                                                            │ stderr: forwarded, kept, or given to you
+//!                                                            └ its whole process group goes when we do
+//! ```
+//!
+//! ```no_run
+//! use agentwire_transport_stdio::{Child, Command, stdio};
+//! use futures::StreamExt;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Stands between a client and its agent, and passes on what both say.
+//! let (client_sink, client) = stdio()?.split();
+//! let (agent_sink, agent) = Child::spawn(Command::parse("my-agent --verbose")?)?.split();
+//! futures::try_join!(client.forward(agent_sink), agent.forward(client_sink))?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Our own stdin and stdout
+//!
+//! Whoever started us shares the descriptions behind our stdin and stdout, perhaps with others. `O_NONBLOCK`
+//! would be set for all of them, so it is never set. On Linux each call says for itself that it will not
+//! wait, and no thread is needed:
+//!
+//! | what it is | how it is used |
+//! |---|---|
+//! | pipe | `preadv2`, `pwritev2` with `RWF_NOWAIT` |
+//! | socket | `recv`, `send`, `sendmsg` with `MSG_DONTWAIT` |
+//! | terminal | opened anew, so that `O_NONBLOCK` is on a description of our own |
+//! | file | plain calls, which never wait |
+//! | named pipe, `/dev/null`, a terminal that cannot be opened anew | `poll` without waiting, then a plain call |
+//!
+//! The runtime watches a descriptor from the first time that a call would have had to wait. A call that moved
+//! less than it could is taken to have emptied or filled a pipe or socket, which saves the call that would
+//! only find that out: a request and its answer cost three system calls. After 32 calls in a row others get
+//! their turn, so that neither a file nor a fast peer starves them.
+//!
+//! On other systems tokio's threads read stdin and write stdout, behind the same types.
+//!
+//! # How a child ends
+//!
+//! ```text
+//!  poll_close ─▶ write what waits, close its stdin
+//!                  │ grace (2 s): most end here
+//!                  ▼
+//!                SIGTERM to its group
+//!                  │ grace (2 s): for it and those it started, as long as they hold its stdout
+//!                  ▼
+//!                SIGKILL to its group ─▶ waited for: no process and no zombie is left
+//!                  ▲            ▲
+//!                drop           the guard, when we end in any way
+//! ```
+//!
+//! Each step begins as soon as the one before is done or its time is over. Without the feature `process`, which
+//! is on by default, there are no children.
+//!
+//! **The guard.** When we are killed, no code of ours runs. So a shell that waits for the end of a pipe, of
+//! which only we hold the other end, stands in the group of each child. However we end, the system closes that
+//! end, and the guard kills the group and itself. It costs one sleeping process;
+//! [`Command::guard`] does without.
+//!
+//! **Its limits.** A process that left its group (a daemon, after `setsid`) is not found. On Windows there are no
+//! groups: the child alone is killed, there is no guard, and the step of SIGTERM is that of SIGKILL.
+//!
+//! # Invariants
+//!
+//! - No flag of a descriptor that we were given changes.
+//! - Nothing is spawned on the runtime, and on Linux no thread is started.
+//! - A child's stderr is read in every poll of its stream or sink, whichever task that is, so that it cannot
+//!   stall while either is polled at all. What is kept of it is bounded, and so is what waits for our own.
+//! - A process is waited for (in the sense of the system) only after its group was killed, so that a signal never
+//!   hits a group that got the same id later.
+//! - Dropping a [`Child`] leaves nothing behind. It is the one place that blocks: until the kernel has ended what
+//!   was just killed, and for a second at most.
+//!
+//! # Cancel safety
+//!
+//! Half-read lines and half-written ones, the step of a shutdown and its time are kept in the transports. A
+//! future that polls one can be dropped at any time and nothing is lost; a dropped `close` goes on with the next.
+//!
+//! # What it will not do
+//!
+//! It understands no message, restarts nothing, runs no shell on your command line, and never touches
+//! `std::io::stdin()` or `std::io::stdout()`: what others print there lands between our lines.
+
 #[cfg(unix)]
+#[cfg_attr(
+    not(any(target_os = "linux", feature = "process")),
+    allow(dead_code, reason = "elsewhere only the pipes of children are used this way")
+)]
 mod descriptor;
 mod ends;
 #[cfg(target_os = "linux")]
 mod method;
 #[cfg(all(unix, not(target_os = "linux")))]
+#[cfg_attr(
+    not(feature = "process"),
+    allow(dead_code, reason = "only the pipes of children are used this way")
+)]
 #[path = "method_elsewhere.rs"]
 mod method;
 #[cfg(feature = "process")]

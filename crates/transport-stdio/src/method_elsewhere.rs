@@ -6,8 +6,6 @@ use std::os::fd::BorrowedFd;
 pub(crate) enum Method {
     /// A description that is ours alone, with `O_NONBLOCK`.
     Nonblocking,
-    /// Something that never waits.
-    Plain,
 }
 
 impl Method {

@@ -54,3 +54,8 @@ pub use fault::Fault;
 pub use lines::{Lines, lines};
 pub use packet::{Packet, Transport};
 pub use tap::{Direction, Tap, tap};
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -9,7 +9,7 @@ use crate::{Fault, Packet};
 
 /// After so many reads without a complete line the task gives way, so that a peer that only ever sends blank
 /// lines, or one line without end, does not starve the others.
-const READS_AT_ONCE: usize = 64;
+const READS_AT_ONCE: usize = 16;
 
 /// A transport of lines: one frame a line, over any pair of byte streams.
 ///

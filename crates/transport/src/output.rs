@@ -67,13 +67,10 @@ impl Output {
         self.waiting += self.tail.len() - before;
     }
 
-    /// Makes a piece of the tail, so that another can follow.
+    /// Makes a piece of the tail, so that another can follow. If it is the first, what has been written of the
+    /// tail has been written of the piece.
     fn cut(&mut self) {
-        let mut piece = Bytes::from(std::mem::take(&mut self.tail));
-        if self.pieces.is_empty() {
-            piece = piece.slice(std::mem::take(&mut self.written)..);
-        }
-        self.pieces.push_back(piece);
+        self.pieces.push_back(std::mem::take(&mut self.tail).into());
     }
 
     /// Writes until nothing waits.

@@ -24,7 +24,6 @@ macro_rules! builder {
             pub fn new($($required: impl Into<$type>),*) -> Self {
                 Self { $($required: $required.into(),)* $($field: Default::default(),)* }
             }
-
         }
 
         $crate::common::builder! { $name { $($kind $field: $inner,)* } }

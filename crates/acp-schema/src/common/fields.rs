@@ -9,8 +9,6 @@ use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::Meta;
-
 /// A string that borrows from the input where it can; `Cow` on its own always copies.
 pub(crate) struct Text<'de>(Cow<'de, str>);
 

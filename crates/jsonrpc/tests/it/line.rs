@@ -70,7 +70,7 @@ fn piece_of_stream() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn lines_are_the_same_however_they_arrive(
@@ -118,6 +118,8 @@ fn a_line_exactly_at_the_limit_is_taken_with_any_end() {
             assert!(matches!(over[..], [Err(LineError::TooLong { limit: 5, .. })]), "{over:?}");
         }
     }
+    // Half a byte order mark is no line either.
+    assert_eq!(read_in_pieces("\u{feff}1\r\n".as_bytes(), 1, &[1]), [Ok("1".into())]);
 }
 
 #[test]
@@ -126,13 +128,18 @@ fn a_line_over_the_limit_is_refused_before_its_memory_is_taken() {
     let mut decoder = LineDecoder::new(LIMIT);
     decoder.push(br#"{"jsonrpc":"2.0","id":"a","method":"m","params":""#);
     let mut refusals = Vec::new();
+    let mut held = 0;
     for _ in 0..200 {
         let room = decoder.room();
-        assert!(room.len() <= LIMIT + (64 << 10));
         room.fill(b'x');
         let count = room.len();
+        held += count;
+        assert!(held <= LIMIT + (64 << 10), "{held} bytes of memory");
         decoder.filled(count);
         refusals.extend(decoder.next_line());
+        if !refusals.is_empty() {
+            held = 0;
+        }
     }
     decoder.push(b"\"}\n{\"jsonrpc\":\"2.0\",\"method\":\"next\"}\n");
     let next = decoder.next_line().unwrap();
@@ -232,11 +239,11 @@ fn a_line_that_grows_is_looked_at_once() {
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
-/// Many lines that arrived at once, each long enough not to be copied, cost no more than their length.
+/// Were what is behind each line moved every time, this would take ten seconds and more.
 #[test]
 fn long_lines_that_arrive_together_are_moved_once() {
-    const LENGTH: usize = 20 << 10;
-    const COUNT: usize = 1_500;
+    const LENGTH: usize = 17 << 10;
+    const COUNT: usize = 2_000;
     let mut line = vec![b'x'; LENGTH];
     line.push(b'\n');
     let stream = line.repeat(COUNT);
@@ -249,7 +256,7 @@ fn long_lines_that_arrive_together_are_moved_once() {
         count += 1;
     }
     assert_eq!(count, COUNT);
-    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
 #[test]
@@ -263,4 +270,8 @@ fn the_memory_of_a_long_line_is_given_back() {
         assert_eq!(decoder.next_line(), None);
         assert!(decoder.room().len() <= 256 << 10, "{}", decoder.room().len());
     }
+    // And so is that of a great many short ones.
+    decoder.push(&b"{}\n".repeat(150_000));
+    while decoder.next_line().is_some() {}
+    assert!(decoder.room().len() <= 256 << 10, "{}", decoder.room().len());
 }

@@ -79,7 +79,7 @@ fn mutate(random: &mut Random) -> Vec<u8> {
 fn of_frames() {
     let mut random = Random(1);
     let mut kinds = [0; 3];
-    for _ in 0..8_000 {
+    for _ in 0..5_000 {
         let text = mutate(&mut random);
         let frame = Frame::parse_bytes(Bytes::copy_from_slice(&text));
         kinds[match frame {
@@ -101,7 +101,7 @@ fn of_frames() {
         }
     }
     // All three must have been met for this to mean anything.
-    assert!(kinds.iter().all(|count| *count > 200), "{kinds:?}");
+    assert!(kinds.iter().all(|count| *count > 100), "{kinds:?}");
 }
 
 /// Messages are read back equal; what was malformed is read back as the answer to it.
@@ -127,7 +127,7 @@ fn is_parse_error(frame: &Frame) -> bool {
 fn of_streams() {
     let mut random = Random(2);
     let (mut taken, mut refused) = (0, 0);
-    for _ in 0..2_000 {
+    for _ in 0..1_200 {
         let stream: Vec<u8> = (0..random.below(6))
             .flat_map(|_| {
                 let mut line = mutate(&mut random);

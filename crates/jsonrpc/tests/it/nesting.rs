@@ -4,7 +4,7 @@ use agentwire_jsonrpc::{Encoder, Frame, LineDecoder, RawJson};
 
 use crate::{describe, parse, written};
 
-const DEPTH: usize = 200_000;
+const DEPTH: usize = 100_000;
 
 /// Runs where recursion of this depth cannot go unnoticed.
 fn on_a_small_stack(test: impl FnOnce() + Send + 'static) {

@@ -46,8 +46,10 @@ pub struct Child {
     pub(super) wakers: Arc<Wakers>,
     /// The same as `wakers`, for contexts.
     pub(super) waker: Waker,
-    /// Whether the last that the reader heard was "not yet", so that it is about to ask again.
-    pub(super) awaited: bool,
+    /// Whether somebody has polled the stream since the sink was last polled to close.
+    pub(super) listened: bool,
+    /// Whether they were told to wait, so that they are woken for what comes.
+    pub(super) listening: bool,
 }
 
 /// How far the stream is.
@@ -101,7 +103,8 @@ impl Child {
             closing: None,
             waker: wakers.clone().into(),
             wakers,
-            awaited: false,
+            listened: true,
+            listening: false,
         })
     }
 
@@ -132,12 +135,12 @@ impl Child {
             match Pin::new(&mut self.incoming).poll_next(cx) {
                 Poll::Ready(Some(Ok(packet))) => return Poll::Ready(Some(Ok(packet))),
                 Poll::Ready(Some(Err(fault))) => {
-                    self.reading = Reading::Over;
+                    self.read_up_to(Reading::Over);
                     return Poll::Ready(Some(Err(fault)));
                 }
                 Poll::Ready(None) => {
-                    self.reading = Reading::Ended;
                     self.patience = None;
+                    self.read_up_to(Reading::Ended);
                 }
                 Poll::Pending => {}
             }
@@ -148,11 +151,18 @@ impl Child {
             Reading::Ended => {
                 // If it was we who closed, its end is no news.
                 let exited = if self.closing.is_some() { None } else { ready!(self.poll_exited()) };
-                self.reading = Reading::Over;
+                self.read_up_to(Reading::Over);
                 Poll::Ready(exited.map(|exited| Err(Fault::other(exited))))
             }
             Reading::Over => Poll::Ready(None),
         }
+    }
+
+    /// Goes on to the next part of the stream, which whoever closes or writes may wait for.
+    pub(super) fn read_up_to(&mut self, reading: Reading) {
+        self.reading = reading;
+        self.wakers.reader.wake();
+        self.wakers.writer.wake();
     }
 
     /// Waits a while for the process to end. None if it does not.
@@ -219,7 +229,8 @@ impl Stream for Child {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         let item = this.poll_packet(cx);
-        this.awaited = item.is_pending();
+        this.listened = true;
+        this.listening = item.is_pending();
         this.attend();
         item
     }

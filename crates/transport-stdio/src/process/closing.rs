@@ -117,17 +117,20 @@ impl Child {
         }
     }
 
-    /// Reads its stdout, so that it is not kept from ending by what it has to say. If somebody waits for the
-    /// stream, that is left to them.
+    /// Reads its stdout, so that it is not kept from ending by what it has to say. If somebody still listens,
+    /// that is left to them; whether they do shows between two polls.
     fn discard(&mut self, cx: &mut Context<'_>) {
-        if std::mem::take(&mut self.awaited) {
+        if std::mem::take(&mut self.listened) {
+            if !self.listening {
+                cx.waker().wake_by_ref();
+            }
             return;
         }
         while self.reading == Reading::Open {
             match Pin::new(&mut self.incoming).poll_next(cx) {
                 Poll::Ready(Some(Ok(_))) => {}
-                Poll::Ready(Some(Err(_))) => self.reading = Reading::Over,
-                Poll::Ready(None) => self.reading = Reading::Ended,
+                Poll::Ready(Some(Err(_))) => self.read_up_to(Reading::Over),
+                Poll::Ready(None) => self.read_up_to(Reading::Ended),
                 Poll::Pending => return,
             }
         }

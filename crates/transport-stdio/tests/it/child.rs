@@ -7,7 +7,9 @@ use agentwire_transport::{Fault, Packet};
 use agentwire_transport_stdio::{Child, Command, SpawnError, Stderr};
 use futures::{Sink, SinkExt, StreamExt};
 
-use crate::support::{HELLO, assert_gone, exited, listen, packet, run, shell, spawn};
+use crate::support::{
+    HELLO, Stranger, assert_gone, example, exited, listen, packet, run, shell, spawn, watch,
+};
 
 /// Ten megabytes, in lines of 99 letters.
 const FLOOD: &str = "head -c 10000000 /dev/zero | tr '\\0' x | fold -w 99";
@@ -83,11 +85,13 @@ fn stderr_is_read_when_two_tasks_share_the_child() {
 
 #[test]
 fn forwards_stderr_to_ours() {
-    let output = std::process::Command::new(crate::support::example("keeper"))
+    let keeper = std::process::Command::new(example("keeper"))
         .arg("/bin/sh -c 'echo first >&2; echo second >&2; exit 7'")
-        .output()
+        .stderr(std::process::Stdio::piped())
+        .spawn()
         .unwrap();
-    let text = String::from_utf8(output.stderr).unwrap();
+    watch(&keeper);
+    let text = String::from_utf8(keeper.wait_with_output().unwrap().stderr).unwrap();
     assert!(text.starts_with("first\nsecond\n"), "{text}");
 }
 
@@ -118,15 +122,23 @@ fn a_signal_is_named() {
 fn what_was_said_before_the_end_is_heard() {
     run(async {
         let mut child = spawn(shell(&format!("exec <&-; echo '{HELLO}'; exit 5")));
-        // It no longer reads, but the stream tells, and until then the sink keeps quiet.
-        while let Poll::Ready(Ok(())) = futures::poll!(child.flush()) {
-            if child.feed(packet(HELLO)).await.is_err() {
-                panic!("the sink spoke first");
-            }
-            tokio::task::yield_now().await;
-        }
+        Stranger::of(child.id()).wait();
+        // It can no longer be written to, but the stream is to tell, and until then the sink keeps quiet.
+        child.feed(packet(HELLO)).await.unwrap();
+        assert!(futures::poll!(child.flush()).is_pending());
         assert_eq!(child.next().await.unwrap().unwrap(), packet(HELLO));
         assert_eq!(exited(child.next().await.unwrap().unwrap_err()).status.unwrap().code(), Some(5));
+        assert_eq!(exited(child.flush().await.unwrap_err()).status.unwrap().code(), Some(5));
+    });
+}
+
+#[test]
+fn stderr_comes_in_lines_to_whoever_wants_them() {
+    run(async {
+        let (command, lines) = listen(shell(r"printf 'one\r\n\377\nlast' >&2"));
+        let mut child = spawn(command);
+        assert!(child.next().await.unwrap().is_err());
+        assert_eq!(lines.try_iter().collect::<Vec<_>>(), ["one", "\u{fffd}", "last"]);
     });
 }
 

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use agentwire_transport_stdio::Command;
 use futures::{SinkExt, StreamExt};
 
-use crate::support::{HELLO, Stranger, assert_gone, example, listen, members, packet, run, shell, spawn};
+use crate::support::{
+    HELLO, Stranger, assert_gone, example, listen, members, packet, run, shell, spawn, watch,
+};
 
 const SHORT: Duration = Duration::from_millis(100);
 
@@ -25,7 +27,7 @@ fn an_end_of_input_is_enough_for_most() {
 fn what_ignores_the_end_is_asked_to_end() {
     run(async {
         let script = "trap 'echo asked >&2; exit' TERM; echo ready >&2; while :; do sleep 0.01; done";
-        let (command, lines) = listen(shell(script).grace(Duration::from_secs(1)));
+        let (command, lines) = listen(shell(script).grace(Duration::from_millis(500)));
         let mut child = spawn(command);
         wait_for(&mut child, &lines, "ready").await;
         child.close().await.unwrap();
@@ -61,11 +63,24 @@ fn what_it_says_last_does_not_keep_it() {
 #[test]
 fn an_answer_to_the_end_reaches_whoever_still_listens() {
     run(async {
-        let script = format!("while read line; do :; done; echo '{HELLO}'");
-        let (mut sink, stream) = spawn(shell(&script)).split();
-        let (closed, packets) = futures::join!(sink.close(), stream.collect::<Vec<_>>());
-        closed.unwrap();
-        assert_eq!(packets.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [packet(HELLO)]);
+        // Listening and closing in turn, and in two tasks. What the leader leaves behind answers, so that the
+        // end of the stream comes last.
+        let script = format!("(while read line; do :; done; sleep 0.1; echo '{HELLO}') <&0 & exit");
+        for tasks in [1, 2] {
+            let start = Instant::now();
+            let (mut sink, stream) = spawn(shell(&script).grace(Duration::from_secs(30))).split();
+            let packets = if tasks == 1 {
+                let (closed, packets) = futures::join!(sink.close(), stream.collect::<Vec<_>>());
+                closed.unwrap();
+                packets
+            } else {
+                let listening = tokio::spawn(stream.collect::<Vec<_>>());
+                sink.close().await.unwrap();
+                listening.await.unwrap()
+            };
+            assert_eq!(packets.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [packet(HELLO)]);
+            assert!(start.elapsed() < Duration::from_secs(10));
+        }
     });
 }
 
@@ -75,7 +90,8 @@ const FAMILY: &str = "trap '' TERM; sleep 1000 >/dev/null 2>&1 & echo $! >&2; ex
 #[test]
 fn grandchildren_go_with_a_close() {
     run(async {
-        let (command, lines) = listen(shell(FAMILY));
+        // Without the guard, which would do it too.
+        let (command, lines) = listen(shell(FAMILY).guard(false));
         let mut child = spawn(command);
         let grandchild = Stranger::of(wait_for(&mut child, &lines, "").await.parse().unwrap());
         child.close().await.unwrap();
@@ -87,7 +103,8 @@ fn grandchildren_go_with_a_close() {
 #[test]
 fn grandchildren_go_with_a_drop() {
     run(async {
-        let (command, lines) = listen(shell(FAMILY));
+        // Without the guard, which would do it too.
+        let (command, lines) = listen(shell(FAMILY).guard(false));
         let mut child = spawn(command);
         let grandchild = Stranger::of(wait_for(&mut child, &lines, "").await.parse().unwrap());
         let leader = child.id();
@@ -116,6 +133,7 @@ fn our_own_death_is_the_end_of_all() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    watch(&keeper);
     let mut line = String::new();
     BufReader::new(keeper.stderr.take().unwrap()).read_line(&mut line).unwrap();
     let ids: Vec<u32> = line.split_whitespace().map(|id| id.parse().unwrap()).collect();

@@ -1,6 +1,6 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, ExitStatus};
 use std::thread;
@@ -9,19 +9,29 @@ use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
-use crate::support::{HELLO, example};
+use crate::support::{HELLO, example, watch};
 
 /// Starts the echo with these as its stdin and stdout.
 fn echo(stdin: impl Into<OwnedFd>, stdout: impl Into<OwnedFd>) -> Child {
-    Command::new(example("echo")).stdin(stdin.into()).stdout(stdout.into()).spawn().unwrap()
+    let child = Command::new(example("echo")).stdin(stdin.into()).stdout(stdout.into()).spawn().unwrap();
+    watch(&child);
+    child
 }
 
-fn is_nonblocking(fd: impl AsFd) -> bool {
-    rustix::fs::fcntl_getfl(fd).unwrap().contains(OFlags::NONBLOCK)
+/// The descriptions that it was given are as they were. Asked of the system: a duplicate of our own would keep
+/// the streams open when it ends.
+fn assert_blocking(child: &Child) {
+    for fd in [0, 1] {
+        let text = std::fs::read_to_string(format!("/proc/{}/fdinfo/{fd}", child.id())).unwrap();
+        let flags = text.lines().find_map(|line| line.strip_prefix("flags:")).unwrap();
+        let flags = u32::from_str_radix(flags.trim(), 8).unwrap();
+        assert!(!OFlags::from_bits_retain(flags).contains(OFlags::NONBLOCK));
+    }
 }
 
 /// Has a conversation: message by message, byte by byte, many at once, one that is very large.
-fn converse(mut to: impl Write + Send + 'static, from: &mut impl BufRead) {
+fn converse(child: &Child, mut to: impl Write + Send + 'static, from: impl Read) {
+    let from = &mut BufReader::new(from);
     let mut line = String::new();
     for _ in 0..10 {
         to.write_all(format!("{HELLO}\n").as_bytes()).unwrap();
@@ -31,6 +41,7 @@ fn converse(mut to: impl Write + Send + 'static, from: &mut impl BufRead) {
         to.write_all(&[byte]).unwrap();
     }
     expect(from, &mut line, HELLO);
+    assert_blocking(child);
 
     let large = format!(r#"{{"jsonrpc":"2.0","method":"large","params":["{}"]}}"#, "x".repeat(16 << 20));
     let many = format!("{HELLO}\n").repeat(10_000);
@@ -61,19 +72,16 @@ fn ends(mut child: Child) {
 fn pipes() {
     let (stdin, to) = std::io::pipe().unwrap();
     let (from, stdout) = std::io::pipe().unwrap();
-    let child = echo(stdin.try_clone().unwrap(), stdout.try_clone().unwrap());
-    converse(to, &mut BufReader::new(from));
-    assert!(!is_nonblocking(&stdin) && !is_nonblocking(&stdout));
+    let child = echo(stdin, stdout);
+    converse(&child, to, from);
     ends(child);
 }
 
 #[test]
 fn one_socket_for_both() {
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let child = echo(theirs.try_clone().unwrap(), theirs.try_clone().unwrap());
-    let to = ours.try_clone().unwrap();
-    converse(to, &mut BufReader::new(ours.try_clone().unwrap()));
-    assert!(!is_nonblocking(&theirs));
+    let child = echo(theirs.try_clone().unwrap(), theirs);
+    converse(&child, ours.try_clone().unwrap(), &ours);
     ours.shutdown(std::net::Shutdown::Write).unwrap();
     ends(child);
 }
@@ -84,17 +92,14 @@ fn named_pipes() {
     let open = |name: &str| {
         let path = folder.path().join(name);
         rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        // Opened for both, neither open waits for the other.
-        let both = File::options().read(true).write(true).open(&path).unwrap();
-        let write = File::options().write(true).open(&path).unwrap();
-        (File::open(&path).unwrap(), write, both)
+        // While it is open for both, neither open waits for the other.
+        let _both = File::options().read(true).write(true).open(&path).unwrap();
+        (File::open(&path).unwrap(), File::options().write(true).open(&path).unwrap())
     };
-    let (stdin, to, hold) = open("in");
-    drop(hold);
-    let (from, stdout, _hold) = open("out");
-    let child = echo(stdin.try_clone().unwrap(), stdout.try_clone().unwrap());
-    converse(to, &mut BufReader::new(from));
-    assert!(!is_nonblocking(&stdin) && !is_nonblocking(&stdout));
+    let (stdin, to) = open("in");
+    let (from, stdout) = open("out");
+    let child = echo(stdin, stdout);
+    converse(&child, to, from);
     ends(child);
 }
 
@@ -105,8 +110,7 @@ fn files() {
     std::fs::write(folder.path().join("in"), &text).unwrap();
     let stdin = File::open(folder.path().join("in")).unwrap();
     let stdout = File::create(folder.path().join("out")).unwrap();
-    ends(echo(stdin, stdout.try_clone().unwrap()));
-    assert!(!is_nonblocking(&stdout));
+    ends(echo(stdin, stdout));
     assert!(std::fs::read_to_string(folder.path().join("out")).unwrap() == text);
 }
 
@@ -134,22 +138,14 @@ fn a_terminal_in_line_mode() {
     // Line mode stays; only what is typed is not shown, which would look like an answer.
     modes.local_modes.remove(LocalModes::ECHO);
     tcsetattr(&slave, OptionalActions::Now, &modes).unwrap();
-    let child = echo(slave.try_clone().unwrap(), slave.try_clone().unwrap());
-    let mut from = BufReader::new(master.try_clone().unwrap());
-    let mut line = String::new();
-    // Two lines at once: each read gives one.
-    for _ in 0..100 {
-        master.write_all(format!("{HELLO}\n{HELLO}\n").as_bytes()).unwrap();
-        expect(&mut from, &mut line, HELLO);
-        expect(&mut from, &mut line, HELLO);
-    }
+    let child = echo(slave.try_clone().unwrap(), slave);
+    ping_twice(&mut master.try_clone().unwrap(), &mut master);
+    assert_blocking(&child);
     // Control-D.
     master.write_all(&[4]).unwrap();
     ends(child);
-    assert!(!is_nonblocking(&slave));
-    let after = tcgetattr(&slave).unwrap();
-    assert_eq!(after.local_modes, modes.local_modes);
-    assert_eq!(after.input_modes, modes.input_modes);
+    let after = tcgetattr(&master).unwrap();
+    assert_eq!((after.local_modes, after.input_modes), (modes.local_modes, modes.input_modes));
 }
 
 #[test]
@@ -159,17 +155,22 @@ fn a_terminal_that_cannot_be_opened_again() {
     let mut modes = tcgetattr(&slave).unwrap();
     modes.make_raw();
     tcsetattr(&slave, OptionalActions::Now, &modes).unwrap();
-    let mut child = echo(master.try_clone().unwrap(), master.try_clone().unwrap());
-    let mut from = BufReader::new(slave.try_clone().unwrap());
-    let mut line = String::new();
-    for _ in 0..100 {
-        slave.write_all(format!("{HELLO}\n{HELLO}\n").as_bytes()).unwrap();
-        expect(&mut from, &mut line, HELLO);
-        expect(&mut from, &mut line, HELLO);
-    }
-    assert!(!is_nonblocking(&master));
+    let mut child = echo(master.try_clone().unwrap(), master);
+    ping_twice(&mut slave.try_clone().unwrap(), &mut slave);
+    assert_blocking(&child);
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// Writes two lines at once, of which a terminal in line mode gives one for each read.
+fn ping_twice(to: &mut File, from: &mut File) {
+    let from = &mut BufReader::new(from);
+    let mut line = String::new();
+    for _ in 0..100 {
+        to.write_all(format!("{HELLO}\n{HELLO}\n").as_bytes()).unwrap();
+        expect(from, &mut line, HELLO);
+        expect(from, &mut line, HELLO);
+    }
 }
 
 #[test]
@@ -178,7 +179,8 @@ fn a_reader_that_pauses_holds_the_echo_back() {
     let (mut from, stdout) = std::io::pipe().unwrap();
     let child = echo(stdin, stdout);
     let id = child.id();
-    let text = format!("{HELLO}\n").repeat(1_000_000);
+    let message = format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, "x".repeat(1000));
+    let text = format!("{message}\n").repeat(40_000);
     let length = text.len();
     let writer = thread::spawn(move || to.write_all(text.as_bytes()).unwrap());
     // It sleeps once both pipes are full, whatever waits to be written.

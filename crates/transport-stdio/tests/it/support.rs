@@ -89,11 +89,27 @@ impl Stranger {
 
     /// Waits until it has ended.
     pub(crate) fn wait(&self) {
-        let Some(fd) = &self.0 else { return };
-        let mut polled = [rustix::event::PollFd::new(fd, rustix::event::PollFlags::IN)];
-        let limit = rustix::event::Timespec { tv_sec: 20, tv_nsec: 0 };
-        assert_eq!(rustix::event::poll(&mut polled, Some(&limit)), Ok(1), "the process lives on");
+        assert!(self.ends_within(LONG), "the process lives on");
     }
+
+    fn ends_within(&self, time: Duration) -> bool {
+        // If it could not be opened it was gone by then.
+        let Some(fd) = &self.0 else { return true };
+        let mut polled = [rustix::event::PollFd::new(fd, rustix::event::PollFlags::IN)];
+        rustix::event::poll(&mut polled, Some(&time.try_into().unwrap())).unwrap() == 1
+    }
+}
+
+/// Kills a process that takes too long, so that a test which waits for it fails.
+pub(crate) fn watch(process: &std::process::Child) {
+    let stranger = Stranger::of(process.id());
+    std::thread::spawn(move || {
+        if !stranger.ends_within(LONG)
+            && let Some(fd) = &stranger.0
+        {
+            rustix::process::pidfd_send_signal(fd, rustix::process::Signal::KILL).unwrap();
+        }
+    });
 }
 
 /// What a fault says of an end.

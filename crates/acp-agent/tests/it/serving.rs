@@ -1,0 +1,129 @@
+//! How serving begins and ends.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use agentwire_acp_agent::{Agent, CallError, Context, Error, config, serve, serve_with};
+use agentwire_acp_schema::v1::*;
+use agentwire_transport::{Duplex, Fault, Packet, duplex};
+use futures::{SinkExt, StreamExt};
+
+use crate::scripted::Scripted;
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#;
+const PROMPT: &str =
+    r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#;
+
+async fn send(wire: &mut Duplex, text: &str) {
+    wire.send(Packet::from_json(text)).await.unwrap();
+}
+
+async fn next(wire: &mut Duplex) -> String {
+    wire.next().await.unwrap().unwrap().into_json().unwrap()
+}
+
+/// An agent of which the test writes only the turn.
+struct Turn<F>(F);
+
+impl<F: AsyncFn(Context) -> Result<StopReason, Error>> Agent for Turn<F> {
+    async fn initialize(&self, req: InitializeRequest, _: Context) -> Result<InitializeResponse, Error> {
+        Ok(InitializeResponse::new(req.protocol_version))
+    }
+
+    async fn new_session(&self, _: NewSessionRequest, _: Context) -> Result<NewSessionResponse, Error> {
+        Ok(NewSessionResponse::new("s"))
+    }
+
+    async fn prompt(&self, _: PromptRequest, cx: Context) -> Result<PromptResponse, Error> {
+        (self.0)(cx).await.map(PromptResponse::new)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_begun_is_answered_after_the_client_has_closed() {
+    let (near, mut far) = duplex(8);
+    let agent = Turn(async |_: Context| {
+        tokio::task::yield_now().await;
+        Ok(StopReason::EndTurn)
+    });
+    let client = async {
+        send(&mut far, INITIALIZE).await;
+        next(&mut far).await;
+        send(&mut far, PROMPT).await;
+        far.close().await.unwrap();
+        next(&mut far).await
+    };
+    let (served, answer) = futures::join!(serve(agent, near), client);
+    assert!(served.is_ok());
+    assert!(answer.contains("end_turn"), "{answer}");
+}
+
+/// A turn that waits for a client that has gone hears so; one that waits for ever is dropped, and serving ends.
+#[tokio::test(start_paused = true)]
+async fn turns_end_with_the_client() {
+    struct Dropped(Rc<Cell<u32>>);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+    let (near, mut far) = duplex(8);
+    let dropped = Rc::new(Cell::new(0));
+    let closed = Cell::new(false);
+    let agent = Turn(async |cx: Context| {
+        let _dropped = Dropped(dropped.clone());
+        let request = RequestPermissionRequest::new("s", ToolCallUpdate::new("c"), []);
+        let answer = cx.client().request_permission(request).await;
+        closed.set(matches!(answer, Err(CallError::Closed(_))) && cx.client().is_closed());
+        std::future::pending().await
+    });
+    let client = async {
+        send(&mut far, INITIALIZE).await;
+        next(&mut far).await;
+        send(&mut far, PROMPT).await;
+        next(&mut far).await;
+        drop(far);
+    };
+    let (served, ()) = futures::join!(serve(agent, near), client);
+    assert!(served.is_ok(), "the client left in good order");
+    assert!(closed.get());
+    assert_eq!(dropped.get(), 1);
+}
+
+#[tokio::test]
+async fn a_transport_that_fails_is_an_error_with_its_reason() {
+    let (near, mut far) = duplex(8);
+    send(&mut far, INITIALIZE).await;
+    let failing = near.map(|_| Err(Fault::other("the line is cut")));
+    let closed = serve(Scripted::default(), failing).await.unwrap_err();
+    assert_eq!(closed.to_string(), "the connection closed: the line is cut");
+}
+
+#[tokio::test]
+async fn the_limit_on_open_requests_is_the_one_that_was_set() {
+    let (near, mut far) = duplex(8);
+    let agent = Turn(async |_: Context| std::future::pending().await);
+    let client = async {
+        send(&mut far, INITIALIZE).await;
+        next(&mut far).await;
+        send(&mut far, PROMPT).await;
+        send(&mut far, &PROMPT.replace("\"id\":1", "\"id\":2")).await;
+        let answer = next(&mut far).await;
+        assert!(answer.contains(r#""id":2,"error""#) && answer.contains(r#""data":{"limit":1}"#), "{answer}");
+        drop(far);
+    };
+    let serving = serve_with(agent, near, config().request_limit(1).drain(std::time::Duration::ZERO));
+    let (served, ()) = futures::join!(serving, client);
+    assert!(served.is_ok());
+}
+
+/// The future of an agent whose own futures are `Send` is one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn serving_can_be_spawned() {
+    let (near, mut far) = duplex(8);
+    let serving = tokio::spawn(serve(Scripted::default(), near));
+    send(&mut far, INITIALIZE).await;
+    assert!(next(&mut far).await.contains("scripted"));
+    drop(far);
+    serving.await.unwrap().unwrap();
+}

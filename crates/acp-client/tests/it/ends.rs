@@ -1,0 +1,126 @@
+//! How connections end.
+
+use agentwire_acp_client::{BoxError, CallError, Client, Context, Error, config, connect, start};
+use agentwire_acp_schema::v1::*;
+use agentwire_transport::{Fault, Packet, duplex};
+use futures::{SinkExt, StreamExt};
+
+use crate::check;
+use crate::recorder::{Recorder, begin, greeting};
+
+/// An agent that closes in the middle of a turn: what is waited for fails, what is asked afterwards too.
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_leaves_in_the_middle_of_a_turn() {
+    let client = Recorder::default();
+    check!("END-in-a-turn", &client, async |agent| {
+        let session = begin(&agent).await?;
+        let error = agent.prompt(PromptRequest::new(&session, "go")).await.unwrap_err();
+        assert!(matches!(error, CallError::Closed(_)), "{error}");
+        assert!(agent.is_closed());
+        let error = agent.prompt(PromptRequest::new(&session, "go on")).await.unwrap_err();
+        assert!(matches!(error, CallError::Closed(_)), "{error}");
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(client.heard(), ["session-1 agent_message_chunk last words"]);
+}
+
+const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"#;
+
+/// What the transport knows of the end is in the error of the call that waited.
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_dies_says_why() {
+    let (near, mut far) = duplex(8);
+    let mut packets = 0;
+    let dying = near.map(move |packet| {
+        packets += 1;
+        if packets == 1 { packet } else { Err(Fault::other("`my-agent` exited with status 3")) }
+    });
+    let agent = async {
+        far.next().await.unwrap().unwrap();
+        far.send(Packet::from_json(ANSWER)).await.unwrap();
+        far.next().await.unwrap().unwrap();
+        far.send(Packet::from_json("anything")).await.unwrap();
+        far
+    };
+    let main = async |agent: agentwire_acp_client::Agent| {
+        agent.initialize(greeting()).await?;
+        agent.prompt(PromptRequest::new("s", "go")).await?;
+        Ok(())
+    };
+    let (result, _far) = futures::join!(connect(Recorder::default(), dying, main), agent);
+    assert_eq!(result.unwrap_err().to_string(), "the connection closed: `my-agent` exited with status 3");
+}
+
+/// The same with a real program.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_program_that_dies_says_why() {
+    use agentwire_transport_stdio::{Child, Command, Stderr};
+
+    let script = format!("read request; echo '{ANSWER}'; read request; echo no key >&2; exit 3");
+    let child = Child::spawn(Command::new("sh").arg("-c").arg(script).stderr(Stderr::Capture)).unwrap();
+    let result: Result<(), BoxError> = connect(Recorder::default(), child, async |agent| {
+        agent.initialize(greeting()).await?;
+        agent.prompt(PromptRequest::new("s", "go")).await?;
+        Ok(())
+    })
+    .await;
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("exited with status 3") && error.contains("no key"), "{error}");
+}
+
+/// The end of `main` is the end, though the agent still asks; its question is dropped.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_main_is_the_end() {
+    let client = Recorder::default();
+    let result = check!("END-of-main", &client, async |agent| {
+        begin(&agent).await?;
+        client.until(1).await;
+        Ok(7)
+    });
+    assert_eq!(result.unwrap(), 7);
+    assert_eq!(client.heard(), ["asked session-1 a", "dropped session-1 a"]);
+}
+
+/// A client that needs no `Rc`.
+struct Plain;
+
+impl Client for Plain {
+    fn session_update(&self, _: SessionNotification) {}
+
+    async fn request_permission(
+        &self,
+        request: RequestPermissionRequest,
+        _: Context,
+    ) -> Result<RequestPermissionResponse, Error> {
+        Ok(request.select_first())
+    }
+}
+
+/// A handle that outlives the function it was made in; and futures that are `Send`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn connections_can_be_spawned() {
+    let (near, mut far) = duplex(8);
+    let (agent, running) = start(Plain, near, config());
+    let running = tokio::spawn(running);
+    let call = tokio::spawn({
+        let agent = agent.clone();
+        async move { agent.initialize(greeting()).await }
+    });
+    far.next().await.unwrap().unwrap();
+    far.send(Packet::from_json(ANSWER)).await.unwrap();
+    assert_eq!(call.await.unwrap().unwrap().protocol_version, ProtocolVersion::V1);
+    far.close().await.unwrap();
+    running.await.unwrap().unwrap();
+    assert!(agent.is_closed());
+
+    let (near, mut far) = duplex(8);
+    let connected = tokio::spawn(connect(Plain, near, async |agent| {
+        agent.initialize(greeting()).await?;
+        Ok(())
+    }));
+    far.next().await.unwrap().unwrap();
+    far.send(Packet::from_json(ANSWER)).await.unwrap();
+    connected.await.unwrap().unwrap();
+}

@@ -1,0 +1,203 @@
+//! A client that writes down what it hears and asks, and the one function that plays transcripts to it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use agentwire_acp_client::{Agent, BoxError, CallError, Client, Context, Error, connect};
+use agentwire_acp_schema::v1::*;
+use agentwire_jsonrpc::RawJson;
+use agentwire_transport::lines;
+use serde_json::json;
+use tokio::sync::Notify;
+use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+
+use crate::raw_peer::play;
+
+/// Runs `main` against an agent that plays the transcript `tests/transcripts/NAME.jsonl`.
+#[macro_export]
+macro_rules! check {
+    ($name:literal, $client:expr, $main:expr) => {
+        $crate::recorder::check(include_str!(concat!("../transcripts/", $name, ".jsonl")), $client, $main)
+            .await
+    };
+}
+
+pub(crate) async fn check<R>(
+    transcript: &str,
+    client: &Recorder,
+    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+) -> Result<R, BoxError> {
+    let (near, far) = tokio::io::duplex(1 << 20);
+    let (read, write) = tokio::io::split(near);
+    let connected = connect(client.clone(), lines(read.compat(), write.compat_write()), main);
+    let (result, played) = futures::join!(connected, play(transcript, far));
+    if let Err(why) = played {
+        panic!("{why}\n  main gave {:?}\n  heard {:#?}", result.err(), client.heard());
+    }
+    result
+}
+
+/// The error of a call that must fail.
+pub(crate) async fn refused<R: std::fmt::Debug>(call: impl Future<Output = Result<R, CallError>>) -> String {
+    call.await.unwrap_err().to_string()
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Recorder {
+    heard: Rc<RefCell<Vec<String>>>,
+    news: Rc<Notify>,
+}
+
+impl Recorder {
+    fn note(&self, what: impl Into<String>) {
+        self.heard.borrow_mut().push(what.into());
+        self.news.notify_one();
+    }
+
+    /// Everything up to now.
+    pub(crate) fn heard(&self) -> Vec<String> {
+        self.heard.borrow().clone()
+    }
+
+    /// Waits until so many lines were written down.
+    pub(crate) async fn until(&self, lines: usize) {
+        while self.heard.borrow().len() < lines {
+            self.news.notified().await;
+        }
+    }
+}
+
+/// Writes down that a question to the user was taken back.
+struct Question<'a>(&'a Recorder, String);
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        self.0.note(format!("dropped {}", self.1));
+    }
+}
+
+impl Client for Recorder {
+    fn session_update(&self, notification: SessionNotification) {
+        let update = json!(notification.update);
+        let kind = update["sessionUpdate"].as_str().unwrap().to_owned();
+        let text = update["content"]["text"].as_str().map(|text| format!(" {text}")).unwrap_or_default();
+        self.note(format!("{} {kind}{text}", notification.session_id));
+    }
+
+    /// Allows at once, unless the tool call's title is `wait`.
+    async fn request_permission(
+        &self,
+        request: RequestPermissionRequest,
+        _: Context,
+    ) -> Result<RequestPermissionResponse, Error> {
+        let name = format!("{} {}", request.session_id, request.tool_call.tool_call_id);
+        self.note(format!("asked {name}"));
+        if request.tool_call.title.as_deref() == Some("wait") {
+            let _question = Question(self, name);
+            std::future::pending::<()>().await;
+        }
+        Ok(request.select_first())
+    }
+
+    async fn read_text_file(
+        &self,
+        request: ReadTextFileRequest,
+        _: Context,
+    ) -> Result<ReadTextFileResponse, Error> {
+        match request.line {
+            Some(line) => Ok(ReadTextFileResponse::new(format!("{} from {line}", request.path.display()))),
+            None => Err(Error::internal_error("there is no such file")),
+        }
+    }
+
+    async fn write_text_file(
+        &self,
+        request: WriteTextFileRequest,
+        _: Context,
+    ) -> Result<WriteTextFileResponse, Error> {
+        self.note(format!("write {} {}", request.path.display(), request.content));
+        Ok(WriteTextFileResponse::new())
+    }
+
+    async fn create_terminal(
+        &self,
+        request: CreateTerminalRequest,
+        _: Context,
+    ) -> Result<CreateTerminalResponse, Error> {
+        Ok(CreateTerminalResponse::new(format!("terminal of {}", request.command)))
+    }
+
+    async fn terminal_output(
+        &self,
+        _: TerminalOutputRequest,
+        _: Context,
+    ) -> Result<TerminalOutputResponse, Error> {
+        Ok(TerminalOutputResponse::new("output"))
+    }
+
+    /// Waits until the agent no longer wants to know.
+    async fn wait_for_terminal_exit(
+        &self,
+        _: WaitForTerminalExitRequest,
+        cx: Context,
+    ) -> Result<WaitForTerminalExitResponse, Error> {
+        cx.cancelled().await;
+        Err(Error::request_cancelled())
+    }
+
+    async fn kill_terminal(&self, _: KillTerminalRequest, _: Context) -> Result<KillTerminalResponse, Error> {
+        Ok(KillTerminalResponse::new())
+    }
+
+    async fn release_terminal(
+        &self,
+        _: ReleaseTerminalRequest,
+        _: Context,
+    ) -> Result<ReleaseTerminalResponse, Error> {
+        panic!("part of the test")
+    }
+
+    async fn create_elicitation(
+        &self,
+        _: CreateElicitationRequest,
+        _: Context,
+    ) -> Result<CreateElicitationResponse, Error> {
+        Ok(CreateElicitationResponse::decline())
+    }
+
+    fn complete_elicitation(&self, notification: CompleteElicitationNotification) {
+        self.note(format!("completed {}", notification.elicitation_id));
+    }
+
+    async fn extension_request(
+        &self,
+        method: &str,
+        params: Option<RawJson>,
+        cx: Context,
+    ) -> Result<RawJson, Error> {
+        match method {
+            // Asks back before it answers.
+            "_echo" => Ok(cx.agent().extension_request("_back", &params).await?),
+            _ => Err(Error::method_not_found(method)),
+        }
+    }
+
+    fn extension_notification(&self, method: &str, params: Option<RawJson>, _: &Agent) {
+        self.note(format!("{method} {}", params.unwrap_or(RawJson::NULL)));
+    }
+
+    fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
+        assert!(why.message.starts_with("invalid params: "), "{why}");
+        self.note(format!("unreadable {}", params.unwrap_or(RawJson::NULL)));
+    }
+}
+
+pub(crate) fn greeting() -> InitializeRequest {
+    InitializeRequest::new(ProtocolVersion::V1)
+}
+
+/// Initializes without capabilities and begins `session-1`.
+pub(crate) async fn begin(agent: &Agent) -> Result<SessionId, CallError> {
+    agent.initialize(greeting()).await?;
+    Ok(agent.new_session(NewSessionRequest::new("/repo")).await?.session_id)
+}

@@ -1,0 +1,125 @@
+//! Turns, and how they are cancelled.
+
+use std::time::Duration;
+
+use agentwire_acp_client::CallError;
+use agentwire_acp_schema::v1::*;
+use futures::{FutureExt, join};
+
+use crate::check;
+use crate::recorder::{Recorder, begin};
+
+/// PR-15: all permission requests that wait are answered `cancelled` at once, and so are those that still come for the
+/// same turn. PR-16: updates that still come are heard. The next turn asks the user again.
+#[tokio::test(start_paused = true)]
+async fn pr_15_permissions_end_with_the_turn() {
+    let client = Recorder::default();
+    check!("PR-15-cancel", &client, async |agent| {
+        let session = begin(&agent).await?;
+        let cancel = async {
+            client.until(3).await;
+            agent.cancel(CancelNotification::new(&session)).await.unwrap();
+        };
+        let (turn, ()) = join!(agent.prompt(PromptRequest::new(&session, "go")), cancel);
+        assert_eq!(turn?.stop_reason, StopReason::Cancelled);
+        let turn = agent.prompt(PromptRequest::new(&session, "go on")).await?;
+        assert_eq!(turn.stop_reason, StopReason::EndTurn);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(
+        client.heard(),
+        [
+            "asked session-1 a",
+            "asked session-1 b",
+            "asked session-2 other",
+            "dropped session-1 a",
+            "dropped session-1 b",
+            // `late` was not asked.
+            "session-1 tool_call_update",
+            "asked session-1 again",
+            "dropped session-2 other",
+        ]
+    );
+}
+
+/// An agent that takes back its question is answered, and the user is no longer asked.
+#[tokio::test(start_paused = true)]
+async fn pr_21_a_permission_request_is_cancelled() {
+    let client = Recorder::default();
+    check!("PR-21-cancelled-by-the-agent", &client, async |agent| {
+        let session = begin(&agent).await?;
+        agent.prompt(PromptRequest::new(&session, "go")).await?;
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(client.heard(), ["asked session-1 a", "dropped session-1 a"]);
+}
+
+/// A dropped prompt is cancelled in both of the protocol's ways, and what is asked meanwhile too.
+#[tokio::test(start_paused = true)]
+async fn a_dropped_prompt_cancels_its_turn() {
+    let client = Recorder::default();
+    check!("PR-dropped-prompt", &client, async |agent| {
+        let session = begin(&agent).await?;
+        let prompt = agent.prompt(PromptRequest::new(&session, "go"));
+        futures::select! {
+            answer = prompt.fuse() => panic!("{answer:?}"),
+            () = client.until(1).fuse() => {}
+        }
+        // The late answer disturbs nothing.
+        let turn = agent.prompt(PromptRequest::new(&session, "go on")).await?;
+        assert_eq!(turn.stop_reason, StopReason::EndTurn);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(client.heard(), ["asked session-1 a", "dropped session-1 a", "asked session-1 c"]);
+}
+
+/// The end of its time is as good as a drop.
+#[tokio::test(start_paused = true)]
+async fn a_prompt_whose_time_is_over_cancels_its_turn() {
+    let client = Recorder::default();
+    check!("PR-timed-out-prompt", &client, async |agent| {
+        let session = begin(&agent).await?;
+        let ten_minutes = Duration::from_secs(600);
+        let prompt = agent.prompt(PromptRequest::new(&session, "go")).timeout(Duration::from_secs(30));
+        let error = prompt.await.unwrap_err();
+        assert!(matches!(error, CallError::TimedOut { .. }), "{error}");
+        let turn = agent.prompt(PromptRequest::new(&session, "go on")).timeout(ten_minutes).await?;
+        assert_eq!(turn.stop_reason, StopReason::EndTurn);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(client.heard(), ["asked session-1 a", "dropped session-1 a"]);
+}
+
+/// A prompt that is refused here, or never awaited, is no turn: nothing is sent for it.
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_was_not_sent_is_not_cancelled() {
+    check!("PR-unsent-prompt", &Recorder::default(), async |agent| {
+        let session = begin(&agent).await?;
+        drop(agent.prompt(PromptRequest::new(&session, "never awaited")));
+        let image = ContentBlock::from(ImageContent::new("AAAA", "image/png"));
+        agent.prompt(PromptRequest::new(&session, image)).await.unwrap_err();
+        agent.prompt(PromptRequest::new(&session, "go")).await?;
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// A turn does not hold up another, nor do answers get mixed up.
+#[tokio::test(start_paused = true)]
+async fn two_turns_at_once() {
+    check!("PR-two-turns", &Recorder::default(), async |agent| {
+        let session = begin(&agent).await?;
+        let (one, two) = join!(
+            agent.prompt(PromptRequest::new(&session, "one")),
+            agent.prompt(PromptRequest::new("session-2", "two")),
+        );
+        assert_eq!(one?.stop_reason, StopReason::MaxTokens);
+        assert_eq!(two?.stop_reason, StopReason::Refusal);
+        Ok(())
+    })
+    .unwrap();
+}

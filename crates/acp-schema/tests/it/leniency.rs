@@ -1,0 +1,167 @@
+//! Malformed members: which count as missing, which are dropped, which are errors.
+
+use serde_json::Value;
+
+use crate::messages::types;
+
+/// Values that are well-formed JSON and of no use to any member below, among them some that not even a
+/// `serde_json::Value` can hold.
+const JUNK: &[&str] = &["[[]]", "[{\"x\":[]}]", "1e999", "\"\\ud800\"", "-1.5"];
+
+fn deep() -> String {
+    "[".repeat(2000) + &"]".repeat(2000)
+}
+
+/// Puts each piece of junk in the place marked `@`: the message must read as if the member were not there.
+#[track_caller]
+fn counts_as_missing(method: &str, with: &str, without: &str) {
+    let params = types(method).params;
+    let expected = params(without).expect("the message without the member is right");
+    for junk in JUNK.iter().copied().chain([&*deep()]) {
+        match params(&with.replace('@', junk)) {
+            Ok(written) => assert_eq!(written, expected, "{method}: {:.40} in {with}", junk),
+            Err(error) => panic!("{method}: {:.40} in {with}: {error}", junk),
+        }
+    }
+}
+
+#[test]
+fn malformed_optional_members_count_as_missing() {
+    let update = |members: &str| format!(r#"{{"sessionId":"s","update":{{{members}}}}}"#);
+    let chunk = r#""sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"t"}"#;
+    let without = update(chunk);
+    for member in ["messageId", "_meta"] {
+        counts_as_missing("session/update", &update(&format!(r#"{chunk},"{member}":@"#)), &without);
+        counts_as_missing("session/update", &update(&format!(r#""{member}":@,{chunk}"#)), &without);
+    }
+    let with = update(
+        r#""sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"t","annotations":@}"#,
+    );
+    counts_as_missing("session/update", &with, &without);
+
+    let call = r#""sessionUpdate":"tool_call","toolCallId":"c","title":"t""#;
+    for member in ["kind", "status", "name"] {
+        counts_as_missing("session/update", &update(&format!(r#"{call},"{member}":@"#)), &update(call));
+    }
+    let info = r#""sessionUpdate":"session_info_update""#;
+    counts_as_missing("session/update", &update(&format!(r#"{info},"title":@"#)), &update(info));
+
+    let hello = r#"{"protocolVersion":1"#;
+    for member in ["clientCapabilities", "clientInfo", "_meta"] {
+        counts_as_missing("initialize", &format!(r#"{hello},"{member}":@}}"#), &format!("{hello}}}"));
+    }
+    for member in ["fs", "terminal", "session", "auth", "elicitation"] {
+        let with = format!(r#"{hello},"clientCapabilities":{{"{member}":@}}}}"#);
+        counts_as_missing("initialize", &with, &format!("{hello}}}"));
+    }
+}
+
+/// A capability is advertised by an object; `[]`, which some languages write for an empty one, is none.
+#[test]
+fn an_empty_array_advertises_nothing() {
+    let result = types("initialize").result.unwrap();
+    let hello = r#"{"protocolVersion":1,"agentCapabilities":{"sessionCapabilities":@,"loadSession":true}}"#;
+    let written = |text: &str| result(&hello.replace('@', text)).unwrap()["agentCapabilities"].clone();
+    assert_eq!(written(r#"{"list":[],"close":{}}"#)["sessionCapabilities"].to_string(), r#"{"close":{}}"#);
+    assert_eq!(written(r#"{"list":null}"#)["sessionCapabilities"].to_string(), "{}");
+    assert_eq!(written("true")["loadSession"], Value::Bool(true));
+}
+
+#[test]
+fn bad_items_are_dropped_one_by_one() {
+    let cases = [
+        (
+            "session/update",
+            "params",
+            r#"{"sessionId":"s","update":{"sessionUpdate":"plan","entries":@}}"#,
+            "/update/entries",
+            r#"{"content":"c","priority":"low","status":"pending"}"#,
+        ),
+        (
+            "session/update",
+            "params",
+            r#"{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","content":@}}"#,
+            "/update/content",
+            r#"{"type":"terminal","terminalId":"t"}"#,
+        ),
+        (
+            "session/update",
+            "params",
+            r#"{"sessionId":"s","update":{"sessionUpdate":"compaction_update","compactionId":"c","status":"failed","summary":@}}"#,
+            "/update/summary",
+            r#"{"type":"text","text":"t"}"#,
+        ),
+        (
+            "session/new",
+            "result",
+            r#"{"sessionId":"s","configOptions":@}"#,
+            "/configOptions",
+            r#"{"id":"i","name":"n","type":"boolean","currentValue":true}"#,
+        ),
+        ("session/list", "result", r#"{"sessions":@}"#, "/sessions", r#"{"sessionId":"s","cwd":"/"}"#),
+        (
+            "initialize",
+            "result",
+            r#"{"protocolVersion":1,"authMethods":@}"#,
+            "/authMethods",
+            r#"{"id":"i","name":"n"}"#,
+        ),
+    ];
+    for (method, part, message, place, good) in cases {
+        let types = types(method);
+        let rewrite = if part == "params" { types.params } else { types.result.unwrap() };
+        let mixed = format!(r#"[1,{good},{{}},null,["x"],1e999,{good},{}]"#, deep());
+        let written = rewrite(&message.replace('@', &mixed)).unwrap();
+        let expected: Value = serde_json::from_str(&format!("[{good},{good}]")).unwrap();
+        assert_eq!(written.pointer(place), Some(&expected), "{method}: {written}");
+        // What is no array at all counts as missing or as empty; the message stands.
+        let written = rewrite(&message.replace('@', "\"x\"")).unwrap();
+        let empty = Value::Array(vec![]);
+        assert_eq!(written.pointer(place).unwrap_or(&empty), &empty, "{method}: {written}");
+    }
+}
+
+#[test]
+fn null_means_empty_and_anything_else_is_an_error() {
+    let cases = [
+        ("session/new", r#"{"cwd":"/","mcpServers":@}"#),
+        ("session/new", r#"{"cwd":"/","mcpServers":[],"additionalDirectories":@}"#),
+        ("session/load", r#"{"cwd":"/","sessionId":"s","mcpServers":@}"#),
+        ("session/resume", r#"{"cwd":"/","sessionId":"s","mcpServers":@}"#),
+        ("session/new", r#"{"cwd":"/","mcpServers":[{"name":"n","command":"c","args":@,"env":[]}]}"#),
+        ("session/new", r#"{"cwd":"/","mcpServers":[{"name":"n","command":"c","args":[],"env":@}]}"#),
+        ("session/new", r#"{"cwd":"/","mcpServers":[{"type":"http","name":"n","url":"u","headers":@}]}"#),
+        ("terminal/create", r#"{"sessionId":"s","command":"c","args":@}"#),
+        ("terminal/create", r#"{"sessionId":"s","command":"c","env":@}"#),
+    ];
+    for (method, message) in cases {
+        let params = types(method).params;
+        let empty = params(&message.replace('@', "[]")).unwrap();
+        assert_eq!(params(&message.replace('@', "null")).unwrap(), empty, "{message}");
+        for wrong in ["\"x\"", "{}", "5", "[5]", "true"] {
+            assert!(params(&message.replace('@', wrong)).is_err(), "{wrong} in {message}");
+        }
+    }
+}
+
+#[test]
+fn members_without_a_keyword_stay_strict() {
+    let cases = [
+        ("fs/read_text_file", r#"{"sessionId":"s","path":"/a","line":"x"}"#),
+        ("fs/read_text_file", r#"{"sessionId":"s","path":"/a","limit":-1}"#),
+        ("terminal/create", r#"{"sessionId":"s","command":"c","cwd":5}"#),
+        ("terminal/create", r#"{"sessionId":"s","command":"c","outputByteLimit":"5"}"#),
+        ("session/list", r#"{"cursor":5}"#),
+        ("session/prompt", r#"{"sessionId":"s","prompt":[{"type":"text"}]}"#),
+        ("session/prompt", r#"{"sessionId":5,"prompt":[]}"#),
+        ("initialize", r#"{"protocolVersion":"1"}"#),
+        ("initialize", r#"{"protocolVersion":70000}"#),
+        ("initialize", r#"{"protocolVersion":1.5}"#),
+        ("session/set_config_option", r#"{"sessionId":"s","configId":"c","value":true}"#),
+        ("session/set_config_option", r#"{"sessionId":"s","configId":"c","type":"boolean","value":1}"#),
+        ("elicitation/create", r#"{"message":"m","mode":"form","sessionId":"s","requestedSchema":[]}"#),
+    ];
+    for (method, message) in cases {
+        assert!((types(method).params)(message).is_err(), "{message}");
+    }
+}

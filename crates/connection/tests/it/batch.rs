@@ -1,0 +1,296 @@
+//! Arrays of messages, which one revision of MCP has.
+
+use agentwire_connection::{CallFailure, CallOptions, Config, Dialect, Event};
+use agentwire_jsonrpc::code;
+
+use crate::{One, ok, refusal};
+
+fn ask(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ask"}}"#)
+}
+
+fn asks(ids: &[&str]) -> String {
+    format!("[{}]", ids.iter().map(|id| ask(id)).collect::<Vec<_>>().join(","))
+}
+
+fn result(id: &str, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+fn cancel(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+}
+
+/// The ids of the answers in the one array that was said, and the codes of those that are errors.
+#[track_caller]
+fn answers(said: &[String]) -> Vec<(String, Option<i64>)> {
+    let [text] = said else { panic!("one array, not {said:?}") };
+    let answers: Vec<serde_json::Value> = serde_json::from_str(text).unwrap();
+    answers
+        .iter()
+        .map(|answer| {
+            assert_ne!(answer.get("result").is_some(), answer.get("error").is_some(), "{answer}");
+            (answer["id"].to_string(), answer["error"]["code"].as_i64())
+        })
+        .collect()
+}
+
+fn taken(id: &str) -> (String, Option<i64>) {
+    (id.to_owned(), None)
+}
+
+fn refused(id: &str, code: i64) -> (String, Option<i64>) {
+    (id.to_owned(), Some(code))
+}
+
+#[test]
+fn is_refused_as_a_whole_where_there_are_none() {
+    for mut one in [One::acp(), One::mcp()] {
+        one.hear(&asks(&["1", "2"]));
+        let (id, error) = refusal(&one.said());
+        assert_eq!((id.as_str(), error.code), ("null", code::INVALID_REQUEST));
+        assert_eq!(one.happened(), []);
+        one.assert_idle();
+    }
+    let mut one = One::mcp_with_batches();
+    one.connection.take_batches(false);
+    one.hear(&asks(&["1"]));
+    assert_eq!(one.happened(), []);
+}
+
+#[test]
+fn answers_leave_together_when_the_last_is_there() {
+    let mut one = One::mcp_with_batches();
+    one.hear(&asks(&["1", r#""b""#, "3"]));
+    let events = one.happened();
+    assert!(events.iter().all(|event| matches!(event, Event::Request { in_batch: true, .. })));
+    let owed: Vec<_> = events
+        .into_iter()
+        .map(|event| if let Event::Request { owed, .. } = event { owed } else { unreachable!() })
+        .collect();
+    one.answer(owed[2], "3");
+    one.answer(owed[2], "3");
+    one.answer(owed[0], "1");
+    assert_eq!(one.said(), [""; 0]);
+
+    // What is asked alone is answered alone, and does not wait.
+    one.hear(&ask("4"));
+    let alone = one.requests()[0];
+    one.answer(alone, "4");
+    assert_eq!(one.said(), [result("4", "4")]);
+
+    one.connection.answer(owed[1], Err(agentwire_jsonrpc::ErrorObject::internal_error("x")));
+    assert_eq!(answers(&one.said()), [taken("3"), taken("1"), refused(r#""b""#, code::INTERNAL_ERROR)]);
+    one.assert_idle();
+}
+
+#[test]
+fn two_at_once_do_not_mix() {
+    let mut one = One::mcp_with_batches();
+    one.hear(&asks(&["1", "2"]));
+    one.hear(&asks(&["3", "4"]));
+    let owed = one.requests();
+    for (index, answer) in [(0, "1"), (3, "4"), (2, "3")] {
+        one.answer(owed[index], answer);
+    }
+    assert_eq!(answers(&one.said()), [taken("4"), taken("3")]);
+    one.answer(owed[1], "2");
+    assert_eq!(answers(&one.said()), [taken("1"), taken("2")]);
+    one.assert_idle();
+}
+
+#[test]
+fn of_what_is_not_answered_is_not_answered() {
+    let mut one = One::mcp_with_batches();
+    let call = one.call(CallOptions::new());
+    let failing = one.call(CallOptions::new());
+    let note = r#"{"jsonrpc":"2.0","method":"note"}"#;
+    one.hear(&format!("[{note},{note}]"));
+    one.hear(&format!("[{},{}]", result("1", "5"), result("9", "0")));
+    one.hear(r#"[{"id":2,"result":0},{"method":"note"}]"#);
+    let events = one.happened();
+    let [Event::Notification(_), Event::Notification(_), answered, Event::Stray(_), malformed] = &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!(*answered, ok(call, "5"));
+    assert!(
+        matches!(malformed, Event::Answered { call, outcome: Err(CallFailure::Malformed(_)) } if *call == failing)
+    );
+    assert_eq!(one.said(), [""; 0]);
+    one.assert_idle();
+}
+
+#[test]
+fn one_bad_element_does_not_spoil_the_others() {
+    let mut one = One::mcp_with_batches();
+    one.hear(&ask("7"));
+    let earlier = one.requests()[0];
+    let elements = [
+        ask("1"),
+        "5".into(),
+        ask("1"),
+        ask("null"),
+        ask("7"),
+        r#"{"jsonrpc":"2.0","id":2,"method":false}"#.into(),
+        r#"{"jsonrpc":"2.0","method":"note"}"#.into(),
+        ask("3"),
+    ];
+    one.hear(&format!("[{}]", elements.join(",")));
+    let events = one.happened();
+    let [Event::Request { owed: first, .. }, Event::Notification(_), Event::Request { owed: last, .. }] =
+        events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!(one.said(), [""; 0]);
+    one.answer(last, "3");
+    one.answer(first, "1");
+    assert_eq!(
+        answers(&one.said()),
+        [
+            refused("null", code::INVALID_REQUEST),
+            refused("1", code::INVALID_REQUEST),
+            refused("null", code::INVALID_REQUEST),
+            refused("7", code::INVALID_REQUEST),
+            refused("2", code::INVALID_REQUEST),
+            taken("3"),
+            taken("1"),
+        ]
+    );
+    one.answer(earlier, "7");
+    assert_eq!(one.said(), [result("7", "7")]);
+    one.assert_idle();
+}
+
+#[test]
+fn of_bad_elements_only_is_answered_at_once() {
+    let mut one = One::mcp_with_batches();
+    one.hear("[1,2]");
+    assert_eq!(
+        answers(&one.said()),
+        [refused("null", code::INVALID_REQUEST), refused("null", code::INVALID_REQUEST)]
+    );
+    one.assert_idle();
+}
+
+#[test]
+fn what_was_cancelled_is_left_out() {
+    let mut one = One::mcp_with_batches();
+    one.hear(&asks(&["1", "2", "3"]));
+    let owed = one.requests();
+    one.hear(&cancel("2"));
+    assert_eq!(one.happened(), [Event::Cancelled(owed[1])]);
+    one.answer(owed[0], "1");
+    one.answer(owed[2], "3");
+    // It is over only when its handler is.
+    assert_eq!(one.said(), [""; 0]);
+    one.answer(owed[1], "2");
+    assert_eq!(answers(&one.said()), [taken("1"), taken("3")]);
+    one.assert_idle();
+}
+
+#[test]
+fn cancelled_as_a_whole_is_silence() {
+    let mut one = One::mcp_with_batches();
+    one.hear(&asks(&["1", "2"]));
+    let owed = one.requests();
+    one.hear(&format!("[{},{}]", cancel("1"), cancel("2")));
+    assert_eq!(one.happened(), [Event::Cancelled(owed[0]), Event::Cancelled(owed[1])]);
+    one.answer(owed[1], "2");
+    one.answer(owed[0], "1");
+    assert_eq!(one.said(), [""; 0]);
+    one.assert_idle();
+}
+
+#[test]
+fn may_cancel_what_it_asks() {
+    let mut one = One::mcp_with_batches();
+    one.hear(&format!("[{},{},{}]", ask("1"), cancel("1"), ask("2")));
+    let events = one.happened();
+    let [
+        Event::Request { owed: first, .. },
+        Event::Cancelled(cancelled),
+        Event::Request { owed: second, .. },
+    ] = events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!(first, cancelled);
+    one.answer(second, "2");
+    one.connection.handle_abandon(&2u64.into());
+    one.answer(first, "1");
+    assert_eq!(answers(&one.said()), [taken("2")]);
+    one.assert_idle();
+}
+
+#[test]
+fn what_was_abandoned_is_left_out() {
+    let mut one = One::mcp_with_batches();
+    one.hear(&asks(&["1", "2"]));
+    let owed = one.requests();
+    one.connection.handle_abandon(&1u64.into());
+    assert_eq!(one.happened(), [Event::Cancelled(owed[0])]);
+    one.answer(owed[0], "1");
+    one.answer(owed[1], "2");
+    assert_eq!(answers(&one.said()), [taken("2")]);
+    one.assert_idle();
+}
+
+#[test]
+fn the_limit_holds_within() {
+    let mut one = One::new(Config::new(Dialect::MCP).request_limit(2));
+    one.connection.take_batches(true);
+    one.hear(&asks(&["1", "2", "3"]));
+    let owed = one.requests();
+    assert_eq!(owed.len(), 2);
+    one.answer(owed[0], "1");
+    one.answer(owed[1], "2");
+    assert_eq!(answers(&one.said()), [refused("3", code::INTERNAL_ERROR), taken("1"), taken("2")]);
+    one.assert_idle();
+}
+
+/// One request that never ends holds back the answers to its whole batch. A peer must not be able to heap up
+/// those, batch upon batch.
+#[test]
+fn answers_held_back_count_as_waiting() {
+    let mut one = One::new(Config::new(Dialect::MCP).request_limit(10));
+    one.connection.take_batches(true);
+    let mut hanging = Vec::new();
+    let mut said = Vec::new();
+    for round in 0..100 {
+        let bad = ["1"; 20].join(",");
+        one.hear(&format!("[{},{bad}]", ask(&format!("\"{round}\""))));
+        hanging.extend(one.requests());
+        said.extend(one.said());
+    }
+    assert_eq!(hanging.len(), 1);
+    assert_eq!(said.len(), 99);
+    one.answer(hanging[0], "0");
+    assert_eq!(answers(&one.said()).len(), 21);
+    one.assert_idle();
+
+    // The same with answers that were given.
+    let ids: Vec<_> = (0..9).map(|id| id.to_string()).collect();
+    one.hear(&asks(&ids.iter().map(String::as_str).collect::<Vec<_>>()));
+    let owed = one.requests();
+    for owed in &owed[1..] {
+        one.answer(*owed, "0");
+    }
+    one.hear(&asks(&["10", "11"]));
+    let more = one.requests();
+    assert_eq!(more.len(), 1, "nine wait or are held, so one more is taken");
+    one.answer(more[0], "0");
+    one.answer(owed[0], "0");
+    assert_eq!(one.said().len(), 2);
+    one.assert_idle();
+}
+
+#[test]
+fn the_answers_belong_to_the_first_request_with_an_id() {
+    let mut one = One::mcp_with_batches();
+    one.hear(&format!("[1,{}]", ask(r#""a""#)));
+    let owed = one.requests()[0];
+    one.answer(owed, "0");
+    assert_eq!(one.transmits()[0].related, Some("a".into()));
+}

@@ -1,0 +1,163 @@
+//! Every race of an exchange, played through on a virtual clock.
+
+mod batch;
+mod bounds;
+mod calls;
+mod cancellation;
+mod owed;
+mod pair;
+mod progress;
+mod property;
+
+use std::time::{Duration, Instant};
+
+use agentwire_connection::{
+    CallFailure, CallId, CallOptions, Config, Connection, Dialect, Event, OwedId, Transmit,
+};
+use agentwire_jsonrpc::{ErrorObject, Frame, RawJson};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// One connection, and a clock that moves when it is told to. The test is its peer.
+struct One {
+    connection: Connection,
+    start: Instant,
+    now: Instant,
+}
+
+impl One {
+    fn new(config: Config) -> Self {
+        let start = Instant::now();
+        Self { connection: Connection::new(config), start, now: start }
+    }
+
+    fn acp() -> Self {
+        Self::new(Config::new(Dialect::ACP))
+    }
+
+    fn mcp() -> Self {
+        Self::new(Config::new(Dialect::MCP))
+    }
+
+    /// The one revision of MCP that has batches.
+    fn mcp_with_batches() -> Self {
+        let mut one = Self::mcp();
+        one.connection.take_batches(true);
+        one
+    }
+
+    fn hear(&mut self, text: &str) {
+        self.connection.handle_frame(self.now, Frame::parse(text.into()));
+    }
+
+    /// Hears a request without params. The envelope is the same everywhere, so tests give what differs.
+    fn hear_request(&mut self, id: &str) {
+        self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ask"}}"#));
+    }
+
+    fn hear_result(&mut self, id: &str, result: &str) {
+        self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+    }
+
+    /// All that leaves now, as text.
+    fn said(&mut self) -> Vec<String> {
+        self.transmits().iter().map(text).collect()
+    }
+
+    fn transmits(&mut self) -> Vec<Transmit> {
+        std::iter::from_fn(|| self.connection.poll_transmit()).collect()
+    }
+
+    /// All that happened since it was last asked.
+    fn happened(&mut self) -> Vec<Event> {
+        std::iter::from_fn(|| self.connection.poll_event()).collect()
+    }
+
+    /// Takes the requests that arrived, where nothing else did.
+    fn requests(&mut self) -> Vec<OwedId> {
+        let owed = |event| match event {
+            Event::Request { owed, .. } => owed,
+            other => panic!("no request: {other:?}"),
+        };
+        self.happened().into_iter().map(owed).collect()
+    }
+
+    fn call_with(&mut self, method: &'static str, options: CallOptions) -> CallId {
+        let call = self.connection.reserve_call();
+        self.connection.call(self.now, call, method, None, options, None);
+        call
+    }
+
+    /// Makes a call and lets it leave.
+    fn call(&mut self, options: CallOptions) -> CallId {
+        let call = self.call_with("ask", options);
+        assert_eq!(
+            self.said(),
+            [format!(r#"{{"jsonrpc":"2.0","id":{},"method":"ask"}}"#, call.request_id())]
+        );
+        call
+    }
+
+    fn answer(&mut self, owed: OwedId, result: &str) {
+        self.connection.answer(owed, Ok(json(result)));
+    }
+
+    fn notify(&mut self, method: &'static str) {
+        self.connection.notify(method, None, None);
+    }
+
+    /// Moves the clock to so long after the start, and lets the timer go off if it was set to that or before.
+    fn at(&mut self, since_start: Duration) {
+        self.now = self.start + since_start;
+        if self.connection.poll_timeout().is_some_and(|deadline| deadline <= self.now) {
+            self.connection.handle_timeout(self.now);
+        }
+    }
+
+    /// Moves the clock alone: what the timer will be late for.
+    fn at_before_the_timer(&mut self, since_start: Duration) {
+        self.now = self.start + since_start;
+    }
+
+    #[track_caller]
+    fn assert_idle(&self) {
+        assert!(self.connection.is_idle(), "{:?}", self.connection);
+    }
+}
+
+fn text(transmit: &Transmit) -> String {
+    let mut out = Vec::new();
+    transmit.frame.write(&mut out);
+    String::from_utf8(out).unwrap()
+}
+
+fn json(text: &str) -> RawJson {
+    RawJson::parse(text.into()).unwrap()
+}
+
+fn ok(call: CallId, result: &str) -> Event {
+    Event::Answered { call, outcome: Ok(json(result)) }
+}
+
+fn failed(call: CallId, failure: CallFailure) -> Event {
+    Event::Answered { call, outcome: Err(failure) }
+}
+
+fn timed_out(call: CallId, waited: Duration) -> Event {
+    failed(call, CallFailure::TimedOut(waited))
+}
+
+fn timeout(seconds: u32) -> CallOptions {
+    CallOptions::new().timeout(seconds * SECOND)
+}
+
+/// The one thing that was said, which must be a refusal.
+#[track_caller]
+fn refusal(said: &[String]) -> (String, ErrorObject) {
+    let [text] = said else { panic!("one refusal, not {said:?}") };
+    let Frame::Single(agentwire_jsonrpc::Message::Response(response)) = Frame::parse(text.as_str().into())
+    else {
+        panic!("no response: {text}")
+    };
+    (response.id.to_string(), response.outcome.expect_err("an error"))
+}

@@ -1,0 +1,179 @@
+//! Requests of the peer's: one answer each, no matter what.
+
+use agentwire_connection::{Config, Dialect, Event};
+use agentwire_jsonrpc::{ErrorObject, code};
+
+use crate::{One, refusal};
+
+#[test]
+fn every_request_gets_one_answer_under_its_own_id() {
+    let mut one = One::acp();
+    let ids = ["0", "-1", "1", r#""1""#, r#""\u0061\/""#, "18446744073709551615", r#""""#, "null"];
+    for id in ids {
+        one.hear_request(id);
+    }
+    let owed = one.requests();
+    assert_eq!(one.connection.calls_owed(), ids.len());
+    for (owed, id) in owed.iter().zip(ids).rev() {
+        one.answer(*owed, "true");
+        one.answer(*owed, "false");
+        one.connection.answer(*owed, Err(ErrorObject::internal_error("again")));
+        assert_eq!(one.said(), [format!(r#"{{"jsonrpc":"2.0","id":{id},"result":true}}"#)]);
+    }
+    one.assert_idle();
+}
+
+#[test]
+fn an_error_is_an_answer() {
+    let mut one = One::mcp();
+    one.hear_request("1");
+    let owed = one.requests()[0];
+    one.connection.answer(owed, Err(ErrorObject::method_not_found("ask")));
+    assert_eq!(
+        one.said(),
+        [r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: ask"}}"#]
+    );
+}
+
+/// An answer that was given twice must not fall to whoever came next.
+#[test]
+fn a_spent_handle_answers_nobody_else() {
+    let mut one = One::acp();
+    one.hear_request("1");
+    let first = one.requests()[0];
+    one.answer(first, "1");
+    one.said();
+    one.hear_request("2");
+    let second = one.requests()[0];
+    one.answer(first, "\"for the first\"");
+    assert_eq!(one.said(), [""; 0]);
+    assert_eq!(one.connection.owed_request_id(first), None);
+    one.answer(second, "2");
+    assert_eq!(one.said(), [r#"{"jsonrpc":"2.0","id":2,"result":2}"#]);
+}
+
+#[test]
+fn a_duplicate_is_refused_and_the_first_goes_on() {
+    let mut one = One::mcp();
+    one.hear_request(r#""a""#);
+    let owed = one.requests()[0];
+    for spelling in [r#""a""#, r#""\u0061""#] {
+        one.hear_request(spelling);
+        assert_eq!(one.happened(), []);
+        let (id, error) = refusal(&one.said());
+        assert_eq!((id.as_str(), error.code), (spelling, code::INVALID_REQUEST));
+    }
+    one.answer(owed, "1");
+    assert_eq!(one.said(), [r#"{"jsonrpc":"2.0","id":"a","result":1}"#]);
+    // Answered, so the id may be used again.
+    one.hear_request(r#""a""#);
+    assert_eq!(one.requests().len(), 1);
+}
+
+/// Without an answer nobody knows that it is over, so the id is taken until the handler is done.
+#[test]
+fn a_cancelled_request_keeps_its_id_until_it_is_done() {
+    let mut one = One::mcp();
+    one.hear_request("1");
+    let owed = one.requests()[0];
+    one.hear(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    one.happened();
+    one.hear_request("1");
+    assert_eq!(refusal(&one.said()).1.code, code::INVALID_REQUEST);
+    one.answer(owed, "1");
+    one.hear_request("1");
+    assert_eq!((one.requests().len(), one.said()), (1, vec![]));
+}
+
+#[test]
+fn null_is_an_id_in_acp_and_none_in_mcp() {
+    let mut one = One::acp();
+    one.hear_request("null");
+    one.hear_request("null");
+    let owed = one.requests();
+    one.hear(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":null}}"#);
+    assert_eq!(one.happened(), []);
+    one.answer(owed[1], "2");
+    one.answer(owed[0], "1");
+    assert_eq!(
+        one.said(),
+        [r#"{"jsonrpc":"2.0","id":null,"result":2}"#, r#"{"jsonrpc":"2.0","id":null,"result":1}"#]
+    );
+    one.assert_idle();
+
+    let mut one = One::mcp();
+    one.hear_request("null");
+    assert_eq!(one.happened(), []);
+    let (id, error) = refusal(&one.said());
+    assert_eq!((id.as_str(), error.code), ("null", code::INVALID_REQUEST));
+    one.assert_idle();
+}
+
+#[test]
+fn at_the_limit_one_more_is_refused_and_there_is_room_again_after() {
+    let mut one = One::new(Config::new(Dialect::ACP).request_limit(2));
+    one.hear_request("1");
+    one.hear_request("2");
+    let owed = one.requests();
+    one.hear_request("3");
+    assert_eq!(one.happened(), []);
+    let (id, error) = refusal(&one.said());
+    assert_eq!((id.as_str(), error.code), ("3", code::INTERNAL_ERROR));
+    assert_eq!(error.data.unwrap().as_str(), r#"{"limit":2}"#);
+    assert!(error.message.contains('2'), "{}", error.message);
+
+    one.answer(owed[0], "1");
+    one.hear_request("3");
+    assert_eq!(one.requests().len(), 1);
+    assert_eq!(one.connection.calls_owed(), 2);
+}
+
+#[test]
+fn what_cannot_be_read_is_answered_if_it_may_be_a_request() {
+    let mut one = One::acp();
+    for (text, answer) in [
+        ("log line", Some(("null", code::PARSE_ERROR))),
+        (r#"{"jsonrpc":"2.0","id":5,"method":1}"#, Some(("5", code::INVALID_REQUEST))),
+        (r#"{"id":"x","method":"m"}"#, Some((r#""x""#, code::INVALID_REQUEST))),
+        ("[]", Some(("null", code::INVALID_REQUEST))),
+        (r#"{"jsonrpc":"2.0","method":"m","params":3}"#, None),
+        (r#"{"method":"m"}"#, None),
+    ] {
+        one.hear(text);
+        match answer {
+            Some((id, code)) => {
+                let (refused, error) = refusal(&one.said());
+                assert_eq!((refused.as_str(), error.code), (id, code), "{text}");
+            }
+            None => assert_eq!(one.said(), [""; 0], "{text}"),
+        }
+        assert_eq!(one.happened(), [], "{text}");
+        one.assert_idle();
+    }
+}
+
+/// An error about something unreadable has the id null. Were it answered, two peers could go on for ever.
+#[test]
+fn an_answer_is_never_answered() {
+    let mut pair = crate::pair::Pair::acp();
+    pair.right.hear("no JSON");
+    pair.right_to_left();
+    assert!(matches!(&pair.left.happened()[..], [Event::Stray(stray)] if stray.id.is_null()));
+    pair.left_to_right();
+    pair.assert_idle();
+}
+
+#[test]
+fn requests_and_notifications_come_in_the_order_in_which_they_arrived() {
+    let mut one = One::mcp();
+    one.hear(r#"{"jsonrpc":"2.0","method":"a"}"#);
+    one.hear_request("1");
+    one.hear(r#"{"jsonrpc":"2.0","method":"b","params":[1]}"#);
+    let events = one.happened();
+    let [Event::Notification(a), Event::Request { request, in_batch: false, .. }, Event::Notification(b)] =
+        &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!((&*a.method, &*request.method, &*b.method), ("a", "ask", "b"));
+}

@@ -1,0 +1,174 @@
+//! What a caller hangs on a call, and code of others that runs in destructors.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Context;
+use std::time::Duration;
+
+use agentwire_peer::{Call, CallError, Peer};
+use futures::FutureExt;
+use futures::task::{ArcWake, waker};
+use serde_json::{Value, json};
+
+use crate::support::{Far, acp, answering, ask, deaf, done, mcp, note, settle, with_wire};
+
+/// Answers the next request that is heard.
+async fn answer(far: &mut Far, result: Value) {
+    let request = far.heard().await;
+    assert_eq!(request["method"], "ask");
+    far.say(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_sees_the_result_first() {
+    with_wire(acp(), deaf(), async |peer, mut far| {
+        let checked = || {
+            peer.call(&ask("")).check(|result| match result {
+                Value::Bool(true) => Ok(json!("checked")),
+                _ => Err(CallError::not_allowed("ask", "not true")),
+            })
+        };
+        assert_eq!(tokio::join!(checked(), answer(&mut far, json!(true))).0.unwrap(), "checked");
+        let refused = tokio::join!(checked(), answer(&mut far, json!(false))).0;
+        assert!(matches!(refused, Err(CallError::NotAllowed { .. })), "{refused:?}");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_gives_a_call_up_may_have_more_to_say() {
+    with_wire(acp(), deaf(), async |peer, mut far| {
+        let call = || {
+            let farewell = peer.clone();
+            peer.call(&ask("")).on_drop(move || farewell.post(&note(1)).unwrap())
+        };
+        let methods = |far: &mut Far| -> Vec<Value> {
+            far.heard_so_far().into_iter().map(|message| message["method"].clone()).collect()
+        };
+        drop(call());
+        settle().await;
+        assert_eq!(methods(&mut far), [] as [&str; 0], "never made");
+
+        assert!(tokio::time::timeout(Duration::from_secs(1), call()).await.is_err());
+        settle().await;
+        assert_eq!(methods(&mut far), ["ask", "note", "$/cancel_request"], "dropped");
+
+        call().timeout(Duration::from_secs(1)).await.unwrap_err();
+        settle().await;
+        assert_eq!(methods(&mut far), ["ask", "$/cancel_request", "note"], "late");
+
+        tokio::join!(call(), answer(&mut far, json!(1))).0.unwrap();
+        let mut unread = call();
+        assert!(futures::poll!(&mut unread).is_pending());
+        answer(&mut far, json!(1)).await;
+        settle().await;
+        drop(unread);
+        settle().await;
+        assert_eq!(methods(&mut far), [] as [&str; 0], "answered");
+    })
+    .await;
+}
+
+/// Uses the connection when it is dropped, as anything may that a hook or a waker owns.
+struct Nosy {
+    peer: Peer,
+    drops: Arc<AtomicUsize>,
+}
+
+impl Drop for Nosy {
+    fn drop(&mut self) {
+        self.peer.post(&note(1)).unwrap();
+        self.drops.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl ArcWake for Nosy {
+    fn wake_by_ref(_: &Arc<Self>) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_hook_owns_may_use_the_connection_when_it_is_dropped() {
+    let drops = Arc::new(AtomicUsize::new(0));
+    let dropped = || drops.swap(0, Ordering::Relaxed);
+    with_wire(mcp(), deaf(), async |peer, mut far| {
+        let call = |id| -> Call<Value> {
+            let nosy = Nosy { peer: peer.clone(), drops: drops.clone() };
+            peer.call(&ask("")).reserved(id).on_progress(move |_| {
+                let _owned = &nosy;
+            })
+        };
+        tokio::join!(call(peer.reserve_call()), answer(&mut far, json!(1))).0.unwrap();
+        assert_eq!(dropped(), 1, "answered");
+        let _late = tokio::time::timeout(Duration::from_secs(1), call(peer.reserve_call())).await;
+        assert_eq!(dropped(), 1, "given up");
+        call(peer.reserve_call()).timeout(Duration::from_secs(1)).await.unwrap_err();
+        assert_eq!(dropped(), 1, "late");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_calls_cannot_have_one_id() {
+    with_wire(acp(), deaf(), async |peer, mut far| {
+        let id = peer.reserve_call();
+        let call = || peer.call(&ask("")).reserved(id);
+        let mut one = call();
+        assert!(futures::poll!(&mut one).is_pending());
+        let error = call().await.unwrap_err();
+        assert!(matches!(error, CallError::NotAllowed { .. }), "{error}");
+        assert_eq!(tokio::join!(one, answer(&mut far, json!("still there"))).0.unwrap(), "still there");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_waker_owns_may_use_the_connection_when_it_is_dropped() {
+    let drops = Arc::new(AtomicUsize::new(0));
+    let dropped = || drops.swap(0, Ordering::Relaxed);
+    let nosy = |peer: &Peer| waker(Arc::new(Nosy { peer: peer.clone(), drops: drops.clone() }));
+    let handler = answering(async |_, context| {
+        let poll = |future: &mut agentwire_peer::Cancelled| {
+            assert!(future.poll_unpin(&mut Context::from_waker(&nosy(context.peer()))).is_pending());
+        };
+        let mut replaced = context.cancelled();
+        (0..3).for_each(|_| poll(&mut replaced));
+        assert_eq!(dropped(), 2);
+        drop(replaced);
+        assert_eq!(dropped(), 1);
+        let mut outlives = context.cancelled();
+        poll(&mut outlives);
+        std::mem::forget(outlives);
+        done(())
+    });
+    with_wire(acp().high_water(100), handler, async |peer, far| {
+        far.say(json!({"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"text": ""}}));
+        settle().await;
+        assert_eq!(dropped(), 1, "answered");
+
+        let mut call = peer.call(&ask(""));
+        (0..3).for_each(|_| {
+            assert!(call.poll_unpin(&mut Context::from_waker(&nosy(&peer))).is_pending());
+        });
+        assert_eq!(dropped(), 2);
+        drop(call);
+        assert_eq!(dropped(), 1);
+
+        let mut closed = peer.closed();
+        (0..3).for_each(|_| {
+            assert!(closed.poll_unpin(&mut Context::from_waker(&nosy(&peer))).is_pending());
+        });
+        drop(closed);
+        assert_eq!(dropped(), 3);
+
+        far.take(0);
+        (0..3).for_each(|number| peer.post(&note(number)).unwrap());
+        let mut notify = peer.notify(&note(9));
+        (0..3).for_each(|_| {
+            assert!(notify.poll_unpin(&mut Context::from_waker(&nosy(&peer))).is_pending());
+        });
+        assert_eq!(dropped(), 2);
+        drop(notify);
+        assert_eq!(dropped(), 1);
+    })
+    .await;
+}

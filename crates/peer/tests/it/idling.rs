@@ -1,0 +1,201 @@
+//! What is not done: needless polls, reads and writes.
+
+use std::cell::Cell;
+use std::future::{Future, poll_fn, ready};
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use agentwire_transport::lines;
+use futures::future::join_all;
+use futures::{AsyncRead, AsyncWrite};
+use serde_json::json;
+use tokio::task::LocalSet;
+use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+
+use crate::support::{
+    HOUR, acp, answering, ask, asked, counted, deaf, done, driver, give_way, settle, wire, within,
+};
+
+/// Counts the calls that would be system calls.
+struct Counted<T> {
+    inner: T,
+    calls: Arc<AtomicUsize>,
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Counted<T> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        Pin::new(&mut self.inner).poll_read(cx, buf)
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Counted<T> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        Pin::new(&mut self.inner).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(cx)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_close(cx)
+    }
+}
+
+/// How often each side has tried to read, and has written.
+#[derive(Clone, Default)]
+struct Counts {
+    reads: Arc<AtomicUsize>,
+    writes: Arc<AtomicUsize>,
+}
+
+impl Counts {
+    fn take(&self) -> (usize, usize) {
+        (self.reads.swap(0, Ordering::Relaxed), self.writes.swap(0, Ordering::Relaxed))
+    }
+}
+
+/// Runs `main` against an echo over lines; the counts are those of the near and the far side.
+async fn over_lines(main: impl AsyncFnOnce(agentwire_peer::Peer, [Counts; 2])) {
+    let counts = [Counts::default(), Counts::default()];
+    let (left, right) = tokio::io::duplex(1 << 20);
+    let [left, right] = [(left, &counts[0]), (right, &counts[1])].map(|(end, counts)| {
+        let (read, write) = tokio::io::split(end);
+        lines(
+            Counted { inner: read.compat(), calls: counts.reads.clone() },
+            Counted { inner: write.compat_write(), calls: counts.writes.clone() },
+        )
+    });
+    let (peer, near) = driver(acp());
+    let (_, far) = driver(acp());
+    let echo = answering(|request, _| ready(done(asked(&request))));
+    let near = near.run(deaf(), left, main(peer, counts.clone()));
+    within(HOUR, beside(async move { far.serve(echo, right).await.unwrap() }, near)).await;
+}
+
+/// Runs two futures, neither of which is polled because of the other.
+async fn beside<R>(one: impl Future<Output = ()> + 'static, other: impl Future<Output = R>) -> R {
+    LocalSet::new()
+        .run_until(async {
+            let one = tokio::task::spawn_local(one);
+            let result = other.await;
+            one.await.unwrap();
+            result
+        })
+        .await
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_said_at_once_is_written_at_once() {
+    over_lines(async |peer, counts| {
+        let calls = (0..64).map(|_| peer.call(&ask("hello")));
+        join_all(calls).await.into_iter().for_each(|answer| assert_eq!(answer.unwrap(), "hello"));
+        let [near, far] = counts.map(|counts| counts.take());
+        assert_eq!((near.1, far.1), (1, 1), "writes");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sequential_round_trip_is_one_write_each_and_few_reads() {
+    over_lines(async |peer, counts| {
+        peer.call(&ask("warm")).await.unwrap();
+        settle().await;
+        let _warm = counts.each_ref().map(Counts::take);
+        for _ in 0..100 {
+            peer.call(&ask("hello")).await.unwrap();
+        }
+        settle().await;
+        let [near, far] = counts.map(|counts| counts.take());
+        assert_eq!((near.1, far.1), (100, 100), "writes");
+        // One that finds the message and one that finds nothing more; near, one more when the call is made.
+        eprintln!("READS {} {}", near.0, far.0);
+        assert!(far.0 <= 210, "{} reads", far.0);
+        assert!(near.0 <= 310, "{} reads", near.0);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_nothing_to_do_is_not_polled() {
+    let polls = Arc::new(AtomicUsize::new(0));
+    let take = || polls.swap(0, Ordering::Relaxed);
+    let (peer, driver) = driver(acp());
+    let (wire, mut far) = wire();
+    let handler = answering(async |request, context| {
+        if asked(&request) == "wait" {
+            context.cancelled().await;
+        }
+        give_way().await;
+        done(asked(&request))
+    });
+    let counter = polls.clone();
+    let serve = async move { counted(driver.serve(handler, wire), &counter).await.unwrap() };
+    let script = async {
+        let request =
+            |id, text| json!({"jsonrpc": "2.0", "id": id, "method": "ask", "params": {"text": text}});
+        far.say(request(1, "wait"));
+        let mut call = peer.call(&ask("no answer")).timeout(Duration::from_secs(10_000));
+        assert!(futures::poll!(&mut call).is_pending());
+        settle().await;
+        assert!(take() > 0);
+        tokio::time::sleep(Duration::from_secs(9_000)).await;
+        assert_eq!((take(), far.reads() < 10), (0, true), "idle, with a call and a request open");
+
+        for id in 2..12 {
+            far.say(request(id, "hello"));
+            settle().await;
+            let polls = take();
+            assert!((1..=4).contains(&polls), "{polls} polls for one request");
+        }
+        // The far end not reading is no reason to look again and again.
+        far.take(0);
+        peer.post(&crate::support::note(1)).unwrap();
+        settle().await;
+        let polls = take();
+        assert!((1..=2).contains(&polls), "{polls} polls for one notification");
+        tokio::time::sleep(Duration::from_secs(500)).await;
+        assert_eq!(take(), 0, "idle, with a full transport");
+        far.take_all();
+        drop(call);
+        settle().await;
+        take();
+        tokio::time::sleep(Duration::from_secs(100_000)).await;
+        assert!(take() <= 1, "the alarm of a call that is no more may ring once");
+        far.hang_up();
+    };
+    within(100 * HOUR, beside(serve, script)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn main_is_not_polled_for_what_is_not_its_own() {
+    let polls = Rc::new(Cell::new(0));
+    let counted = polls.clone();
+    let (_, driver) = driver(acp());
+    let (wire, far) = wire();
+    let main = async move {
+        let counting = poll_fn(|_| {
+            counted.set(counted.get() + 1);
+            Poll::<()>::Pending
+        });
+        tokio::time::timeout(HOUR, counting).await.unwrap_err();
+    };
+    let run = async move { drop(driver.run(deaf(), wire, main).await) };
+    let script = async {
+        settle().await;
+        polls.set(0);
+        (0..1_000).for_each(|number| {
+            far.say(json!({"jsonrpc": "2.0", "method": "note", "params": {"number": number}}));
+        });
+        settle().await;
+        assert!(polls.get() <= 12, "{} polls for 1000 messages", polls.get());
+    };
+    within(2 * HOUR, beside(run, script)).await;
+}

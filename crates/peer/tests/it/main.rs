@@ -1,0 +1,15 @@
+//! The driver against a second driver, or against a far end that the test plays by hand.
+
+mod bounds;
+mod cancellation;
+mod ends;
+mod exchange;
+mod floods;
+mod hooks;
+mod idling;
+mod order;
+mod panics;
+mod pressure;
+mod support;
+mod threads;
+mod timeouts;

@@ -1,0 +1,243 @@
+//! A peer that does not read, or asks too much.
+
+use std::cell::{Cell, RefCell};
+use std::future::pending;
+use std::time::Duration;
+
+use agentwire_peer::CallError;
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+use crate::support::{acp, answering, ask, asked, deaf, done, hearing, note, noted, on, settle, with_wire};
+
+fn request(id: u64, text: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "ask", "params": {"text": text}})
+}
+
+fn notification(number: u64) -> Value {
+    json!({"jsonrpc": "2.0", "method": "note", "params": {"number": number}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_waits_while_the_peer_does_not_read() {
+    let said = Cell::new(0);
+    let handler = answering(async |_, context| {
+        for number in 0..10_000 {
+            context.peer().notify(&note(number)).await.unwrap();
+            said.set(number + 1);
+        }
+        done("done")
+    });
+    with_wire(acp().high_water(4 << 10), handler, async |_, mut far| {
+        far.take(0);
+        far.say(request(1, ""));
+        settle().await;
+        // About 80 bytes each.
+        let before = said.get();
+        assert!((30..100).contains(&before), "{before}");
+        far.take(10);
+        settle().await;
+        assert!((before + 9..=before + 11).contains(&said.get()), "{} after {before}", said.get());
+        far.take_all();
+        for number in 0..10_000 {
+            assert_eq!(far.heard().await["params"]["number"], number);
+        }
+        assert_eq!(far.heard().await["result"], "done");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn reading_goes_on_while_the_queue_is_full_and_stops_at_the_limit() {
+    let heard = RefCell::new(Vec::new());
+    let handler = on(
+        async |_, context| {
+            for number in 0..1_000 {
+                context.peer().notify(&note(number)).await.unwrap();
+            }
+            done(())
+        },
+        |notification, _| heard.borrow_mut().push(noted(&notification)),
+    );
+    with_wire(acp().high_water(1 << 10).request_limit(3), handler, async |_, mut far| {
+        far.take(0);
+        far.say(request(1, ""));
+        far.say(request(2, ""));
+        far.say(notification(1));
+        settle().await;
+        assert_eq!(*heard.borrow(), [1], "the queue is full, but a request may still come");
+        far.say(request(3, ""));
+        far.say(notification(2));
+        far.say(request(4, ""));
+        settle().await;
+        assert_eq!(*heard.borrow(), [1], "nothing may come");
+        far.take(20);
+        settle().await;
+        assert_eq!(*heard.borrow(), [1], "it is full again");
+        far.take_all();
+        settle().await;
+        assert_eq!(*heard.borrow(), [1, 2]);
+        let heard = far.heard_so_far();
+        let answers: Vec<_> = heard.iter().filter(|message| message["id"].is_u64()).collect();
+        assert_eq!((heard.len(), answers.len()), (4_004, 4));
+        assert!(answers.iter().all(|answer| answer["result"].is_null() && answer["error"].is_null()));
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn reading_starts_again_when_calls_are_taken_back() {
+    let heard = Cell::new(0);
+    let handler = on(async |_, _| pending().await, |_, _| heard.set(heard.get() + 1));
+    with_wire(acp().high_water(200).request_limit(1), handler, async |peer, mut far| {
+        far.take(0);
+        far.say(request(1, ""));
+        let calls = join_all((0..10).map(|_| peer.call(&ask("never sent"))));
+        let in_time = tokio::time::timeout(Duration::from_secs(1), calls);
+        let script = async {
+            settle().await;
+            far.say(notification(1));
+            settle().await;
+            assert_eq!(heard.get(), 0, "full of calls");
+        };
+        assert!(tokio::join!(in_time, script).0.is_err());
+        settle().await;
+        assert_eq!(heard.get(), 1);
+        far.take_all();
+        settle().await;
+        assert_eq!(far.heard_so_far(), [] as [Value; 0]);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_over_the_limit_are_refused() {
+    let handler = answering(async |request, context| {
+        context.cancelled().await;
+        done(asked(&request))
+    });
+    with_wire(acp().request_limit(2), handler, async |_, mut far| {
+        (1..=3).for_each(|id| far.say(request(id, "here")));
+        let refusal = far.heard().await;
+        assert_eq!((&refusal["id"], &refusal["error"]["data"]), (&json!(3), &json!({"limit": 2})));
+        far.say(json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 2}}));
+        assert_eq!(far.heard().await["result"], "here");
+        far.say(request(4, ""));
+        settle().await;
+        assert_eq!(far.heard_so_far(), [] as [Value; 0], "there was a place again");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn everybody_who_waits_gets_room() {
+    with_wire(acp().high_water(100), deaf(), async |peer, mut far| {
+        far.take(0);
+        let talkers = join_all((0..10).map(async |_| {
+            for number in 0..100 {
+                peer.notify(&note(number)).await.unwrap();
+            }
+        }));
+        let listener = async {
+            for _ in 0..1_000 {
+                far.take(1);
+                far.heard().await;
+            }
+        };
+        tokio::join!(talkers, listener);
+    })
+    .await;
+}
+
+/// Two wait for room, one after the other: the first is woken and finds that others were quicker, or leaves.
+async fn two_wait(leaves: bool) {
+    with_wire(acp().high_water(100), deaf(), async |peer, mut far| {
+        far.take(0);
+        peer.notify(&note(0)).await.unwrap();
+        peer.notify(&note(1)).await.unwrap();
+        let mut first = peer.notify(&note(2));
+        assert!(futures::poll!(&mut first).is_pending());
+        far.take(1);
+        settle().await;
+        assert_eq!(far.heard_so_far().len(), 1, "there is room");
+        peer.notify(&note(3)).await.unwrap();
+        // In a task of its own, which nobody polls by chance.
+        let second = tokio::spawn({
+            let peer = peer.clone();
+            async move { peer.notify(&note(4)).await.unwrap() }
+        });
+        settle().await;
+        if leaves {
+            drop(first);
+            far.take_all();
+        } else {
+            assert!(futures::poll!(&mut first).is_pending());
+            far.take_all();
+            first.await.unwrap();
+        }
+        second.await.unwrap();
+        settle().await;
+        assert_eq!(far.heard_so_far().len(), if leaves { 3 } else { 4 });
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_who_was_woken_and_leaves_takes_nobodys_place() {
+    two_wait(true).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_who_was_woken_and_waits_again_takes_nobodys_place() {
+    two_wait(false).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn notifications_that_are_given_up_leave_no_gap() {
+    let heard = Cell::new(0);
+    let handler = hearing(|_, _| heard.set(heard.get() + 1));
+    with_wire(acp().high_water(100), handler, async |peer, mut far| {
+        far.take(0);
+        for number in 0..20 {
+            let _given_up = tokio::time::timeout(Duration::from_secs(1), peer.notify(&note(number))).await;
+        }
+        let call = peer.call(&ask("")).timeout(Duration::from_secs(5));
+        let script = async {
+            settle().await;
+            far.take_all();
+            while far.heard().await["id"] != 1 {}
+            far.say(json!({"jsonrpc": "2.0", "id": 1, "result": true}));
+        };
+        assert_eq!(tokio::join!(call, script).0.unwrap(), true);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_wait_for_room_counts_towards_the_time_out() {
+    with_wire(acp().high_water(100), deaf(), async |peer, far| {
+        far.take(0);
+        peer.notify(&note(0)).await.unwrap();
+        peer.notify(&note(1)).await.unwrap();
+        let start = tokio::time::Instant::now();
+        let call = |seconds| {
+            let call = peer.call(&ask("")).timeout(Duration::from_secs(seconds));
+            async move { (call.await, start.elapsed().as_secs()) }
+        };
+        for (seconds, (error, elapsed)) in [2, 1, 3].into_iter().zip(join_all([2, 1, 3].map(call)).await) {
+            assert!(matches!(error, Err(CallError::TimedOut { .. })), "{error:?}");
+            assert_eq!(elapsed, seconds);
+        }
+        // Room that comes in time leaves only the rest of the time.
+        let (late, ()) = tokio::join!(call(10), async {
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            far.take_all();
+        });
+        assert!(
+            matches!(late.0, Err(CallError::TimedOut { after, .. }) if after.as_secs() == 10),
+            "{late:?}"
+        );
+        assert_eq!(late.1, 13);
+    })
+    .await;
+}
