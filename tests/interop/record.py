@@ -1,7 +1,7 @@
 """Writes down what two programs say to each other: `record.py FILE CLIENT PEER COMMAND…`.
 
-It starts COMMAND and stands between it and its own stdin and stdout. Each line becomes one JSON object in
-FILE: {"from": CLIENT or PEER, "message": …}. Names of this machine and of its user are replaced.
+It starts COMMAND and stands between it and its own stdin and stdout. Each line becomes one JSON object
+at the end of FILE: {"from": CLIENT or PEER, "message": …}. Names of this machine and of its user are replaced.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ def scrubbed(text: str) -> str:
     for path, name in [(here, "/home/user/project"), (repository, "/home/user/agentwire"), (os.path.expanduser("~"), "/home/user")]:
         text = text.replace(path + "/", name + "/").replace(path + '"', name + '"')
     text = re.sub(re.escape(tempfile.gettempdir()) + r"/[A-Za-z0-9._-]+", "/tmp/scratch", text)
-    for word in {socket.gethostname(), getpass.getuser()}:
+    for word in {socket.gethostname(), getpass.getuser()} - {"root"}:
         text = re.sub(rf"\b{re.escape(word)}\b", "user", text)
     return text
 
@@ -53,7 +53,7 @@ async def main() -> int:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, sys.stdout)
     stdout = asyncio.StreamWriter(transport, protocol, None, loop)
-    with open(path, "w", encoding="utf-8") as out:
+    with open(path, "a", encoding="utf-8") as out:
         said = asyncio.create_task(copy(stdin, child.stdin, client, out))
         await copy(child.stdout, stdout, peer, out)
         said.cancel()

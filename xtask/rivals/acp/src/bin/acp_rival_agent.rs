@@ -29,8 +29,8 @@ async fn main() -> Result<()> {
         )
         .on_receive_request(
             async move |request: PromptRequest, responder, connection| {
-                for _ in 0..updates_wanted(&request) {
-                    let text = TextContent::new("a piece of the answer as it comes");
+                for number in 0..updates_wanted(&request) {
+                    let text = TextContent::new(format!("chunk {number}"));
                     let chunk = SessionUpdate::AgentMessageChunk(ContentChunk::new(ContentBlock::Text(text)));
                     connection
                         .send_notification(SessionNotification::new(request.session_id.clone(), chunk))?;

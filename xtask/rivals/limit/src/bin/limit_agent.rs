@@ -53,13 +53,11 @@ fn handle(message: Envelope<'_>, output: &mut Output) -> io::Result<()> {
         "session/prompt" => {
             let prompt: PromptRequest<'_> = message.params()?;
             for block in &prompt.prompt {
-                let updates =
+                let updates: u64 =
                     block.text.strip_prefix("burst ").and_then(|count| count.parse().ok()).unwrap_or(0);
-                for _ in 0..updates {
-                    let content = ContentBlock {
-                        r#type: "text".into(),
-                        text: "a piece of the answer as it comes".into(),
-                    };
+                for number in 0..updates {
+                    let content =
+                        ContentBlock { r#type: "text".into(), text: format!("chunk {number}").into() };
                     let update = SessionUpdate::AgentMessageChunk { content };
                     output.notify(
                         "session/update",

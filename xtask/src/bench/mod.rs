@@ -1,0 +1,193 @@
+//! `cargo xtask bench stdio`: our programs, the rivals' and hand-written loops, side by side in one run.
+//!
+//! One load generator (`wire`) speaks bytes to all of them, so a difference is theirs. Subjects take turns within each
+//! repetition and every repetition starts fresh programs; a row's number is the median. The limit programs are blocking
+//! loops written for this one purpose: what a machine can do at all, not what a library can.
+
+mod acp;
+mod mcp;
+mod minimal;
+mod pace;
+mod process;
+mod rows;
+mod scenario;
+mod subject;
+mod table;
+mod wire;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::json;
+
+use self::pace::{Pace, median};
+use self::scenario::{Measured, Scenario};
+use self::subject::{Programs, Subject};
+use self::table::Report;
+
+/// How to ask for it.
+pub(crate) const USAGE: &str = "\
+cargo xtask bench stdio [--quick] [--build] [--only ROW]... [--json FILE] [--check] [--rivals-only]
+
+  --quick        three short repetitions, and no build rows unless --build asks for them
+  --build        measure the clean builds (rows h), which take minutes; part of a full run
+  --only ROW     only the scenario of this row (a to n); may be given again
+  --json FILE    write the samples too
+  --check        exit with an error when a floor is missed
+  --rivals-only  leave our side out, to look at the yardsticks alone";
+
+#[derive(Default)]
+struct Options {
+    quick: bool,
+    build: bool,
+    only: Vec<String>,
+    json: Option<PathBuf>,
+    check: bool,
+    rivals_only: bool,
+}
+
+/// Runs the command with the arguments that follow `bench`.
+pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
+    use lexopt::prelude::*;
+    let mut options = Options::default();
+    let mut suite = None;
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("quick") => options.quick = true,
+            Long("build") => options.build = true,
+            Long("only") => options.only.push(arguments.value()?.string()?),
+            Long("json") => options.json = Some(arguments.value()?.into()),
+            Long("check") => options.check = true,
+            Long("rivals-only") => options.rivals_only = true,
+            Value(name) if suite.is_none() => suite = Some(name.string()?),
+            other => bail!("{}\n\n{USAGE}", other.unexpected()),
+        }
+    }
+    ensure!(suite.as_deref() == Some("stdio"), "{USAGE}");
+    if cfg!(debug_assertions) {
+        return again_in_release(root);
+    }
+    stdio(root, &options)
+}
+
+/// The load generator must be optimized; `cargo xtask` builds in the dev profile.
+fn again_in_release(root: &Path) -> Result<()> {
+    let status = Command::new("cargo")
+        .args(["run", "--quiet", "--release", "--package", "xtask", "--"])
+        .args(std::env::args_os().skip(1))
+        .current_dir(root)
+        .status()?;
+    ensure!(status.success(), "the benchmark ended with {status}");
+    Ok(())
+}
+
+fn stdio(root: &Path, options: &Options) -> Result<()> {
+    let wanted = Wanted::new(options)?;
+    eprintln!("building the programs in release mode");
+    let programs = Programs::build(root, !options.rivals_only)?;
+    let (acp, mcp) = (programs.acp(root, wanted.build)?, programs.mcp());
+    let pace = if options.quick { Pace::quick() } else { Pace::full() };
+    let mut others = Vec::new();
+
+    let mut reports = Vec::new();
+    if wanted.any(&acp::SCENARIOS) || wanted.build {
+        check(&acp, acp::check)?;
+        let mut measured = wanted.measure(&acp::SCENARIOS, &acp, &pace, &mut others)?;
+        if wanted.build {
+            eprintln!("measuring {}", minimal::SCENARIO.name);
+            let has_one = |subject: &Subject| subject.minimal.is_some();
+            measured.extend(scenario::run(&minimal::SCENARIO, &acp, has_one, &pace, 1, &mut others)?);
+        }
+        reports.push(Report { title: "ACP over stdio", subjects: &acp, measured });
+    }
+    if wanted.any(&mcp::SCENARIOS) {
+        check(&mcp, mcp::check)?;
+        let measured = wanted.measure(&mcp::SCENARIOS, &mcp, &pace, &mut others)?;
+        reports.push(Report { title: "MCP over stdio", subjects: &mcp, measured });
+    }
+    finish(&reports, &pace, &others, options)
+}
+
+fn finish(reports: &[Report<'_>], pace: &Pace, others: &[f64], options: &Options) -> Result<()> {
+    let worst = others.iter().copied().fold(0.0, f64::max);
+    let usual = median(others.iter().copied());
+    println!(
+        "{} cores, medians of {} repetitions; other programs used {:.0} % of one core in the median repetition, {:.0} % in \
+         the worst",
+        std::thread::available_parallelism()?,
+        pace.repetitions,
+        usual * 100.0,
+        worst * 100.0,
+    );
+    if usual > 0.1 {
+        println!(
+            "The machine was busy: two programs that wait for each other fare differently then. Take this as a hint."
+        );
+    }
+    reports.iter().for_each(Report::print);
+    if let Some(path) = &options.json {
+        let rows: Vec<_> = reports.iter().flat_map(Report::json).collect();
+        let document = json!({ "repetitions": pace.repetitions, "others": { "median": usual, "worst": worst }, "rows": rows });
+        std::fs::write(path, format!("{document:#}\n")).with_context(|| path.display().to_string())?;
+    }
+    let misses: Vec<String> = reports.iter().flat_map(Report::misses).collect();
+    if options.rivals_only {
+        println!("\nOur side was left out (--rivals-only): no floor was judged.");
+    } else {
+        println!("\n{} floors missed", misses.len());
+    }
+    ensure!(!options.check || misses.is_empty(), "missed: {}", misses.join("; "));
+    ensure!(!(options.check && options.rivals_only), "--check needs our side");
+    Ok(())
+}
+
+fn check(subjects: &[Subject], check: fn(&Subject) -> Result<()>) -> Result<()> {
+    for subject in subjects {
+        check(subject).with_context(|| format!("{} does not behave as every subject must", subject.label))?;
+    }
+    Ok(())
+}
+
+/// Which scenarios to run.
+struct Wanted<'a> {
+    only: &'a [String],
+    build: bool,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(options: &'a Options) -> Result<Self> {
+        let all = acp::SCENARIOS.iter().chain(&mcp::SCENARIOS).chain([&minimal::SCENARIO]);
+        let keys: Vec<&str> = all.flat_map(|scenario| scenario.rows).map(|row| row.key).collect();
+        for key in &options.only {
+            ensure!(keys.contains(&key.as_str()), "no row {key}; the rows are {}", keys.join(", "));
+        }
+        let wanted = Self { only: &options.only, build: false };
+        let by_default = options.only.is_empty() && !options.quick;
+        let asked = !options.only.is_empty() && wanted.has(&minimal::SCENARIO);
+        Ok(Self { build: options.build || by_default || asked, ..wanted })
+    }
+
+    fn has(&self, scenario: &Scenario) -> bool {
+        self.only.is_empty() || scenario.rows.iter().any(|row| self.only.iter().any(|key| key == row.key))
+    }
+
+    fn any(&self, scenarios: &[Scenario]) -> bool {
+        scenarios.iter().any(|scenario| self.has(scenario))
+    }
+
+    fn measure(
+        &self,
+        scenarios: &[Scenario],
+        subjects: &[Subject],
+        pace: &Pace,
+        others: &mut Vec<f64>,
+    ) -> Result<Vec<Measured>> {
+        let mut measured = Vec::new();
+        for scenario in scenarios.iter().filter(|scenario| self.has(scenario)) {
+            eprintln!("measuring {}", scenario.name);
+            measured.extend(scenario::run(scenario, subjects, |_| true, pace, pace.repetitions, others)?);
+        }
+        Ok(measured)
+    }
+}

@@ -1,0 +1,142 @@
+//! Who is measured: our programs, the rivals', and the limit; where they are built and how they are started.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, bail, ensure};
+
+use super::minimal::Minimal;
+
+/// Whose program it is, which decides the ratios and the floors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    Ours,
+    Rival,
+    Limit,
+}
+
+/// One column of the table.
+pub(crate) struct Subject {
+    pub(crate) side: Side,
+    pub(crate) label: &'static str,
+    /// The agent or the server.
+    pub(crate) service: Launch,
+    /// The client, where there is one.
+    pub(crate) client: Option<Launch>,
+    /// The package of a minimal agent, where its build is measured.
+    pub(crate) minimal: Option<Minimal>,
+}
+
+/// How a program is started.
+#[derive(Clone)]
+pub(crate) struct Launch {
+    pub(crate) program: PathBuf,
+    pub(crate) environment: Vec<(&'static str, String)>,
+}
+
+impl Launch {
+    fn new(program: PathBuf) -> Self {
+        Self { program, environment: Vec::new() }
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.environment.push((name, value.to_string()));
+        self
+    }
+}
+
+/// Our own programs: package, example.
+const OURS: [(&str, &str); 3] = [
+    ("agentwire-acp-agent", "bench_agent"),
+    ("agentwire-acp-client", "bench_client"),
+    ("agentwire-mcp-server", "bench_server"),
+];
+
+/// Everything that was built, by name.
+pub(crate) struct Programs {
+    ours: Option<PathBuf>,
+    rivals: PathBuf,
+}
+
+impl Programs {
+    /// Builds all programs in release mode. A missing one is an error, unless our side is left out on purpose.
+    pub(crate) fn build(root: &Path, with_ours: bool) -> Result<Self> {
+        let rivals = root.join("xtask/rivals/Cargo.toml");
+        cargo(root, &["build", "--release", "--workspace", "--manifest-path", &rivals.to_string_lossy()])?;
+        let ours = if with_ours { Some(build_ours(root)?) } else { None };
+        Ok(Self { ours, rivals: target_directory(&rivals)?.join("release") })
+    }
+
+    /// The agents and clients of ACP.
+    pub(crate) fn acp(&self, root: &Path, with_minimal: bool) -> Result<Vec<Subject>> {
+        let mut subjects = Vec::new();
+        if let Some(examples) = &self.ours {
+            subjects.push(Subject {
+                side: Side::Ours,
+                label: "ours",
+                service: Launch::new(examples.join("bench_agent")),
+                client: Some(Launch::new(examples.join("bench_client"))),
+                minimal: with_minimal.then(|| Minimal::generate(root)).transpose()?,
+            });
+        }
+        let rival = || Minimal::at(root.join("xtask/rivals/Cargo.toml"), "rival-minimal");
+        subjects.push(Subject {
+            side: Side::Rival,
+            label: "agent-client-protocol 5.0.0",
+            service: Launch::new(self.rivals.join("acp_rival_agent")),
+            client: Some(Launch::new(self.rivals.join("acp_rival_client"))),
+            minimal: with_minimal.then(rival),
+        });
+        subjects.push(Subject {
+            side: Side::Limit,
+            label: "limit",
+            service: Launch::new(self.rivals.join("limit_agent")),
+            client: Some(Launch::new(self.rivals.join("limit_client"))),
+            minimal: None,
+        });
+        Ok(subjects)
+    }
+
+    /// The servers of MCP. Where rmcp has a choice, each choice is a column, and the best of them is the rival.
+    pub(crate) fn mcp(&self) -> Vec<Subject> {
+        let server = |side, label, service| Subject { side, label, service, client: None, minimal: None };
+        let best = Launch::new(self.rivals.join("mcp_rival_server_best"));
+        let ours = self.ours.as_ref().map(|examples| Launch::new(examples.join("bench_server")));
+        let ours = ours.map(|service| server(Side::Ours, "ours", service));
+        let others = [
+            server(
+                Side::Rival,
+                "rmcp 3.9.0 stdio",
+                Launch::new(self.rivals.join("mcp_rival_server_default")),
+            ),
+            server(Side::Rival, "rmcp pipes", best.clone()),
+            server(Side::Rival, "rmcp pipes 1 thread", best.with("THREADS", 1)),
+            server(Side::Limit, "limit", Launch::new(self.rivals.join("limit_server"))),
+        ];
+        ours.into_iter().chain(others).collect()
+    }
+}
+
+fn build_ours(root: &Path) -> Result<PathBuf> {
+    for (package, example) in OURS {
+        let folder = package.trim_start_matches("agentwire-");
+        let source = format!("crates/{folder}/examples/{example}.rs");
+        ensure!(root.join(&source).is_file(), "a subject is missing: {source} does not exist");
+        cargo(root, &["build", "--release", "--package", package, "--example", example])?;
+    }
+    Ok(target_directory(&root.join("Cargo.toml"))?.join("release/examples"))
+}
+
+/// Where a workspace builds to; `CARGO_TARGET_DIR` and a user's configuration are respected.
+fn target_directory(manifest: &Path) -> Result<PathBuf> {
+    let metadata = cargo_metadata::MetadataCommand::new().manifest_path(manifest).no_deps().exec()?;
+    Ok(metadata.target_directory.into_std_path_buf())
+}
+
+fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
+    let status = Command::new("cargo").arg("--quiet").args(arguments).current_dir(root).status()?;
+    if !status.success() {
+        bail!("cargo {} failed", arguments.join(" "));
+    }
+    Ok(())
+}

@@ -1,0 +1,290 @@
+//! The load generator's half of a conversation: bytes out, lines in, nothing parsed that need not be.
+//!
+//! It has to be much faster than anything it measures, so it counts newlines, looks for an answer's `id` by its bytes, and
+//! joins the requests that one read makes room for into one write. Whether the answers *mean* the right thing is checked
+//! once for each program, with a real parser, before anything is measured.
+
+use std::io::{self, Read, Write};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use memchr::memmem::Finder;
+use serde_json::{Value, json};
+
+use super::process::Process;
+
+/// Room for all that a pipe holds.
+const CHUNK: usize = 64 * 1024;
+
+/// Lines out of a pipe.
+pub(crate) struct Lines<R> {
+    source: R,
+    buffer: Vec<u8>,
+    /// Where the first unread line begins.
+    start: usize,
+    /// How far the unread bytes have been searched for a newline.
+    searched: usize,
+    end: usize,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(source: R) -> Self {
+        Self { source, buffer: vec![0; CHUNK], start: 0, searched: 0, end: 0 }
+    }
+
+    /// Makes room for a line of this many bytes now, so that it costs nothing while the clock runs.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        self.buffer.resize(self.buffer.len().max(bytes), 0);
+    }
+
+    /// Waits for the next line and returns it without its newline.
+    pub(crate) fn next(&mut self) -> io::Result<&[u8]> {
+        loop {
+            if let Some(found) = memchr::memchr(b'\n', &self.buffer[self.searched..self.end]) {
+                let line = self.start..self.searched + found;
+                self.start = line.end + 1;
+                self.searched = self.start;
+                return Ok(&self.buffer[line]);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Waits until there is a line and hands over those that are complete, at most `most`.
+    fn batch(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+        loop {
+            let begin = self.start;
+            for newline in memchr::memchr_iter(b'\n', &self.buffer[begin..self.end]).take(most) {
+                each(&self.buffer[self.start..begin + newline]);
+                self.start = begin + newline + 1;
+            }
+            if self.start > begin {
+                self.searched = self.start;
+                return Ok(());
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Reads until `lines` lines have come and returns the last of them.
+    pub(crate) fn skip_to(&mut self, lines: u64) -> Result<&[u8]> {
+        let mut seen = 0;
+        loop {
+            let fresh = &self.buffer[self.searched..self.end];
+            let newlines = memchr::memchr_iter(b'\n', fresh).count() as u64;
+            if seen + newlines >= lines {
+                for _ in seen + 1..lines {
+                    self.next()?;
+                }
+                return Ok(self.next()?);
+            }
+            seen += newlines;
+            if let Some(last) = memchr::memrchr(b'\n', fresh) {
+                self.start = self.searched + last + 1;
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Waits for some bytes, without taking them.
+    pub(crate) fn wait(&mut self) -> io::Result<()> {
+        if self.start == self.end { self.fill() } else { Ok(()) }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        self.searched = self.end;
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.searched -= self.start;
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end == self.buffer.len() {
+            self.buffer.resize(2 * self.end, 0);
+        }
+        match self.source.read(&mut self.buffer[self.end..])? {
+            0 => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the program closed its output")),
+            read => {
+                self.end += read;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A request whose id is filled in: everything before the id, and everything after.
+pub(crate) struct Template {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+}
+
+impl Template {
+    /// `params` is JSON text, because the order of its members is what real peers write and a parsed value would lose it.
+    pub(crate) fn new(method: &str, params: &str) -> Self {
+        let tail = format!(",\"method\":\"{method}\",\"params\":{params}}}\n");
+        Self { head: b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec(), tail: tail.into_bytes() }
+    }
+
+    /// Adds one request, a line.
+    pub(crate) fn write(&self, id: u64, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.head);
+        // Infallible: a Vec takes all.
+        let _ = write!(out, "{id}");
+        out.extend_from_slice(&self.tail);
+    }
+}
+
+/// How long to load a program, and how much.
+#[derive(Clone, Copy)]
+pub(crate) struct Window {
+    pub(crate) warm_up: Duration,
+    pub(crate) measured: Duration,
+}
+
+/// What a program did in a window.
+pub(crate) struct Rate {
+    pub(crate) per_second: f64,
+    /// Processor time of the program for one call, in microseconds.
+    pub(crate) microseconds: f64,
+}
+
+/// How requests follow each other.
+#[derive(Clone, Copy)]
+pub(crate) struct Flow {
+    pub(crate) in_flight: u64,
+    /// The most new requests that are joined into one write. At `in_flight`, a client that asks again for all that one
+    /// read answered; below that, the program has work while the client still reads, so neither waits for the other.
+    pub(crate) joined: usize,
+}
+
+impl Flow {
+    pub(crate) const SEQUENTIAL: Self = Self { in_flight: 1, joined: 1 };
+    pub(crate) const IN_FLIGHT: Self = Self { in_flight: 64, joined: 64 };
+    pub(crate) const OVERLAPPED: Self = Self { in_flight: 64, joined: 16 };
+}
+
+/// Keeps requests in flight and counts the answers of the window. Each id must be answered once, with a result.
+pub(crate) fn pump(process: &mut Process, template: &Template, flow: Flow, window: Window) -> Result<Rate> {
+    let mut pump = Pump::new(template, flow);
+    pump.send(process, flow.in_flight)?;
+    pump.run(process, window.warm_up)?;
+    let processor_time = process.processor_time()?;
+    let begun = Instant::now();
+    let calls = pump.run(process, window.measured)?;
+    let wall = begun.elapsed();
+    let processor_time = process.processor_time()? - processor_time;
+    pump.drain(process)?;
+    Ok(Rate {
+        per_second: calls as f64 / wall.as_secs_f64(),
+        microseconds: processor_time.as_secs_f64() * 1e6 / calls as f64,
+    })
+}
+
+struct Pump<'a> {
+    template: &'a Template,
+    flow: Flow,
+    id: Finder<'static>,
+    result: Finder<'static>,
+    out: Vec<u8>,
+    sent: u64,
+    answered: u64,
+    /// The sum of the ids answered, to compare with the sum of those sent.
+    ids: u64,
+    refused: u64,
+}
+
+impl<'a> Pump<'a> {
+    fn new(template: &'a Template, flow: Flow) -> Self {
+        let (id, result) = (Finder::new("\"id\":"), Finder::new("\"result\":"));
+        Self { template, flow, id, result, out: Vec::new(), sent: 0, answered: 0, ids: 0, refused: 0 }
+    }
+
+    fn send(&mut self, process: &mut Process, count: u64) -> Result<()> {
+        self.out.clear();
+        for _ in 0..count {
+            self.sent += 1;
+            self.template.write(self.sent, &mut self.out);
+        }
+        Ok(process.input.write_all(&self.out)?)
+    }
+
+    fn receive(&mut self, process: &mut Process) -> Result<u64> {
+        let before = self.answered;
+        process.lines.batch(self.flow.joined, |line| {
+            let id = self.id.find(line).map(|at| number(&line[at + 5..]));
+            self.refused += u64::from(self.result.find(line).is_none() || id.is_none());
+            self.ids += id.unwrap_or(0);
+            self.answered += 1;
+        })?;
+        Ok(self.answered - before)
+    }
+
+    fn run(&mut self, process: &mut Process, time: Duration) -> Result<u64> {
+        let (begun, before) = (Instant::now(), self.answered);
+        while begun.elapsed() < time {
+            let room = self.receive(process)?;
+            self.send(process, room)?;
+        }
+        Ok(self.answered - before)
+    }
+
+    /// Waits for what is still in flight.
+    fn drain(&mut self, process: &mut Process) -> Result<()> {
+        while self.answered < self.sent {
+            self.receive(process)?;
+        }
+        ensure!(self.refused == 0, "{} of {} answers were no results", self.refused, self.sent);
+        ensure!(self.ids == self.sent * (self.sent + 1) / 2, "not every request was answered exactly once");
+        Ok(())
+    }
+}
+
+fn number(digits: &[u8]) -> u64 {
+    digits
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .fold(0, |sum, byte| sum * 10 + u64::from(byte - b'0'))
+}
+
+/// How a burst of notifications went.
+pub(crate) struct Burst {
+    /// From the request to the first byte.
+    pub(crate) first: Duration,
+    pub(crate) all: Duration,
+}
+
+/// Asks for `count` notifications with one request and reads them all, and the answer, which must be the last line.
+/// Between the first byte and the rest it does not read for `stall`.
+pub(crate) fn burst(process: &mut Process, request: &Value, count: u64, stall: Duration) -> Result<Burst> {
+    let line = format!("{request}\n");
+    let begun = Instant::now();
+    process.input.write_all(line.as_bytes())?;
+    process.lines.wait()?;
+    let first = begun.elapsed();
+    std::thread::sleep(stall);
+    let last = process.lines.skip_to(count + 1)?;
+    let all = begun.elapsed();
+    let last: Value = serde_json::from_slice(last).context("the line after the burst is no JSON")?;
+    ensure!(last["id"] == request["id"] && last["result"].is_object(), "after {count} lines came {last}");
+    Ok(Burst { first, all })
+}
+
+/// One request and its answer, for handshakes and checks; notifications before the answer are handed to `seen`.
+pub(crate) fn call(process: &mut Process, request: &Value, mut seen: impl FnMut(Value)) -> Result<Value> {
+    process.input.write_all(format!("{request}\n").as_bytes())?;
+    loop {
+        let mut message: Value = serde_json::from_slice(process.lines.next()?)?;
+        match message.get("id") {
+            None => seen(message),
+            Some(id) if *id == request["id"] && message["result"].is_object() => {
+                return Ok(message["result"].take());
+            }
+            Some(_) => bail!("{request} was answered with {message}"),
+        }
+    }
+}
+
+/// A request as a value.
+pub(crate) fn request(id: u64, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}

@@ -1,0 +1,126 @@
+//! Our ACP agent with the clients of others.
+
+use std::fs;
+
+use anyhow::{Result, ensure};
+use serde_json::json;
+
+use super::Pair;
+use super::peers::line;
+use super::scratch::{Outcome, Scratch};
+
+pub(super) const PAIRS: &[Pair] = &[
+    Pair { name: "our agent, PyPI client", limit: 60, check: pypi },
+    Pair { name: "our agent with our MCP server, PyPI client", limit: 60, check: pypi_with_tools },
+    Pair { name: "our agent, acpx: text", limit: 60, check: text },
+    Pair { name: "our agent, acpx: write", limit: 60, check: write },
+    Pair { name: "our agent, acpx: rejected write", limit: 60, check: rejected },
+    Pair { name: "our agent, acpx: read", limit: 60, check: read },
+    Pair { name: "our agent, acpx: terminal", limit: 60, check: terminal },
+    Pair { name: "our agent, acpx: cancel", limit: 60, check: cancel },
+    Pair { name: "our agent with npm server-everything, acpx", limit: 60, check: tools },
+];
+
+fn pypi(scratch: &Scratch<'_>) -> Result<()> {
+    let agent = scratch.peers().agentwire(&["agent"]);
+    let arguments: Vec<_> = agent.iter().map(String::as_str).collect();
+    scratch.run(&scratch.peers().pypi("client.py", &arguments))?.expect_code(0)
+}
+
+fn pypi_with_tools(scratch: &Scratch<'_>) -> Result<()> {
+    let server = line(&scratch.peers().agentwire(&["server", "--stdio"]));
+    let agent = scratch.peers().agentwire(&["agent"]);
+    let mut arguments = vec!["--mcp", &server];
+    arguments.extend(agent.iter().map(String::as_str));
+    scratch.run(&scratch.peers().pypi("client.py", &arguments))?.expect_code(0)
+}
+
+/// The command line of acpx for one prompt to our agent. It prints every message in both directions.
+fn command(scratch: &Scratch<'_>, options: &[&str], prompt: &str) -> Vec<String> {
+    let agent = line(&scratch.peers().agentwire(&["agent"]));
+    let project = scratch.project().display().to_string();
+    let mut arguments =
+        vec!["--format", "json", "--json-strict", "--timeout", "30", "--cwd", &project, "--agent", &agent];
+    arguments.extend(options);
+    arguments.extend(["exec", prompt]);
+    scratch.peers().package("acpx/dist/cli.js", &arguments)
+}
+
+fn acpx(scratch: &Scratch<'_>, options: &[&str], prompt: &str) -> Result<Outcome> {
+    let outcome = scratch.run(&command(scratch, options, prompt))?;
+    ensure!(stop_reason(&outcome)? == "end_turn", "the turn did not end well");
+    Ok(outcome)
+}
+
+/// The reason in the last answer that has one.
+fn stop_reason(outcome: &Outcome) -> Result<String> {
+    let messages = outcome.json()?;
+    let reason = messages.iter().rev().find_map(|message| message["result"]["stopReason"].as_str());
+    Ok(reason.unwrap_or_default().to_owned())
+}
+
+fn text(scratch: &Scratch<'_>) -> Result<()> {
+    let outcome = acpx(scratch, &["--approve-all"], "good morning")?;
+    outcome.expect_code(0)?;
+    let messages = outcome.json()?;
+    let said: String = messages
+        .iter()
+        .filter_map(|message| message["params"]["update"]["content"]["text"].as_str())
+        .collect();
+    ensure!(said.contains("good morning"), "our agent said {said:?}");
+    Ok(())
+}
+
+fn write(scratch: &Scratch<'_>) -> Result<()> {
+    let outcome = acpx(scratch, &["--approve-all"], "/write note.txt hello from acpx")?;
+    outcome.expect("session/request_permission")?;
+    outcome.expect(r#""status":"completed""#)?;
+    outcome.expect_code(0)?;
+    scratch.expect_file("note.txt", "hello from acpx")
+}
+
+fn rejected(scratch: &Scratch<'_>) -> Result<()> {
+    // acpx has an exit code of its own for denied permissions, so that only the turn's end is looked at.
+    acpx(scratch, &["--deny-all"], "/write note.txt hello from acpx")?.expect(r#""status":"failed""#)?;
+    ensure!(!scratch.file("note.txt").exists(), "a file was written without permission");
+    Ok(())
+}
+
+fn read(scratch: &Scratch<'_>) -> Result<()> {
+    fs::write(scratch.file("note.txt"), "words to be read")?;
+    let outcome = acpx(scratch, &["--approve-all"], "/read note.txt")?;
+    let messages = outcome.json()?;
+    let mut updates = messages.iter().map(|message| &message["params"]["update"]);
+    ensure!(
+        updates.any(|update| super::chat::holds(update, "words to be read")),
+        "the content was not shown"
+    );
+    outcome.expect_code(0)
+}
+
+fn terminal(scratch: &Scratch<'_>) -> Result<()> {
+    let outcome = acpx(scratch, &["--approve-all"], "/run echo from the terminal")?;
+    outcome.expect("terminal/create")?;
+    outcome.expect("terminal/release")?;
+    outcome.expect("from the terminal\\n")?;
+    outcome.expect_code(0)
+}
+
+fn cancel(scratch: &Scratch<'_>) -> Result<()> {
+    let outcome =
+        scratch.interrupt_at("session/prompt", &command(scratch, &["--approve-all"], "/slow 60"))?;
+    outcome.expect("session/cancel")?;
+    ensure!(stop_reason(&outcome)? == "cancelled", "our agent did not say that the turn was cancelled");
+    Ok(())
+}
+
+fn tools(scratch: &Scratch<'_>) -> Result<()> {
+    let server = scratch.peers().package("@modelcontextprotocol/server-everything/dist/index.js", &[]);
+    let config = json!({ "mcpServers": [{ "name": "everything", "command": server[0], "args": server[1..], "env": [] }] });
+    let path = scratch.file("mcp.json").display().to_string();
+    fs::write(&path, config.to_string())?;
+    let outcome =
+        acpx(scratch, &["--approve-all", "--mcp-config", &path], r#"/call get-sum {"a": 2, "b": 40}"#)?;
+    outcome.expect("The sum of 2 and 40 is 42")?;
+    outcome.expect_code(0)
+}

@@ -1,0 +1,67 @@
+//! The whole chain: our client, our agent, and the MCP servers of others behind it.
+
+use std::fs;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+
+use super::Pair;
+use super::chat::{Chat, turn};
+use super::mcp_client::{everything, files};
+use super::scratch::Scratch;
+
+pub(super) const PAIRS: &[Pair] = &[
+    Pair { name: "our client, our agent, both npm servers: list", limit: 60, check: list },
+    Pair { name: "our client, our agent, both npm servers: call", limit: 90, check: call },
+    Pair { name: "our client, our agent, both npm servers: failed call", limit: 60, check: failed_call },
+    Pair { name: "our client, our agent, PyPI server", limit: 60, check: pypi },
+];
+
+/// A turn of our agent with both npm servers.
+fn chain(scratch: &Scratch<'_>, prompt: &str) -> Result<Chat> {
+    let everything = format!("everything={}", everything(scratch));
+    let files = format!("files={}", files(scratch));
+    turn(scratch, &[], &["--yes", "--mcp", &everything, "--mcp", &files], prompt)
+}
+
+/// The name under which our agent offers a tool: it may stand behind the name of its server.
+fn offered(chat: &Chat, tool: &str) -> Result<String> {
+    let shown = chat.updates.iter().map(Value::to_string).collect::<String>() + &chat.text();
+    let mut words = shown.split(|c: char| !(c.is_alphanumeric() || "_-./:".contains(c)));
+    let name = words.find(|word| word.ends_with(tool));
+    Ok(name.with_context(|| format!("{tool} is not offered, but {}", chat.text()))?.to_owned())
+}
+
+fn list(scratch: &Scratch<'_>) -> Result<()> {
+    let chat = chain(scratch, "/tools")?;
+    for tool in ["echo", "get-sum", "read_text_file", "list_directory"] {
+        offered(&chat, tool)?;
+    }
+    Ok(())
+}
+
+fn call(scratch: &Scratch<'_>) -> Result<()> {
+    let tools = chain(scratch, "/tools")?;
+    let arguments = json!({ "message": "through three programs" });
+    let chat = chain(scratch, &format!("/call {} {arguments}", offered(&tools, "echo")?))?;
+    chat.expect("Echo: through three programs")?;
+    chat.expect_tool_call("completed")?;
+    fs::write(scratch.file("note.txt"), "a note for the chain")?;
+    let arguments = json!({ "path": scratch.file("note.txt") });
+    let chat = chain(scratch, &format!("/call {} {arguments}", offered(&tools, "read_text_file")?))?;
+    chat.expect("a note for the chain")
+}
+
+fn failed_call(scratch: &Scratch<'_>) -> Result<()> {
+    let tools = chain(scratch, "/tools")?;
+    let arguments = json!({ "path": scratch.file("../no-such-file") });
+    let chat = chain(scratch, &format!("/call {} {arguments}", offered(&tools, "read_text_file")?))?;
+    chat.expect_tool_call("failed")
+}
+
+fn pypi(scratch: &Scratch<'_>) -> Result<()> {
+    let server = format!("pypi={}", super::peers::line(&scratch.peers().pypi("mcp_server.py", &[])));
+    let chat = turn(scratch, &[], &["--yes", "--mcp", &server], r#"/call add {"a": 2, "b": 40}"#)?;
+    ensure!(chat.expect("42").is_ok(), "the sum is {:?}", chat.text());
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! `agentwire chat --json`, read back.
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use super::peers::line;
+use super::scratch::{Outcome, Scratch};
+
+/// A conversation that our client had.
+#[derive(Default)]
+pub(super) struct Chat {
+    /// The exit code.
+    pub(super) code: Option<i32>,
+    /// The agent's answer to `initialize`.
+    pub(super) initialized: Option<Value>,
+    /// The agent's answer to `session/new`.
+    pub(super) session: Option<Value>,
+    /// Why the turn ended.
+    pub(super) stop_reason: Option<String>,
+    /// The error that ended the conversation.
+    pub(super) error: Option<Value>,
+    /// Every `session/update`, as it came.
+    pub(super) updates: Vec<Value>,
+}
+
+/// The command line of a conversation with an agent; ours when `agent` is empty.
+pub(super) fn command(
+    scratch: &Scratch<'_>,
+    agent: &[String],
+    options: &[&str],
+    prompt: Option<&str>,
+) -> Vec<String> {
+    let mut command = scratch.peers().agentwire(&["chat", "--json"]);
+    if !agent.is_empty() {
+        command.extend(["--agent".to_owned(), line(agent)]);
+    }
+    command.extend(["--cwd".to_owned(), scratch.project().display().to_string()]);
+    command.extend(options.iter().copied().chain(prompt).map(str::to_owned));
+    command
+}
+
+/// Has a conversation with an agent, and expects one turn to end well.
+pub(super) fn turn(scratch: &Scratch<'_>, agent: &[String], options: &[&str], prompt: &str) -> Result<Chat> {
+    let chat = read(&scratch.run(&command(scratch, agent, options, Some(prompt)))?)?;
+    ensure!(chat.code == Some(0), "exit code {:?} instead of 0", chat.code);
+    ensure!(chat.initialized.is_some() && chat.session.is_some(), "no session was opened");
+    ensure!(chat.stop_reason.as_deref() == Some("end_turn"), "the turn ended with {:?}", chat.stop_reason);
+    Ok(chat)
+}
+
+/// Reads what a conversation printed.
+pub(super) fn read(outcome: &Outcome) -> Result<Chat> {
+    let mut chat = Chat { code: outcome.code, ..Chat::default() };
+    for value in outcome.json()? {
+        let Value::Object(object) = value else { anyhow::bail!("not an object: {value}") };
+        for (key, value) in object {
+            match key.as_str() {
+                "initialized" => chat.initialized = Some(value),
+                "session" => chat.session = Some(value),
+                "stopReason" => {
+                    chat.stop_reason = Some(value.as_str().context("a reason is a text")?.to_owned())
+                }
+                "error" => chat.error = Some(value),
+                "update" => chat.updates.push(value),
+                _ => {}
+            }
+        }
+    }
+    Ok(chat)
+}
+
+impl Chat {
+    /// What the agent said.
+    pub(super) fn text(&self) -> String {
+        let chunks = self.of_kind("agent_message_chunk");
+        chunks.filter_map(|update| update["content"]["text"].as_str()).collect()
+    }
+
+    /// The updates of one kind.
+    pub(super) fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Value> {
+        self.updates.iter().filter(move |update| update["sessionUpdate"] == kind)
+    }
+
+    /// Fails unless this was shown, in words or in a tool call.
+    pub(super) fn expect(&self, text: &str) -> Result<()> {
+        let anywhere = || self.updates.iter().any(|update| holds(update, text));
+        ensure!(self.text().contains(text) || anywhere(), "{text:?} was not shown, but {:?}", self.text());
+        Ok(())
+    }
+
+    /// Fails unless the last tool call ended with this status.
+    pub(super) fn expect_tool_call(&self, status: &str) -> Result<()> {
+        ensure!(self.of_kind("tool_call").next().is_some(), "no tool call was shown");
+        let last = self.of_kind("tool_call_update").filter_map(|update| update["status"].as_str()).last();
+        ensure!(last == Some(status), "the tool call ended with {last:?} instead of {status:?}");
+        Ok(())
+    }
+}
+
+/// Whether a text stands anywhere inside a value.
+pub(super) fn holds(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(string) => string.contains(text),
+        Value::Array(items) => items.iter().any(|item| holds(item, text)),
+        Value::Object(fields) => fields.values().any(|field| holds(field, text)),
+        _ => false,
+    }
+}

@@ -1,0 +1,135 @@
+//! Our ACP client with the agents of others.
+
+use std::fs;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::Pair;
+use super::chat::{self, Chat, turn};
+use super::scratch::Scratch;
+
+pub(super) const PAIRS: &[Pair] = &[
+    Pair { name: "our client, PyPI echo agent", limit: 30, check: echo },
+    Pair { name: "our client, npm agent: text", limit: 30, check: text },
+    Pair { name: "our client, npm agent: permission and write", limit: 30, check: write },
+    Pair { name: "our client, npm agent: rejected write", limit: 30, check: rejected },
+    Pair { name: "our client, npm agent: read", limit: 30, check: read },
+    Pair { name: "our client, npm agent: read outside", limit: 30, check: outside },
+    Pair { name: "our client, npm agent: terminal", limit: 30, check: terminal },
+    Pair { name: "our client, npm agent: plan", limit: 30, check: plan },
+    Pair { name: "our client, npm agent: cancel", limit: 30, check: cancel },
+    Pair { name: "our client, npm agent: what no specification knows", limit: 30, check: odd },
+    Pair { name: "our client, codex-acp", limit: 90, check: codex },
+    Pair { name: "our client, opencode", limit: 90, check: opencode },
+];
+
+/// A turn with the agent that we wrote on the npm SDK.
+fn npm(scratch: &Scratch<'_>, options: &[&str], prompt: &str) -> Result<Chat> {
+    turn(scratch, &scratch.peers().npm("agent.mjs", &[]), options, prompt)
+}
+
+fn echo(scratch: &Scratch<'_>) -> Result<()> {
+    let agent = scratch.peers().pypi("echo_agent.py", &[]);
+    turn(scratch, &agent, &[], "good morning, grüß dich 👋")?.expect("good morning, grüß dich 👋")
+}
+
+fn text(scratch: &Scratch<'_>) -> Result<()> {
+    let chat = npm(scratch, &[], "good morning")?;
+    ensure!(chat.text() == "you said: good morning", "the chunks make {:?}", chat.text());
+    Ok(())
+}
+
+fn write(scratch: &Scratch<'_>) -> Result<()> {
+    let chat = npm(scratch, &["--yes"], "/write note.txt hello from npm")?;
+    chat.expect("permission: yes")?;
+    chat.expect_tool_call("completed")?;
+    scratch.expect_file("note.txt", "hello from npm")
+}
+
+fn rejected(scratch: &Scratch<'_>) -> Result<()> {
+    // Without --yes and with nobody to ask, the answer is no.
+    let chat = npm(scratch, &[], "/write note.txt hello from npm")?;
+    ensure!(!scratch.file("note.txt").exists(), "a file was written without permission");
+    chat.expect_tool_call("failed")
+}
+
+fn read(scratch: &Scratch<'_>) -> Result<()> {
+    fs::write(scratch.file("note.txt"), "words to be read")?;
+    npm(scratch, &["--yes"], "/read note.txt")?.expect("words to be read")
+}
+
+fn outside(scratch: &Scratch<'_>) -> Result<()> {
+    // The session's folder is the limit: the agent is told no, and both live on to say so.
+    fs::write(scratch.file("../secret.txt"), "not for agents")?;
+    let agent = scratch.peers().npm("agent.mjs", &[]);
+    let command = chat::command(scratch, &agent, &["--yes"], Some("/read ../secret.txt"));
+    let chat = chat::read(&scratch.run(&command)?)?;
+    ensure!(chat.expect("not for agents").is_err(), "a file outside the session's folder was read");
+    ensure!(chat.code == Some(1) && chat.error.is_some(), "the agent's refusal is lost: {:?}", chat.code);
+    Ok(())
+}
+
+fn terminal(scratch: &Scratch<'_>) -> Result<()> {
+    let chat = npm(scratch, &["--yes"], "/run sh -c pwd")?;
+    chat.expect("exit 0, output: ")?;
+    chat.expect(&scratch.project().canonicalize()?.display().to_string())?;
+    chat.expect_tool_call("completed")
+}
+
+fn plan(scratch: &Scratch<'_>) -> Result<()> {
+    let chat = npm(scratch, &[], "/plan")?;
+    let states: Vec<_> =
+        chat.of_kind("plan").filter_map(|plan| plan["entries"][0]["status"].as_str()).collect();
+    ensure!(states == ["pending", "in_progress", "completed"], "the plan went {states:?}");
+    Ok(())
+}
+
+fn cancel(scratch: &Scratch<'_>) -> Result<()> {
+    let agent = scratch.peers().npm("agent.mjs", &[]);
+    let command = chat::command(scratch, &agent, &[], Some("/slow 60"));
+    let chat = chat::read(&scratch.interrupt_group_at("working", &command)?)?;
+    ensure!(chat.stop_reason.as_deref() == Some("cancelled"), "the turn ended with {:?}", chat.stop_reason);
+    Ok(())
+}
+
+fn odd(scratch: &Scratch<'_>) -> Result<()> {
+    let chat = npm(scratch, &[], "/odd")?;
+    // What follows the strange messages proves that they broke nothing, and that the unknown request was answered.
+    ensure!(chat.text().ends_with("still here, refused with -32601"), "the agent said {:?}", chat.text());
+    ensure!(chat.of_kind("weather_update").next().is_some(), "an unknown update is passed on");
+    Ok(())
+}
+
+/// Without a key, this agent refuses to open a session, and says why.
+fn codex(scratch: &Scratch<'_>) -> Result<()> {
+    let chat =
+        chat::read(&scratch.run(&chat::command(scratch, &scratch.peers().codex(), &[], Some("hello")))?)?;
+    let initialized = chat.initialized.context("it answers initialize")?;
+    ensure!(initialized["protocolVersion"] == 1, "version {}", initialized["protocolVersion"]);
+    ensure!(initialized["authMethods"][0]["id"].is_string(), "it tells how to log in");
+    let error = chat.error.context("it refuses a session without a login")?;
+    ensure!(error["code"] == -32000, "it refuses with {error}");
+    ensure!(chat.code == Some(1), "exit code {:?} instead of 1", chat.code);
+    Ok(())
+}
+
+/// This agent opens a session without a key. It is given no prompt, because that might reach a model.
+fn opencode(scratch: &Scratch<'_>) -> Result<()> {
+    let agent = scratch.peers().opencode()?;
+    let chat = chat::read(&scratch.run(&chat::command(scratch, &agent, &[], None))?)?;
+    ensure!(
+        chat.initialized.is_some_and(|answer| answer["agentInfo"]["name"] == "OpenCode"),
+        "no initialize"
+    );
+    match (chat.session, chat.error) {
+        (Some(session), None) => {
+            ensure!(session["sessionId"].is_string(), "the session has no id: {session}");
+            ensure!(chat.code == Some(0), "exit code {:?} instead of 0", chat.code);
+        }
+        (None, Some(error)) => {
+            ensure!(error["code"].is_i64() && chat.code == Some(1), "an unclear refusal: {error}")
+        }
+        (session, error) => anyhow::bail!("either a session or an error: {session:?}, {error:?}"),
+    }
+    Ok(())
+}

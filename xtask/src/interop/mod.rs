@@ -1,0 +1,125 @@
+//! `cargo xtask interop`: talks to programs built on other libraries.
+//!
+//! Versions are pinned in `tests/interop` and installed into `tests/interop/.peers`, which git ignores. Each pair runs
+//! in a folder and a home of its own, within a time limit, and must leave no process behind.
+
+mod agent;
+mod chain;
+mod chat;
+mod client;
+mod mcp_client;
+mod mcp_server;
+mod peers;
+mod scratch;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use self::peers::Peers;
+use self::scratch::Scratch;
+
+const USAGE: &str = "\
+cargo xtask interop [--list] [--agentwire PATH] [NAME]...
+
+  NAME               run only the pairs whose name contains one of these
+  --list             print the names of the pairs
+  --agentwire PATH   test this program instead of building one";
+
+/// Two programs that must understand each other, and how to see that they do.
+struct Pair {
+    name: &'static str,
+    /// Seconds until the pair is stopped and has failed.
+    limit: u64,
+    check: fn(&Scratch<'_>) -> Result<()>,
+}
+
+const GROUPS: &[&[Pair]] = &[client::PAIRS, agent::PAIRS, mcp_client::PAIRS, mcp_server::PAIRS, chain::PAIRS];
+
+/// What the command line asks for.
+#[derive(Default)]
+struct Options {
+    list: bool,
+    agentwire: Option<PathBuf>,
+    names: Vec<String>,
+}
+
+/// Installs the peers, runs every pair and prints a line for each; the last line counts them. Ends the process with 1
+/// when a pair failed, so that nothing follows that line.
+pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
+    let options = parse(arguments)?;
+    let wanted =
+        |pair: &&Pair| options.names.is_empty() || options.names.iter().any(|name| pair.name.contains(name));
+    let pairs: Vec<&Pair> = GROUPS.iter().copied().flatten().filter(wanted).collect();
+    ensure!(!pairs.is_empty(), "no pair has such a name; see --list");
+    if options.list {
+        for pair in pairs {
+            println!("{}", pair.name);
+        }
+        return Ok(());
+    }
+    let agentwire = match options.agentwire {
+        Some(path) => std::path::absolute(path)?,
+        None => build(root)?,
+    };
+    let peers = peers::install(root, agentwire)?;
+    let failed = pairs.iter().filter(|pair| !report(pair, &peers)).count();
+    println!("{} passed, {failed} failed", pairs.len() - failed);
+    std::io::stdout().flush()?;
+    if failed > 0 {
+        std::process::exit(1);
+    }
+    Ok(())
+}
+
+fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
+    use lexopt::prelude::*;
+    let mut options = Options::default();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("list") => options.list = true,
+            Long("agentwire") => options.agentwire = Some(arguments.value()?.into()),
+            Value(name) => options.names.push(name.string()?),
+            other => bail!("{}\n\n{USAGE}", other.unexpected()),
+        }
+    }
+    Ok(options)
+}
+
+/// Builds our side, as released.
+fn build(root: &Path) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["build", "--quiet", "--release", "--package", "agentwire-cli"])
+        .current_dir(root)
+        .status()
+        .context("cannot run cargo")?;
+    ensure!(status.success(), "the build failed");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(std::path::absolute(target)?.join("release/agentwire"))
+}
+
+/// Runs one pair, and prints how it went; true when it passed.
+fn report(pair: &Pair, peers: &Peers) -> bool {
+    let started = Instant::now();
+    let mut log = String::new();
+    let outcome = Scratch::new(peers, Duration::from_secs(pair.limit)).and_then(|scratch| {
+        let outcome = (pair.check)(&scratch).and(scratch.nobody_left());
+        log = scratch.into_log();
+        outcome
+    });
+    let seconds = started.elapsed().as_secs_f32();
+    match &outcome {
+        Ok(()) => println!("ok    {} ({seconds:.1} s)", pair.name),
+        Err(error) => {
+            println!("FAIL  {} ({seconds:.1} s)\n      {error:#}", pair.name);
+            for line in log.lines() {
+                println!("      | {line}");
+            }
+        }
+    }
+    outcome.is_ok()
+}

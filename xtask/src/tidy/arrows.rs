@@ -1,0 +1,142 @@
+//! Who depends on whom.
+
+use super::Violation;
+use super::architecture::{Architecture, Ban, Banned};
+use super::sources::Source;
+
+/// Arrows point down, or sideways where the architecture says so. Only crates under `crates/` have a layer.
+pub(super) fn layers(
+    architecture: &Architecture,
+    file: &str,
+    name: &str,
+    declared: &[String],
+) -> Vec<Violation> {
+    if !file.starts_with("crates/") {
+        return Vec::new();
+    }
+    let Some(from) = architecture.layer(name) else {
+        return vec![Violation::new(
+            file,
+            "layers",
+            format!("`{name}` is in no layer of the architecture's drawing"),
+        )];
+    };
+    let mut violations = Vec::new();
+    for dependency in declared {
+        let to = architecture.layer(dependency);
+        let wrong = match to {
+            None => Some("is in no layer"),
+            Some(to) if to > from => Some("is in a higher layer"),
+            Some(to) if to == from && !architecture.may_point_sideways(name, dependency) => {
+                Some("is in the same layer, and this is no arrow listed as `Same-layer arrows:`")
+            }
+            Some(_) => None,
+        };
+        violations
+            .extend(wrong.map(|wrong| Violation::new(file, "layers", format!("`{dependency}` {wrong}"))));
+    }
+    violations
+}
+
+/// Nothing that the table forbids is in the tree of a crate built alone with its default features.
+pub(super) fn never(file: &str, name: &str, banned: &[Ban], tree: &[String]) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for Ban { phrase, what } in banned {
+        let mut hits: Vec<&str> =
+            tree.iter().map(String::as_str).filter(|found| *found != name && what.covers(found)).collect();
+        hits.sort_unstable();
+        hits.dedup();
+        for hit in hits {
+            violations.push(Violation::new(
+                file,
+                "never",
+                format!("depends on `{hit}`, the table says never: {phrase}"),
+            ));
+        }
+    }
+    violations
+}
+
+impl Banned {
+    fn covers(&self, name: &str) -> bool {
+        let in_family = |family: &str| {
+            name.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        match self {
+            Self::Ours(names) => names.iter().any(|banned| banned == name),
+            Self::Family(families) => families.iter().any(|family| in_family(family)),
+            Self::Named(family) => in_family(family),
+            Self::Clock => ["chrono", "time", "web-time", "quanta"].contains(&name),
+        }
+    }
+}
+
+/// A crate without a clock does not read the time either; its tests may.
+pub(super) fn clocks(file: &str, banned: &[Ban], sources: &[Source]) -> Vec<Violation> {
+    if !banned.iter().any(|ban| ban.what == Banned::Clock) {
+        return Vec::new();
+    }
+    let mut violations = Vec::new();
+    for source in sources.iter().filter(|source| source.path.starts_with("src/")) {
+        let code = source.text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (number, line) in (1..).zip(code.lines()) {
+            let line = line.split("//").next().unwrap_or_default();
+            if line.contains("Instant::now") || line.contains("SystemTime::now") {
+                let place = format!("{}:{number} reads a clock", source.path);
+                violations.push(Violation::new(file, "never", place));
+            }
+        }
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn architecture() -> Architecture {
+        let text = "L2 cli\nL1 left right\nL0 base\nSame-layer arrows: `left` → `right`\n\
+                    | crate | is | must never depend on |\n|---|---|---|\n| `base` | b | any crate of ours |\n";
+        Architecture::parse(text, &names(&["cli", "left", "right", "base"]))
+    }
+
+    fn wrong(name: &str, declared: &[&str]) -> usize {
+        layers(&architecture(), &format!("crates/{name}/Cargo.toml"), name, &names(declared)).len()
+    }
+
+    #[test]
+    fn arrows_point_down_or_where_listed() {
+        assert_eq!(wrong("cli", &["left", "base"]), 0);
+        assert_eq!(wrong("base", &["cli"]), 1, "up");
+        assert_eq!(wrong("left", &["right"]), 0, "listed");
+        assert_eq!(wrong("right", &["left"]), 1, "the listed arrow has one direction");
+        assert_eq!(wrong("unknown", &[]), 1, "a crate without a layer");
+    }
+
+    #[test]
+    fn families_are_banned_whole_and_neighbours_are_not() {
+        let ban = |what| [Ban { phrase: "rule".into(), what }];
+        let tree = names(&["futures-core", "tokio", "https", "acp-schema", "me"]);
+        let hits = |what| never("f", "me", &ban(what), &tree).len();
+        assert_eq!(hits(Banned::Named("futures".into())), 1);
+        assert_eq!(hits(Banned::Named("http".into())), 0, "https is another family");
+        assert_eq!(hits(Banned::Ours(names(&["acp-schema", "me"]))), 1, "itself is not a dependency");
+        assert_eq!(hits(Banned::Family(&["axum"])), 0);
+    }
+
+    #[test]
+    fn the_clock_is_found_outside_of_tests_only() {
+        let source = |text: &str| [Source { path: "src/lib.rs".into(), text: text.into() }];
+        let ban = [Ban { phrase: "a clock".into(), what: Banned::Clock }];
+        assert_eq!(clocks("f", &ban, &source("let now = Instant::now();")).len(), 1);
+        assert_eq!(
+            clocks("f", &ban, &source("// Instant::now() is never called.\n#[cfg(test)]\nInstant::now()")),
+            []
+        );
+        assert_eq!(clocks("f", &[], &source("Instant::now()")), []);
+    }
+}

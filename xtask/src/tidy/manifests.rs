@@ -1,0 +1,174 @@
+//! Manifests and what stands beside them.
+
+use cargo_metadata::Package;
+
+use super::Violation;
+
+/// Every manifest takes its lints and its dependencies' versions from the workspace.
+pub(super) fn inherits(file: &str, text: &str) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let mut section = "";
+    let mut lints = false;
+    for line in text.lines().map(str::trim_end) {
+        if let Some(header) = line.strip_prefix('[') {
+            section = header.trim_end_matches(']');
+            continue;
+        }
+        lints |= section == "lints" && line.replace(' ', "") == "workspace=true";
+        let (kind, _) = section.rsplit_once('.').map_or((section, ""), |(before, after)| (after, before));
+        let table = kind.ends_with("dependencies") && !section.starts_with("workspace");
+        // A key stands at the left edge; what is indented continues the value before it.
+        let entry = line.chars().next().is_some_and(|first| first.is_ascii_alphanumeric());
+        if table && entry && !line.replace(' ', "").contains("workspace=true") {
+            violations.push(Violation::new(file, "workspace", format!("not `workspace = true`: {line}")));
+        }
+        let single = section.split('.').rev().nth(1).is_some_and(|before| before.ends_with("dependencies"));
+        if single && entry && line.starts_with("version") {
+            violations.push(Violation::new(
+                file,
+                "workspace",
+                format!("not `workspace = true`: [{section}]"),
+            ));
+        }
+    }
+    if !lints {
+        violations.push(Violation::new(file, "lints", "no `[lints] workspace = true`"));
+    }
+    violations
+}
+
+/// Each external dependency has a line that says why it was chosen.
+pub(super) fn reason(file: &str, document: &str, reasons: &str, dependency: &str) -> Option<Violation> {
+    let named = format!("`{dependency}`");
+    let has_one = reasons.lines().any(|line| line.contains(&named));
+    (!has_one).then(|| Violation::new(file, "reason", format!("{document} has no line for `{dependency}`")))
+}
+
+/// Features of serde_json that change what every other crate in a program gets.
+const FAR_REACHING: [&str; 2] = ["preserve_order", "arbitrary_precision"];
+
+/// No feature of ours changes serde_json for others.
+pub(super) fn features(file: &str, package: &Package) -> Vec<Violation> {
+    let enabled = package
+        .features
+        .iter()
+        .flat_map(|(name, enables)| enables.iter().map(move |enabled| (name, enabled)));
+    let through_features = enabled.filter_map(|(name, enabled)| {
+        let feature = enabled.strip_prefix("serde_json")?.trim_start_matches('?').strip_prefix('/')?;
+        FAR_REACHING.contains(&feature).then(|| format!("the feature `{name}` enables `{enabled}`"))
+    });
+    let dependencies = package.dependencies.iter().filter(|dependency| dependency.name == "serde_json");
+    let through_dependency = dependencies.flat_map(|dependency| &dependency.features);
+    let through_dependency = through_dependency
+        .filter(|feature| FAR_REACHING.contains(&feature.as_str()))
+        .map(|feature| format!("the dependency on serde_json enables `{feature}`"));
+    through_features.chain(through_dependency).map(|what| Violation::new(file, "features", what)).collect()
+}
+
+/// A crate says what it is: a description, a README that names its default features, a changelog, crate docs.
+pub(super) fn presentation(
+    file: &str,
+    package: &Package,
+    read: impl Fn(&str) -> Option<String>,
+) -> Vec<Violation> {
+    let folder = file.trim_end_matches("Cargo.toml");
+    let mut violations = Vec::new();
+    let mut require = |held: bool, what: String| {
+        if !held {
+            violations.push(Violation::new(file, "presentation", what));
+        }
+    };
+    let description = package.description.as_deref().unwrap_or_default();
+    require(
+        description.split_whitespace().count() >= 3,
+        format!("no description worth the name: {description:?}"),
+    );
+    let readme = read(&format!("{folder}README.md"));
+    require(readme.is_some(), "no README.md".into());
+    require(read(&format!("{folder}CHANGELOG.md")).is_some(), "no CHANGELOG.md".into());
+    let root = ["src/lib.rs", "src/main.rs"].into_iter().find_map(|root| read(&format!("{folder}{root}")));
+    let documented = root.as_deref().is_some_and(|text| text.trim_start().starts_with("//!"));
+    require(documented, "the crate's root does not begin with `//!` docs".into());
+    for feature in package.features.get("default").into_iter().flatten() {
+        let named = readme.as_deref().is_some_and(|readme| readme.contains(&format!("`{feature}`")));
+        require(named, format!("the README does not name the default feature `{feature}`"));
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const GOOD: &str = "[package]\nname = \"x\"\n\n[dependencies]\na.workspace = true\nb = { workspace = true, features = [\n    \"c\",\n] }\n\n\
+                        [target.'cfg(unix)'.dependencies]\nd.workspace = true\n\n[lints]\nworkspace = true\n";
+
+    #[test]
+    fn manifests_inherit() {
+        assert_eq!(inherits("f", GOOD), []);
+        assert_eq!(inherits("f", &GOOD.replace("a.workspace = true", "a = \"1\"")).len(), 1);
+        assert_eq!(
+            inherits("f", &GOOD.replace("d.workspace = true", "d = { version = \"1\" }")).len(),
+            1,
+            "a target's"
+        );
+        assert_eq!(inherits("f", &GOOD.replace("[dependencies]", "[dev-dependencies]\ne = \"2\"")).len(), 1);
+        assert_eq!(
+            inherits("f", &GOOD.replace("[lints]", "[dependencies.g]\nversion = \"1\"\n\n[lints]")).len(),
+            1
+        );
+        assert_eq!(inherits("f", GOOD.trim_end_matches("[lints]\nworkspace = true\n")).len(), 1, "no lints");
+    }
+
+    #[test]
+    fn reasons_name_the_crate_exactly() {
+        assert_eq!(reason("f", "d", "- `serde`: typed JSON", "serde"), None);
+        assert!(reason("f", "d", "- `serde_json`: typed JSON", "serde").is_some());
+    }
+
+    /// A package as `cargo metadata` prints it.
+    fn package(features: serde_json::Value, serde_json_features: &[&str]) -> Package {
+        let dependency = json!({
+            "name": "serde_json", "source": null, "req": "^1", "kind": null, "rename": null, "optional": false,
+            "uses_default_features": true, "features": serde_json_features, "target": null, "registry": null,
+        });
+        let package = json!({
+            "name": "x", "version": "0.1.0", "id": "x", "license": null, "license_file": null,
+            "description": "what it is for", "source": null, "dependencies": [dependency], "targets": [],
+            "features": features, "manifest_path": "/x/Cargo.toml", "metadata": null, "publish": null, "authors": [],
+            "categories": [], "keywords": [], "readme": null, "repository": null, "homepage": null,
+            "documentation": null, "edition": "2024", "links": null, "default_run": null, "rust_version": null,
+        });
+        serde_json::from_value(package).expect("the shape of cargo metadata")
+    }
+
+    #[test]
+    fn serde_json_is_left_as_others_know_it() {
+        assert_eq!(features("f", &package(json!({ "schema": ["dep:schemars"] }), &["raw_value"])), []);
+        assert_eq!(features("f", &package(json!({ "order": ["serde_json/preserve_order"] }), &[])).len(), 1);
+        assert_eq!(features("f", &package(json!({ "order": ["serde_json?/preserve_order"] }), &[])).len(), 1);
+        assert_eq!(features("f", &package(json!({}), &["arbitrary_precision"])).len(), 1);
+    }
+
+    #[test]
+    fn crates_present_themselves() {
+        let file = "crates/x/Cargo.toml";
+        let good = |path: &str| match path {
+            "crates/x/README.md" => Some("On by default: `fast`.".to_owned()),
+            "crates/x/CHANGELOG.md" => Some(String::new()),
+            "crates/x/src/lib.rs" => Some("//! What it is.\n".to_owned()),
+            _ => None,
+        };
+        let mut package = package(json!({ "default": ["fast"], "fast": [] }), &[]);
+        assert_eq!(presentation(file, &package, good), []);
+        assert_eq!(
+            presentation(file, &package, |_| None).len(),
+            4,
+            "README, changelog, docs, the feature's mention"
+        );
+        package.description = Some("TODO".into());
+        assert_eq!(presentation(file, &package, good).len(), 1);
+    }
+}

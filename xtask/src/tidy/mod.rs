@@ -1,0 +1,144 @@
+//! `cargo xtask tidy`: the project's rules that no compiler checks.
+//!
+//! Every rule is a plain function from texts to violations, so that its tests need no workspace. What is absent matters
+//! most: arrows that the architecture forbids, words that postpone work, dependencies nobody gave a reason for.
+
+mod architecture;
+mod arrows;
+mod manifests;
+mod sources;
+
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+
+use self::architecture::Architecture;
+
+const ARCHITECTURE: &str = "docs/architecture.md";
+const DEPENDENCIES: &str = "docs/dependencies.md";
+
+/// One broken rule in one file.
+#[derive(Debug, PartialEq, Eq)]
+struct Violation {
+    file: String,
+    rule: &'static str,
+    what: String,
+}
+
+impl Violation {
+    fn new(file: impl Into<String>, rule: &'static str, what: impl Into<String>) -> Self {
+        Self { file: file.into(), rule, what: what.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.file, self.rule, self.what)
+    }
+}
+
+/// Checks everything, prints a line for each violation and fails when there is one.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let metadata = MetadataCommand::new().manifest_path(root.join("Cargo.toml")).no_deps().exec()?;
+    let mut violations = check_arrows(root, &metadata)?;
+    violations.extend(check_manifests(root, &metadata)?);
+    let sources = sources::read(root)?;
+    violations.extend(sources::check(&sources));
+    let long = sources::long(&sources);
+    for (path, lines) in &long {
+        println!("warning: {path}: {lines} lines; is there an idea in it that wants its own room?");
+    }
+    for violation in &violations {
+        println!("{violation}");
+    }
+    println!(
+        "tidy: {} packages, {} Rust files, {} long files, {} violations",
+        metadata.packages.len(),
+        sources.len(),
+        long.len(),
+        violations.len()
+    );
+    ensure!(violations.is_empty(), "the rules above are broken");
+    Ok(())
+}
+
+fn check_arrows(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
+    let text = read(root, ARCHITECTURE)?;
+    let ours: Vec<String> = metadata.packages.iter().map(|package| short(&package.name).to_owned()).collect();
+    let architecture = Architecture::parse(&text, &ours);
+    let mut violations = architecture.problems();
+    for package in &metadata.packages {
+        let file = relative(root, package);
+        let declared = declared(package);
+        violations.extend(arrows::layers(&architecture, &file, short(&package.name), &declared));
+        let banned = architecture.banned(short(&package.name));
+        if banned.is_empty() {
+            continue;
+        }
+        let tree = default_tree(root, &package.name)?;
+        violations.extend(arrows::never(&file, short(&package.name), &banned, &tree));
+        let sources =
+            sources::read(package.manifest_path.parent().context("a manifest has a folder")?.as_std_path())?;
+        violations.extend(arrows::clocks(&file, &banned, &sources));
+    }
+    Ok(violations)
+}
+
+fn check_manifests(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
+    let reasons = read(root, DEPENDENCIES)?;
+    let mut violations = Vec::new();
+    for package in &metadata.packages {
+        let file = relative(root, package);
+        let text = read(root, &file)?;
+        violations.extend(manifests::inherits(&file, &text));
+        violations.extend(manifests::features(&file, package));
+        let external = package.dependencies.iter().filter(|dependency| dependency.path.is_none());
+        for dependency in external {
+            violations.extend(manifests::reason(&file, DEPENDENCIES, &reasons, &dependency.name));
+        }
+        if file.starts_with("crates/") {
+            violations.extend(manifests::presentation(&file, package, |path| read(root, path).ok()));
+        }
+    }
+    violations.sort_by(|a, b| (&a.file, a.rule, &a.what).cmp(&(&b.file, b.rule, &b.what)));
+    violations.dedup();
+    Ok(violations)
+}
+
+/// Our crates that a package declares as normal dependencies, switched off by default or not.
+fn declared(package: &Package) -> Vec<String> {
+    let normal = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+    normal
+        .filter(|dependency| dependency.path.is_some())
+        .map(|dependency| short(&dependency.name).to_owned())
+        .collect()
+}
+
+/// The names of everything that a package alone, with its default features, links or runs as a macro.
+fn default_tree(root: &Path, package: &str) -> Result<Vec<String>> {
+    let output = Command::new("cargo")
+        .args(["tree", "--quiet", "--edges", "normal", "--prefix", "none", "--package", package])
+        .current_dir(root)
+        .output()?;
+    ensure!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8(output.stdout)?;
+    let names = tree.lines().filter_map(|line| line.split_whitespace().next());
+    Ok(names.map(|name| short(name).to_owned()).collect())
+}
+
+/// A crate's name as the architecture spells it, without our prefix.
+fn short(package: &str) -> &str {
+    package.strip_prefix("agentwire-").unwrap_or(package)
+}
+
+fn relative(root: &Path, package: &Package) -> String {
+    let path = package.manifest_path.as_std_path();
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}
+
+fn read(root: &Path, path: &str) -> Result<String> {
+    std::fs::read_to_string(root.join(path)).with_context(|| format!("cannot read {path}"))
+}
