@@ -1,1 +1,66 @@
-//! Placeholder.
+//! MCP clients: connect to a server, list what it offers, call its tools.
+//!
+//! ```no_run
+//! use agentwire_transport_stdio::{Child, Command};
+//! use serde_json::json;
+//! # use std::time::Duration;
+//! # const TEN_SECONDS: Duration = Duration::from_secs(10);
+//!
+//! # async fn run() -> Result<(), agentwire_mcp_client::BoxError> {
+//! let transport = Child::spawn(Command::new("calculator"))?;
+//! agentwire_mcp_client::connect(transport, async |server| {
+//!     let mut tools = server.tools(); // a stream: pages are fetched as you go
+//!     while let Some(tool) = tools.try_next().await? {
+//!         println!("{}", tool.name);
+//!     }
+//!     let sum = server.call_tool("add", json!({ "a": 2, "b": 3 })).timeout(TEN_SECONDS).await?;
+//!     println!("{}", sum.text());
+//!     Ok(())
+//! })
+//! .await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The handshake is over before the closure begins, and the connection ends where the closure does: there is no
+//! handle to close and no task to forget. [`Client`] has the settings: who we are, how long to wait, what to do
+//! with what the server says by itself, and what to answer it. [`Server`] is the handle on the other side.
+//!
+//! # What happens without you
+//!
+//! - The newest revision that has sessions is offered, and any from 2024-11-05 on is spoken. Another answer ends
+//!   the connection with an error that names it.
+//! - Every call has a time limit: 60 seconds, which each progress report starts anew, up to 10 minutes. Whoever
+//!   needs another says so, for a client or for a call. A call that is given up, or dropped, is cancelled at
+//!   the server.
+//! - What the server did not advertise is not asked: such a call fails with [`CallError::NotAllowed`].
+//! - Pings are answered. So are requests for roots, sampling and elicitation if the client was given something
+//!   to answer with; if not, they are refused and not advertised.
+//! - Lists end: a server whose cursors go in a circle, or on for ever, is an error.
+//!
+//! # What it does not do
+//!
+//! It spawns nothing, starts no process and opens no socket. It does not check a structured result against the
+//! tool's schema, and it never sends a batch.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod call;
+mod client;
+mod front;
+mod handshake;
+mod pages;
+mod server;
+
+/// The words of the protocol.
+pub use agentwire_mcp_schema as schema;
+
+pub use agentwire_jsonrpc::ErrorObject;
+pub use agentwire_peer::{CallError, Closed, Config};
+pub use call::Call;
+pub use client::{BoxError, Client, connect};
+pub use handshake::HandshakeError;
+pub use pages::Pages;
+pub use server::Server;

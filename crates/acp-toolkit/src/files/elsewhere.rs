@@ -1,0 +1,74 @@
+//! Where a path can only be checked before it is opened.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use super::error::FileError;
+use crate::roots::Roots;
+
+/// Opens the regular file that `path` names and does something with it.
+pub(super) fn open<T>(
+    roots: &Roots,
+    path: &Path,
+    then: impl Fn(File) -> Result<T, FileError>,
+) -> Result<T, FileError> {
+    let path = resolve(roots, path)?;
+    regular(&path)?;
+    then(File::open(path).map_err(missing)?)
+}
+
+/// Makes `text` the content of the file that `path` names.
+pub(super) fn write(roots: &Roots, path: &Path, text: &str) -> Result<(), FileError> {
+    let path = resolve(roots, path)?;
+    match regular(&path) {
+        Ok(()) => {}
+        Err(FileError::Missing) => {
+            if let Some(directory) = path.parent() {
+                fs::create_dir_all(directory)?;
+            }
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(fs::write(path, text)?)
+}
+
+fn regular(path: &Path) -> Result<(), FileError> {
+    let metadata = fs::metadata(path).map_err(missing)?;
+    if metadata.is_dir() {
+        return Err(FileError::Directory);
+    }
+    if metadata.is_file() { Ok(()) } else { Err(FileError::NotRegular) }
+}
+
+/// The path without links, as far as it exists.
+fn resolve(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
+    let mut rest = Vec::new();
+    for existing in path.ancestors() {
+        match existing.canonicalize() {
+            Ok(mut real) => {
+                if !roots.contain(&real) {
+                    // Nothing is made on the way to a root either.
+                    return Err(FileError::Outside);
+                }
+                real.extend(rest.into_iter().rev());
+                return Ok(real);
+            }
+            // A link that leads nowhere could lead anywhere by the time that it is opened.
+            Err(_) if fs::symlink_metadata(existing).is_ok() => return Err(FileError::Outside),
+            Err(_) => match existing.components().next_back() {
+                Some(Component::Normal(name)) => rest.push(name.to_owned()),
+                _ => return Err(FileError::Outside),
+            },
+        }
+    }
+    Err(FileError::Outside)
+}
+
+fn missing(error: std::io::Error) -> FileError {
+    match error.kind() {
+        ErrorKind::NotFound => FileError::Missing,
+        ErrorKind::NotADirectory => FileError::NotADirectory,
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,56 @@
+use std::io;
+use std::path::Path;
+
+use agentwire_acp_schema::v1::error_code::RESOURCE_NOT_FOUND;
+use agentwire_jsonrpc::ErrorObject;
+
+/// What can be wrong with a path or the file that it names.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FileError {
+    #[error("the path is relative, and must be absolute")]
+    Relative,
+    #[error("the path leads outside the directories of the session")]
+    Outside,
+    #[error("there is no such file or directory")]
+    Missing,
+    #[error("a component of the path is no directory")]
+    NotADirectory,
+    #[error("this is a directory, not a text file")]
+    Directory,
+    #[error("this is no regular file")]
+    NotRegular,
+    #[error("the file is not UTF-8 text, from byte {at} on")]
+    NotText { at: usize },
+    #[error("the file is larger than the limit, which is {limit} bytes")]
+    TooLarge { limit: u64 },
+    #[cfg(unix)]
+    #[error("the path goes through more than {limit} links")]
+    Links { limit: usize },
+    /// Somebody exchanged a component while it was opened. Worth another try.
+    #[cfg(unix)]
+    #[error("the path changes faster than it can be followed")]
+    Changed,
+    #[error("{0}")]
+    System(#[from] io::Error),
+}
+
+impl FileError {
+    /// What the agent is told.
+    pub(crate) fn of(self, path: &Path) -> ErrorObject {
+        let message = format!("{}: {self}", path.display());
+        match self {
+            Self::Missing => ErrorObject::new(RESOURCE_NOT_FOUND, message),
+            #[cfg(unix)]
+            Self::Changed => ErrorObject::internal_error(message),
+            Self::System(_) => ErrorObject::internal_error(message),
+            _ => ErrorObject::invalid_params(message),
+        }
+    }
+}
+
+#[cfg(unix)]
+impl From<rustix::io::Errno> for FileError {
+    fn from(errno: rustix::io::Errno) -> Self {
+        Self::System(errno.into())
+    }
+}

@@ -1,0 +1,145 @@
+#[cfg(not(unix))]
+mod elsewhere;
+mod error;
+mod lines;
+#[cfg(unix)]
+mod replace;
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+mod walk;
+
+#[cfg(not(unix))]
+use elsewhere as system;
+#[cfg(unix)]
+use unix as system;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agentwire_acp_schema::v1::{
+    ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
+};
+use agentwire_jsonrpc::ErrorObject as Error;
+
+use crate::roots::Roots;
+use error::FileError;
+
+/// The largest file that is read unless [`Files::limit`] says otherwise: 64 MiB.
+const LIMIT: u64 = 64 * 1024 * 1024;
+
+/// The text files below some directories, and nothing else: answers to `fs/read_text_file` and
+/// `fs/write_text_file`.
+///
+/// A path is followed one component at a time, each opened within the one before and never through a link, so
+/// neither `..` nor links nor somebody who exchanges them meanwhile lead outside. Links that stay within the
+/// directories, or lead from one to another, work as usual. (Where there is no `openat`, on Windows, the path
+/// is resolved and checked before it is opened, which leaves a gap in time.)
+///
+/// Calls run on the runtime's threads for blocking work. When the future of a call is dropped the call itself
+/// goes on to its end, so a file is never left half written for that reason.
+///
+/// # Errors
+///
+/// | code | when |
+/// |---|---|
+/// | invalid params | the path is relative, leads outside, or names a directory, a pipe, a device, a socket; the file is no UTF-8, or larger than the limit |
+/// | resource not found | reading a file that does not exist |
+/// | internal error | the system refuses: permissions, a full disk |
+///
+/// Each names the path and the rule. Whether something exists outside is not told.
+///
+/// See <https://agentclientprotocol.com/protocol/v1/file-system>.
+#[derive(Clone, Debug)]
+pub struct Files {
+    roots: Arc<Roots>,
+    limit: u64,
+}
+
+impl Files {
+    /// Gives access to what is below `roots`, by the names used here as well as by those without links.
+    ///
+    /// Where the names lead is looked up now. A directory that does not exist may be made later.
+    pub fn new(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self::within(Arc::new(Roots::new(roots)))
+    }
+
+    pub(crate) fn within(roots: Arc<Roots>) -> Self {
+        Self { roots, limit: LIMIT }
+    }
+
+    /// Sets the size in bytes of the largest file to read (default 64 MiB), also when only some of its lines
+    /// are asked for.
+    #[must_use]
+    pub fn limit(mut self, bytes: u64) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// `fs/read_text_file`: the text, or some lines of it.
+    ///
+    /// A line ends with `\n`, which belongs to it, as does a `\r` before it: nothing is converted. Lines count
+    /// from 1, and 0 means 1. Beyond the last line the text is empty.
+    ///
+    /// # Errors
+    ///
+    /// As the [type](Self) says.
+    pub async fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Error> {
+        let (files, path) = (self.clone(), request.path.clone());
+        let (line, limit) = (request.line, request.limit);
+        let content = blocking(&request.path, move || {
+            let text = system::open(&files.roots, absolute(&path)?, |file| files.text(file))?;
+            Ok(lines::select(text, line, limit))
+        });
+        Ok(ReadTextFileResponse::new(content.await?))
+    }
+
+    /// `fs/write_text_file`: makes this the text of the file, and makes the file and the directories above it
+    /// where they are missing.
+    ///
+    /// The text goes into a new file beside the old one, which then takes its place and its permissions: who
+    /// reads at the same time sees either text, whole, and a full disk leaves the old one. Where more than the
+    /// text would change, the old file is written to instead: if it has several names, another owner, or access
+    /// lists and other attributes (these are looked for on Linux), or if its directory admits no new files. A
+    /// link is followed, not replaced.
+    ///
+    /// # Errors
+    ///
+    /// As the [type](Self) says.
+    pub async fn write(&self, request: &WriteTextFileRequest) -> Result<WriteTextFileResponse, Error> {
+        let (files, path, text) = (self.clone(), request.path.clone(), request.content.clone());
+        blocking(&request.path, move || system::write(&files.roots, absolute(&path)?, &text)).await?;
+        Ok(WriteTextFileResponse::new())
+    }
+
+    /// All of a file that is known to be a regular one.
+    fn text(&self, file: File) -> Result<String, FileError> {
+        let size = file.metadata()?.len();
+        if size > self.limit {
+            return Err(FileError::TooLarge { limit: self.limit });
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+        // It may grow while it is read, and those of /proc say that they are empty.
+        file.take(self.limit.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > self.limit {
+            return Err(FileError::TooLarge { limit: self.limit });
+        }
+        String::from_utf8(bytes).map_err(|error| FileError::NotText { at: error.utf8_error().valid_up_to() })
+    }
+}
+
+fn absolute(path: &Path) -> Result<&Path, FileError> {
+    if path.is_absolute() { Ok(path) } else { Err(FileError::Relative) }
+}
+
+async fn blocking<T: Send + 'static>(
+    path: &Path,
+    call: impl FnOnce() -> Result<T, FileError> + Send + 'static,
+) -> Result<T, Error> {
+    match tokio::task::spawn_blocking(call).await {
+        Ok(result) => result.map_err(|error| error.of(path)),
+        Err(error) => Err(Error::internal_error(error)),
+    }
+}

@@ -1,0 +1,51 @@
+use std::fs::File;
+use std::path::Path;
+
+use rustix::fs::{FileType, Mode, OFlags, openat};
+use rustix::io::Errno;
+
+use super::error::FileError;
+use super::replace;
+use super::walk::{Place, follow};
+use crate::roots::Roots;
+
+/// Opens the regular file that `path` names and does something with it.
+pub(super) fn open<T>(
+    roots: &Roots,
+    path: &Path,
+    then: impl Fn(File) -> Result<T, FileError>,
+) -> Result<T, FileError> {
+    follow(roots, path, false, |place| match place.kind {
+        Some(_) => then(place.open(OFlags::RDONLY)?),
+        None => Err(FileError::Missing),
+    })
+}
+
+/// Makes `text` the content of the file that `path` names.
+pub(super) fn write(roots: &Roots, path: &Path, text: &str) -> Result<(), FileError> {
+    follow(roots, path, true, |place| {
+        let old = match place.kind {
+            // Opened, not truncated: so a file that must not be written to is not replaced either.
+            Some(_) => Some(place.open(OFlags::WRONLY)?),
+            None => None,
+        };
+        replace::replace(&place, old, text)
+    })
+}
+
+impl Place {
+    /// Opens the regular file that is here, as it is.
+    fn open(&self, access: OFlags) -> Result<File, FileError> {
+        if self.kind != Some(FileType::RegularFile) {
+            return Err(FileError::NotRegular);
+        }
+        // Not blocking, in case that it is a pipe by now.
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = match openat(&self.directory, &self.name, flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::LOOP | Errno::NOENT | Errno::NXIO | Errno::ISDIR) => return Err(FileError::Changed),
+            Err(error) => return Err(error.into()),
+        };
+        if file.metadata()?.is_file() { Ok(file) } else { Err(FileError::Changed) }
+    }
+}

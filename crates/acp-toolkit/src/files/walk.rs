@@ -1,0 +1,239 @@
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, openat, readlinkat, statat};
+use rustix::io::Errno;
+
+use super::error::FileError;
+use crate::roots::{Roots, Standing};
+
+/// As many links as Linux follows.
+const MOST_LINKS: usize = 40;
+
+/// How often a path is followed anew when it changes meanwhile.
+const MOST_ATTEMPTS: usize = 100;
+
+/// A directory is opened to go on from, not to be listed; where the system knows the difference, reading it
+/// need not be permitted.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const DIRECTORY: OFlags =
+    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Where a path leads when all links are followed: a name in an open directory.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) directory: OwnedFd,
+    pub(super) name: OsString,
+    /// What was there, if anything. No directory, and no link.
+    pub(super) kind: Option<FileType>,
+}
+
+/// Follows `path` and does something where it leads, from the start again as long as that says
+/// [`FileError::Changed`].
+///
+/// With `make`, directories that are missing on the way are made.
+pub(super) fn follow<T>(
+    roots: &Roots,
+    path: &Path,
+    make: bool,
+    mut then: impl FnMut(Place) -> Result<T, FileError>,
+) -> Result<T, FileError> {
+    for _ in 0..MOST_ATTEMPTS {
+        match Walk::new(roots, path, make).and_then(Walk::run).and_then(&mut then) {
+            Err(FileError::Changed) => {}
+            result => return result,
+        }
+    }
+    Err(FileError::Changed)
+}
+
+/// One way along a path. The kernel is never asked to follow a link or to go up: both are done here, so that
+/// every step starts from a directory that is known to be within a root.
+#[derive(Debug)]
+struct Walk<'a> {
+    roots: &'a Roots,
+    make: bool,
+    ahead: VecDeque<Step>,
+    position: Position,
+    links: usize,
+}
+
+#[derive(Debug)]
+enum Step {
+    Up,
+    Into(OsString),
+}
+
+#[derive(Debug)]
+enum Position {
+    /// Not in a root, yet or any more. Nothing is opened here; only the text of the path counts, and it has to
+    /// lead to a root without detours.
+    Outside(PathBuf),
+    /// In the last of these directories. The first is the root, and each is in the one before.
+    Inside { root: PathBuf, open: Vec<OwnedFd> },
+}
+
+#[derive(Debug)]
+enum Reached {
+    /// A place from which it goes on.
+    Step,
+    /// The end of the path, and what is there, if anything.
+    End(Option<FileType>),
+}
+
+impl<'a> Walk<'a> {
+    fn new(roots: &'a Roots, path: &Path, make: bool) -> Result<Self, FileError> {
+        let position = Position::Outside(PathBuf::from("/"));
+        let mut walk = Self { roots, make, ahead: VecDeque::new(), position, links: 0 };
+        walk.redirect(path)?;
+        Ok(walk)
+    }
+
+    fn run(mut self) -> Result<Place, FileError> {
+        while let Some(step) = self.ahead.pop_front() {
+            match (&mut self.position, step) {
+                (Position::Outside(_), Step::Up) => self.up_outside()?,
+                (Position::Outside(path), Step::Into(name)) => {
+                    path.push(name);
+                    self.arrive()?;
+                }
+                (Position::Inside { .. }, Step::Up) => self.up_inside()?,
+                (Position::Inside { .. }, Step::Into(name)) => {
+                    if let Reached::End(kind) = self.enter(&name)? {
+                        return self.place(name, kind);
+                    }
+                }
+            }
+        }
+        match self.position {
+            Position::Outside(_) => Err(FileError::Outside),
+            Position::Inside { .. } => Err(FileError::Directory),
+        }
+    }
+
+    /// Puts `path`, which a link or an alias stands for, before what is ahead.
+    fn redirect(&mut self, path: &Path) -> Result<(), FileError> {
+        for component in path.components().rev() {
+            match component {
+                Component::ParentDir => self.ahead.push_front(Step::Up),
+                Component::Normal(name) => self.ahead.push_front(Step::Into(name.to_owned())),
+                Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+            }
+        }
+        if path.is_absolute() {
+            self.position = Position::Outside(PathBuf::from("/"));
+            self.arrive()?;
+        }
+        Ok(())
+    }
+
+    /// Looks what the place outside is that was reached: nothing but a root can be entered.
+    fn arrive(&mut self) -> Result<(), FileError> {
+        let Position::Outside(path) = &self.position else { return Ok(()) };
+        match self.roots.standing(path) {
+            Standing::Root(root) => {
+                let open = vec![open_directory(openat(CWD, root, DIRECTORY, Mode::empty()))?];
+                self.position = Position::Inside { root: root.to_owned(), open };
+                Ok(())
+            }
+            Standing::Alias(real) => {
+                self.count_link()?;
+                self.redirect(real)
+            }
+            Standing::Above { .. } => Ok(()),
+            Standing::Elsewhere => Err(FileError::Outside),
+        }
+    }
+
+    fn up_outside(&mut self) -> Result<(), FileError> {
+        let Position::Outside(path) = &mut self.position else { return Ok(()) };
+        // Where a link was passed, the directory above is another than the text says.
+        if self.roots.standing(path) != (Standing::Above { real: true }) {
+            return Err(FileError::Outside);
+        }
+        path.pop();
+        Ok(())
+    }
+
+    fn up_inside(&mut self) -> Result<(), FileError> {
+        let Position::Inside { root, open } = &mut self.position else { return Ok(()) };
+        if open.len() > 1 {
+            open.pop();
+        } else if let Some(above) = root.parent() {
+            self.position = Position::Outside(above.to_owned());
+            self.arrive()?;
+        }
+        Ok(())
+    }
+
+    /// Goes one step on: into a directory, or to where a link leads, or not at all because the path ends here.
+    fn enter(&mut self, name: &OsStr) -> Result<Reached, FileError> {
+        let Position::Inside { open, .. } = &mut self.position else { return Err(FileError::Outside) };
+        let Some(directory) = open.last() else { return Err(FileError::Outside) };
+        let last = self.ahead.is_empty();
+        let kind = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(status) => FileType::from_raw_mode(status.st_mode),
+            Err(Errno::NOENT) if last => return Ok(Reached::End(None)),
+            Err(Errno::NOENT) if self.make && !self.ahead.iter().any(|step| matches!(step, Step::Up)) => {
+                match mkdirat(directory, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) => FileType::Directory,
+                    Err(Errno::EXIST) => return Err(FileError::Changed),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Err(Errno::NOENT) => return Err(FileError::Missing),
+            Err(error) => return Err(error.into()),
+        };
+        match kind {
+            FileType::Directory => {
+                let inner = open_directory(openat(directory, name, DIRECTORY, Mode::empty()));
+                open.push(inner.map_err(|error| match error {
+                    FileError::Missing | FileError::NotADirectory => FileError::Changed,
+                    error => error,
+                })?);
+                Ok(Reached::Step)
+            }
+            FileType::Symlink => {
+                let target = match readlinkat(directory, name, Vec::new()) {
+                    Ok(target) => PathBuf::from(OsString::from_vec(target.into_bytes())),
+                    Err(Errno::INVAL | Errno::NOENT) => return Err(FileError::Changed),
+                    Err(error) => return Err(error.into()),
+                };
+                self.count_link()?;
+                self.redirect(&target)?;
+                Ok(Reached::Step)
+            }
+            kind if last => Ok(Reached::End(Some(kind))),
+            _ => Err(FileError::NotADirectory),
+        }
+    }
+
+    fn place(self, name: OsString, kind: Option<FileType>) -> Result<Place, FileError> {
+        match self.position {
+            Position::Inside { mut open, .. } => match open.pop() {
+                Some(directory) => Ok(Place { directory, name, kind }),
+                None => Err(FileError::Outside),
+            },
+            Position::Outside(_) => Err(FileError::Outside),
+        }
+    }
+
+    fn count_link(&mut self) -> Result<(), FileError> {
+        self.links += 1;
+        if self.links > MOST_LINKS { Err(FileError::Links { limit: MOST_LINKS }) } else { Ok(()) }
+    }
+}
+
+fn open_directory(result: rustix::io::Result<OwnedFd>) -> Result<OwnedFd, FileError> {
+    result.map_err(|error| match error {
+        Errno::NOENT => FileError::Missing,
+        Errno::NOTDIR | Errno::LOOP => FileError::NotADirectory,
+        error => error.into(),
+    })
+}

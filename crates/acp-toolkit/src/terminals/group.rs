@@ -1,0 +1,138 @@
+use std::io;
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agentwire_acp_schema::v1::TerminalExitStatus;
+
+use super::signal::exit_status;
+
+/// How long something that was killed may take to be gone. The kernel needs microseconds, unless the process
+/// hangs in a system call that cannot be interrupted.
+const REAP_LIMIT: Duration = Duration::from_secs(1);
+
+/// A command and what it started, as long as that stays in its process group.
+///
+/// The command is waited for (in the sense of the system) last: while it is a zombie its id, which is also that
+/// of the group, cannot be given to anybody else, so that no signal of ours hits a stranger.
+#[derive(Debug)]
+pub(super) struct Group {
+    leader: Child,
+    state: State,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// Not waited for: it runs, or is a zombie.
+    Ours,
+    /// Waited for. Nothing may be sent to its id.
+    Gone(TerminalExitStatus),
+}
+
+impl Group {
+    pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        Ok(Self { leader: command.spawn()?, state: State::Ours })
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn leader(&mut self) -> &mut Child {
+        &mut self.leader
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.leader.id()
+    }
+
+    /// How the command ended. None while it runs.
+    #[cfg(unix)]
+    pub(super) fn status(&mut self) -> Option<TerminalExitStatus> {
+        use rustix::io::retry_on_intr;
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+        if let State::Gone(status) = &self.state {
+            return Some(status.clone());
+        }
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match retry_on_intr(|| waitid(WaitId::Pid(Pid::from_child(&self.leader)), options)) {
+            Ok(status) => status.map(|status| exit_status(status.exit_status(), status.terminating_signal())),
+            Err(_) => {
+                // Something else in our process waited for it.
+                self.state = State::Gone(TerminalExitStatus::new());
+                Some(TerminalExitStatus::new())
+            }
+        }
+    }
+
+    /// How the command ended. None while it runs.
+    #[cfg(not(unix))]
+    pub(super) fn status(&mut self) -> Option<TerminalExitStatus> {
+        if let State::Ours = self.state {
+            match self.leader.try_wait() {
+                Ok(None) => return None,
+                Ok(Some(status)) => self.state = State::Gone(exit_status(status.code(), None)),
+                Err(_) => self.state = State::Gone(TerminalExitStatus::new()),
+            }
+        }
+        match &self.state {
+            State::Gone(status) => Some(status.clone()),
+            State::Ours => None,
+        }
+    }
+
+    /// Kills all of them.
+    pub(super) fn kill(&mut self) {
+        if let State::Ours = self.state {
+            #[cfg(unix)]
+            let _ = rustix::process::kill_process_group(
+                rustix::process::Pid::from_child(&self.leader),
+                rustix::process::Signal::KILL,
+            );
+            // In case it is in another group by now.
+            let _ = self.leader.kill();
+        }
+    }
+
+    /// Kills what is left and waits for the command, so that no zombie remains. Says how it ended. Blocks for as
+    /// long as a killed process needs to be gone, and for a second at most.
+    pub(super) fn finish(&mut self) -> TerminalExitStatus {
+        if let State::Gone(status) = &self.state {
+            return status.clone();
+        }
+        // Asked first, because what has ended by itself was not killed.
+        let status = self.status();
+        self.kill();
+        let waited = reap(&mut self.leader);
+        let status = status.or(waited).unwrap_or_default();
+        self.state = State::Gone(status.clone());
+        status
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// Waits for a process that was killed.
+fn reap(process: &mut Child) -> Option<TerminalExitStatus> {
+    let start = Instant::now();
+    let mut pause = Duration::from_micros(50);
+    loop {
+        match process.try_wait() {
+            Ok(None) if start.elapsed() < REAP_LIMIT => {}
+            Ok(None) | Err(_) => return None,
+            Ok(Some(status)) => {
+                #[cfg(unix)]
+                let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+                #[cfg(not(unix))]
+                let signal = None;
+                return Some(exit_status(status.code(), signal));
+            }
+        }
+        thread::sleep(pause);
+        pause = (2 * pause).min(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,276 @@
+mod command;
+mod group;
+mod output;
+mod signal;
+#[cfg(unix)]
+mod source;
+#[cfg(not(unix))]
+#[path = "source_elsewhere.rs"]
+mod source;
+mod terminal;
+mod watch;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agentwire_acp_schema::v1::error_code::RESOURCE_NOT_FOUND;
+use agentwire_acp_schema::v1::{
+    CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
+    ReleaseTerminalRequest, ReleaseTerminalResponse, TerminalId, TerminalOutputRequest,
+    TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+};
+use agentwire_jsonrpc::ErrorObject as Error;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
+
+use crate::roots::Roots;
+use terminal::Terminal;
+
+/// How many terminals a session has at most, unless [`Terminals::limit`] says otherwise.
+const LIMIT: usize = 64;
+/// How much output is kept where the agent does not say: 1 MiB.
+const OUTPUT_LIMIT: usize = 1024 * 1024;
+/// How much output is kept at most, whatever the agent says: 4 MiB. Even if each byte needs an escape of six,
+/// the answer fits a message of 32 MiB, which is what peers commonly take.
+const OUTPUT_MAXIMUM: usize = 4 * 1024 * 1024;
+
+/// The commands that an agent runs in one session: answers to `terminal/*`.
+///
+/// Each command runs in a process group of its own, with nothing to read on its stdin; stdout and stderr share
+/// a pipe, so their order is the order of writing. A task of the runtime reads the pipe, whether somebody asks
+/// for the output or not, and keeps the last of it.
+///
+/// What a command started in the background belongs to it, as long as it stays in the group: it goes on when
+/// the command ends, and ends at `kill` and `release`. So that the group's name stays ours until then, a command
+/// that has ended by itself is waited for (in the sense of the system) only then.
+///
+/// When this is dropped, or the runtime ends, every group is killed and every command waited for. That blocks
+/// until the kernel is done: microseconds as a rule, a second at most. When the whole program is killed, the
+/// commands are not.
+///
+/// A terminal confines nothing: a command can do what the user can. It only has to start within the session's
+/// directories. Whether it may start at all is a matter of permission.
+///
+/// Everything may be asked at the same time, of the same terminal too. Must be used in a tokio runtime that has
+/// I/O and time enabled.
+///
+/// # Errors
+///
+/// A terminal that is unknown or released is "resource not found".
+///
+/// See <https://agentclientprotocol.com/protocol/v1/terminals>.
+#[derive(Debug)]
+pub struct Terminals {
+    roots: Arc<Roots>,
+    live: Mutex<HashMap<TerminalId, Live>>,
+    limit: usize,
+    free: Arc<Semaphore>,
+    ids: Arc<AtomicU64>,
+    output_limit: usize,
+    output_maximum: usize,
+}
+
+/// A terminal that was not released. Dropping it ends the command.
+#[derive(Debug)]
+struct Live {
+    terminal: Arc<Terminal>,
+    reader: AbortHandle,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Terminals {
+    /// Runs commands within `roots`, in the first of them unless the agent names a directory.
+    ///
+    /// Where the names lead is looked up now.
+    pub fn new(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self::within(Arc::new(Roots::new(roots)))
+    }
+
+    pub(crate) fn within(roots: Arc<Roots>) -> Self {
+        Self {
+            roots,
+            live: Mutex::default(),
+            limit: LIMIT,
+            free: Arc::new(Semaphore::new(LIMIT)),
+            ids: Arc::default(),
+            output_limit: OUTPUT_LIMIT,
+            output_maximum: OUTPUT_MAXIMUM,
+        }
+    }
+
+    /// Takes the numbers of its terminals from `ids`.
+    pub(crate) fn numbered_by(&mut self, ids: &Arc<AtomicU64>) {
+        self.ids = ids.clone();
+    }
+
+    /// Sets how many terminals there may be that are not released (default 64).
+    #[must_use]
+    pub fn limit(mut self, terminals: usize) -> Self {
+        self.limit = terminals.min(Semaphore::MAX_PERMITS);
+        self.free = Arc::new(Semaphore::new(self.limit));
+        self
+    }
+
+    /// Sets how many bytes of output a terminal keeps if the agent does not say (default 1 MiB).
+    #[must_use]
+    pub fn output_limit(mut self, bytes: usize) -> Self {
+        self.output_limit = bytes;
+        self
+    }
+
+    /// Sets how many bytes of output a terminal keeps at most, whatever the agent says (default 4 MiB).
+    #[must_use]
+    pub fn output_maximum(mut self, bytes: usize) -> Self {
+        self.output_maximum = bytes;
+        self
+    }
+
+    /// `terminal/create`: starts a command, and does not wait for it.
+    ///
+    /// With arguments the command is a program. Without any it may be a line for a shell, which is what many
+    /// agents send: if it has a character that means something to a shell, such as a space or a pipe, and is not
+    /// the path of a file, `sh -c` runs it (on Windows `cmd /C`).
+    ///
+    /// # Errors
+    ///
+    /// "Invalid params" for a directory that is relative or outside, and for a variable without a proper name;
+    /// "resource not found" for a program or directory that does not exist; "internal error" when the limit of
+    /// terminals is reached, or the system refuses to start the program. Each names what is at fault.
+    pub async fn create(&self, request: &CreateTerminalRequest) -> Result<CreateTerminalResponse, Error> {
+        let runtime = Handle::try_current().map_err(Error::internal_error)?;
+        let Ok(permit) = self.free.clone().try_acquire_owned() else {
+            let why =
+                format!("this session has {0} terminals, and {0} is the limit; release one", self.limit);
+            return Err(Error::internal_error(why));
+        };
+        let directory = self.directory(request.cwd.as_deref())?;
+        let command = command::of(request, &directory)?;
+        let wanted = request.output_byte_limit.and_then(|bytes| usize::try_from(bytes).ok());
+        let kept = match request.output_byte_limit {
+            Some(_) => wanted.unwrap_or(usize::MAX),
+            None => self.output_limit,
+        };
+        let (terminal, source) = Terminal::spawn(command, kept.min(self.output_maximum))
+            .map_err(|error| command::refused(&request.command, &error))?;
+        let terminal = Arc::new(terminal);
+        let reader = runtime.spawn(terminal::read(terminal.clone(), source)).abort_handle();
+        let id = TerminalId::from(format!("terminal-{}", self.ids.fetch_add(1, Ordering::Relaxed) + 1));
+        self.live().insert(id.clone(), Live { terminal, reader, _permit: permit });
+        Ok(CreateTerminalResponse::new(id))
+    }
+
+    /// `terminal/output`: what the command has written so far, or the end of it, and how it ended if it has.
+    ///
+    /// What is not UTF-8 is replaced by U+FFFD; a character that arrives in two pieces is one character. When
+    /// the terminal says that the command has ended, all that the command itself has written is there.
+    ///
+    /// # Errors
+    ///
+    /// "Resource not found" for an unknown terminal.
+    pub async fn output(&self, request: &TerminalOutputRequest) -> Result<TerminalOutputResponse, Error> {
+        Ok(self.terminal(&request.terminal_id)?.output())
+    }
+
+    /// `terminal/wait_for_exit`: waits until the command has ended, and says how.
+    ///
+    /// # Errors
+    ///
+    /// "Resource not found" for an unknown terminal. One that is released meanwhile ends, which is an answer.
+    pub async fn wait_for_exit(
+        &self,
+        request: &WaitForTerminalExitRequest,
+    ) -> Result<WaitForTerminalExitResponse, Error> {
+        let exit = self.terminal(&request.terminal_id)?.exit();
+        Ok(exit.await.into())
+    }
+
+    /// `terminal/kill`: kills the command and all that it started. Its output stays. Nothing happens if it has
+    /// ended.
+    ///
+    /// # Errors
+    ///
+    /// "Resource not found" for an unknown terminal.
+    pub async fn kill(&self, request: &KillTerminalRequest) -> Result<KillTerminalResponse, Error> {
+        let terminal = self.terminal(&request.terminal_id)?;
+        terminal.kill().await;
+        Ok(KillTerminalResponse::new())
+    }
+
+    /// `terminal/release`: kills the command and all that it started, if they still run, and forgets the
+    /// terminal.
+    ///
+    /// # Errors
+    ///
+    /// "Resource not found" for an unknown terminal.
+    pub async fn release(&self, request: &ReleaseTerminalRequest) -> Result<ReleaseTerminalResponse, Error> {
+        let id = &request.terminal_id;
+        let live = self.live().remove(id).ok_or_else(|| unknown(id))?;
+        live.terminal.kill().await;
+        Ok(ReleaseTerminalResponse::new())
+    }
+
+    /// Releases all terminals, as when the session ends.
+    pub async fn release_all(&self) {
+        let all: Vec<_> = self.live().drain().map(|(_, live)| live).collect();
+        for live in &all {
+            live.terminal.signal();
+        }
+        for live in all {
+            live.terminal.kill().await;
+        }
+    }
+
+    /// Releases all terminals without waiting, except for what is left of the commands as they are killed.
+    pub(crate) fn end(&self) {
+        let all = std::mem::take(&mut *self.live());
+        all.values().for_each(|live| live.terminal.signal());
+    }
+
+    fn terminal(&self, id: &TerminalId) -> Result<Arc<Terminal>, Error> {
+        self.live().get(id).map(|live| live.terminal.clone()).ok_or_else(|| unknown(id))
+    }
+
+    fn live(&self) -> MutexGuard<'_, HashMap<TerminalId, Live>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The directory to start in.
+    fn directory(&self, wanted: Option<&Path>) -> Result<PathBuf, Error> {
+        let directory = wanted.or(self.roots.first());
+        let directory = directory
+            .ok_or_else(|| Error::invalid_params("the session has no directory to run commands in"))?;
+        let shown = directory.display();
+        if !directory.is_absolute() {
+            return Err(Error::invalid_params(format_args!(
+                "{shown}: cwd is relative, and must be absolute"
+            )));
+        }
+        let outside = || {
+            let rule = "cwd is outside the directories of the session";
+            Err(Error::invalid_params(format_args!("{shown}: {rule}")))
+        };
+        match directory.canonicalize() {
+            Ok(real) if !self.roots.contain(&real) => outside(),
+            Ok(real) if !real.is_dir() => {
+                Err(Error::invalid_params(format_args!("{shown}: cwd is no directory")))
+            }
+            Ok(_) => Ok(directory.to_owned()),
+            Err(_) if !self.roots.seem_to_contain(directory) => outside(),
+            Err(_) => Err(Error::new(RESOURCE_NOT_FOUND, format!("{shown}: there is no such directory"))),
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.terminal.end();
+        self.reader.abort();
+    }
+}
+
+fn unknown(id: &TerminalId) -> Error {
+    Error::new(RESOURCE_NOT_FOUND, format!("there is no terminal {id:?}: it never was, or it is released"))
+}

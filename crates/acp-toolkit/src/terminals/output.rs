@@ -1,0 +1,112 @@
+/// Bytes of text beyond the limit that may wait before they are dropped, so that not every piece moves all.
+const SLACK: usize = 64 * 1024;
+
+/// The last of what a command has written.
+#[derive(Debug)]
+pub(super) struct Output {
+    text: String,
+    limit: usize,
+    truncated: bool,
+    /// The beginning of a character whose rest has not come yet: three bytes at most.
+    partial: Vec<u8>,
+}
+
+impl Output {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { text: String::new(), limit, truncated: false, partial: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        if self.partial.is_empty() {
+            self.decode(bytes);
+        } else {
+            let mut joined = std::mem::take(&mut self.partial);
+            joined.extend_from_slice(bytes);
+            self.decode(&joined);
+        }
+        if self.text.len() > self.limit.saturating_add(self.limit / 4).saturating_add(SLACK) {
+            self.text.drain(..self.start());
+            self.truncated = true;
+        }
+    }
+
+    /// Nothing more comes.
+    pub(super) fn finish(&mut self) {
+        if !std::mem::take(&mut self.partial).is_empty() {
+            self.text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+
+    /// What there is, and whether that is less than was written.
+    pub(super) fn snapshot(&self) -> (String, bool) {
+        let start = self.start();
+        (self.text[start..].to_owned(), self.truncated || start > 0)
+    }
+
+    /// Where the text begins that is within the limit: between characters.
+    fn start(&self) -> usize {
+        let mut start = self.text.len().saturating_sub(self.limit);
+        while !self.text.is_char_boundary(start) {
+            start += 1;
+        }
+        start
+    }
+
+    fn decode(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.text.push_str(chunk.valid());
+            let invalid = chunk.invalid();
+            let begins = |invalid| str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+            if chunks.peek().is_none() && begins(invalid) {
+                self.partial = invalid.to_vec();
+            } else if !invalid.is_empty() {
+                self.text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(limit: usize, pieces: &[&[u8]], expected: &str, truncated: bool) {
+        let mut output = Output::new(limit);
+        pieces.iter().for_each(|piece| output.push(piece));
+        output.finish();
+        assert_eq!(output.snapshot(), (expected.to_owned(), truncated));
+    }
+
+    #[test]
+    fn the_front_is_cut_between_characters() {
+        check(5, &["äöü".as_bytes()], "öü", true);
+        check(6, &["äöü".as_bytes()], "äöü", false);
+        check(3, &["€€".as_bytes()], "€", true);
+        check(2, &["€".as_bytes()], "", true);
+        check(0, &[b"x"], "", true);
+        check(0, &[], "", false);
+    }
+
+    #[test]
+    fn every_way_to_cut_bytes_into_pieces_gives_the_same_text() {
+        let bytes = b"a\xc3\xa4\xf0\x9f\xa6\x80\xff\xe2\x82b\xf0\x9f\xa6";
+        let expected = String::from_utf8_lossy(bytes);
+        for first in 0..=bytes.len() {
+            for second in first..=bytes.len() {
+                check(99, &[&bytes[..first], &bytes[first..second], &bytes[second..]], &expected, false);
+            }
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut output = Output::new(1000);
+        for _ in 0..1000 {
+            output.push(&[b'x'; 8192]);
+            assert!(output.text.len() <= 1250 + SLACK + 8192);
+        }
+        assert_eq!(output.snapshot(), ("x".repeat(1000), true));
+    }
+}

@@ -1,0 +1,57 @@
+use std::io::{self, PipeReader};
+use std::process::{Command, Stdio};
+
+use rustix::io::Errno;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver;
+
+use super::group::Group;
+
+/// What a pipe can hold at most on Linux, unless somebody privileged enlarges it.
+const MOST_IN_PIPE: usize = 1024 * 1024;
+
+/// Our end of the pipe that a command writes to, with stdout and stderr alike.
+#[derive(Debug)]
+pub(super) struct Source {
+    pipe: Receiver,
+}
+
+impl Source {
+    /// Starts `command`.
+    pub(super) fn spawn(mut command: Command) -> io::Result<(Group, Self)> {
+        let (reader, writer) = io::pipe()?;
+        let pipe = Self::register(reader)?;
+        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        // The command, and our copies of the writing end with it, are gone when this returns.
+        Ok((Group::spawn(command)?, Self { pipe }))
+    }
+
+    fn register(reader: PipeReader) -> io::Result<Receiver> {
+        Receiver::from_owned_fd(reader.into())
+    }
+
+    /// Reads some bytes, or none at the end. Nothing is lost when this is dropped.
+    pub(super) async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.pipe.read(buffer).await
+    }
+
+    /// Reads what was written before now. Says whether the end was reached.
+    ///
+    /// The system is asked directly: the runtime may not have heard yet that there is something.
+    pub(super) async fn drain(&mut self, buffer: &mut [u8], mut each: impl FnMut(&[u8])) -> bool {
+        let mut total = 0;
+        while total < MOST_IN_PIPE {
+            match rustix::io::read(&self.pipe, &mut *buffer) {
+                Ok(0) => return true,
+                Ok(count) => {
+                    each(&buffer[..count]);
+                    total += count;
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return false,
+                Err(_) => return true,
+            }
+        }
+        false
+    }
+}

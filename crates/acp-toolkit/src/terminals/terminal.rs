@@ -1,0 +1,142 @@
+use std::future::Future;
+use std::io;
+use std::process::Command;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use agentwire_acp_schema::v1::{TerminalExitStatus, TerminalOutputResponse};
+use tokio::sync::watch as latest;
+
+use super::group::Group;
+use super::output::Output;
+use super::source::Source;
+use super::watch::Watch;
+
+/// How long to wait, without blocking, for something that was killed.
+const KILL_LIMIT: Duration = Duration::from_secs(1);
+
+/// How much is read at once.
+const PIECE: usize = 64 * 1024;
+
+/// A command, what it has written, and how it ended.
+#[derive(Debug)]
+pub(super) struct Terminal {
+    group: Mutex<Group>,
+    output: Mutex<Output>,
+    /// None while it runs.
+    status: latest::Sender<Option<TerminalExitStatus>>,
+}
+
+impl Terminal {
+    /// Starts a command, of whose output `limit` bytes are kept. The source is to be given to [`read`].
+    pub(super) fn spawn(command: Command, limit: usize) -> io::Result<(Self, Source)> {
+        let (group, source) = Source::spawn(command)?;
+        let terminal = Self {
+            group: Mutex::new(group),
+            output: Mutex::new(Output::new(limit)),
+            status: latest::Sender::new(None),
+        };
+        Ok((terminal, source))
+    }
+
+    pub(super) fn output(&self) -> TerminalOutputResponse {
+        // The status first: it is set after the output is complete.
+        let status = self.status.borrow().clone();
+        let (text, truncated) = lock(&self.output).snapshot();
+        let response = TerminalOutputResponse::new(text).truncated(truncated);
+        match status {
+            Some(status) => response.exit_status(status),
+            None => response,
+        }
+    }
+
+    /// Waits until the command has ended. Does not keep the terminal.
+    pub(super) fn exit(&self) -> impl Future<Output = TerminalExitStatus> + use<> {
+        let mut status = self.status.subscribe();
+        async move {
+            match status.wait_for(Option::is_some).await {
+                Ok(status) => status.clone().unwrap_or_default(),
+                // A terminal sets it before it goes.
+                Err(_) => TerminalExitStatus::new(),
+            }
+        }
+    }
+
+    /// Kills all of the group, without waiting.
+    pub(super) fn signal(&self) {
+        lock(&self.group).kill();
+    }
+
+    /// Kills all of the group, and waits until nothing is left of the command.
+    pub(super) async fn kill(&self) {
+        self.signal();
+        // So that what follows does not block.
+        let _ = tokio::time::timeout(KILL_LIMIT, self.exit()).await;
+        self.end();
+    }
+
+    /// Kills all of the group, and blocks until nothing is left of the command. Nothing happens the second time.
+    pub(super) fn end(&self) {
+        let status = lock(&self.group).finish();
+        self.publish(status);
+    }
+
+    fn publish(&self, status: TerminalExitStatus) {
+        self.status.send_if_modified(|published| {
+            let first = published.is_none();
+            published.get_or_insert(status);
+            first
+        });
+    }
+
+    async fn ended(&self) -> TerminalExitStatus {
+        let watch = Watch::new(lock(&self.group).id());
+        loop {
+            if let Some(status) = lock(&self.group).status() {
+                return status;
+            }
+            watch.wait().await;
+        }
+    }
+}
+
+/// Reads what the command writes, until it has ended and nobody can write any more.
+pub(super) async fn read(terminal: Arc<Terminal>, mut source: Source) {
+    let unfinished = Unfinished(&terminal);
+    let mut ended = std::pin::pin!(terminal.ended());
+    let mut buffer = vec![0; PIECE];
+    let (mut open, mut runs) = (true, true);
+    while open || runs {
+        tokio::select! {
+            count = source.read(&mut buffer), if open => match count {
+                Ok(count) if count > 0 => lock(&terminal.output).push(&buffer[..count]),
+                _ => open = false,
+            },
+            status = &mut ended, if runs => {
+                // What the command wrote last may still be in the pipe.
+                let all = open && source.drain(&mut buffer, |bytes| lock(&terminal.output).push(bytes)).await;
+                open &= !all;
+                runs = false;
+                terminal.publish(status);
+            }
+        }
+        if !open {
+            lock(&terminal.output).finish();
+        }
+    }
+    std::mem::forget(unfinished);
+}
+
+/// Ends the command when its reader does not come to its end, because the runtime has ended.
+#[derive(Debug)]
+struct Unfinished<'a>(&'a Terminal);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,167 @@
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agentwire_acp_schema::v1::error_code::RESOURCE_NOT_FOUND;
+use agentwire_acp_schema::v1::{
+    ClientCapabilities, CreateTerminalRequest, CreateTerminalResponse, FileSystemCapabilities,
+    KillTerminalRequest, KillTerminalResponse, LoadSessionRequest, NewSessionRequest, ReadTextFileRequest,
+    ReadTextFileResponse, ReleaseTerminalRequest, ReleaseTerminalResponse, ResumeSessionRequest, SessionId,
+    TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+    WriteTextFileRequest, WriteTextFileResponse,
+};
+use agentwire_jsonrpc::ErrorObject as Error;
+
+use crate::roots::Roots;
+use crate::{Files, Terminals};
+
+/// The files and terminals of one session.
+#[derive(Debug)]
+pub struct Workspace {
+    files: Files,
+    terminals: Terminals,
+}
+
+impl Workspace {
+    /// Works in `cwd` and the directories beside it, with default limits.
+    pub fn new(
+        cwd: impl Into<PathBuf>,
+        additional_directories: impl IntoIterator<Item = impl Into<PathBuf>>,
+    ) -> Self {
+        let directories = additional_directories.into_iter().map(Into::into);
+        let roots = Arc::new(Roots::new(std::iter::once(cwd.into()).chain(directories)));
+        Self { files: Files::within(roots.clone()), terminals: Terminals::within(roots) }
+    }
+
+    /// Works with files and terminals whose limits and directories were set one by one.
+    pub fn of(files: Files, terminals: Terminals) -> Self {
+        Self { files, terminals }
+    }
+
+    /// The files.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// The terminals.
+    pub fn terminals(&self) -> &Terminals {
+        &self.terminals
+    }
+}
+
+impl From<&NewSessionRequest> for Workspace {
+    fn from(request: &NewSessionRequest) -> Self {
+        Self::new(&request.cwd, &request.additional_directories)
+    }
+}
+
+impl From<&LoadSessionRequest> for Workspace {
+    fn from(request: &LoadSessionRequest) -> Self {
+        Self::new(&request.cwd, &request.additional_directories)
+    }
+}
+
+impl From<&ResumeSessionRequest> for Workspace {
+    fn from(request: &ResumeSessionRequest) -> Self {
+        Self::new(&request.cwd, &request.additional_directories)
+    }
+}
+
+/// The workspaces of all sessions of a connection: a request finds its own by its session.
+///
+/// Clones are handles on the same, so that one can be part of a `Client` and another open sessions. The methods
+/// are those of `Client` and do what those of [`Files`] and [`Terminals`] do; a session that is not open is
+/// "resource not found".
+///
+/// The ids of terminals are unique among all sessions.
+#[derive(Clone, Debug, Default)]
+pub struct Workspaces {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    open: Mutex<HashMap<SessionId, Arc<Workspace>>>,
+    terminal_ids: Arc<AtomicU64>,
+}
+
+impl Workspaces {
+    /// Without any session.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What `initialize` is to advertise for these methods: reading, writing and terminals.
+    pub fn capabilities(&self) -> ClientCapabilities {
+        let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
+        ClientCapabilities::new().fs(files).terminal(true)
+    }
+
+    /// Opens the workspace of a session. A request to begin one is enough to tell what it is:
+    /// `open(&session.session_id, &request)`.
+    ///
+    /// Open it before `session/load` and `session/resume`, and as soon as `session/new` is answered. If the session
+    /// has a workspace, the new one takes its place, and its terminals end.
+    pub fn open(&self, session: impl Into<SessionId>, workspace: impl Into<Workspace>) {
+        let mut workspace = workspace.into();
+        workspace.terminals.numbered_by(&self.shared.terminal_ids);
+        let old = self.lock().insert(session.into(), Arc::new(workspace));
+        if let Some(old) = old {
+            old.terminals.end();
+        }
+    }
+
+    /// Closes the workspace of a session, and ends its terminals. Says whether it was open.
+    pub async fn close(&self, session: &SessionId) -> bool {
+        let workspace = self.lock().remove(session);
+        match workspace {
+            Some(workspace) => {
+                workspace.terminals.release_all().await;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The workspace of a session.
+    ///
+    /// # Errors
+    ///
+    /// "Resource not found" if it is not open.
+    pub fn of(&self, session: &SessionId) -> Result<Arc<Workspace>, Error> {
+        let workspace = self.lock().get(session).cloned();
+        workspace.ok_or_else(|| Error::new(RESOURCE_NOT_FOUND, format!("there is no session {session:?}")))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Workspace>>> {
+        self.shared.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Passes requests to the part of the workspace that answers them.
+macro_rules! pass {
+    ($($method:ident($request:ident) -> $response:ident = $part:ident.$answer:ident, $wire:literal;)+) => {
+        impl Workspaces {$(
+            #[doc = concat!("`", $wire, "`, in the workspace of the session.")]
+            ///
+            /// # Errors
+            ///
+            /// Those of the workspace, and "resource not found" for a session that is not open.
+            pub async fn $method(&self, request: $request) -> Result<$response, Error> {
+                self.of(&request.session_id)?.$part.$answer(&request).await
+            }
+        )+}
+    };
+}
+
+pass! {
+    read_text_file(ReadTextFileRequest) -> ReadTextFileResponse = files.read, "fs/read_text_file";
+    write_text_file(WriteTextFileRequest) -> WriteTextFileResponse = files.write, "fs/write_text_file";
+    create_terminal(CreateTerminalRequest) -> CreateTerminalResponse = terminals.create, "terminal/create";
+    terminal_output(TerminalOutputRequest) -> TerminalOutputResponse = terminals.output, "terminal/output";
+    wait_for_terminal_exit(WaitForTerminalExitRequest) -> WaitForTerminalExitResponse
+        = terminals.wait_for_exit, "terminal/wait_for_exit";
+    kill_terminal(KillTerminalRequest) -> KillTerminalResponse = terminals.kill, "terminal/kill";
+    release_terminal(ReleaseTerminalRequest) -> ReleaseTerminalResponse = terminals.release, "terminal/release";
+}

@@ -1,0 +1,286 @@
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use agentwire_acp_client::Error;
+use agentwire_acp_schema::v1::{ReadTextFileRequest, WriteTextFileRequest};
+use agentwire_acp_toolkit::Files;
+use rustix::fs::{CWD, RenameFlags};
+use tempfile::TempDir;
+
+use crate::{invalid, missing};
+
+/// A directory that is open and one beside it that is not, each with a file.
+struct Ground {
+    _directory: TempDir,
+    root: PathBuf,
+    outside: PathBuf,
+    files: Files,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let base = directory.path().canonicalize().unwrap();
+        let (root, outside) = (base.join("root"), base.join("outside"));
+        for (path, text) in [(&root, "hello"), (&outside, "secret")] {
+            fs::create_dir_all(path.join("sub")).unwrap();
+            fs::write(path.join("file"), text).unwrap();
+            fs::write(path.join("sub/file"), text).unwrap();
+        }
+        let files = Files::new([&root]);
+        Self { _directory: directory, root, outside, files }
+    }
+
+    async fn read(&self, path: impl AsRef<Path>) -> Result<String, Error> {
+        read(&self.files, self.root.join(path)).await
+    }
+
+    async fn write(&self, path: impl AsRef<Path>, text: &str) -> Result<(), Error> {
+        let request = WriteTextFileRequest::new("s", self.root.join(path), text);
+        self.files.write(&request).await.map(drop)
+    }
+
+    fn link(&self, target: impl AsRef<Path>, name: &str) {
+        symlink(target, self.root.join(name)).unwrap();
+    }
+
+    /// The names in the root.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.root).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+async fn read(files: &Files, path: impl Into<PathBuf>) -> Result<String, Error> {
+    Ok(files.read(&ReadTextFileRequest::new("s", path)).await?.content)
+}
+
+#[tokio::test]
+async fn what_was_written_is_read() {
+    let ground = Ground::new();
+    assert_eq!(ground.read("file").await.unwrap(), "hello");
+    ground.write("new/deep/down", "a\r\nb\n").await.unwrap();
+    ground.write("file", "").await.unwrap();
+    assert_eq!(ground.read("new/deep/down").await.unwrap(), "a\r\nb\n");
+    assert_eq!(ground.read("new/../file").await.unwrap(), "");
+    let lines = ReadTextFileRequest::new("s", ground.root.join("new/deep/down")).line(2).limit(1);
+    assert_eq!(ground.files.read(&lines).await.unwrap().content, "b\n");
+    assert_eq!(ground.names(), ["file", "new", "sub"]);
+}
+
+#[tokio::test]
+async fn paths_outside_are_refused_and_nothing_is_told_about_them() {
+    let ground = Ground::new();
+    let link = |target: &str, name| ground.link(target, name);
+    link("../outside", "directory");
+    link("../outside/file", "direct");
+    link("/etc", "absolute");
+    link("sub/../../outside/file", "winding");
+    link("../outside/new", "dangling");
+    link("direct", "twice");
+    let paths = [
+        "/etc/passwd",
+        "/etc/passwd-that-is-not-there",
+        "../outside/file",
+        "../outside/missing/file",
+        "sub/../../outside/file",
+        "../../../../../../../../etc/passwd",
+        "directory/file",
+        "directory/sub/file",
+        "directory/missing",
+        "direct",
+        "twice",
+        "absolute/passwd",
+        "winding",
+        "dangling",
+        "../rooted",
+        "..",
+        "/",
+    ];
+    for path in paths {
+        invalid(ground.read(path).await, &[path, "outside"]);
+        invalid(ground.write(path, "overwritten").await, &[path, "outside"]);
+    }
+    assert_eq!(fs::read_to_string(ground.outside.join("file")).unwrap(), "secret");
+    assert!(!ground.outside.join("new").exists() && !ground.outside.join("missing").exists());
+    invalid(read(&ground.files, "file").await, &["file", "absolute"]);
+}
+
+#[tokio::test]
+async fn links_that_stay_inside_are_followed_and_kept() {
+    let ground = Ground::new();
+    ground.link("sub", "directory");
+    ground.link(ground.root.join("sub/file"), "absolute");
+    ground.link("../root/file", "around");
+    ground.link("sub/fresh", "dangling");
+    for path in ["directory/file", "absolute", "around", "directory/../file"] {
+        assert_eq!(ground.read(path).await.unwrap(), "hello", "{path}");
+    }
+    missing(ground.read("dangling").await, &["dangling"]);
+    ground.write("dangling", "made").await.unwrap();
+    ground.write("absolute", "changed").await.unwrap();
+    assert_eq!(fs::read_to_string(ground.root.join("sub/fresh")).unwrap(), "made");
+    assert_eq!(fs::read_to_string(ground.root.join("sub/file")).unwrap(), "changed");
+    assert!(ground.root.join("absolute").is_symlink() && ground.root.join("dangling").is_symlink());
+    ground.link("loop", "loop");
+    invalid(ground.read("loop").await, &["loop", "40"]);
+}
+
+#[tokio::test]
+async fn roots_have_several_names_and_lead_to_each_other() {
+    let ground = Ground::new();
+    let alias = ground.root.with_file_name("alias");
+    symlink(&ground.root, &alias).unwrap();
+    ground.link(&ground.outside, "beside");
+    let files = Files::new([alias.clone(), ground.outside.clone()]);
+    assert_eq!(read(&files, alias.join("file")).await.unwrap(), "hello");
+    assert_eq!(read(&files, ground.root.join("file")).await.unwrap(), "hello");
+    assert_eq!(read(&files, alias.join("beside/file")).await.unwrap(), "secret");
+    assert_eq!(read(&files, alias.join("../outside/file")).await.unwrap(), "secret");
+    assert_eq!(
+        read(&Files::new(["/"]), "/../etc/passwd").await.unwrap(),
+        fs::read_to_string("/etc/passwd").unwrap()
+    );
+    // Above a link is what is above its target, and that is not above any root.
+    let deep = ground.root.with_file_name("deep");
+    symlink(ground.outside.join("sub"), &deep).unwrap();
+    fs::create_dir(deep.join("inner")).unwrap();
+    let deeper = Files::new([deep.join("inner"), ground.root.clone()]);
+    invalid(read(&deeper, deep.join("../root/file")).await, &["outside"]);
+    // What an alias stood for when it was named is what it stands for.
+    fs::remove_file(&alias).unwrap();
+    symlink("/etc", &alias).unwrap();
+    missing(read(&files, alias.join("passwd")).await, &["passwd"]);
+}
+
+#[tokio::test]
+async fn an_inner_root_that_becomes_a_link_opens_nothing() {
+    let ground = Ground::new();
+    let files = Files::new([ground.root.clone(), ground.root.join("sub")]);
+    fs::rename(ground.root.join("sub"), ground.root.join("moved")).unwrap();
+    ground.link("/etc", "sub");
+    invalid(read(&files, ground.root.join("sub/passwd")).await, &["outside"]);
+}
+
+#[tokio::test]
+async fn only_text_files_within_the_limit_are_read() {
+    let ground = Ground::new();
+    let path = |name| ground.root.join(name);
+    rustix::fs::mknodat(CWD, path("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+    fs::write(path("binary"), b"text\xff").unwrap();
+    fs::write(path("large"), "123456").unwrap();
+    invalid(ground.read("pipe").await, &["pipe", "regular"]);
+    invalid(ground.write("pipe", "").await, &["pipe", "regular"]);
+    invalid(ground.read("socket").await, &["socket", "regular"]);
+    invalid(ground.read("sub").await, &["sub", "directory"]);
+    invalid(ground.write("sub", "").await, &["sub", "directory"]);
+    invalid(ground.read("").await, &["directory"]);
+    invalid(ground.read("file/x").await, &["file/x", "directory"]);
+    invalid(ground.read("binary").await, &["binary", "UTF-8", "4"]);
+    missing(ground.read("absent").await, &["absent"]);
+    missing(ground.read("absent/file").await, &["absent/file"]);
+    let small = Files::new([&ground.root]).limit(5);
+    invalid(read(&small, path("large")).await, &["large", "5 bytes"]);
+    assert_eq!(read(&small, path("file")).await.unwrap(), "hello");
+    // Its size is given as 0, and it never ends.
+    let status = read(&Files::new(["/proc"]).limit(5), "/proc/self/status").await;
+    if cfg!(target_os = "linux") {
+        invalid(status, &["5 bytes"]);
+    }
+}
+
+#[tokio::test]
+async fn writing_changes_the_text_and_nothing_else() {
+    let ground = Ground::new();
+    let path = |name| ground.root.join(name);
+    fs::set_permissions(path("file"), fs::Permissions::from_mode(0o751)).unwrap();
+    ground.write("file", "new").await.unwrap();
+    assert_eq!(fs::metadata(path("file")).unwrap().mode() & 0o777, 0o751);
+
+    fs::hard_link(path("file"), path("sub/other-name")).unwrap();
+    ground.write("file", "both").await.unwrap();
+    assert_eq!(fs::read_to_string(path("sub/other-name")).unwrap(), "both");
+
+    // Whoever has it open keeps the old text, whole.
+    let before = fs::File::open(path("sub/file")).unwrap();
+    ground.write("sub/file", "replaced").await.unwrap();
+    assert_eq!(std::io::read_to_string(before).unwrap(), "hello");
+    assert_eq!(ground.names(), ["file", "sub"], "no temporary file is left");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_file_with_attributes_is_written_to_in_place() {
+    let ground = Ground::new();
+    let path = ground.root.join("file");
+    let flags = rustix::fs::XattrFlags::empty();
+    if rustix::fs::setxattr(&path, "user.origin", b"here", flags).is_err() {
+        return; // This file system has none.
+    }
+    ground.write("file", "new").await.unwrap();
+    let mut value = [0; 16];
+    assert_eq!(rustix::fs::getxattr(&path, "user.origin", &mut value), Ok(4));
+    assert_eq!(ground.read("file").await.unwrap(), "new");
+}
+
+/// Exchanges a directory and a file for links to the outside all the time, and meanwhile reads and writes there.
+#[cfg(target_os = "linux")]
+#[test]
+fn exchanging_files_for_links_gains_nothing() {
+    let ground = Ground::new();
+    let path = |name| ground.root.join(name);
+    let pairs = [(path("sub"), path("link")), (path("file"), path("file-link"))];
+    symlink(&ground.outside, &pairs[0].1).unwrap();
+    symlink(ground.outside.join("file"), &pairs[1].1).unwrap();
+    let stop = AtomicBool::new(false);
+    let inside = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for (real, link) in &pairs {
+                    rustix::fs::renameat_with(CWD, real, CWD, link, RenameFlags::EXCHANGE).unwrap();
+                }
+            }
+        });
+        let _stop = Stopping(&stop);
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(reads_inside(&ground))
+    });
+    assert!(inside > 0, "nothing was ever seen");
+    assert_eq!(fs::read_to_string(ground.outside.join("sub/file")).unwrap(), "secret");
+    assert_eq!(fs::read_to_string(ground.outside.join("file")).unwrap(), "secret");
+    assert!(!ground.outside.join("made").exists());
+}
+
+/// Reads and writes what changes, and counts how often it could read.
+#[cfg(target_os = "linux")]
+async fn reads_inside(ground: &Ground) -> usize {
+    let mut inside = 0;
+    for path in ["sub/file", "file"].into_iter().cycle().take(6000) {
+        match ground.read(path).await {
+            Ok(text) => {
+                assert!(text == "hello" || text == "written", "{text}");
+                inside += 1;
+            }
+            Err(error) => invalid::<()>(Err(error), &["outside"]),
+        }
+    }
+    for path in ["sub/file", "file", "sub/made/file"].into_iter().cycle().take(3000) {
+        let _ = ground.write(path, "written").await;
+    }
+    inside
+}
+
+#[cfg(target_os = "linux")]
+struct Stopping<'a>(&'a AtomicBool);
+
+#[cfg(target_os = "linux")]
+impl Drop for Stopping<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,30 @@
+//! Real files, real processes.
+#![cfg(unix)]
+
+mod files;
+mod permissions;
+mod terminals;
+mod workspaces;
+
+use agentwire_acp_client::Error;
+use agentwire_acp_schema::v1::error_code::{INVALID_PARAMS, RESOURCE_NOT_FOUND};
+
+/// Checks the code of an error and that it names what it is about.
+#[track_caller]
+fn refused<T: std::fmt::Debug>(result: Result<T, Error>, code: i64, words: &[&str]) {
+    let error = result.expect_err("must be refused");
+    assert_eq!(error.code, code, "{error}");
+    for word in words {
+        assert!(error.message.contains(word), "{error} does not say {word:?}");
+    }
+}
+
+#[track_caller]
+fn invalid<T: std::fmt::Debug>(result: Result<T, Error>, words: &[&str]) {
+    refused(result, INVALID_PARAMS, words);
+}
+
+#[track_caller]
+fn missing<T: std::fmt::Debug>(result: Result<T, Error>, words: &[&str]) {
+    refused(result, RESOURCE_NOT_FOUND, words);
+}

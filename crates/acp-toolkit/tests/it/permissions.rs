@@ -1,0 +1,124 @@
+use agentwire_acp_client::Error;
+use agentwire_acp_schema::v1::{
+    PermissionOption, RequestPermissionRequest, RequestPermissionResponse, ToolCallLocation, ToolCallUpdate,
+    ToolKind,
+};
+use agentwire_acp_toolkit::{Choices, PermissionPolicy, PermissionPrompt, Permissions, Remember};
+use serde_json::json;
+
+fn request(kinds: &[&str]) -> RequestPermissionRequest {
+    let call = ToolCallUpdate::new("call-1")
+        .title("Run `ls`")
+        .name("shell")
+        .kind(ToolKind::Execute)
+        .locations([ToolCallLocation::new("/repo/src").line(7)])
+        .raw_input(json!({ "command": "ls" }));
+    with(call, kinds)
+}
+
+/// With an option of each kind, named after it.
+fn with(call: ToolCallUpdate, kinds: &[&str]) -> RequestPermissionRequest {
+    let options = kinds.iter().map(|kind| PermissionOption::new(*kind, format!("Option {kind}"), *kind));
+    RequestPermissionRequest::new("session", call, options.collect::<Vec<_>>())
+}
+
+const ALL: &[&str] = &["reject_once", "reject_always", "allow_once", "allow_always"];
+
+fn selected(kind: &str) -> RequestPermissionResponse {
+    RequestPermissionResponse::selected(kind)
+}
+
+#[test]
+fn a_menu_is_read_by_number_or_letter() {
+    let choices = Choices::new(&request(&["allow_once", "allow_always", "reject_once", "surprise"]));
+    let menu = "The agent asks for permission:\n  Run `ls`\n  tool: shell\n  kind: execute\n  at: /repo/src:7\n  \
+                input: {\"command\":\"ls\"}\n  1) Option allow_once (a)\n  2) Option allow_always (A)\n  \
+                3) Option reject_once (r)\n  4) Option surprise\n";
+    assert_eq!(choices.to_string(), menu);
+    let keys = [("1", "allow_once"), (" a\n", "allow_once"), ("A", "allow_always"), ("r", "reject_once")];
+    for (key, option) in keys.into_iter().chain([("4", "surprise")]) {
+        assert_eq!(choices.select(key), Some(selected(option)), "{key:?}");
+    }
+    for key in ["", " ", "0", "5", "-1", "y", "R", "aa", "1 2", "99999999999999999999999"] {
+        assert_eq!(choices.select(key), None, "{key:?}");
+    }
+}
+
+#[test]
+fn an_agent_cannot_draw_on_the_terminal() {
+    let call =
+        ToolCallUpdate::new("call-1").title("ls\u{1b}[2J\r\n  1) Fine\u{202e}\u{9b}").name("x".repeat(3000));
+    let menu = Choices::new(&with(call, &["allow_once\u{7}"])).to_string();
+    assert!(menu.contains("ls\u{fffd}[2J    1) Fine\u{fffd}\u{fffd}\n"), "{menu}");
+    assert!(menu.contains("xx… (1000 characters more)\n"), "{menu}");
+    assert!(!menu.contains(|c: char| c.is_control() && c != '\n'), "{menu}");
+    assert_eq!(menu.lines().count(), 4, "{menu}");
+}
+
+#[test]
+fn a_policy_decides_by_kind() {
+    let check = |policy: PermissionPolicy, kinds: &[&str], expected: Option<RequestPermissionResponse>| {
+        assert_eq!(Permissions::new(policy).decide(&request(kinds)), expected, "{policy:?} {kinds:?}");
+    };
+    let cancelled = || Some(RequestPermissionResponse::cancelled());
+    check(PermissionPolicy::Ask, ALL, None);
+    check(PermissionPolicy::AllowAll, ALL, Some(selected("allow_once")));
+    check(PermissionPolicy::AllowAll, &["reject_once", "surprise"], cancelled());
+    check(PermissionPolicy::RejectAll, ALL, Some(selected("reject_once")));
+    check(PermissionPolicy::RejectAll, &["allow_once", "surprise"], cancelled());
+    check(PermissionPolicy::Ask, &[], cancelled());
+}
+
+/// Answers `first`, and then tells what the other gets without being asked.
+async fn after(
+    remember: Remember,
+    answer: &str,
+    other: &RequestPermissionRequest,
+) -> Option<RequestPermissionResponse> {
+    let permissions = Permissions::default().remember(remember);
+    let ask = async |_: &RequestPermissionRequest| Ok::<_, Error>(selected(answer));
+    assert_eq!(permissions.answer(&request(ALL), ask).await, Ok(selected(answer)));
+    let decided = permissions.decide(other);
+    permissions.forget(&"session".into());
+    assert_eq!(permissions.decide(other), None);
+    decided
+}
+
+#[tokio::test]
+async fn always_holds_for_the_same_call_of_the_session() {
+    let same = request(ALL);
+    let call = || same.tool_call.clone();
+    assert_eq!(after(Remember::Call, "allow_always", &same).await, Some(selected("allow_always")));
+    assert_eq!(after(Remember::Call, "reject_always", &same).await, Some(selected("reject_always")));
+    assert_eq!(after(Remember::Call, "allow_once", &same).await, None);
+    assert_eq!(after(Remember::Nothing, "allow_always", &same).await, None);
+    let fewer = request(&["reject_once", "allow_once"]);
+    assert_eq!(after(Remember::Call, "allow_always", &fewer).await, Some(selected("allow_once")));
+    assert_eq!(after(Remember::Call, "allow_always", &request(&["reject_once"])).await, None);
+
+    let mut elsewhere = request(ALL);
+    elsewhere.session_id = "another".into();
+    let input = with(call().raw_input(json!({ "command": "rm" })), ALL);
+    let title = with(call().title("Run `rm`"), ALL);
+    let unknown = with(ToolCallUpdate::new("call-1").name("shell"), ALL);
+    for other in [&elsewhere, &input, &title, &unknown] {
+        assert_eq!(after(Remember::Call, "allow_always", other).await, None);
+    }
+    assert_eq!(after(Remember::Tool, "allow_always", &title).await, Some(selected("allow_always")));
+    assert_eq!(after(Remember::Tool, "allow_always", &with(call().name("other"), ALL)).await, None);
+}
+
+#[tokio::test]
+async fn a_prompt_asks_until_it_is_answered() {
+    let mut shown = Vec::new();
+    let prompt = PermissionPrompt::new(&b"\nmaybe\n3\na\n"[..], &mut shown);
+    assert_eq!(prompt.ask(&request(ALL)).await, Ok(selected("allow_once")));
+    assert_eq!(prompt.ask(&request(ALL)).await, Ok(selected("allow_once")));
+    // The input has ended.
+    assert_eq!(prompt.ask(&request(ALL)).await, Ok(selected("reject_once")));
+    assert_eq!(prompt.ask(&request(&["allow_once"])).await, Ok(RequestPermissionResponse::cancelled()));
+    assert_eq!(prompt.ask(&request(&[])).await, Ok(RequestPermissionResponse::cancelled()));
+    drop(prompt);
+    let shown = String::from_utf8(shown).unwrap();
+    assert_eq!(shown.matches("> ").count(), 6, "{shown}");
+}

@@ -1,0 +1,319 @@
+use std::fs;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use agentwire_acp_schema::v1::error_code::INTERNAL_ERROR;
+use agentwire_acp_schema::v1::{
+    CreateTerminalRequest, EnvVariable, KillTerminalRequest, ReleaseTerminalRequest, TerminalExitStatus,
+    TerminalId, TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest,
+};
+use agentwire_acp_toolkit::Terminals;
+use tempfile::TempDir;
+use tokio::runtime::Builder;
+
+use crate::{invalid, missing, refused};
+
+/// Terminals in a directory of their own.
+struct Ground {
+    directory: TempDir,
+    terminals: Terminals,
+}
+
+impl Ground {
+    fn new() -> Self {
+        Self::with(|terminals| terminals)
+    }
+
+    fn with(configure: impl FnOnce(Terminals) -> Terminals) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let terminals = configure(Terminals::new([directory.path()]));
+        Self { directory, terminals }
+    }
+
+    async fn run(&self, line: &str) -> TerminalId {
+        self.create(sh(line)).await
+    }
+
+    async fn create(&self, request: CreateTerminalRequest) -> TerminalId {
+        self.terminals.create(&request).await.unwrap().terminal_id
+    }
+
+    async fn output(&self, id: &TerminalId) -> TerminalOutputResponse {
+        self.terminals.output(&TerminalOutputRequest::new("s", id)).await.unwrap()
+    }
+
+    async fn wait(&self, id: &TerminalId) -> TerminalExitStatus {
+        self.terminals.wait_for_exit(&WaitForTerminalExitRequest::new("s", id)).await.unwrap().into()
+    }
+
+    async fn kill(&self, id: &TerminalId) {
+        self.terminals.kill(&KillTerminalRequest::new("s", id)).await.unwrap();
+    }
+
+    async fn release(&self, id: &TerminalId) {
+        self.terminals.release(&ReleaseTerminalRequest::new("s", id)).await.unwrap();
+    }
+
+    /// What a command writes until it ends.
+    async fn all(&self, request: CreateTerminalRequest) -> String {
+        let id = self.create(request).await;
+        self.wait(&id).await;
+        self.output(&id).await.output
+    }
+
+    /// The numbers that a command writes first.
+    async fn numbers<const N: usize>(&self, id: &TerminalId) -> [u32; N] {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        loop {
+            let text = self.output(id).await.output;
+            let numbers: Vec<_> = text.split_inclusive('\n').filter(|line| line.ends_with('\n')).collect();
+            if numbers.len() >= N {
+                return std::array::from_fn(|index| numbers[index].trim().parse().unwrap());
+            }
+            assert!(Instant::now() < deadline, "only {text:?}");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+fn sh(line: &str) -> CreateTerminalRequest {
+    CreateTerminalRequest::new("s", "sh").args(["-c", line])
+}
+
+fn exit(code: u32) -> TerminalExitStatus {
+    TerminalExitStatus::new().exit_code(code)
+}
+
+fn signal(name: &str) -> TerminalExitStatus {
+    TerminalExitStatus::new().signal(name)
+}
+
+/// Whether a process runs. A zombie does not.
+fn runs(process: u32) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
+    !stat.rsplit(')').next().unwrap().trim().starts_with(['Z', 'X'])
+}
+
+/// Waits until a process that was killed is gone. Who collects it is not our affair if it is a grandchild.
+#[track_caller]
+fn gone(process: u32) {
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while runs(process) {
+        assert!(Instant::now() < deadline, "{process} still runs");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Whether the system knows a process, if only as a zombie.
+fn exists(process: u32) -> bool {
+    fs::exists(format!("/proc/{process}")).unwrap()
+}
+
+#[tokio::test]
+async fn both_streams_arrive_in_order_and_complete() {
+    let ground = Ground::new();
+    for _ in 0..30 {
+        let id = ground.run("for i in 1 2 3; do echo out $i; echo err $i >&2; done; exit 3").await;
+        assert_eq!(ground.wait(&id).await, exit(3));
+        let response = ground.output(&id).await;
+        assert_eq!(response.output, "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n");
+        assert_eq!((response.truncated, response.exit_status), (false, Some(exit(3))));
+        ground.release(&id).await;
+    }
+}
+
+#[tokio::test]
+async fn create_does_not_wait_and_kill_keeps_the_output() {
+    let ground = Ground::new();
+    let id = ground.run("echo $$; exec sleep 1000").await;
+    let [process] = ground.numbers(&id).await;
+    assert_eq!(ground.output(&id).await.exit_status, None);
+    ground.kill(&id).await;
+    let response = ground.output(&id).await;
+    assert_eq!((response.output, response.exit_status), (format!("{process}\n"), Some(signal("SIGKILL"))));
+    assert_eq!(ground.wait(&id).await, signal("SIGKILL"));
+    assert!(!exists(process), "a zombie");
+    ground.kill(&id).await;
+    ground.release(&id).await;
+}
+
+#[tokio::test]
+async fn a_signal_has_a_name() {
+    let ground = Ground::new();
+    for name in ["KILL", "TERM", "SEGV"] {
+        let id = ground.run(&format!("kill -{name} $$")).await;
+        assert_eq!(ground.wait(&id).await, signal(&format!("SIG{name}")));
+    }
+}
+
+#[tokio::test]
+async fn output_is_cut_at_the_front_between_characters() {
+    let ground = Ground::with(|terminals| terminals.output_limit(4).output_maximum(6));
+    let limited = |bytes| sh("printf äöüß").output_byte_limit(bytes);
+    assert_eq!(ground.all(limited(5)).await, "üß");
+    assert_eq!(ground.all(limited(0)).await, "");
+    assert_eq!(ground.all(limited(u64::MAX)).await, "öüß");
+    let id = ground.create(sh("printf äöüß")).await;
+    ground.wait(&id).await;
+    let response = ground.output(&id).await;
+    assert_eq!((&*response.output, response.truncated), ("üß", true));
+    // Two pieces, one character; and a byte that is none.
+    assert_eq!(
+        ground.all(sh(r"printf '\303'; sleep 0.05; printf '\244\377'").output_byte_limit(6)).await,
+        "ä\u{fffd}"
+    );
+}
+
+#[tokio::test]
+async fn a_flood_is_bounded_and_does_not_wait_for_a_reader() {
+    let ground = Ground::new();
+    let id = ground.run("head -c 10000000 /dev/zero | tr '\\0' x; echo end").await;
+    assert_eq!(ground.wait(&id).await, exit(0));
+    let response = ground.output(&id).await;
+    assert_eq!((response.output.len(), response.truncated), (1024 * 1024, true));
+    assert!(response.output.ends_with("xend\n"));
+}
+
+#[tokio::test]
+async fn a_command_that_floods_for_ever_can_be_killed() {
+    let ground = Ground::new();
+    let id = ground.run("yes & exec yes").await;
+    ground.kill(&id).await;
+    assert_eq!(ground.wait(&id).await, signal("SIGKILL"));
+    assert!(ground.output(&id).await.output.len() <= 1024 * 1024);
+}
+
+#[tokio::test]
+async fn release_ends_children_and_the_id() {
+    let ground = Ground::new();
+    let id = ground.run("echo $$; (sleep 1000 & echo $!; wait) & sleep 1000 & echo $!; wait").await;
+    let processes: [u32; 3] = ground.numbers(&id).await;
+    assert!(processes.into_iter().all(runs));
+    ground.release(&id).await;
+    assert!(!exists(processes[0]), "a zombie");
+    processes.into_iter().for_each(gone);
+
+    let id = &*id;
+    let terminals = &ground.terminals;
+    missing(terminals.output(&TerminalOutputRequest::new("s", id)).await, &[id]);
+    missing(terminals.wait_for_exit(&WaitForTerminalExitRequest::new("s", id)).await, &[id]);
+    missing(terminals.kill(&KillTerminalRequest::new("s", id)).await, &[id]);
+    missing(terminals.release(&ReleaseTerminalRequest::new("s", id)).await, &[id]);
+    missing(terminals.output(&TerminalOutputRequest::new("s", "terminal-77")).await, &["terminal-77"]);
+}
+
+#[tokio::test]
+async fn what_runs_in_the_background_belongs_to_the_terminal() {
+    for redirected in ["", ">/dev/null 2>&1"] {
+        let ground = Ground::new();
+        let id = ground.run(&format!("echo $$; sleep 1000 {redirected} & echo $!")).await;
+        assert_eq!(ground.wait(&id).await, exit(0));
+        let [leader, background] = ground.numbers(&id).await;
+        assert!(runs(background));
+        ground.release(&id).await;
+        assert!(!exists(leader), "a zombie");
+        gone(background);
+    }
+}
+
+#[tokio::test]
+async fn everything_may_happen_at_once() {
+    let ground = Ground::new();
+    let id = &ground.run("sleep 1000").await;
+    let (first, second, (), output) =
+        tokio::join!(ground.wait(id), ground.wait(id), ground.kill(id), ground.output(id));
+    assert_eq!((first, second), (signal("SIGKILL"), signal("SIGKILL")));
+    assert_eq!(output.output, "");
+
+    // A release answers those who wait.
+    let id = &ground.run("sleep 1000").await;
+    let mut wait = pin!(ground.wait(id));
+    let waits = poll_fn(|cx| Poll::Ready(wait.as_mut().poll(cx).is_pending())).await;
+    assert!(waits);
+    ground.release(id).await;
+    assert_eq!(wait.await, signal("SIGKILL"));
+}
+
+#[test]
+fn nothing_outlives_the_terminals_or_the_runtime() {
+    let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
+    let first = runtime();
+    let ground = Ground::new();
+    let line = "echo $$; sleep 1000 & echo $!; wait";
+    let processes = |ground: Ground| async move {
+        let id = ground.run(line).await;
+        let processes: [u32; 2] = ground.numbers(&id).await;
+        (ground, processes)
+    };
+    let (ground, [leader, child]) = first.block_on(processes(ground));
+    drop(ground);
+    assert!(!exists(leader), "a zombie");
+    gone(child);
+
+    let (ground, [leader, child]) = first.block_on(processes(Ground::new()));
+    drop(first);
+    assert!(!exists(leader), "a zombie");
+    gone(child);
+    // The rest is still there to be asked.
+    let wait = WaitForTerminalExitRequest::new("s", "terminal-1");
+    let status = runtime().block_on(ground.terminals.wait_for_exit(&wait)).unwrap();
+    assert_eq!(TerminalExitStatus::from(status), signal("SIGKILL"));
+}
+
+#[tokio::test]
+async fn the_number_of_terminals_is_limited() {
+    let ground = Ground::with(|terminals| terminals.limit(2));
+    let first = ground.run("true").await;
+    let second = ground.run("true").await;
+    assert_ne!(first, second);
+    ground.wait(&first).await;
+    refused(ground.terminals.create(&sh("true")).await, INTERNAL_ERROR, &["2", "limit"]);
+    ground.release(&first).await;
+    ground.run("true").await;
+}
+
+#[tokio::test]
+async fn a_command_is_a_program_or_a_line() {
+    let ground = Ground::new();
+    let request = |command: &str| CreateTerminalRequest::new("s", command);
+    assert_eq!(ground.all(request("echo a  b | tr a c")).await, "c b\n");
+    assert_eq!(ground.all(request("echo").args(["$HOME", "a  b"])).await, "$HOME a  b\n");
+    let tool = ground.directory.path().join("my tool");
+    fs::write(&tool, "#!/bin/sh\necho \"$1\" $VALUE").unwrap();
+    fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let values = [EnvVariable::new("VALUE", "of $HOME")];
+    assert_eq!(ground.all(request("./my tool").env(values)).await, " of $HOME\n");
+    assert_eq!(ground.all(request("cat")).await, "", "there is nothing to read");
+
+    let create = async |request| ground.terminals.create(&request).await;
+    missing(create(request("no-such-program")).await, &["no-such-program"]);
+    missing(create(request("no-such program").args(["x"])).await, &["no-such program"]);
+    refused(create(request("./").args(["x"])).await, INTERNAL_ERROR, &["./"]);
+    invalid(create(request("a\0b").args(["x"])).await, &["cannot start"]);
+    invalid(create(request("env").env([EnvVariable::new("A=B", "")])).await, &["A=B"]);
+}
+
+#[tokio::test]
+async fn commands_start_within_the_roots() {
+    let ground = Ground::new();
+    let root = ground.directory.path().canonicalize().unwrap();
+    fs::create_dir(root.join("sub")).unwrap();
+    fs::write(root.join("file"), "").unwrap();
+    std::os::unix::fs::symlink("/", root.join("out")).unwrap();
+    assert_eq!(ground.all(sh("pwd -P")).await, format!("{}\n", root.display()));
+    assert_eq!(
+        ground.all(sh("pwd -P").cwd(root.join("sub"))).await,
+        format!("{}\n", root.join("sub").display())
+    );
+
+    let create = async |cwd: &str| ground.terminals.create(&sh("pwd").cwd(root.join(cwd))).await;
+    for outside in ["/", "/no/such/directory", "..", "sub/../..", "out", "out/etc"] {
+        invalid(create(outside).await, &[outside, "outside"]);
+    }
+    invalid(create("file").await, &["file", "no directory"]);
+    missing(create("absent").await, &["absent"]);
+    let relative = ground.terminals.create(&sh("pwd").cwd("sub")).await;
+    invalid(relative, &["sub", "absolute"]);
+}

@@ -1,0 +1,111 @@
+//! What the server asks, and what it says by itself.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::{Mutex, PoisonError};
+
+use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, Request};
+use agentwire_mcp_schema::{
+    EmptyResult, LoggingMessageNotification, PingRequest, PromptListChangedNotification,
+    ResourceListChangedNotification, ResourceUpdatedNotification, ToolListChangedNotification,
+};
+use agentwire_peer::{Handler, Peer, RequestContext};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::Serialize;
+
+/// Answers a request of the server's.
+pub(crate) type Answer =
+    Box<dyn Fn(Option<&RawJson>) -> Result<BoxFuture<'static, Outcome>, ErrorObject> + Send + Sync>;
+
+pub(crate) type Outcome = Result<RawJson, ErrorObject>;
+
+/// Hears what the server says. Only the driver calls it, one at a time.
+pub(crate) type Hook<T> = Option<Mutex<Box<dyn FnMut(T) + Send>>>;
+
+/// What the driver of a connection calls.
+#[derive(Default)]
+pub(crate) struct Front {
+    pub(crate) answers: BTreeMap<&'static str, Answer>,
+    pub(crate) on_log: Hook<LoggingMessageNotification>,
+    pub(crate) on_tools_changed: Hook<()>,
+    pub(crate) on_resources_changed: Hook<()>,
+    pub(crate) on_prompts_changed: Hook<()>,
+    pub(crate) on_resource_updated: Hook<String>,
+    pub(crate) on_other: Hook<Notification>,
+}
+
+impl Front {
+    /// Answers a method by an async function.
+    pub(crate) fn answer<M, F, O>(&mut self, function: F)
+    where
+        M: Method,
+        F: Fn(M) -> O + Send + Sync + 'static,
+        O: Future<Output = Result<M::Response, ErrorObject>> + Send + 'static,
+        M::Response: Serialize,
+    {
+        let answer = move |params: Option<&RawJson>| {
+            let text = params.map_or("{}", RawJson::as_str);
+            let request = serde_json::from_str(text).map_err(ErrorObject::invalid_params)?;
+            let result = function(request);
+            Ok(async move { encode(&result.await?) }.boxed())
+        };
+        self.answers.insert(M::NAME, Box::new(answer));
+    }
+}
+
+impl Handler for Front {
+    fn request(&self, request: Request, context: RequestContext) -> impl Future<Output = Outcome> {
+        let params = request.params.as_ref();
+        let answer = match &*request.method {
+            PingRequest::NAME => Err(encode(&EmptyResult::default())),
+            method => match self.answers.get(method).map(|answer| answer(params)) {
+                Some(Ok(answer)) => Ok(answer),
+                Some(Err(error)) => Err(Err(error)),
+                None => Err(Err(ErrorObject::method_not_found(method))),
+            },
+        };
+        async move {
+            match answer {
+                Ok(answer) => {
+                    // A request that the server takes back is dropped where it waits.
+                    let mut cancelled = context.cancelled().fuse();
+                    futures::select_biased! {
+                        outcome = answer.fuse() => outcome,
+                        () = cancelled => Err(ErrorObject::request_cancelled()),
+                    }
+                }
+                Err(outcome) => outcome,
+            }
+        }
+    }
+
+    fn notification(&self, notification: Notification, _peer: &Peer) {
+        match &*notification.method {
+            LoggingMessageNotification::NAME => {
+                let message = notification.params.and_then(|params| params.decode().ok());
+                tell(&self.on_log, message);
+            }
+            ResourceUpdatedNotification::NAME => {
+                let update = |params: RawJson| params.decode::<ResourceUpdatedNotification>().ok();
+                let uri = notification.params.and_then(update).map(|update| update.uri);
+                tell(&self.on_resource_updated, uri);
+            }
+            ToolListChangedNotification::NAME => tell(&self.on_tools_changed, Some(())),
+            ResourceListChangedNotification::NAME => tell(&self.on_resources_changed, Some(())),
+            PromptListChangedNotification::NAME => tell(&self.on_prompts_changed, Some(())),
+            _ => tell(&self.on_other, Some(notification)),
+        }
+    }
+}
+
+/// What cannot be read is nothing: a notification has no answer in which to complain.
+fn tell<T>(hook: &Hook<T>, what: Option<T>) {
+    if let (Some(hook), Some(what)) = (hook, what) {
+        hook.lock().unwrap_or_else(PoisonError::into_inner)(what);
+    }
+}
+
+fn encode<T: Serialize>(value: &T) -> Outcome {
+    RawJson::encode(value).map_err(ErrorObject::internal_error)
+}

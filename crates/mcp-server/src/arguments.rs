@@ -1,0 +1,73 @@
+//! From the type of a function's argument to a schema, and from JSON text to its value.
+
+use std::borrow::Cow;
+
+use agentwire_mcp_schema::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// For tools and prompts that take no arguments.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[non_exhaustive]
+pub struct NoArguments {}
+
+impl schemars::JsonSchema for NoArguments {
+    fn schema_name() -> Cow<'static, str> {
+        "NoArguments".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "object", "additionalProperties": false })
+    }
+}
+
+/// Decodes arguments from the text they arrived in.
+///
+/// # Errors
+///
+/// What is wrong, and where.
+pub(crate) fn decode<A: DeserializeOwned>(json: &str) -> Result<A, String> {
+    serde_json::from_str(json).map_err(|error| locate::<A>(json).unwrap_or_else(|| error.to_string()))
+}
+
+/// Reads once more, keeping track of the place, which would be too slow for arguments that are right.
+#[cold]
+fn locate<A: DeserializeOwned>(json: &str) -> Option<String> {
+    let mut reader = serde_json::Deserializer::from_str(json);
+    serde_path_to_error::deserialize::<_, A>(&mut reader).err().map(|error| error.to_string())
+}
+
+/// The schema of what a function takes.
+///
+/// # Panics
+///
+/// When it is not that of an object: arguments always are one.
+pub(crate) fn input_schema<A: schemars::JsonSchema>() -> JsonSchema {
+    let mut keywords = keywords::<A>();
+    let kind = keywords.entry("type").or_insert_with(|| json!("object"));
+    assert!(kind == "object", "`{}` cannot be an argument type: arguments are an object", A::schema_name());
+    keywords.into()
+}
+
+/// The schema of what a function gives, if that is an object.
+pub(crate) fn output_schema<T: schemars::JsonSchema>() -> Option<JsonSchema> {
+    let mut keywords = keywords::<T>();
+    let kind = keywords.entry("type").or_insert_with(|| json!("object"));
+    (kind == "object").then(|| keywords.into())
+}
+
+fn keywords<T: schemars::JsonSchema>() -> Map<String, Value> {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+        // That dialect is what a schema without the keyword means.
+        settings.meta_schema = None;
+    });
+    let Value::Object(mut keywords) = settings.into_generator().into_root_schema_for::<T>().to_value() else {
+        return Map::new();
+    };
+    // The name of a Rust type tells a model nothing.
+    if keywords.get("title").is_some_and(|title| *title == *T::schema_name()) {
+        keywords.remove("title");
+    }
+    keywords
+}

@@ -1,0 +1,200 @@
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context as TaskContext, Poll};
+
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
+use agentwire_mcp_schema::{
+    LoggingLevel, LoggingMessageNotification, Meta, Narrow, ProgressNotification, ProgressToken, Revision,
+};
+use agentwire_peer::{CallError, Cancelled, RequestContext};
+use futures::future::BoxFuture;
+use serde::Serialize;
+
+use crate::Client;
+use crate::session::Session;
+
+/// What a function is doing, boxed: it gives the text of the answer.
+pub(crate) type Running = BoxFuture<'static, Result<RawJson, ErrorObject>>;
+
+/// What a function holds of the request it works for. Cloning is cheap.
+#[derive(Clone)]
+pub struct Context(Arc<Work>);
+
+struct Work {
+    session: Arc<Session>,
+    revision: Revision,
+    request: RequestContext,
+    meta: Option<Meta>,
+    progress_token: Option<ProgressToken>,
+    /// The bits of the greatest progress reported, an `f64`. Infinite once the work is over.
+    progress: AtomicU64,
+}
+
+impl Context {
+    pub(crate) fn new(
+        session: Arc<Session>,
+        revision: Revision,
+        request: RequestContext,
+        meta: Option<Meta>,
+        progress_token: Option<ProgressToken>,
+    ) -> Self {
+        let progress = AtomicU64::new(f64::NEG_INFINITY.to_bits());
+        Self(Arc::new(Work { session, revision, request, meta, progress_token, progress }))
+    }
+
+    /// The client that asked: who it is, and what can be asked of it.
+    pub fn client(&self) -> Client {
+        Client::new(self.0.request.peer().clone(), self.0.session.clone())
+    }
+
+    /// The revision of the protocol that was agreed on.
+    pub fn revision(&self) -> Revision {
+        self.0.revision
+    }
+
+    /// The request's id.
+    pub fn request_id(&self) -> &RequestId {
+        self.0.request.request_id().expect("the context of a request has its id")
+    }
+
+    /// What the client attached to the request.
+    pub fn meta(&self) -> Option<&Meta> {
+        self.0.meta.as_ref()
+    }
+
+    /// Whether the client asked to hear of progress.
+    pub fn wants_progress(&self) -> bool {
+        self.0.progress_token.is_some()
+    }
+
+    /// Tells the client how far the work has come, if it asked to know.
+    ///
+    /// `progress` and `total` are in any one unit. Progress grows: a report that is not greater than the last
+    /// is not sent, nor is one after the work is over. A `message` is for people, since 2025-03-26. This
+    /// waits while much is still to be sent, and nothing else limits how many reports are.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is over.
+    pub async fn progress(
+        &self,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<&str>,
+    ) -> Result<(), CallError> {
+        let Some(token) = &self.0.progress_token else {
+            return Ok(());
+        };
+        let mut notification = ProgressNotification::new(token.clone(), progress);
+        notification.total = total;
+        if self.0.revision.has_progress_message() {
+            notification.message = message.map(str::to_owned);
+        }
+        let mut notify = pin!(self.0.request.peer().notify(&notification));
+        poll_fn(|cx| {
+            // Others may have reported more while this one waited for room. Also false for what is no number.
+            let grows = progress > f64::from_bits(self.0.progress.load(Ordering::Relaxed));
+            if !grows {
+                return Poll::Ready(Ok(()));
+            }
+            let sent = notify.as_mut().poll(cx);
+            if sent.is_ready() {
+                self.0.progress.store(progress.to_bits(), Ordering::Relaxed);
+            }
+            sent
+        })
+        .await
+    }
+
+    /// Sends a line of log, from the part of the server that `logger` names: a string, or anything else that
+    /// has a JSON form.
+    ///
+    /// Nothing is sent unless the server [logs](crate::Server::logging), nor below the level that the client
+    /// set. Secrets do not belong here.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is over, or the data has no JSON form.
+    pub async fn log<T: Serialize + ?Sized>(
+        &self,
+        level: LoggingLevel,
+        logger: Option<&str>,
+        data: &T,
+    ) -> Result<(), CallError> {
+        if !self.0.session.logs(&level) {
+            return Ok(());
+        }
+        let data = RawJson::encode(data).map_err(|error| {
+            CallError::not_allowed("notifications/message", format!("the data has no JSON form: {error}"))
+        })?;
+        let mut notification = LoggingMessageNotification::new(level, data);
+        notification.logger = logger.map(str::to_owned);
+        self.0.request.peer().notify(&notification).await
+    }
+
+    /// Whether the client has said that it no longer wants the answer.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.request.is_cancelled()
+    }
+
+    /// Completes when the client says that it no longer wants the answer.
+    ///
+    /// A function that waits for this gets to run once more, up to its next wait; then it is dropped, like
+    /// one that does not. What takes longer to clean up belongs into a destructor or a task.
+    pub fn cancelled(&self) -> Cancelled {
+        self.0.request.cancelled()
+    }
+
+    /// Encodes an answer, in the terms of the client's revision.
+    pub(crate) fn encode<T: Serialize + Narrow>(&self, mut value: T) -> Result<RawJson, ErrorObject> {
+        if self.0.revision < Revision::LATEST_SESSION {
+            value.narrow(self.0.revision);
+        }
+        self.0.request.peer().encode_answer(&value).map_err(ErrorObject::internal_error)
+    }
+
+    /// Works until the function is done, or the client no longer wants it to be.
+    pub(crate) fn race(self, running: Running) -> impl Future<Output = Result<RawJson, ErrorObject>> + Send {
+        Race { running, cancelled: self.cancelled(), context: self }
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Work { revision, request, meta, .. } = &*self.0;
+        f.debug_struct("Context")
+            .field("request_id", &request.request_id())
+            .field("revision", revision)
+            .field("meta", meta)
+            .finish_non_exhaustive()
+    }
+}
+
+struct Race {
+    running: Running,
+    cancelled: Cancelled,
+    context: Context,
+}
+
+impl Future for Race {
+    type Output = Result<RawJson, ErrorObject>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        // The function first: one that waits for its cancellation may still do something about it.
+        if let Poll::Ready(answer) = this.running.as_mut().poll(cx) {
+            return Poll::Ready(answer);
+        }
+        Pin::new(&mut this.cancelled).poll(cx).map(|()| Err(ErrorObject::request_cancelled()))
+    }
+}
+
+/// A context may live on, in a task for example, but no progress may follow the answer.
+impl Drop for Race {
+    fn drop(&mut self) {
+        self.context.0.progress.store(f64::INFINITY.to_bits(), Ordering::Relaxed);
+    }
+}

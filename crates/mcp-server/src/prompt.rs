@@ -1,0 +1,172 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+
+use agentwire_jsonrpc::ErrorObject;
+use agentwire_mcp_schema::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Revision};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::Context;
+use crate::arguments::{decode, input_schema};
+use crate::context::Running;
+use crate::registry::{Definition, Entry};
+
+/// A prompt as the server holds it: what the client is told of it, and the function that fills it in.
+///
+/// The members of the function's argument type are the prompt's arguments. They arrive as strings, so each is
+/// a `String`, an `Option<String>`, or something else that is read from a string, such as an enum of words.
+///
+/// ```
+/// # use agentwire_mcp_server::{Context, Server};
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Review {
+///     /// The file to look at.
+///     path: String,
+/// }
+///
+/// async fn review(Review { path }: Review, _cx: Context) -> String {
+///     format!("Please review {path}.")
+/// }
+///
+/// let server = Server::new("reviewer", "1.0.0").prompt("review", "Review a file", review);
+/// ```
+pub struct ServerPrompt {
+    definition: Definition<Prompt>,
+    run: Box<Run>,
+}
+
+type Run = dyn Fn(&BTreeMap<String, String>, Context) -> Result<Running, String> + Send + Sync;
+
+impl ServerPrompt {
+    /// A prompt of that name, with a sentence on what it is for, and the function that fills it in.
+    ///
+    /// # Panics
+    ///
+    /// When the argument type is not one whose JSON is an object.
+    pub fn new<A, F, O>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    where
+        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
+        F: Fn(A, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoPromptResult> + Send + 'static,
+    {
+        let prompt = Prompt::new(name).description(description).arguments(arguments::<A>());
+        let run = move |arguments: &BTreeMap<String, String>, context: Context| -> Result<Running, String> {
+            let arguments = serde_json::to_string(arguments).map_err(|error| error.to_string())?;
+            let future = function(decode(&arguments)?, context.clone());
+            Ok(Box::pin(async move {
+                let result = future.await.into_prompt_result()?;
+                context.encode(result)
+            }))
+        };
+        Self { definition: Definition::new(prompt), run: Box::new(run) }
+    }
+
+    /// Sets its name for people.
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        self.edit(|prompt| prompt.title = Some(title.into()))
+    }
+
+    /// Changes anything else of what the client is told.
+    #[must_use]
+    pub fn edit(mut self, change: impl FnOnce(&mut Prompt)) -> Self {
+        self.definition.edit(change);
+        self
+    }
+
+    /// What the client is told.
+    pub fn definition(&self) -> &Prompt {
+        self.definition.value()
+    }
+
+    /// Fills the prompt in, or says what is wrong with the arguments.
+    pub(crate) fn run(&self, arguments: &BTreeMap<String, String>, context: Context) -> Result<Running, String> {
+        (self.run)(arguments, context)
+    }
+}
+
+/// The members of an argument type, in the order of their names.
+fn arguments<A: schemars::JsonSchema>() -> Vec<PromptArgument> {
+    let schema = input_schema::<A>();
+    let required = schema.as_map().get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
+    let properties = schema.as_map().get("properties").and_then(Value::as_object).into_iter().flatten();
+    properties
+        .map(|(name, property)| {
+            let text = |keyword| property.get(keyword).and_then(Value::as_str).map(str::to_owned);
+            let mut argument = PromptArgument::new(name).required(is_required(name));
+            argument.title = text("title");
+            argument.description = text("description");
+            argument
+        })
+        .collect()
+}
+
+impl Entry for ServerPrompt {
+    fn key(&self) -> &str {
+        &self.definition().name
+    }
+
+    fn listed(&self, revision: Revision) -> &RawValue {
+        self.definition.text(revision)
+    }
+}
+
+impl fmt::Debug for ServerPrompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerPrompt").field("definition", self.definition()).finish_non_exhaustive()
+    }
+}
+
+/// What a prompt may give: text that the user says, one or more messages, a whole [`GetPromptResult`], or a
+/// `Result` of these and an [`ErrorObject`].
+#[diagnostic::on_unimplemented(
+    message = "a prompt cannot give `{Self}`",
+    note = "give a `String`, `Vec<PromptMessage>`, `GetPromptResult`, or a `Result` of one of them and `ErrorObject`"
+)]
+pub trait IntoPromptResult {
+    /// The prompt, filled in.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be.
+    fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject>;
+}
+
+impl IntoPromptResult for GetPromptResult {
+    fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
+        Ok(self)
+    }
+}
+
+impl IntoPromptResult for Vec<PromptMessage> {
+    fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
+        Ok(GetPromptResult::new(self))
+    }
+}
+
+impl IntoPromptResult for PromptMessage {
+    fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
+        Ok(GetPromptResult::new(vec![self]))
+    }
+}
+
+impl IntoPromptResult for String {
+    fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
+        PromptMessage::user(self).into_prompt_result()
+    }
+}
+
+impl IntoPromptResult for &str {
+    fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
+        PromptMessage::user(self).into_prompt_result()
+    }
+}
+
+impl<T: IntoPromptResult> IntoPromptResult for Result<T, ErrorObject> {
+    fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
+        self?.into_prompt_result()
+    }
+}

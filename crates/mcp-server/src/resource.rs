@@ -1,0 +1,169 @@
+use std::fmt;
+use std::future::Future;
+
+use agentwire_jsonrpc::ErrorObject;
+use agentwire_mcp_schema::{
+    BlobResourceContents, ReadResourceResult, Resource, ResourceContents, Revision, TextResourceContents,
+};
+use serde_json::value::RawValue;
+
+use crate::Context;
+use crate::context::Running;
+use crate::registry::{Definition, Entry};
+
+/// A resource as the server holds it: what the client is told of it, and the function that reads it.
+///
+/// ```
+/// # use agentwire_mcp_server::{Context, Server, ServerResource};
+/// async fn motto(_uri: String, _cx: Context) -> &'static str { "Simple and finished." }
+///
+/// let resource = ServerResource::new("memo:///motto", "motto", motto).mime_type("text/plain");
+/// let server = Server::new("memo", "1.0.0").with_resource(resource);
+/// ```
+pub struct ServerResource {
+    definition: Definition<Resource>,
+    run: Box<Run>,
+}
+
+/// It also takes the media type, which is known only once the definition is complete.
+type Run = dyn Fn(Option<String>, Context) -> Running + Send + Sync;
+
+impl ServerResource {
+    /// A resource at that URI, with a name for programs, and the function that reads it, which gets the URI.
+    pub fn new<F, O>(uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(String, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoResourceContents> + Send + 'static,
+    {
+        let uri = uri.into();
+        let definition = Definition::new(Resource::new(uri.clone(), name));
+        let run = move |mime_type: Option<String>, context: Context| -> Running {
+            let future = function(uri.clone(), context.clone());
+            let uri = uri.clone();
+            Box::pin(async move {
+                let mut contents = future.await.into_resource_contents(&uri)?;
+                contents.iter_mut().for_each(|contents| name_type(contents, mime_type.as_ref()));
+                context.encode(ReadResourceResult::new(contents))
+            })
+        };
+        Self { definition, run: Box::new(run) }
+    }
+
+    /// Sets its name for people.
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        self.edit(|resource| resource.title = Some(title.into()))
+    }
+
+    /// Sets what it is, in words for the model.
+    #[must_use]
+    pub fn description(self, description: impl Into<String>) -> Self {
+        self.edit(|resource| resource.description = Some(description.into()))
+    }
+
+    /// Sets its media type.
+    #[must_use]
+    pub fn mime_type(self, mime_type: impl Into<String>) -> Self {
+        self.edit(|resource| resource.mime_type = Some(mime_type.into()))
+    }
+
+    /// Changes anything else of what the client is told, such as its size.
+    #[must_use]
+    pub fn edit(mut self, change: impl FnOnce(&mut Resource)) -> Self {
+        self.definition.edit(change);
+        self
+    }
+
+    /// What the client is told.
+    pub fn definition(&self) -> &Resource {
+        self.definition.value()
+    }
+
+    pub(crate) fn run(&self, context: Context) -> Running {
+        (self.run)(self.definition().mime_type.clone(), context)
+    }
+}
+
+/// Contents that do not say their type are of the type that the list says.
+fn name_type(contents: &mut ResourceContents, mime_type: Option<&String>) {
+    let place = match contents {
+        ResourceContents::Text(text) => &mut text.mime_type,
+        ResourceContents::Blob(blob) => &mut blob.mime_type,
+        _ => return,
+    };
+    if place.is_none() {
+        *place = mime_type.cloned();
+    }
+}
+
+impl Entry for ServerResource {
+    fn key(&self) -> &str {
+        &self.definition().uri
+    }
+
+    fn listed(&self, revision: Revision) -> &RawValue {
+        self.definition.text(revision)
+    }
+}
+
+impl fmt::Debug for ServerResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerResource").field("definition", self.definition()).finish_non_exhaustive()
+    }
+}
+
+/// What reading a resource may give: text, contents of any kind, or a `Result` of these and an [`ErrorObject`].
+#[diagnostic::on_unimplemented(
+    message = "a resource cannot be read as `{Self}`",
+    note = "give a `String`, `ResourceContents`, or a `Result` of one of them and `ErrorObject`"
+)]
+pub trait IntoResourceContents {
+    /// The contents of the resource at `uri`.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read.
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject>;
+}
+
+impl IntoResourceContents for Vec<ResourceContents> {
+    fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        Ok(self)
+    }
+}
+
+impl IntoResourceContents for ResourceContents {
+    fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        Ok(vec![self])
+    }
+}
+
+impl IntoResourceContents for TextResourceContents {
+    fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        Ok(vec![self.into()])
+    }
+}
+
+impl IntoResourceContents for BlobResourceContents {
+    fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        Ok(vec![self.into()])
+    }
+}
+
+impl IntoResourceContents for String {
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        Ok(vec![ResourceContents::text(uri, self)])
+    }
+}
+
+impl IntoResourceContents for &str {
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        self.to_owned().into_resource_contents(uri)
+    }
+}
+
+impl<T: IntoResourceContents> IntoResourceContents for Result<T, ErrorObject> {
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        self?.into_resource_contents(uri)
+    }
+}

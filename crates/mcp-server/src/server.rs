@@ -1,0 +1,337 @@
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use agentwire_jsonrpc::Notice;
+use agentwire_mcp_schema::{
+    Implementation, JsonObject, LoggingLevel, PromptListChangedNotification, PromptsCapability,
+    ResourceListChangedNotification, ResourcesCapability, ServerCapabilities, ToolListChangedNotification,
+    ToolsCapability,
+};
+use agentwire_peer::{Closed, Config, Dialect, TokioClock, driver};
+use agentwire_transport::Transport;
+use serde::de::DeserializeOwned;
+
+use crate::registry::{Entry, Registry};
+use crate::session::{Front, Session};
+use crate::{
+    Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource, ServerTool,
+};
+
+/// How many entries a page of a list has unless the server says otherwise.
+const PAGE_SIZE: usize = 100;
+
+/// An MCP server: what it offers, for any number of connections.
+///
+/// Cloning is cheap, and clones share what is registered: keep one to [add](Self::add_tool) and
+/// [remove](Self::remove_tool) things while another serves. A name that is registered again replaces what had
+/// it, in its place in the list.
+///
+/// A client is told at the handshake which kinds of things there are. So a server that starts without any tool
+/// but will have some must say so with [`advertise`](Self::advertise).
+#[derive(Clone)]
+pub struct Server {
+    settings: Arc<Settings>,
+    offers: Arc<Offers>,
+}
+
+#[derive(Clone)]
+struct Settings {
+    info: Implementation,
+    instructions: Option<String>,
+    advertised: ServerCapabilities,
+    logging: Option<LoggingLevel>,
+    page_size: usize,
+    connection: Config,
+}
+
+/// What clones have in common.
+#[derive(Default)]
+struct Offers {
+    tools: Registry<ServerTool>,
+    resources: Registry<ServerResource>,
+    prompts: Registry<ServerPrompt>,
+    /// Those to tell when a list changes.
+    sessions: Mutex<Vec<Weak<Session>>>,
+}
+
+impl Server {
+    /// A server of that name and version, which offers nothing yet.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self::from_info(Implementation::new(name, version))
+    }
+
+    /// A server that says more of itself, such as a title.
+    pub fn from_info(info: Implementation) -> Self {
+        let settings = Settings {
+            info,
+            instructions: None,
+            advertised: ServerCapabilities::default(),
+            logging: None,
+            page_size: PAGE_SIZE,
+            connection: Config::new(Dialect::MCP),
+        };
+        Self { settings: Arc::new(settings), offers: Arc::default() }
+    }
+
+    /// Offers a tool: its name (1 to 128 of `A-Z a-z 0-9 _ - .`), what it does, in words for the model, and
+    /// the function that does it.
+    ///
+    /// The function takes its arguments as one type, which gives the schema, and a [`Context`]. What it may
+    /// give is said at [`IntoToolResult`]. A closure that captures something has to clone it before its
+    /// `async move` block.
+    ///
+    /// # Panics
+    ///
+    /// When the argument type is not one whose JSON is an object.
+    #[must_use]
+    pub fn tool<A, F, O>(
+        self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: F,
+    ) -> Self
+    where
+        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
+        F: Fn(A, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoToolResult> + Send + 'static,
+    {
+        self.with_tool(ServerTool::new(name, description, function))
+    }
+
+    /// Offers a tool of which there is more to say.
+    #[must_use]
+    pub fn with_tool(self, tool: ServerTool) -> Self {
+        self.add_tool(tool);
+        self
+    }
+
+    /// Offers a resource: its URI, its name for programs, and the function that reads it, which gets the URI.
+    #[must_use]
+    pub fn resource<F, O>(self, uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(String, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoResourceContents> + Send + 'static,
+    {
+        self.with_resource(ServerResource::new(uri, name, function))
+    }
+
+    /// Offers a resource of which there is more to say.
+    #[must_use]
+    pub fn with_resource(self, resource: ServerResource) -> Self {
+        self.add_resource(resource);
+        self
+    }
+
+    /// Offers a prompt: its name, what it is for, and the function that fills it in. See [`ServerPrompt`].
+    ///
+    /// # Panics
+    ///
+    /// When the argument type is not one whose JSON is an object.
+    #[must_use]
+    pub fn prompt<A, F, O>(
+        self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: F,
+    ) -> Self
+    where
+        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
+        F: Fn(A, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoPromptResult> + Send + 'static,
+    {
+        self.with_prompt(ServerPrompt::new(name, description, function))
+    }
+
+    /// Offers a prompt of which there is more to say.
+    #[must_use]
+    pub fn with_prompt(self, prompt: ServerPrompt) -> Self {
+        self.add_prompt(prompt);
+        self
+    }
+
+    /// Sets how to use the server, in words for the model.
+    #[must_use]
+    pub fn instructions(self, instructions: impl Into<String>) -> Self {
+        self.set(|settings| settings.instructions = Some(instructions.into()))
+    }
+
+    /// Sends what [`Context::log`] is given, from that level upwards until a client sets another. Without
+    /// this a server does not log.
+    #[must_use]
+    pub fn logging(self, level: LoggingLevel) -> Self {
+        self.set(|settings| settings.logging = Some(level))
+    }
+
+    /// Sets how many entries a page of a list has (default 100, at least 1).
+    #[must_use]
+    pub fn page_size(self, entries: usize) -> Self {
+        self.set(|settings| settings.page_size = entries.max(1))
+    }
+
+    /// Advertises capabilities beyond those of what is registered at the handshake: of tools that come later,
+    /// or experimental ones.
+    #[must_use]
+    pub fn advertise(self, capabilities: ServerCapabilities) -> Self {
+        self.set(|settings| settings.advertised = capabilities)
+    }
+
+    /// Changes limits and times of its connections.
+    #[must_use]
+    pub fn connection(self, change: impl FnOnce(Config) -> Config) -> Self {
+        self.set(|settings| settings.connection = change(settings.connection.clone()))
+    }
+
+    /// Adds a tool and tells connected clients.
+    pub fn add_tool(&self, tool: ServerTool) {
+        self.offers.tools.add(tool);
+        self.tools_changed();
+    }
+
+    /// Takes a tool away and tells connected clients. Calls that are running go on. False if there is none.
+    pub fn remove_tool(&self, name: &str) -> bool {
+        let removed = self.offers.tools.remove(name);
+        if removed {
+            self.tools_changed();
+        }
+        removed
+    }
+
+    /// Adds a resource and tells connected clients.
+    pub fn add_resource(&self, resource: ServerResource) {
+        self.offers.resources.add(resource);
+        self.resources_changed();
+    }
+
+    /// Takes the resource at that URI away and tells connected clients. False if there is none.
+    pub fn remove_resource(&self, uri: &str) -> bool {
+        let removed = self.offers.resources.remove(uri);
+        if removed {
+            self.resources_changed();
+        }
+        removed
+    }
+
+    /// Adds a prompt and tells connected clients.
+    pub fn add_prompt(&self, prompt: ServerPrompt) {
+        self.offers.prompts.add(prompt);
+        self.prompts_changed();
+    }
+
+    /// Takes a prompt away and tells connected clients. False if there is none.
+    pub fn remove_prompt(&self, name: &str) -> bool {
+        let removed = self.offers.prompts.remove(name);
+        if removed {
+            self.prompts_changed();
+        }
+        removed
+    }
+
+    /// Serves one client until it closes the connection.
+    ///
+    /// The future needs the clock of a tokio runtime. It is `Send` if the transport is, and does not borrow
+    /// the server, so it can be spawned, once for each client. Dropping it ends the connection and all that
+    /// runs for it.
+    ///
+    /// # Errors
+    ///
+    /// What the transport reported last.
+    pub fn serve<T: Transport>(&self, transport: T) -> impl Future<Output = Result<(), Closed>> + use<T> {
+        let (peer, driver) = driver(self.settings.connection.clone(), TokioClock::default());
+        let session = Arc::new(Session::new(self.clone(), peer));
+        let mut sessions = self.offers.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.retain(|session| session.strong_count() > 0);
+        sessions.push(Arc::downgrade(&session));
+        drop(sessions);
+        driver.serve(Front(session), transport)
+    }
+
+    fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(Arc::make_mut(&mut self.settings));
+        self
+    }
+
+    fn tools_changed(&self) {
+        self.announce(&ToolListChangedNotification::default(), "tools.listChanged");
+    }
+
+    fn resources_changed(&self) {
+        self.announce(&ResourceListChangedNotification::default(), "resources.listChanged");
+    }
+
+    fn prompts_changed(&self) {
+        self.announce(&PromptListChangedNotification::default(), "prompts.listChanged");
+    }
+
+    fn announce<N: Notice>(&self, notice: &N, capability: &str) {
+        let sessions = self.offers.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let live: Vec<_> = sessions.iter().filter_map(Weak::upgrade).collect();
+        drop(sessions);
+        for session in live {
+            session.announce(notice, |capabilities| capabilities.has(capability));
+        }
+    }
+}
+
+/// What a connection asks of its server.
+impl Server {
+    pub(crate) fn tools(&self) -> &Registry<ServerTool> {
+        &self.offers.tools
+    }
+
+    pub(crate) fn resources(&self) -> &Registry<ServerResource> {
+        &self.offers.resources
+    }
+
+    pub(crate) fn prompts(&self) -> &Registry<ServerPrompt> {
+        &self.offers.prompts
+    }
+
+    pub(crate) fn info(&self) -> &Implementation {
+        &self.settings.info
+    }
+
+    pub(crate) fn instructions_text(&self) -> Option<String> {
+        self.settings.instructions.clone()
+    }
+
+    pub(crate) fn logging_level(&self) -> Option<LoggingLevel> {
+        self.settings.logging.clone()
+    }
+
+    pub(crate) fn page_size_value(&self) -> usize {
+        self.settings.page_size
+    }
+
+    /// What is advertised: what was asked for, and what is there.
+    pub(crate) fn capabilities(&self) -> ServerCapabilities {
+        let mut capabilities = self.settings.advertised.clone();
+        if !self.offers.tools.is_empty() {
+            capabilities.tools.get_or_insert_with(|| ToolsCapability::default().list_changed(true));
+        }
+        if !self.offers.resources.is_empty() {
+            capabilities.resources.get_or_insert_with(|| ResourcesCapability::default().list_changed(true));
+        }
+        if !self.offers.prompts.is_empty() {
+            capabilities.prompts.get_or_insert_with(|| PromptsCapability::default().list_changed(true));
+        }
+        if self.settings.logging.is_some() {
+            capabilities.logging.get_or_insert_with(JsonObject::new);
+        }
+        capabilities
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn names<E: Entry>(registry: &Registry<E>) -> Vec<String> {
+            registry.keys()
+        }
+        f.debug_struct("Server")
+            .field("info", &self.settings.info)
+            .field("tools", &names(&self.offers.tools))
+            .field("resources", &names(&self.offers.resources))
+            .field("prompts", &names(&self.offers.prompts))
+            .finish_non_exhaustive()
+    }
+}

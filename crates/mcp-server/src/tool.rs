@@ -1,0 +1,139 @@
+use std::fmt;
+use std::future::Future;
+
+use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_mcp_schema::{Revision, Tool, ToolAnnotations};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::arguments::{decode, input_schema};
+use crate::context::Running;
+use crate::registry::{Definition, Entry};
+use crate::{Context, IntoToolResult};
+
+/// A tool as the server holds it: what the client is told of it, and the function behind it.
+///
+/// [`Server::tool`](crate::Server::tool) makes one of a name, a sentence and a function. Make it yourself to say
+/// more of it:
+///
+/// ```
+/// # use agentwire_mcp_server::{Context, NoArguments, Server, ServerTool, schema::ToolAnnotations};
+/// # async fn now(_: NoArguments, _cx: Context) -> &'static str { "12:00" }
+/// let tool = ServerTool::new("now", "The time of day", now)
+///     .title("Clock")
+///     .annotations(ToolAnnotations::default().read_only_hint(true));
+/// let server = Server::new("clock", "1.0.0").with_tool(tool);
+/// ```
+pub struct ServerTool {
+    definition: Definition<Tool>,
+    run: Box<Run>,
+}
+
+/// A function of any type. It takes its arguments as text and decodes them before it gives its future, so that
+/// the message they came in can be dropped before the function runs.
+type Run = dyn Fn(&str, Context) -> Result<Running, String> + Send + Sync;
+
+impl ServerTool {
+    /// A tool of that name, with a description for the model, and the function that does it.
+    ///
+    /// The schemas of what it takes and gives come from the function's types.
+    ///
+    /// # Panics
+    ///
+    /// When the argument type is not one whose JSON is an object.
+    pub fn new<A, F, O>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    where
+        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
+        F: Fn(A, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoToolResult> + Send + 'static,
+    {
+        let mut tool = Tool::new(name, input_schema::<A>()).description(description);
+        tool.output_schema = O::Output::output_schema();
+        let run = move |arguments: &str, context: Context| {
+            let future = function(decode(arguments)?, context.clone());
+            Ok(answer(future, context))
+        };
+        Self { definition: Definition::new(tool), run: Box::new(run) }
+    }
+
+    /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The
+    /// function gets the arguments as they are, an object; nothing checks them.
+    pub fn from_definition<F, O>(definition: Tool, function: F) -> Self
+    where
+        F: Fn(RawJson, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoToolResult> + Send + 'static,
+    {
+        let run = move |arguments: &str, context: Context| {
+            let arguments = RawJson::parse(arguments.to_owned().into()).map_err(|error| error.to_string())?;
+            let future = function(arguments, context.clone());
+            Ok(answer(future, context))
+        };
+        Self { definition: Definition::new(definition), run: Box::new(run) }
+    }
+
+    /// Sets its name for people.
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        self.edit(|tool| tool.title = Some(title.into()))
+    }
+
+    /// Sets hints on what calling it does.
+    #[must_use]
+    pub fn annotations(self, annotations: ToolAnnotations) -> Self {
+        self.edit(|tool| tool.annotations = Some(annotations))
+    }
+
+    /// Changes anything else of what the client is told, such as icons.
+    #[must_use]
+    pub fn edit(mut self, change: impl FnOnce(&mut Tool)) -> Self {
+        self.definition.edit(change);
+        self
+    }
+
+    /// What the client is told.
+    pub fn definition(&self) -> &Tool {
+        self.definition.value()
+    }
+
+    /// Starts a call, or says what is wrong with its arguments.
+    pub(crate) fn run(&self, arguments: &str, context: Context) -> Result<Running, String> {
+        (self.run)(arguments, context)
+    }
+}
+
+/// Makes the function's future one that gives the text to send.
+fn answer<O>(future: O, context: Context) -> Running
+where
+    O: Future<Output: IntoToolResult> + Send + 'static,
+{
+    Box::pin(async move {
+        let result = future.await.into_tool_result()?;
+        context.encode(result)
+    })
+}
+
+/// What a model's mistake in the arguments is answered with: since 2025-11-25 something that the model sees.
+pub(crate) fn wrong_arguments(name: &str, why: &str, context: &Context) -> Result<RawJson, ErrorObject> {
+    if context.revision() >= Revision::V2025_11_25 {
+        let text = format!("wrong arguments for the tool `{name}`: {why}");
+        context.encode(agentwire_mcp_schema::CallToolResult::from_error(text))
+    } else {
+        Err(ErrorObject::invalid_params(format_args!("arguments of the tool `{name}`: {why}")))
+    }
+}
+
+impl Entry for ServerTool {
+    fn key(&self) -> &str {
+        &self.definition().name
+    }
+
+    fn listed(&self, revision: Revision) -> &RawValue {
+        self.definition.text(revision)
+    }
+}
+
+impl fmt::Debug for ServerTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerTool").field("definition", self.definition()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,10 @@
+//! A server against a peer that writes its messages by hand. Tests that bear the id of a requirement, such as
+//! RPC-06, check what the specification asks for under it.
+
+mod base;
+mod calls;
+mod lifecycle;
+mod lists;
+mod raw;
+mod results;
+mod subject;

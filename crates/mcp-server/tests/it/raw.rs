@@ -1,0 +1,121 @@
+//! A client that knows nothing but JSON.
+
+use std::time::Duration;
+
+use agentwire_mcp_server::Server;
+use agentwire_transport::{Duplex, Packet, duplex};
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+
+pub(crate) const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+pub(crate) const NEWEST: &str = "2025-11-25";
+
+pub(crate) struct Raw(Duplex);
+
+/// Runs `main` as the client of `server`, and the server until the client has left.
+pub(crate) async fn with_raw<R>(server: &Server, main: impl AsyncFnOnce(&mut Raw) -> R) -> R {
+    let (near, far) = duplex(16);
+    let client = async {
+        let mut raw = Raw(near);
+        main(&mut raw).await
+    };
+    let (result, served) = tokio::join!(client, server.serve(far));
+    served.expect("a client that leaves in good order is no fault");
+    result
+}
+
+/// The same, after the handshake.
+pub(crate) async fn with_session<R>(
+    server: &Server,
+    revision: &str,
+    main: impl AsyncFnOnce(&mut Raw) -> R,
+) -> R {
+    with_raw(server, async |raw| {
+        raw.greet(revision).await;
+        main(raw).await
+    })
+    .await
+}
+
+impl Raw {
+    pub(crate) async fn send(&mut self, message: Value) {
+        self.send_text(&message.to_string()).await;
+    }
+
+    pub(crate) async fn send_text(&mut self, text: &str) {
+        self.0.send(Packet::from_json(text)).await.expect("the server listens");
+    }
+
+    /// The next message, however long it takes. The clock is not a real one.
+    pub(crate) async fn next(&mut self) -> Value {
+        let next = tokio::time::timeout(Duration::from_secs(3600), self.0.next()).await;
+        let packet = next.expect("a message arrives").expect("the server is there").expect("no fault");
+        serde_json::from_str(&packet.into_json().expect("a message")).expect("JSON")
+    }
+
+    /// Nothing arrives in an hour.
+    pub(crate) async fn hears_nothing(&mut self) {
+        let next = tokio::time::timeout(Duration::from_secs(3600), self.0.next()).await;
+        assert!(next.is_err(), "unexpected: {next:?}");
+    }
+
+    pub(crate) async fn request(&mut self, id: impl Into<Value>, method: &str, params: Value) {
+        self.send(json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })).await;
+    }
+
+    pub(crate) async fn notify(&mut self, method: &str, params: Value) {
+        self.send(json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
+    }
+
+    /// A request and its answer, which must be the next message.
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.request("asked", method, params).await;
+        let answer = self.next().await;
+        assert_eq!(answer["id"], "asked", "{answer}");
+        assert_eq!(answer["jsonrpc"], "2.0", "{answer}");
+        answer
+    }
+
+    pub(crate) async fn result_of(&mut self, method: &str, params: Value) -> Value {
+        let mut answer = self.ask(method, params).await;
+        assert!(answer.get("result").is_some(), "{answer}");
+        answer["result"].take()
+    }
+
+    /// The code of the error that a request is answered with. The shape is that of every error.
+    pub(crate) async fn refusal_of(&mut self, method: &str, params: Value) -> i64 {
+        let answer = self.ask(method, params).await;
+        code_of(&answer)
+    }
+
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.result_of("tools/call", json!({ "name": tool, "arguments": arguments })).await
+    }
+
+    pub(crate) async fn initialize(&mut self, revision: &str) -> Value {
+        let params = json!({
+            "protocolVersion": revision,
+            "capabilities": {},
+            "clientInfo": { "name": "raw", "version": "1" },
+        });
+        self.ask("initialize", params).await
+    }
+
+    pub(crate) async fn greet(&mut self, revision: &str) -> Value {
+        let answer = self.initialize(revision).await;
+        self.notify("notifications/initialized", json!({})).await;
+        answer
+    }
+
+    /// The connection still works.
+    pub(crate) async fn ping(&mut self) {
+        let answer = self.ask("ping", json!({})).await;
+        assert_eq!(answer["result"], json!({}), "{answer}");
+    }
+}
+
+pub(crate) fn code_of(answer: &Value) -> i64 {
+    assert!(answer.get("result").is_none(), "{answer}");
+    assert!(answer["error"]["message"].is_string(), "{answer}");
+    answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no code: {answer}"))
+}
