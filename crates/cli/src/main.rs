@@ -1,2 +1,60 @@
-//! Placeholder.
-fn main() {}
+//! The `agentwire` command: a thin shell around the libraries.
+
+mod agent;
+mod arguments;
+mod chat;
+mod failure;
+mod output;
+mod server;
+mod signals;
+mod text;
+mod tools;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use self::arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let json = arguments.json;
+    let code = match run(arguments) {
+        Ok(()) => 0,
+        Err(error) if error.is::<Unavailable>() => {
+            eprintln!("error: {error:#}");
+            2
+        }
+        Err(error) => {
+            if json && !error.chain().any(|cause| cause.is::<tools::Failed>()) {
+                // If stdout is gone too, nobody is left to be told.
+                let _printed = output::JsonLines.print(&failure::to_json(&error));
+            }
+            eprintln!("error: {error:#}");
+            1
+        }
+    };
+    // A thread may still wait for a line from the terminal; it need not hold us up.
+    std::process::exit(code)
+}
+
+/// What the command line asks for and this version does not have.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Unavailable(pub(crate) &'static str);
+
+#[tokio::main(flavor = "current_thread")]
+async fn run(arguments: Arguments) -> Result<()> {
+    let json = arguments.json;
+    match arguments.command {
+        Command::Chat(chat) => chat::run(chat, json).await,
+        Command::Agent(agent) if agent.store.is_some() => {
+            Err(Unavailable("--store: sessions are not kept yet; leave it out").into())
+        }
+        Command::Agent(_) => agent::run().await,
+        Command::Server(server) => server::run(server).await,
+        Command::Tools(tools) => tools::list(tools, json).await,
+        Command::Call(call) => tools::call(call, json).await,
+    }
+}

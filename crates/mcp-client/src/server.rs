@@ -138,7 +138,8 @@ impl Server {
         let is_allowed = MethodInfo::find(M::NAME)
             .is_some_and(|method| method.is_allowed(*revision, client_capabilities, self.capabilities()));
         if !is_allowed {
-            return self.refuse(CallError::not_allowed(M::NAME, "the server did not say that it offers this"));
+            return self
+                .refuse(CallError::not_allowed(M::NAME, "the server did not say that it offers this"));
         }
         request.narrow(*revision);
         Call::new(self.peer.clone(), Ok(request), self.session.timeout, self.session.progress_maximum)

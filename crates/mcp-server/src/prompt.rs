@@ -82,7 +82,11 @@ impl ServerPrompt {
     }
 
     /// Fills the prompt in, or says what is wrong with the arguments.
-    pub(crate) fn run(&self, arguments: &BTreeMap<String, String>, context: Context) -> Result<Running, String> {
+    pub(crate) fn run(
+        &self,
+        arguments: &BTreeMap<String, String>,
+        context: Context,
+    ) -> Result<Running, String> {
         (self.run)(arguments, context)
     }
 }
@@ -91,7 +95,8 @@ impl ServerPrompt {
 fn arguments<A: schemars::JsonSchema>() -> Vec<PromptArgument> {
     let schema = input_schema::<A>();
     let required = schema.as_map().get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
+    let is_required =
+        |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
     let properties = schema.as_map().get("properties").and_then(Value::as_object).into_iter().flatten();
     properties
         .map(|(name, property)| {

@@ -85,12 +85,7 @@ impl Server {
     ///
     /// When the argument type is not one whose JSON is an object.
     #[must_use]
-    pub fn tool<A, F, O>(
-        self,
-        name: impl Into<String>,
-        description: impl Into<String>,
-        function: F,
-    ) -> Self
+    pub fn tool<A, F, O>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
         A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
         F: Fn(A, Context) -> O + Send + Sync + 'static,
@@ -129,12 +124,7 @@ impl Server {
     ///
     /// When the argument type is not one whose JSON is an object.
     #[must_use]
-    pub fn prompt<A, F, O>(
-        self,
-        name: impl Into<String>,
-        description: impl Into<String>,
-        function: F,
-    ) -> Self
+    pub fn prompt<A, F, O>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
         A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
         F: Fn(A, Context) -> O + Send + Sync + 'static,

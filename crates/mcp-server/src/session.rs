@@ -111,11 +111,7 @@ impl Session {
         }
     }
 
-    fn initialize(
-        &self,
-        params: Option<&RawJson>,
-        context: &RequestContext,
-    ) -> Result<RawJson, ErrorObject> {
+    fn initialize(&self, params: Option<&RawJson>, context: &RequestContext) -> Result<RawJson, ErrorObject> {
         if self.negotiated().is_some() {
             return Err(ErrorObject::invalid_request("this connection is initialized already"));
         }
@@ -135,7 +131,7 @@ impl Session {
             client_capabilities: request.capabilities,
             capabilities: result.capabilities,
         });
-        context.peer().take_batches(revision.has_batches());
+        
         Ok(answer)
     }
 

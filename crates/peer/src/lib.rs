@@ -1,10 +1,129 @@
-//! The async driver of a JSON-RPC connection.
+//! The async driver of a JSON-RPC connection: one future that reads, writes, calls your handler and keeps the
+//! time.
+//!
+//! What the exchange of ACP and MCP is, `agentwire-connection` knows, without I/O; how packets move, a transport
+//! knows. This crate is the only place where the two meet futures. It is runtime-neutral: it names no executor,
+//! spawns nothing, and takes the time from a [`Clock`].
+//!
+//! ```text
+//!                       ┌────────────────────── Driver: one future ──────────────────────┐
+//!  Peer, Call, Notify   │            one FIFO out                                        │
+//!  (any task or thread)─┼──────────▶ ┌────────────┐ ─ joined ─▶ Transport                │
+//!                       │  ┌───────▶ │ Connection │                 │                    │
+//!        wake-ups ◀─────┼──┼──────── └────────────┘ ◀─ in order ────┘                    │
+//!                       │  │ answers         │ events, one by one                        │
+//!                       │  └──────────── Handler: many requests at once                  │
+//!                       └────────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! ```
+//! use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, Request};
+//! use agentwire_peer::{Config, Dialect, Handler, Peer, RequestContext, driver};
+//! use agentwire_transport::duplex;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize)]
+//! struct Add { a: i64, b: i64 }
+//! impl Method for Add {
+//!     const NAME: &'static str = "add";
+//!     type Response = i64;
+//! }
+//!
+//! #[derive(Serialize, Deserialize)]
+//! struct Working { percent: u8 }
+//! impl Notice for Working {
+//!     const NAME: &'static str = "working";
+//! }
+//!
+//! struct Adder;
+//! impl Handler for Adder {
+//!     async fn request(&self, request: Request, context: RequestContext) -> Result<RawJson, ErrorObject> {
+//!         let params = request.params.ok_or_else(|| ErrorObject::invalid_params("none"))?;
+//!         let Add { a, b } = params.decode().map_err(ErrorObject::invalid_params)?;
+//!         context.peer().notify(&Working { percent: 50 }).await?;
+//!         context.peer().encode_answer(&(a + b)).map_err(ErrorObject::internal_error)
+//!     }
+//!     fn notification(&self, _: Notification, _: &Peer) {}
+//! }
+//!
+//! struct Listener;
+//! impl Handler for Listener {
+//!     async fn request(&self, request: Request, _: RequestContext) -> Result<RawJson, ErrorObject> {
+//!         Err(ErrorObject::method_not_found(&request.method))
+//!     }
+//!     fn notification(&self, notification: Notification, _: &Peer) {
+//!         assert_eq!(notification.method, "working");
+//!     }
+//! }
+//!
+//! # #[cfg(feature = "tokio")]
+//! # async fn example() {
+//! use agentwire_peer::TokioClock;
+//!
+//! let (left, right) = duplex(8);
+//! let (adder, near) = driver(Config::new(Dialect::MCP), TokioClock::default());
+//! let (_, far) = driver(Config::new(Dialect::MCP), TokioClock::default());
+//! // Both sides in one task, although each waits for the other.
+//! let main = async { adder.call(&Add { a: 2, b: 3 }).await };
+//! let ((sum, _), served) = futures::join!(near.run(Listener, left, main), far.serve(Adder, right));
+//! assert_eq!(sum.unwrap(), 5);
+//! assert!(served.is_ok(), "the end of `main` is the end of both");
+//! # }
+//! # #[cfg(feature = "tokio")]
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(example());
+//! ```
+//!
+//! # What it will not do
+//!
+//! It knows no method, no handshake and no session: that is for the runtimes on top. It does not connect, and
+//! does not connect again. It has no time-out of its own: a [`Call`] without one waits as long as the
+//! connection lasts. It does not limit how many calls *you* have in flight.
+//!
+//! # Invariants
+//!
+//! - **Order out.** There is one queue. What a handler says arrives before its answer; nothing overtakes.
+//! - **Order in.** Messages are looked at one by one. A handler's part before its first wait runs before the next
+//!   message is looked at, however busy others are. Every notification has been delivered before a later answer
+//!   resolves.
+//! - **Bounds.** [`Notify`] and [`Call`] wait while [`Config::high_water`] bytes are queued. Reading goes on
+//!   meanwhile, until [`Config::request_limit`] requests wait for their answer too; a request over the limit is
+//!   refused while there is room. So two drivers may flood each other with notifications, and with requests as
+//!   long as either side stays below its limit. If both are full *and* both are at their limit, both wait.
+//! - **Every request is answered**, unless the [`Dialect`] or the transport says that nobody wants the answer:
+//!   with an internal error if its handler panics, or is dropped because the connection ends.
+//! - **Every wait ends.** A call resolves at the latest when the peer closes its side or the driver is dropped,
+//!   even one that never ran; a handle that outlives the driver fails at once.
+//! - **Panics** of a handler or a hook end nothing but themselves.
+//! - **Idle is idle.** A driver that nobody has work for is not polled; each of its polls ends in bounded time,
+//!   whatever arrives.
+//! - No lock is held while code of yours runs, be it a destructor.
+//!
+//! # How it ends
+//!
+//! | what happens | calls of ours | requests being worked on | then |
+//! |---|---|---|---|
+//! | the peer closes its side | fail with [`Closed`] at once | have [`Config::drain`] to end and be answered | `serve` ends; `run` goes on with `main` |
+//! | writing fails | no new ones; those in flight fail when reading ends, or after `drain`, so that the reason is the best known | as above | as above |
+//! | `main` of [`Driver::run`] completes | fail | are dropped and answered | what is queued has `drain` to leave |
+//! | the driver is dropped | fail | are dropped | the transport is dropped |
+//!
+//! In all cases but the last the transport is closed, which may take [`Config::close`].
+//!
+//! # Cancel safety
+//!
+//! - Dropping a [`Call`] that has left tells the peer; one that has not left was never made.
+//! - Dropping a [`Notify`] that has not completed sends nothing.
+//! - Dropping [`Cancelled`] or [`WhenClosed`] loses nothing; make another.
+//! - Dropping the future of [`Driver::serve`] or [`Driver::run`] drops the handlers, `main` and the transport
+//!   with it. What was queued and not yet written is lost.
+
 mod call;
 mod clock;
 mod config;
 mod driver;
 mod error;
 mod handler;
+mod locked;
 mod peer;
 mod room;
 mod shared;
@@ -21,3 +140,8 @@ pub use driver::{Driver, driver};
 pub use error::{CallError, Closed};
 pub use handler::{Cancelled, Handler, RequestContext};
 pub use peer::{Peer, WhenClosed};
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,7 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
@@ -12,6 +11,7 @@ use slab::Slab;
 
 use crate::clock::Clock;
 use crate::error::Closed;
+use crate::locked::{Litter, Locked};
 use crate::room::{Room, Ticket};
 
 /// What the driver and all handles share.
@@ -47,9 +47,10 @@ impl Shared {
     }
 
     /// No code of a user's runs while this is held, and no waker is woken or dropped.
+    #[inline]
     pub(crate) fn lock(&self) -> Locked<'_> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        Locked { state, litter: Vec::new() }
+        Locked::new(state)
     }
 
     /// Tells everybody that the connection is over. Does nothing the second time.
@@ -83,43 +84,6 @@ impl Shared {
             // Somebody else is encoding, perhaps this very thread further up its stack.
             Err(_) => RawJson::encode(value),
         }
-    }
-}
-
-/// The state, as long as nobody else may change it.
-///
-/// What the state lets go of is dropped after the lock is released: a waker may be the last owner of a task,
-/// and a hook of anything, whose destructors then use this very connection.
-pub(crate) struct Locked<'a> {
-    // Dropped in this order.
-    state: MutexGuard<'a, State>,
-    litter: Vec<Litter>,
-}
-
-/// What may run code of a user's when it is dropped.
-pub(crate) enum Litter {
-    Waker(#[expect(dead_code, reason = "it waits to be dropped")] Waker),
-    Slot(#[expect(dead_code, reason = "it waits to be dropped")] Slot),
-    Cancel(#[expect(dead_code, reason = "it waits to be dropped")] Cancel),
-}
-
-impl Deref for Locked<'_> {
-    type Target = State;
-
-    fn deref(&self) -> &State {
-        &self.state
-    }
-}
-
-impl DerefMut for Locked<'_> {
-    fn deref_mut(&mut self) -> &mut State {
-        &mut self.state
-    }
-}
-
-impl Drop for Locked<'_> {
-    fn drop(&mut self) {
-        self.litter = std::mem::take(&mut self.state.litter);
     }
 }
 
@@ -165,7 +129,7 @@ pub(crate) struct State {
     /// Set when nothing more can be sent, with the reason.
     shut: Option<Closed>,
     /// What is to be dropped without the lock.
-    litter: Vec<Litter>,
+    pub(crate) litter: Vec<Litter>,
 }
 
 impl State {

@@ -41,6 +41,8 @@ pub(crate) struct Turn<'a, H, T, S, C> {
     reading: bool,
     /// Whether reading was put off because too much waits to be sent.
     reading_later: bool,
+    /// Whether the transport has said in this poll that nothing is there, and will wake us when there is.
+    quiet: bool,
     /// Whether frames can still leave.
     writing: bool,
     /// Whether the transport holds what it was given.
@@ -75,6 +77,7 @@ where
             transport,
             reading: true,
             reading_later: false,
+            quiet: false,
             writing: true,
             unflushed: false,
             again: false,
@@ -91,6 +94,7 @@ where
         output: &mut Option<F::Output>,
     ) -> Poll<()> {
         self.shared.lock().look();
+        self.quiet = false;
         for _ in 0..ROUNDS_AT_ONCE {
             self.again = false;
             self.poll_calls(cx);
@@ -181,7 +185,7 @@ where
     fn poll_read(&mut self, cx: &mut Context<'_>) {
         self.reading_later = false;
         for _ in 0..FRAMES_AT_ONCE {
-            if !self.reading {
+            if !self.reading || self.quiet {
                 return;
             }
             if !self.shared.lock().connection.wants_input() {
@@ -189,7 +193,7 @@ where
                 return;
             }
             match self.transport.poll_next_unpin(cx) {
-                Poll::Pending => return,
+                Poll::Pending => self.quiet = true,
                 Poll::Ready(Some(Ok(packet))) => {
                     let now = self.shared.now();
                     self.update(cx, |state| match packet {

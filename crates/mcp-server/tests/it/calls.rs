@@ -59,7 +59,8 @@ async fn what_runs_ends_when_the_client_leaves() {
 async fn prg_02_and_03_progress_bears_the_token_and_grows_before_the_answer() {
     with_session(&subject(), NEWEST, async |raw| {
         for token in [json!(5), json!("5")] {
-            let params = json!({ "name": "count", "arguments": { "n": 3 }, "_meta": { "progressToken": token } });
+            let params =
+                json!({ "name": "count", "arguments": { "n": 3 }, "_meta": { "progressToken": token } });
             raw.request(1, "tools/call", params).await;
             for step in 1..=3 {
                 let expected = json!({

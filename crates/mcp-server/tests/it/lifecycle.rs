@@ -86,8 +86,10 @@ async fn a_tool_may_ask_the_client_and_wait() {
         raw.request(1, "tools/call", json!({ "name": "ask_roots" })).await;
         let asked = raw.next().await;
         assert_eq!(asked["method"], "roots/list");
-        raw.send(json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "roots": [{ "uri": "file:///a" }] } }))
-            .await;
+        raw.send(
+            json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "roots": [{ "uri": "file:///a" }] } }),
+        )
+        .await;
         assert_eq!(raw.next().await["result"]["content"][0]["text"], "1 roots of raw");
     })
     .await;
@@ -97,8 +99,16 @@ async fn a_tool_may_ask_the_client_and_wait() {
 async fn lif_15_what_is_not_offered_is_not_found() {
     with_session(&Server::new("empty", "1"), NEWEST, async |raw| {
         for method in [
-            "tools/list", "tools/call", "resources/list", "resources/read", "resources/templates/list",
-            "prompts/list", "prompts/get", "logging/setLevel", "completion/complete", "resources/subscribe",
+            "tools/list",
+            "tools/call",
+            "resources/list",
+            "resources/read",
+            "resources/templates/list",
+            "prompts/list",
+            "prompts/get",
+            "logging/setLevel",
+            "completion/complete",
+            "resources/subscribe",
         ] {
             assert_eq!(raw.refusal_of(method, json!({})).await, -32601, "{method}");
         }
@@ -125,7 +135,8 @@ async fn one_server_has_many_clients_and_tells_each() {
         with_session(&server, "2024-11-05", async |second| {
             first.ping().await;
             second.ping().await;
-            let another = agentwire_mcp_server::ServerTool::new("late", "Late", async |_: NoArguments, _cx| "now");
+            let another =
+                agentwire_mcp_server::ServerTool::new("late", "Late", async |_: NoArguments, _cx| "now");
             server.add_tool(another);
             for raw in [first, second] {
                 assert_eq!(raw.next().await["method"], "notifications/tools/list_changed");

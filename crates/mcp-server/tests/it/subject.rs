@@ -108,8 +108,9 @@ pub(crate) fn stoppable(stopped: &Stopped) -> Server {
     let add = ServerTool::new("add", "Add two numbers", add)
         .title("Addition")
         .annotations(ToolAnnotations::default().read_only_hint(true));
-    let motto = ServerResource::new("memo:///motto", "motto", |uri, _cx| async move { format!("read {uri}") })
-        .mime_type("text/plain");
+    let motto =
+        ServerResource::new("memo:///motto", "motto", |uri, _cx| async move { format!("read {uri}") })
+            .mime_type("text/plain");
     Server::new("subject", "1.0.0")
         .instructions("Call add.")
         .logging(LoggingLevel::Info)

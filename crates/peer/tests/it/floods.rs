@@ -166,17 +166,15 @@ async fn one_that_never_stops_talking_starves_nobody() {
     let heard = Cell::new(0_u64);
     let handler = on(async |_, _| done("answer"), |_, _| heard.set(heard.get() + 1));
     let (_, driver) = driver(acp());
-    let turns = async || {
+    // Others on this thread get their turn, and so does the main future.
+    let (sender, enough) = tokio::sync::oneshot::channel();
+    let others = async {
         for _ in 0..10 {
             give_way().await;
         }
+        sender.send(()).unwrap();
     };
-    let main = async {
-        // Others on this thread get their turn, and so does the main future.
-        tokio::task::yield_now().await;
-        turns().await;
-    };
-    tokio::join!(driver.run(handler, chatter, main), turns());
+    tokio::join!(driver.run(handler, chatter, enough), others);
     let answered = answered.get().unwrap();
     assert!(answered < ASKS_AT + 500, "answered only after {answered} messages");
     assert!(heard.get() < 1_000_000);

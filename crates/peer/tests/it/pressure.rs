@@ -2,13 +2,17 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::pending;
+use std::rc::Rc;
 use std::time::Duration;
 
 use agentwire_peer::CallError;
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::support::{acp, answering, ask, asked, deaf, done, hearing, note, noted, on, settle, with_wire};
+use crate::support::{
+    HOUR, acp, answering, ask, asked, beside, deaf, done, driver, hearing, note, noted, on, settle, wire,
+    with_wire, within,
+};
 
 fn request(id: u64, text: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "ask", "params": {"text": text}})
@@ -108,6 +112,29 @@ async fn reading_starts_again_when_calls_are_taken_back() {
         assert_eq!(far.heard_so_far(), [] as [Value; 0]);
     })
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn reading_starts_again_when_there_is_room_although_nobody_waits_for_it() {
+    let heard = Rc::new(Cell::new(0));
+    let counter = heard.clone();
+    let handler = on(async |_, _| pending().await, move |_, _| counter.set(counter.get() + 1));
+    let (peer, driver) = driver(acp().high_water(200).request_limit(1));
+    let (wire, mut far) = wire();
+    let script = async {
+        far.take(0);
+        far.say(request(1, ""));
+        (0..5).for_each(|number| peer.post(&note(number)).unwrap());
+        settle().await;
+        far.say(notification(1));
+        settle().await;
+        assert_eq!(heard.get(), 0, "full, and at the limit");
+        far.take_all();
+        settle().await;
+        assert_eq!(heard.get(), 1);
+        far.hang_up();
+    };
+    within(HOUR, beside(async { driver.serve(handler, wire).await.unwrap() }, script)).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -15,6 +15,7 @@ use futures::channel::mpsc;
 use futures::{Sink, Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::task::LocalSet;
 
 /// A request that the tests' handlers understand as they like.
 #[derive(Serialize, Deserialize)]
@@ -296,6 +297,18 @@ pub(crate) async fn with_wire<R>(
     let (peer, driver) = driver(config);
     let (wire, far) = wire();
     within(HOUR, driver.run(handler, wire, main(peer, far))).await.0
+}
+
+/// Runs two futures, neither of which is polled because of the other.
+pub(crate) async fn beside<R>(one: impl Future<Output = ()> + 'static, other: impl Future<Output = R>) -> R {
+    LocalSet::new()
+        .run_until(async {
+            let one = tokio::task::spawn_local(one);
+            let result = other.await;
+            one.await.unwrap();
+            result
+        })
+        .await
 }
 
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);

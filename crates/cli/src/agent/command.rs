@@ -1,0 +1,136 @@
+//! What the agent can be told to do.
+
+use std::path::PathBuf;
+
+use agentwire_acp_schema::v1::{AvailableCommand, UnstructuredCommandInput};
+use serde_json::{Map, Value};
+
+/// A prompt, read.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Command {
+    /// `/tools`: lists the tools of the session's MCP servers.
+    Tools,
+    /// `/call TOOL JSON`: calls one.
+    Call { tool: String, arguments: Option<Map<String, Value>> },
+    /// `/read PATH`: reads a file through the client.
+    Read { path: PathBuf },
+    /// `/write PATH TEXT`: writes a file through the client.
+    Write { path: PathBuf, text: String },
+    /// `/run COMMAND`: runs a shell command in a terminal of the client's.
+    Run { command: String },
+    /// `/plan`: shows a plan and works it off.
+    Plan,
+    /// `/slow SECONDS`: takes its time.
+    Slow { seconds: f64 },
+    /// `/burst N`: sends so many updates.
+    Burst { count: u64 },
+    /// Anything else, which is said again.
+    Echo,
+}
+
+/// Name, description, hint.
+const COMMANDS: [(&str, &str, Option<&str>); 8] = [
+    ("tools", "List the tools of the session's MCP servers", None),
+    ("call", "Call a tool", Some("TOOL {\"argument\": …}")),
+    ("read", "Read a file through the editor", Some("PATH")),
+    ("write", "Write a file through the editor", Some("PATH TEXT")),
+    ("run", "Run a shell command in a terminal of the editor", Some("COMMAND")),
+    ("plan", "Show a plan and work it off", None),
+    ("slow", "Take so many seconds", Some("SECONDS")),
+    ("burst", "Send so many updates", Some("N")),
+];
+
+/// The commands as a client offers them.
+pub(crate) fn available() -> Vec<AvailableCommand> {
+    COMMANDS
+        .iter()
+        .map(|(name, description, hint)| {
+            let command = AvailableCommand::new(*name, *description);
+            match hint {
+                Some(hint) => command.input(UnstructuredCommandInput::new(*hint)),
+                None => command,
+            }
+        })
+        .collect()
+}
+
+impl Command {
+    /// Reads a prompt. Text that begins with no command's name is one to say again; a command that is not
+    /// complete is an error to show to the user.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let Some(line) = text.trim().strip_prefix('/') else {
+            return Ok(Self::Echo);
+        };
+        let (name, rest) = split_word(line);
+        let Some((name, _, hint)) = COMMANDS.iter().find(|(known, ..)| *known == name) else {
+            let names: Vec<_> = COMMANDS.iter().map(|(name, ..)| format!("/{name}")).collect();
+            return Err(format!("There is no command /{name}. There are {}.", names.join(", ")));
+        };
+        let wanted = || format!("Write /{name} {}", hint.unwrap_or_default());
+        let needed = |value: &str| if value.is_empty() { Err(wanted()) } else { Ok(value.to_owned()) };
+        let (first, more) = split_word(rest);
+        match *name {
+            "tools" => Ok(Self::Tools),
+            "call" => {
+                let arguments =
+                    match more {
+                        "" => None,
+                        json => Some(serde_json::from_str(json).map_err(|why| {
+                            format!("{}. The arguments are no JSON object: {why}", wanted())
+                        })?),
+                    };
+                Ok(Self::Call { tool: needed(first)?, arguments })
+            }
+            "read" => Ok(Self::Read { path: needed(rest)?.into() }),
+            "write" => Ok(Self::Write { path: needed(first)?.into(), text: more.to_owned() }),
+            "run" => Ok(Self::Run { command: needed(rest)? }),
+            "plan" => Ok(Self::Plan),
+            "slow" => match needed(rest)?.parse() {
+                Ok(seconds) if (0.0..=86_400.0).contains(&seconds) => Ok(Self::Slow { seconds }),
+                _ => Err(wanted()),
+            },
+            _ => needed(rest)?.parse().map(|count| Self::Burst { count }).map_err(|_| wanted()),
+        }
+    }
+}
+
+/// The first word, and what follows it.
+fn split_word(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    (&text[..end], text[end..].trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Command;
+
+    #[test]
+    fn reads_commands() {
+        let read = |text| Command::parse(text).unwrap();
+        assert_eq!(read("hello /tools"), Command::Echo);
+        assert_eq!(read(" /tools "), Command::Tools);
+        assert_eq!(
+            read("/write a.txt two  words"),
+            Command::Write { path: "a.txt".into(), text: "two  words".into() }
+        );
+        assert_eq!(read("/run ls -l | wc"), Command::Run { command: "ls -l | wc".into() });
+        assert_eq!(read("/slow 0.5"), Command::Slow { seconds: 0.5 });
+        let Command::Call { tool, arguments } = read("/call add {\"a\": 1}") else { panic!() };
+        assert_eq!((&*tool, arguments.unwrap()["a"].as_i64()), ("add", Some(1)));
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        for (text, says) in [
+            ("/nothing", "no command /nothing"),
+            ("/call", "Write /call TOOL"),
+            ("/call add [1]", "no JSON object"),
+            ("/slow -1", "Write /slow SECONDS"),
+            ("/burst many", "Write /burst N"),
+        ] {
+            let error = Command::parse(text).unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}

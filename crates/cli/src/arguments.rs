@@ -1,0 +1,149 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Talks ACP and MCP: chats with agents, serves and calls tools.
+///
+/// Exit codes: 0 done, 1 the other side failed or refused, 2 wrong usage.
+#[derive(Debug, Parser)]
+#[command(name = "agentwire", version)]
+pub(crate) struct Arguments {
+    /// Print one JSON object a line, for programs.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Talk to an ACP agent.
+    ///
+    /// With PROMPT, or when stdin is no terminal, one turn is run. ^C cancels the turn.
+    Chat(Chat),
+    /// Be an ACP agent, on stdin and stdout.
+    Agent(Agent),
+    /// Be an MCP server that shows what MCP can do.
+    Server(Server),
+    /// List the tools of an MCP server.
+    Tools(Tools),
+    /// Call a tool of an MCP server.
+    Call(Call),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Chat {
+    /// The agent's command line [default: our own agent]
+    #[arg(long, value_name = "CMD")]
+    pub(crate) agent: Option<String>,
+    /// The session's directory [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// An MCP server for the session: its name, and its command line or URL; may be given again
+    #[arg(long, value_name = "NAME=TARGET")]
+    pub(crate) mcp: Vec<NamedTarget>,
+    /// Permit whatever the agent asks for
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// How many seconds the agent may take to open the session
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+    /// What to say
+    pub(crate) prompt: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Agent {
+    /// Where to keep sessions
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct Server {
+    /// Serve on stdin and stdout (the default)
+    #[arg(long)]
+    pub(crate) stdio: bool,
+    /// Serve Streamable HTTP at /mcp of this address
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<String>,
+    /// Serve HTTP+SSE at /sse of this address
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) sse: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Connect {
+    /// A URL, or a command line
+    pub(crate) target: String,
+    /// Which era of the protocol to speak
+    #[arg(long, value_enum, default_value_t = Era::Auto)]
+    pub(crate) era: Era,
+    /// How many seconds the server may take to answer
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    #[command(flatten)]
+    pub(crate) connect: Connect,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Call {
+    #[command(flatten)]
+    pub(crate) connect: Connect,
+    /// The tool's name
+    pub(crate) tool: String,
+    /// Its arguments, a JSON object
+    #[arg(value_name = "JSON", value_parser = json_object)]
+    pub(crate) arguments: Option<JsonObject>,
+}
+
+/// The revisions of MCP that a server is spoken to in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Era {
+    /// Whatever the server speaks.
+    Auto,
+    /// A session that begins with `initialize`: up to 2025-11-25.
+    Legacy,
+    /// Without a session: from 2026-07-28 on.
+    Modern,
+}
+
+pub(crate) type JsonObject = serde_json::Map<String, serde_json::Value>;
+
+/// `NAME=TARGET`.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedTarget {
+    pub(crate) name: String,
+    pub(crate) target: String,
+}
+
+impl FromStr for NamedTarget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, target)) if !name.is_empty() && !target.trim().is_empty() => {
+                Ok(Self { name: name.into(), target: target.into() })
+            }
+            _ => Err("write NAME=TARGET, as in files='my-server /some/folder'".into()),
+        }
+    }
+}
+
+fn json_object(text: &str) -> Result<JsonObject, String> {
+    serde_json::from_str(text).map_err(|why| format!("not a JSON object: {why}"))
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|why| why.to_string())
+}

@@ -1,0 +1,156 @@
+//! Our MCP server: it shows what MCP can do, and gives clients something to test with.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use agentwire_mcp_server::{Context, NoArguments, Server, ServerResource, Structured, ToolError};
+use agentwire_transport_stdio::stdio;
+use anyhow::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Unavailable, arguments};
+
+/// The longest that `slow` may take, in seconds.
+const LONGEST: f64 = 86_400.0;
+
+/// Serves until the client is gone.
+pub(crate) async fn run(arguments: arguments::Server) -> Result<()> {
+    if arguments.http.is_some() || arguments.sse.is_some() {
+        return Err(Unavailable("only stdio is served yet; leave out --http and --sse").into());
+    }
+    Ok(server().serve(stdio()?).await?)
+}
+
+fn server() -> Server {
+    let cancelled = Arc::new(AtomicU64::new(0));
+    let slow_cancelled = cancelled.clone();
+    let about = ServerResource::new("agentwire://about", "about", about)
+        .title("About this server")
+        .mime_type("text/plain");
+    Server::new("agentwire", env!("CARGO_PKG_VERSION"))
+        .instructions("Tools to try a client with. None of them touches anything.")
+        .tool("echo", "Give the message back", echo)
+        .tool("add", "Add two numbers", add)
+        .tool("fail", "Fail, as a tool may", fail)
+        .tool("slow", "Take so many seconds, and report each of the steps", move |slow: Slow, cx: Context| {
+            let count = Cancellation { cancelled: slow_cancelled.clone(), done: false };
+            slow.run(cx, count)
+        })
+        .tool(
+            "cancelled-count",
+            "Say how many slow calls were cancelled",
+            move |_: NoArguments, _: Context| {
+                let count = cancelled.load(Ordering::Relaxed);
+                async move { count.to_string() }
+            },
+        )
+        .tool("burst", "Report progress so many times", burst)
+        .with_resource(about)
+        .prompt("greet", "Greet somebody", greet)
+}
+
+async fn about(_uri: String, _: Context) -> String {
+    "This is the demonstration server of agentwire.\n".into()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Echo {
+    /// What to give back.
+    message: String,
+}
+
+async fn echo(Echo { message }: Echo, _: Context) -> String {
+    message
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Add {
+    /// One number.
+    a: f64,
+    /// The other.
+    b: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Sum {
+    /// Both together.
+    sum: f64,
+}
+
+async fn add(Add { a, b }: Add, _: Context) -> Structured<Sum> {
+    Structured(Sum { sum: a + b })
+}
+
+async fn fail(_: NoArguments, _: Context) -> Result<String, ToolError> {
+    Err(ToolError::new("This tool always fails."))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Slow {
+    /// How long to take, in seconds.
+    seconds: f64,
+    /// In how many steps, each of which is reported.
+    #[serde(default = "one")]
+    steps: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Slow {
+    async fn run(self, cx: Context, mut cancellation: Cancellation) -> Result<String, ToolError> {
+        let Self { seconds, steps } = self;
+        if !(0.0..=LONGEST).contains(&seconds) || steps == 0 {
+            cancellation.done = true;
+            return Err(ToolError::new(format!("seconds must be 0 to {LONGEST}, and steps at least 1")));
+        }
+        let step = Duration::from_secs_f64(seconds / f64::from(steps));
+        for number in 1..=steps {
+            tokio::time::sleep(step).await;
+            let message = format!("step {number} of {steps}");
+            cx.progress(number.into(), Some(steps.into()), Some(&message)).await?;
+        }
+        cancellation.done = true;
+        Ok(format!("took {seconds} s in {steps} steps"))
+    }
+}
+
+/// Counts a call that is dropped before it is done, which is what a cancel does to it.
+struct Cancellation {
+    cancelled: Arc<AtomicU64>,
+    done: bool,
+}
+
+impl Drop for Cancellation {
+    fn drop(&mut self) {
+        if !self.done {
+            self.cancelled.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Burst {
+    /// How many times.
+    n: u32,
+}
+
+async fn burst(Burst { n }: Burst, cx: Context) -> Result<String, ToolError> {
+    for number in 1..=n {
+        cx.progress(number.into(), Some(n.into()), None).await?;
+    }
+    Ok(format!("reported {n} times"))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Greet {
+    /// Whom to greet.
+    name: String,
+}
+
+async fn greet(Greet { name }: Greet, _: Context) -> String {
+    format!("Please greet {name} warmly.")
+}

@@ -1,0 +1,126 @@
+//! Our MCP client: lists tools and calls them.
+
+use agentwire_mcp_client::schema::{
+    CallToolResult, ContentBlock, Implementation, ProgressNotification, Tool,
+};
+use agentwire_mcp_client::{BoxError, Client, Server};
+use agentwire_transport_stdio::{Child, Command};
+use anyhow::{Context as _, Result};
+use tokio::sync::mpsc;
+
+use crate::arguments::{Call, Connect, Era, JsonObject, Tools};
+use crate::output::{JsonLines, Member};
+use crate::signals::Signals;
+use crate::{Unavailable, text};
+
+/// `agentwire tools`: one tool a line.
+pub(crate) async fn list(arguments: Tools, json: bool) -> Result<()> {
+    with_server(arguments.connect, async |server| {
+        let mut tools = server.tools();
+        while let Some(tool) = tools.try_next().await? {
+            if json {
+                JsonLines.print(&tool)?;
+            } else {
+                text::line(&one_line(&tool))?;
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// The tool's name, its arguments, and the first line of what it says of itself.
+fn one_line(tool: &Tool) -> String {
+    let schema = tool.input_schema.as_map();
+    let names = schema.get("properties").and_then(|properties| properties.as_object());
+    let names: Vec<_> = names.into_iter().flat_map(|names| names.keys().cloned()).collect();
+    let about = tool.description.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
+    format!("{} {{{}}}  {about}", tool.name, names.join(", "))
+}
+
+/// `agentwire call`: calls a tool and shows what it gives.
+pub(crate) async fn call(arguments: Call, json: bool) -> Result<()> {
+    let Call { connect, tool, arguments } = arguments;
+    let limit = connect.timeout;
+    with_server(connect, async move |server| {
+        let (report, mut reports) = mpsc::channel(1024);
+        let call = server
+            .call_tool(&tool, arguments.unwrap_or_else(JsonObject::new))
+            .timeout(limit)
+            .on_progress(move |progress| {
+                // Whoever reports faster than we print is not asked to wait for us.
+                let _dropped = report.try_send(progress);
+            });
+        let mut call = std::pin::pin!(std::future::IntoFuture::into_future(call));
+        let result = loop {
+            tokio::select! {
+                biased;
+                Some(progress) = reports.recv() => show_progress(&progress, json)?,
+                result = &mut call => break result?,
+            }
+        };
+        while let Ok(progress) = reports.try_recv() {
+            show_progress(&progress, json)?;
+        }
+        show_result(&result, json)?;
+        if result.is_error { Err(Failed.into()) } else { Ok(()) }
+    })
+    .await
+}
+
+/// The tool itself says that it failed; what it said is printed already.
+#[derive(Debug, thiserror::Error)]
+#[error("the tool failed")]
+pub(crate) struct Failed;
+
+/// Connects, and ends the connection when we are interrupted.
+async fn with_server<R>(
+    connect: Connect,
+    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+) -> Result<R> {
+    if connect.era == Era::Modern {
+        return Err(Unavailable("--era modern: revisions from 2026-07-28 on are not spoken yet").into());
+    }
+    if connect.target.starts_with("http://") || connect.target.starts_with("https://") {
+        return Err(Unavailable("only command lines are connected to yet, no URLs").into());
+    }
+    let command = Command::parse(&connect.target).context("TARGET")?;
+    let mut signals = Signals::listen()?;
+    let child = Child::spawn(command)?;
+    let client = Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
+        .handshake_timeout(connect.timeout)
+        .timeout(connect.timeout);
+    let talk = client.connect(child, async |server| {
+        tokio::select! {
+            done = main(server) => done,
+            () = signals.next() => Err("interrupted".into()),
+        }
+    });
+    talk.await.map_err(anyhow::Error::from_boxed)
+}
+
+fn show_progress(progress: &ProgressNotification, json: bool) -> std::io::Result<()> {
+    if json {
+        return JsonLines.print(&Member("progress", progress));
+    }
+    let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
+    let message = progress.message.as_deref().unwrap_or_default();
+    eprintln!("{}{total} {message}", progress.progress);
+    Ok(())
+}
+
+fn show_result(result: &CallToolResult, json: bool) -> std::io::Result<()> {
+    if json {
+        return JsonLines.print(&Member("result", result));
+    }
+    for block in &result.content {
+        match block {
+            ContentBlock::Text(content) => text::line(&content.text)?,
+            ContentBlock::Image(image) => text::line(&format!("[an image, {}]", image.mime_type))?,
+            ContentBlock::Audio(audio) => text::line(&format!("[a sound, {}]", audio.mime_type))?,
+            ContentBlock::ResourceLink(link) => text::line(&format!("[{}]({})", link.name, link.uri))?,
+            other => JsonLines.print(other)?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+use std::time::Duration;
+
+use agentwire_mcp_client::{CallError, Client, HandshakeError, schema::Revision};
+use serde_json::json;
+
+use crate::mock::{Mock, NEWEST, with_mock};
+
+fn client() -> Client {
+    Client::new("tester", "1.0.0")
+}
+
+#[tokio::test(start_paused = true)]
+async fn lif_01_02_04_and_08_the_handshake_comes_first_and_offers_the_newest() {
+    let script = async |mut mock: Mock| {
+        let request = mock.greet(NEWEST).await;
+        assert_eq!(request["params"]["protocolVersion"], NEWEST);
+        assert_eq!(request["params"]["capabilities"], json!({}));
+        assert_eq!(request["params"]["clientInfo"], json!({ "name": "tester", "version": "1.0.0" }));
+        let ping = mock.expect("ping").await;
+        mock.answer(&ping, json!({})).await;
+        mock.expect_end().await;
+    };
+    let (result, ()) = with_mock(client(), script, async |server| {
+        server.ping().await?;
+        Ok((server.info().name.clone(), server.instructions().map(str::to_owned)))
+    })
+    .await;
+    assert_eq!(result.unwrap(), ("mock".to_owned(), Some("Go.".to_owned())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn any_revision_from_2024_11_05_on_is_spoken() {
+    for revision in Revision::ALL {
+        let script = async |mut mock: Mock| {
+            mock.greet(revision.as_str()).await;
+            mock.expect_end().await;
+        };
+        let (result, ()) = with_mock(client(), script, async |server| Ok(server.revision())).await;
+        assert_eq!(result.unwrap(), *revision);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lif_11_another_version_ends_the_connection() {
+    let script = async |mut mock: Mock| {
+        let request = mock.expect("initialize").await;
+        let info = json!({ "name": "mock", "version": "1" });
+        let result = json!({ "protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": info });
+        mock.answer(&request, result).await;
+        mock.expect_end().await;
+    };
+    let (result, ()) = with_mock(client(), script, async |_| -> Result<(), _> { panic!("no session") }).await;
+    let error = result.unwrap_err().downcast::<HandshakeError>().unwrap();
+    assert!(
+        matches!(&*error, HandshakeError::UnknownVersion { answered, .. } if answered.as_str() == "1999-01-01")
+    );
+    assert!(error.to_string().contains("1999-01-01"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn lif_21_a_refused_version_tells_which_there_are() {
+    let script = async |mut mock: Mock| {
+        let request = mock.expect("initialize").await;
+        let data = json!({ "supported": ["1999-01-01"], "requested": NEWEST });
+        mock.refuse(&request, json!({ "code": -32602, "message": "no such version", "data": data })).await;
+        mock.expect_end().await;
+    };
+    let (result, ()) = with_mock(client(), script, async |_| Ok(())).await;
+    let error = result.unwrap_err().downcast::<HandshakeError>().unwrap();
+    assert_eq!(error.to_string(), "the server refuses version `2025-11-25`; it speaks `1999-01-01`");
+}
+
+#[tokio::test(start_paused = true)]
+async fn can_02_a_handshake_in_vain_times_out_and_is_never_cancelled() {
+    let script = async |mut mock: Mock| {
+        mock.expect("initialize").await;
+        mock.expect_end().await;
+    };
+    let client = client().handshake_timeout(Duration::from_secs(5));
+    let (result, ()) = with_mock(client, script, async |_| Ok(())).await;
+    let error = result.unwrap_err().downcast::<HandshakeError>().unwrap();
+    assert!(
+        matches!(*error, HandshakeError::Call(CallError::TimedOut { after, .. }) if after.as_secs() == 5)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_leaves_is_an_error() {
+    let script = async |mut mock: Mock| {
+        mock.expect("initialize").await;
+    };
+    let (result, ()) = with_mock(client(), script, async |_| Ok(())).await;
+    assert_eq!(result.unwrap_err().to_string(), "the connection closed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_parts_work_without_a_closure() {
+    let (near, far) = agentwire_transport::duplex(1);
+    let (connecting, driver) = client().start(near);
+    let script = async {
+        let mut mock = Mock::new(far);
+        mock.greet(NEWEST).await;
+        let ping = mock.expect("ping").await;
+        mock.answer(&ping, json!({})).await;
+    };
+    let main = async {
+        let server = connecting.await.unwrap();
+        server.ping().await.unwrap();
+        server.closed().await
+    };
+    let (closed, driven, ()) = tokio::join!(main, driver, script);
+    assert!(closed.reason.is_none());
+    driven.unwrap();
+}
+
+#[test]
+fn a_connection_can_be_spawned() {
+    fn is_send<T: Send>(_: &T) {}
+    let (near, _far) = agentwire_transport::duplex(1);
+    is_send(&client().connect(near, async |server| Ok(server.ping().await?)));
+}

@@ -1,0 +1,8 @@
+//! A client against a server that is a script. Tests that bear the id of a requirement, such as LIF-04, check
+//! what the specification asks for under it.
+
+mod calls;
+mod handshake;
+mod lists;
+mod mock;
+mod peers;

@@ -1,0 +1,105 @@
+//! A server that knows nothing but JSON.
+
+use std::time::Duration;
+
+use agentwire_mcp_client::{BoxError, Client, Server};
+use agentwire_transport::{Duplex, Packet, duplex};
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+
+pub(crate) const NEWEST: &str = "2025-11-25";
+
+pub(crate) struct Mock {
+    transport: Duplex,
+    /// Everything that the client has sent.
+    pub(crate) heard: Vec<Value>,
+}
+
+/// Runs `main` as the code of a client against `script`, which plays the server.
+pub(crate) async fn with_mock<R, S>(
+    client: Client,
+    script: impl AsyncFnOnce(Mock) -> S,
+    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+) -> (Result<R, BoxError>, S) {
+    let (near, far) = duplex(16);
+    tokio::join!(client.connect(near, main), script(Mock::new(far)))
+}
+
+/// The same, with a server that answers the handshake and offers everything.
+pub(crate) async fn with_server<R, S>(
+    client: Client,
+    script: impl AsyncFnOnce(Mock) -> S,
+    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+) -> (Result<R, BoxError>, S) {
+    let script = async |mut mock: Mock| {
+        mock.greet(NEWEST).await;
+        script(mock).await
+    };
+    with_mock(client, script, main).await
+}
+
+impl Mock {
+    pub(crate) fn new(transport: Duplex) -> Self {
+        Self { transport, heard: Vec::new() }
+    }
+
+    pub(crate) async fn send(&mut self, message: Value) {
+        self.transport.send(Packet::from_json(&message.to_string())).await.expect("the client listens");
+    }
+
+    /// The next message of the client's, however long it takes. None once it has left.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        let next = tokio::time::timeout(Duration::from_secs(86_400), self.transport.next()).await;
+        let packet = next.expect("a message arrives")?.expect("no fault");
+        let message: Value = serde_json::from_str(&packet.into_json().expect("a message")).expect("JSON");
+        assert!(message.is_array() || message["jsonrpc"] == "2.0", "{message}");
+        self.heard.push(message.clone());
+        Some(message)
+    }
+
+    /// The next message, which must be this request or notification.
+    pub(crate) async fn expect(&mut self, method: &str) -> Value {
+        let message = self.next().await.unwrap_or_else(|| panic!("{method} instead of the end"));
+        assert_eq!(message["method"], method, "{message}");
+        message
+    }
+
+    /// The client says no more.
+    pub(crate) async fn expect_end(mut self) {
+        assert_eq!(self.next().await, None);
+    }
+
+    pub(crate) async fn answer(&mut self, request: &Value, result: Value) {
+        self.send(json!({ "jsonrpc": "2.0", "id": request["id"], "result": result })).await;
+    }
+
+    pub(crate) async fn refuse(&mut self, request: &Value, error: Value) {
+        self.send(json!({ "jsonrpc": "2.0", "id": request["id"], "error": error })).await;
+    }
+
+    /// Asks the client something and gives its answer.
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.send(json!({ "jsonrpc": "2.0", "id": "mock", "method": method, "params": params })).await;
+        let answer = self.next().await.expect("an answer");
+        assert_eq!(answer["id"], "mock", "{answer}");
+        answer
+    }
+
+    pub(crate) async fn greet(&mut self, revision: &str) -> Value {
+        let all = json!({
+            "tools": {}, "resources": { "subscribe": true }, "prompts": {}, "logging": {}, "completions": {},
+        });
+        self.greet_with(revision, all).await
+    }
+
+    pub(crate) async fn greet_with(&mut self, revision: &str, capabilities: Value) -> Value {
+        let request = self.expect("initialize").await;
+        let info = json!({ "name": "mock", "version": "1" });
+        let result = json!({
+            "protocolVersion": revision, "capabilities": capabilities, "serverInfo": info, "instructions": "Go.",
+        });
+        self.answer(&request, result).await;
+        self.expect("notifications/initialized").await;
+        request
+    }
+}

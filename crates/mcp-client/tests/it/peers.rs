@@ -1,0 +1,149 @@
+//! What the server asks, and what it says by itself.
+
+use std::sync::{Arc, Mutex};
+
+use agentwire_mcp_client::schema::{
+    CreateMessageRequest, CreateMessageResult, Root, SamplingContent, TextContent,
+};
+use agentwire_mcp_client::{Client, Server};
+use serde_json::json;
+
+use crate::mock::{Mock, with_mock, with_server};
+
+/// Waits until the script is through, by being asked to.
+async fn wait(server: Server) -> Result<(), agentwire_mcp_client::BoxError> {
+    server.closed().await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn png_01_and_rpc_12_pings_are_answered_and_the_unknown_is_not_found() {
+    let script = async |mut mock: Mock| {
+        assert_eq!(mock.ask("ping", json!({})).await["result"], json!({}));
+        for method in ["roots/list", "sampling/createMessage", "elicitation/create", "dance"] {
+            assert_eq!(mock.ask(method, json!({})).await["error"]["code"], -32601, "{method}");
+        }
+        mock.send(json!({ "jsonrpc": "2.0", "method": "notifications/unheard-of" })).await;
+        mock.send(json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "level": 1 } }))
+            .await;
+        assert_eq!(mock.ask("ping", json!({})).await["result"], json!({}));
+    };
+    with_server(Client::default(), script, wait).await.0.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_can_be_answered_is_advertised_and_answered() {
+    let client = Client::default().roots(vec![Root::new("file:///repo")]).sampling(
+        async |request: CreateMessageRequest| {
+            let text = SamplingContent::from(TextContent::new(format!("{} tokens", request.max_tokens)));
+            Ok(CreateMessageResult::new("model", text))
+        },
+    );
+    let script = async |mut mock: Mock| {
+        let request = mock.greet("2025-11-25").await;
+        assert_eq!(request["params"]["capabilities"], json!({ "roots": {}, "sampling": {} }));
+        let roots = mock.ask("roots/list", json!({})).await;
+        assert_eq!(roots["result"], json!({ "roots": [{ "uri": "file:///repo" }] }));
+        let sampled = mock.ask("sampling/createMessage", json!({ "messages": [], "maxTokens": 7 })).await;
+        assert_eq!(sampled["result"]["content"]["text"], "7 tokens");
+        let wrong = mock.ask("sampling/createMessage", json!({ "messages": 1 })).await;
+        assert_eq!(wrong["error"]["code"], -32602);
+    };
+    with_mock(client, script, wait).await.0.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn can_04_a_request_that_the_server_takes_back_is_dropped_and_not_answered() {
+    struct Dropped(Arc<Mutex<u32>>);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap() += 1;
+        }
+    }
+    let dropped = Arc::new(Mutex::new(0));
+    let count = dropped.clone();
+    let client = Client::default().sampling(move |_: CreateMessageRequest| {
+        let guard = Dropped(count.clone());
+        async move {
+            let _guard = guard;
+            std::future::pending().await
+        }
+    });
+    let script = async |mut mock: Mock| {
+        mock.greet("2025-11-25").await;
+        let params = json!({ "messages": [], "maxTokens": 7 });
+        mock.send(json!({ "jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": params }))
+            .await;
+        let params = json!({ "requestId": 1 });
+        mock.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })).await;
+        assert_eq!(mock.ask("ping", json!({})).await["result"], json!({}));
+        assert_eq!(*dropped.lock().unwrap(), 1);
+    };
+    with_mock(client, script, wait).await.0.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_server_says_is_heard_in_order_and_before_a_later_answer() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hook = |name: &'static str| {
+        let heard = heard.clone();
+        move |what: String| heard.lock().unwrap().push(format!("{name} {what}"))
+    };
+    let (log, tools, resources, prompts, updated, other) =
+        (hook("log"), hook("tools"), hook("resources"), hook("prompts"), hook("updated"), hook("other"));
+    let client = Client::default()
+        .on_log(move |message| log(message.data.to_string()))
+        .on_tools_changed(move || tools(String::new()))
+        .on_resources_changed(move || resources(String::new()))
+        .on_prompts_changed(move || prompts(String::new()))
+        .on_resource_updated(updated)
+        .on_other(move |notification| other(notification.method.to_string()));
+    let script = async |mut mock: Mock| {
+        let ping = mock.expect("ping").await;
+        for (method, params) in [
+            ("notifications/message", json!({ "level": "info", "data": 1 })),
+            ("notifications/tools/list_changed", json!({})),
+            ("notifications/resources/list_changed", json!({})),
+            ("notifications/prompts/list_changed", json!({})),
+            ("notifications/resources/updated", json!({ "uri": "x:" })),
+            ("notifications/new", json!({})),
+        ] {
+            mock.send(json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
+        }
+        mock.answer(&ping, json!({})).await;
+        mock.expect_end().await;
+    };
+    let (result, ()) = with_server(client, script, async |server| {
+        server.ping().await?;
+        Ok(heard.lock().unwrap().clone())
+    })
+    .await;
+    let expected = ["log 1", "tools ", "resources ", "prompts ", "updated x:", "other notifications/new"];
+    assert_eq!(result.unwrap(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rpc_22_and_27_batches_are_taken_at_2025_03_26_and_never_sent() {
+    for (revision, taken) in [("2025-03-26", true), ("2025-06-18", false)] {
+        let script = async |mut mock: Mock| {
+            mock.greet(revision).await;
+            let ping = mock.expect("ping").await;
+            let asked = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+            let answer = json!({ "jsonrpc": "2.0", "id": ping["id"], "result": {} });
+            mock.send(json!([asked, answer])).await;
+            let reply = mock.next().await.unwrap();
+            if taken {
+                assert_eq!(reply, json!([{ "jsonrpc": "2.0", "id": 1, "result": {} }]));
+            } else {
+                assert_eq!(reply["error"]["code"], -32600);
+                mock.answer(&ping, json!({})).await;
+            }
+            while mock.next().await.is_some() {}
+            let requests = mock.heard.iter().filter(|message| message.get("method").is_some());
+            assert_eq!(requests.count(), 3, "initialize, initialized, ping");
+        };
+        let (result, ()) =
+            with_mock(Client::default(), script, async |server| Ok(server.ping().await?)).await;
+        result.unwrap();
+    }
+}

@@ -1,0 +1,119 @@
+use std::error::Error;
+use std::fmt;
+use std::future::IntoFuture;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_mcp_client::{Call, CallError};
+use agentwire_mcp_schema::{CallToolRequest, CallToolResult, ProgressNotification};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use crate::ServerState;
+
+/// Why a tool was not called or gave no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HubError {
+    /// No server has a tool of that name.
+    #[error("there is no tool `{name}`")]
+    #[non_exhaustive]
+    NoSuchTool {
+        /// The name.
+        name: String,
+    },
+    /// The tool's server cannot be called any more.
+    #[error("the server `{server}` cannot be called: {state}")]
+    #[non_exhaustive]
+    Unavailable {
+        /// The server.
+        server: String,
+        /// How it is.
+        state: ServerState,
+    },
+    /// The call failed.
+    #[error("the server `{server}`: {source}")]
+    #[non_exhaustive]
+    Call {
+        /// The server.
+        server: String,
+        /// Why.
+        source: CallError,
+    },
+}
+
+impl HubError {
+    /// Why the server died, where it is that.
+    pub fn death(&self) -> Option<&Arc<dyn Error + Send + Sync>> {
+        match self {
+            Self::Unavailable { state, .. } => state.reason(),
+            _ => None,
+        }
+    }
+}
+
+/// A call of a tool: a value until it is awaited, which sends it.
+///
+/// Awaiting gives the tool's result, also where the tool failed, which `is_error` tells. Dropping it before
+/// that cancels the call at its server.
+#[must_use = "a call is not made until it is awaited"]
+pub struct ToolCall(Result<Ready, HubError>);
+
+struct Ready {
+    server: String,
+    call: Call<CallToolRequest>,
+}
+
+impl ToolCall {
+    pub(crate) fn new(server: String, call: Call<CallToolRequest>) -> Self {
+        Self(Ok(Ready { server, call }))
+    }
+
+    pub(crate) fn failed(error: HubError) -> Self {
+        Self(Err(error))
+    }
+
+    /// Waits so long for the answer instead of the hub's default; with `None`, for ever.
+    pub fn timeout(self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.with(|call| call.timeout(timeout))
+    }
+
+    /// Each progress report starts the wait anew, until `maximum` has passed since the call was made (default
+    /// 10 min).
+    pub fn progress_maximum(self, maximum: impl Into<Option<Duration>>) -> Self {
+        self.with(|call| call.progress_maximum(maximum))
+    }
+
+    /// Asks for progress, and hears each report, in order, before the answer.
+    pub fn on_progress(self, hook: impl FnMut(ProgressNotification) + Send + 'static) -> Self {
+        self.with(|call| call.on_progress(hook))
+    }
+
+    fn with(self, change: impl FnOnce(Call<CallToolRequest>) -> Call<CallToolRequest>) -> Self {
+        Self(self.0.map(|Ready { server, call }| Ready { server, call: change(call) }))
+    }
+}
+
+impl IntoFuture for ToolCall {
+    type Output = Result<CallToolResult, HubError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        async move {
+            let Ready { server, call } = self.0?;
+            call.await.map_err(|source| HubError::Call { server, source })
+        }
+        .boxed()
+    }
+}
+
+impl fmt::Debug for ToolCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Ok(Ready { server, call }) => {
+                f.debug_struct("ToolCall").field("server", server).field("call", call).finish()
+            }
+            Err(error) => f.debug_tuple("ToolCall").field(error).finish(),
+        }
+    }
+}

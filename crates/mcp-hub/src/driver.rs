@@ -1,0 +1,52 @@
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+
+use crate::state::Shared;
+
+/// What runs the connections of a [`Hub`](crate::Hub), all in one future.
+///
+/// It completes when the hub is closed, or all handles on it are dropped, and every server has ended. Dropping
+/// it before kills them. It needs a tokio runtime with I/O and time enabled.
+#[must_use = "nothing happens unless the driver is polled"]
+pub struct Driver {
+    shared: Arc<Shared>,
+    connections: FuturesUnordered<BoxFuture<'static, ()>>,
+}
+
+impl Driver {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        connections: impl Iterator<Item = BoxFuture<'static, ()>>,
+    ) -> Self {
+        Self { shared, connections: connections.collect() }
+    }
+}
+
+impl Future for Driver {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        while let Poll::Ready(Some(())) = self.connections.poll_next_unpin(cx) {}
+        if self.connections.is_empty() { self.shared.poll_closing(cx) } else { Poll::Pending }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.connections.clear();
+        self.shared.over();
+    }
+}
+
+impl fmt::Debug for Driver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driver").field("connections", &self.connections.len()).finish_non_exhaustive()
+    }
+}

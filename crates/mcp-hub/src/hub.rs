@@ -1,0 +1,128 @@
+use std::pin::pin;
+use std::sync::Arc;
+
+use agentwire_mcp_client::Server;
+use futures::FutureExt;
+use futures::future::{Either, select};
+use serde::Serialize;
+
+use crate::call::{HubError, ToolCall};
+use crate::config::{Config, ServerConfig};
+use crate::connection;
+use crate::driver::Driver;
+use crate::names::{HubTool, server_name};
+use crate::state::Shared;
+use crate::status::ServerStatus;
+
+/// Connects to servers, with the defaults, for as long as `main` runs, and closes them then.
+///
+/// Gives what `main` gives. Dropping the future kills the servers.
+pub async fn connect<R>(
+    servers: impl IntoIterator<Item = ServerConfig>,
+    main: impl AsyncFnOnce(Hub) -> R,
+) -> R {
+    let (hub, driver) = Hub::new(servers);
+    let mut driver = pin!(driver);
+    let main = pin!(async {
+        let result = main(hub.clone()).await;
+        hub.close().await;
+        result
+    });
+    match select(main, driver.as_mut()).await {
+        Either::Left((result, _)) => result,
+        // `main` may close the hub itself and go on.
+        Either::Right(((), main)) => main.await,
+    }
+}
+
+/// A handle on all MCP servers of one session. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Hub(Arc<Handle>);
+
+/// What all handles have in common: when the last one goes, so do the servers.
+#[derive(Debug)]
+struct Handle(Arc<Shared>);
+
+impl Hub {
+    /// A hub for these servers, with the defaults, and the future that connects to them and runs it.
+    pub fn new(servers: impl IntoIterator<Item = ServerConfig>) -> (Self, Driver) {
+        Self::with_config(Config::new(), servers)
+    }
+
+    /// A hub for these servers, and the future that connects to them and runs it.
+    pub fn with_config(config: Config, servers: impl IntoIterator<Item = ServerConfig>) -> (Self, Driver) {
+        let mut names = Vec::new();
+        let mut named = Vec::new();
+        for server in servers {
+            let name = server_name(&server.name, &names);
+            names.push(name.clone());
+            named.push((name, server));
+        }
+        let shared = Arc::new(Shared::new(names));
+        let connections = named.into_iter().enumerate().map(|(place, (name, server))| {
+            connection::run(shared.clone(), place, name, server, config.clone()).boxed()
+        });
+        let driver = Driver::new(shared.clone(), connections);
+        (Self(Arc::new(Handle(shared))), driver)
+    }
+
+    /// All tools that can be called, once every server has told its own or has failed.
+    ///
+    /// The list is that of this moment: servers may change theirs, and die.
+    pub async fn tools(&self) -> Vec<HubTool> {
+        self.ready().await;
+        self.shared().tools()
+    }
+
+    /// Waits until every server is connected or has failed.
+    pub async fn ready(&self) {
+        self.shared().until_settled().await;
+    }
+
+    /// Calls a tool by a name that [`tools`](Self::tools) gave, or as `server__tool`. The arguments are
+    /// anything whose JSON is an object, or `()` for none.
+    pub fn call<A: Serialize>(&self, name: &str, arguments: A) -> ToolCall {
+        match self.shared().find(name) {
+            Some((tool, Ok(server))) => {
+                ToolCall::new(tool.server, server.call_tool(tool.tool.name, arguments))
+            }
+            Some((tool, Err(state))) => {
+                ToolCall::failed(HubError::Unavailable { server: tool.server, state })
+            }
+            None => ToolCall::failed(HubError::NoSuchTool { name: name.to_owned() }),
+        }
+    }
+
+    /// How every server is, in the order of the configuration.
+    pub fn status(&self) -> Vec<ServerStatus> {
+        self.shared().status()
+    }
+
+    /// Waits until something has changed since `seen` was given: how a server is, or which tools there are.
+    pub async fn changed(&self, seen: &mut u64) {
+        *seen = self.shared().until_changed(*seen).await;
+    }
+
+    /// The handle on one server, for what is not merged. None while it cannot be called.
+    pub fn server(&self, name: &str) -> Option<Server> {
+        self.shared().server(name)
+    }
+
+    /// Ends all servers in good order: their stdin is closed, and those that do not end by that are asked,
+    /// then made to. Completes when all have ended, which takes a few seconds at most. The driver has to be
+    /// polled meanwhile.
+    pub async fn close(&self) {
+        self.shared().close();
+        self.shared().until_ended().await;
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.0.0
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}

@@ -1,0 +1,183 @@
+//! What the handles and the driver share.
+
+use std::error::Error;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use agentwire_mcp_client::Server;
+use agentwire_mcp_schema::Tool;
+
+use crate::names::{HubTool, Names};
+use crate::status::{ServerState, ServerStatus};
+
+#[derive(Debug)]
+pub(crate) struct Shared(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    servers: Vec<Entry>,
+    names: Names,
+    closing: bool,
+    /// How often something has changed.
+    changes: u64,
+    wakers: Vec<Waker>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    state: ServerState,
+    server: Option<Server>,
+    /// What it listed last, also when it is dead: names must not come to mean something else by that.
+    tools: Vec<Tool>,
+}
+
+impl Shared {
+    pub(crate) fn new(names: impl IntoIterator<Item = String>) -> Self {
+        let entry = |name| Entry { name, state: ServerState::Connecting, server: None, tools: Vec::new() };
+        let servers = names.into_iter().map(entry).collect();
+        let names = Names::default();
+        Self(Mutex::new(State { servers, names, closing: false, changes: 0, wakers: Vec::new() }))
+    }
+
+    pub(crate) fn connected(&self, place: usize, server: Server, tools: Vec<Tool>) {
+        self.change(|state| {
+            state.servers[place].server = Some(server);
+            state.servers[place].state = ServerState::Connected;
+            state.retool(place, tools);
+        });
+    }
+
+    pub(crate) fn tools_changed(&self, place: usize, tools: Vec<Tool>) {
+        self.change(|state| state.retool(place, tools));
+    }
+
+    /// A connection is over: by an error, or because we closed it.
+    pub(crate) fn ended(&self, place: usize, outcome: Result<(), Arc<dyn Error + Send + Sync>>) {
+        self.change(|state| {
+            let entry = &mut state.servers[place];
+            let was_connected = entry.server.take().is_some();
+            entry.state = match outcome {
+                _ if state.closing => ServerState::Closed,
+                Ok(()) => ServerState::Closed,
+                Err(reason) if was_connected => ServerState::Died(reason),
+                Err(reason) => ServerState::Failed(reason),
+            };
+        });
+    }
+
+    pub(crate) fn close(&self) {
+        self.change(|state| state.closing = true);
+    }
+
+    /// The driver is gone, and every server with it.
+    pub(crate) fn over(&self) {
+        self.change(|state| {
+            state.closing = true;
+            for entry in &mut state.servers {
+                entry.server = None;
+                if entry.state.reason().is_none() {
+                    entry.state = ServerState::Closed;
+                }
+            }
+        });
+    }
+
+    pub(crate) fn status(&self) -> Vec<ServerStatus> {
+        let status = |entry: &Entry| ServerStatus { name: entry.name.clone(), state: entry.state.clone() };
+        self.lock().servers.iter().map(status).collect()
+    }
+
+    pub(crate) fn server(&self, name: &str) -> Option<Server> {
+        self.lock().servers.iter().find(|entry| entry.name == name)?.server.clone()
+    }
+
+    /// The tools that can be called.
+    pub(crate) fn tools(&self) -> Vec<HubTool> {
+        let state = self.lock();
+        let callable = state.names.tools.iter().filter(|(place, _)| state.servers[*place].server.is_some());
+        callable.map(|(_, tool)| tool.clone()).collect()
+    }
+
+    /// The tool of that name, with its server's handle or what became of that.
+    pub(crate) fn find(&self, name: &str) -> Option<(HubTool, Result<Server, ServerState>)> {
+        let state = self.lock();
+        let (place, tool) = state.names.find(name)?;
+        let entry = &state.servers[*place];
+        Some((tool.clone(), entry.server.clone().ok_or_else(|| entry.state.clone())))
+    }
+
+    pub(crate) async fn until_settled(&self) {
+        self.until(|state| !state.servers.iter().any(Entry::is_connecting)).await;
+    }
+
+    pub(crate) async fn until_closing(&self) {
+        self.until(|state| state.closing).await;
+    }
+
+    /// Waits until the hub closes while a server is not connected yet.
+    pub(crate) async fn until_abandoned(&self, place: usize) {
+        self.until(|state| state.closing && state.servers[place].is_connecting()).await;
+    }
+
+    pub(crate) async fn until_ended(&self) {
+        self.until(|state| state.servers.iter().all(Entry::is_over)).await;
+    }
+
+    /// Waits until there have been other than so many changes, and tells how many.
+    pub(crate) async fn until_changed(&self, seen: u64) -> u64 {
+        self.until(|state| state.changes != seen).await;
+        self.lock().changes
+    }
+
+    pub(crate) fn poll_closing(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.poll_until(cx, |state| state.closing)
+    }
+
+    async fn until(&self, condition: impl Fn(&State) -> bool) {
+        poll_fn(|cx| self.poll_until(cx, &condition)).await;
+    }
+
+    fn poll_until(&self, cx: &mut Context<'_>, condition: impl Fn(&State) -> bool) -> Poll<()> {
+        let mut state = self.lock();
+        if condition(&state) {
+            return Poll::Ready(());
+        }
+        if !state.wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
+            state.wakers.push(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.lock();
+        change(&mut state);
+        state.changes += 1;
+        let wakers = std::mem::take(&mut state.wakers);
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn retool(&mut self, place: usize, tools: Vec<Tool>) {
+        self.servers[place].tools = tools;
+        let servers = self.servers.iter().enumerate();
+        self.names = Names::new(servers.map(|(place, entry)| (place, &*entry.name, &*entry.tools)));
+    }
+}
+
+impl Entry {
+    fn is_connecting(&self) -> bool {
+        matches!(self.state, ServerState::Connecting)
+    }
+
+    fn is_over(&self) -> bool {
+        !matches!(self.state, ServerState::Connecting | ServerState::Connected)
+    }
+}

@@ -1,0 +1,56 @@
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+/// How a server is.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerStatus {
+    /// Its name: that of its configuration, with a number where that is used twice.
+    pub name: String,
+    /// How it is.
+    pub state: ServerState,
+}
+
+/// How a connection to a server is. Its text is a sentence for people.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ServerState {
+    /// It has not told its tools yet.
+    Connecting,
+    /// It can be called.
+    Connected,
+    /// It never could be called.
+    Failed(Arc<dyn Error + Send + Sync>),
+    /// It could be called once. The reason tells how its process ended and what it last wrote to stderr.
+    Died(Arc<dyn Error + Send + Sync>),
+    /// We closed it.
+    Closed,
+}
+
+impl ServerState {
+    /// Whether it can be called.
+    pub fn is_connected(&self) -> bool {
+        matches!(self, Self::Connected)
+    }
+
+    /// Why it cannot be called, if it should be callable but is not.
+    pub fn reason(&self) -> Option<&Arc<dyn Error + Send + Sync>> {
+        match self {
+            Self::Failed(reason) | Self::Died(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ServerState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connecting => f.write_str("connecting"),
+            Self::Connected => f.write_str("connected"),
+            Self::Failed(reason) => write!(f, "failed: {reason}"),
+            Self::Died(reason) => write!(f, "died: {reason}"),
+            Self::Closed => f.write_str("closed"),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+use std::future::IntoFuture;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agentwire_mcp_hub::{Config, Hub, HubError, ServerConfig, ServerState, Target, connect};
+use serde_json::json;
+
+use crate::script::{server, shell};
+
+/// Real processes take real time; this is only for those that never would.
+const LIMIT: Duration = Duration::from_secs(20);
+
+async fn within<R>(work: impl Future<Output = R>) -> R {
+    tokio::time::timeout(LIMIT, work).await.expect("it ends in time")
+}
+
+fn states(hub: &Hub) -> Vec<String> {
+    hub.status().into_iter().map(|status| format!("{} {}", status.name, status.state)).collect()
+}
+
+async fn names(hub: &Hub) -> Vec<String> {
+    hub.tools().await.into_iter().map(|tool| tool.name).collect()
+}
+
+#[tokio::test]
+async fn tools_of_all_servers_are_one_list_and_each_is_called_where_it_is() {
+    let servers = [server("one", "shared first", ""), server("two", "shared second", "")];
+    within(connect(servers, async |hub| {
+        assert_eq!(names(&hub).await, ["one__shared", "first", "two__shared", "second"]);
+        assert_eq!(states(&hub), ["one connected", "two connected"]);
+        for (name, server) in
+            [("first", "one"), ("one__first", "one"), ("second", "two"), ("two__shared", "two")]
+        {
+            let result = hub.call(name, json!({ "x": 1 })).await.unwrap();
+            assert_eq!(result.text(), format!("done by {server}"), "{name}");
+        }
+        let error = hub.call("shared", ()).await.unwrap_err();
+        assert!(matches!(error, HubError::NoSuchTool { .. }), "two have it: {error}");
+        assert_eq!(hub.server("two").unwrap().info().name, "script");
+    }))
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_that_fails_costs_only_itself() {
+    let servers = [
+        ServerConfig::new("missing", Target::parse("/no/such/program --x").unwrap()),
+        shell("broken", "echo oh no >&2; exit 3"),
+        ServerConfig::new("remote", Target::parse("https://example.com/mcp").unwrap()),
+        shell("silent", "while read line; do :; done"),
+        server("good", "works", ""),
+    ];
+    let config = Config::new().connect_limit(Duration::from_secs(1));
+    let (hub, driver) = Hub::with_config(config, servers);
+    let main = async {
+        assert_eq!(names(&hub).await, ["works"]);
+        assert_eq!(hub.call("works", ()).await.unwrap().text(), "done by good");
+        let states = states(&hub);
+        assert!(states[0].starts_with("missing failed: ") && states[0].contains("/no/such/program"));
+        assert!(states[1].starts_with("broken failed: ") && states[1].contains("exited with status 3"));
+        assert!(states[1].contains("oh no"), "its stderr: {states:?}");
+        assert!(states[2].contains("cannot be reached yet"), "{states:?}");
+        assert_eq!(states[3], "silent failed: initialize: no answer within 1s");
+        assert_eq!(states[4], "good connected");
+        hub.close().await;
+        assert!(matches!(hub.status()[4].state, ServerState::Closed));
+        assert!(hub.status()[1].state.reason().is_some(), "why it failed is still known");
+    };
+    within(async { tokio::join!(driver, main) }).await;
+}
+
+#[tokio::test]
+async fn a_server_that_dies_is_reported_and_the_session_goes_on() {
+    let dying = "*'\"tools/call\"'*) echo last words >&2; exit 7 ;;";
+    let servers = [server("mortal", "die shared", dying), server("good", "live shared", "")];
+    within(connect(servers, async |hub| {
+        let before = names(&hub).await;
+        assert_eq!(before, ["die", "mortal__shared", "live", "good__shared"]);
+        let mut seen = 0;
+        hub.changed(&mut seen).await;
+        let error = hub.call("die", ()).await.unwrap_err();
+        assert!(error.to_string().contains("last words"), "{error}");
+        while hub.status()[0].state.is_connected() {
+            hub.changed(&mut seen).await;
+        }
+        let status = &hub.status()[0];
+        assert!(matches!(status.state, ServerState::Died(_)), "{}", status.state);
+        assert!(status.state.to_string().contains("exited with status 7"), "{}", status.state);
+        assert_eq!(names(&hub).await, ["live", "good__shared"], "names do not come to mean something else");
+        let error = hub.call("die", ()).await.unwrap_err();
+        assert!(matches!(error, HubError::Unavailable { .. }) && error.death().is_some(), "{error}");
+        assert_eq!(hub.call("live", ()).await.unwrap().text(), "done by good");
+    }))
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_that_changes_its_tools_is_asked_again() {
+    let cases = r#"
+        *'"tools/call"'*) text ok; more=new; say tools/list_changed '{}' ;;
+        *'"tools/list"'*) tools old $more ;;"#;
+    within(connect([server("s", "", cases)], async |hub| {
+        assert_eq!(names(&hub).await, ["old"]);
+        let mut seen = 0;
+        hub.changed(&mut seen).await;
+        hub.call("old", ()).await.unwrap();
+        while names(&hub).await.len() < 2 {
+            hub.changed(&mut seen).await;
+        }
+        assert_eq!(names(&hub).await, ["old", "new"]);
+    }))
+    .await;
+}
+
+#[tokio::test]
+async fn progress_and_logs_come_through_and_dropping_a_call_cancels_it() {
+    let cases = r#"
+        *'"slow"'*) slow=$id
+            say message '{"level":"info","data":"working"}'
+            say progress "{\"progressToken\":$id,\"progress\":1}" ;;
+        *'notifications/cancelled'*) say message "{\"level\":\"info\",\"data\":\"cancelled $slow\"}" ;;"#;
+    let logs = Arc::new(Mutex::new(Vec::new()));
+    let heard = logs.clone();
+    let (cancelled, was_cancelled) = futures::channel::oneshot::channel();
+    let cancelled = Mutex::new(Some(cancelled));
+    let config = Config::new().on_log(move |server, message| {
+        let line = format!("{server}: {}", message.data);
+        if line.contains("cancelled") {
+            cancelled.lock().unwrap().take().unwrap().send(()).unwrap();
+        }
+        heard.lock().unwrap().push(line);
+    });
+    let (hub, driver) = Hub::with_config(config, [server("s", "slow", cases)]);
+    let main = async {
+        hub.ready().await;
+        let (progress, mut reported) = futures::channel::mpsc::unbounded();
+        let call =
+            hub.call("slow", ()).on_progress(move |report| progress.unbounded_send(report.progress).unwrap());
+        let call = call.into_future();
+        tokio::select! {
+            result = call => panic!("it answered: {result:?}"),
+            progress = futures::StreamExt::next(&mut reported) => assert_eq!(progress, Some(1.0)),
+        }
+        was_cancelled.await.unwrap();
+        let id = 3; // after initialize and tools/list
+        assert_eq!(*logs.lock().unwrap(), ["s: \"working\"".to_owned(), format!("s: \"cancelled {id}\"")]);
+        hub.close().await;
+    };
+    within(async { tokio::join!(driver, main) }).await;
+}
+
+#[tokio::test]
+async fn the_end_of_the_last_handle_or_of_the_driver_is_the_end_of_the_servers() {
+    let (hub, driver) = Hub::new([server("s", "x", "")]);
+    within(async { tokio::join!(driver, async move { assert_eq!(names(&hub).await, ["x"]) }) }).await;
+
+    let (hub, driver) = Hub::new([server("s", "x", "")]);
+    drop(driver);
+    assert_eq!(states(&hub), ["s closed"]);
+    assert!(within(hub.tools()).await.is_empty());
+    within(hub.close()).await;
+}
+
+#[tokio::test]
+async fn a_hub_without_servers_works_and_can_be_spawned() {
+    let (hub, driver) = Hub::new([]);
+    fn is_send<T: Send>(value: T) -> T {
+        value
+    }
+    let main = async {
+        assert!(hub.tools().await.is_empty());
+        hub.close().await;
+    };
+    within(async { tokio::join!(is_send(driver), main) }).await;
+}

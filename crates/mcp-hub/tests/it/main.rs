@@ -1,0 +1,5 @@
+//! Hubs of real processes: small shell scripts that play servers.
+#![cfg(unix)]
+
+mod hub;
+mod script;
