@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use agentwire_mcp_client::HandshakeError;
 use agentwire_peer::CallError;
 use serde_json::{Value, json};
+
+use crate::tools::Failed;
 
 /// A failed call, and what to do about it.
 #[derive(Debug)]
@@ -30,10 +33,28 @@ impl std::error::Error for Explained {
     }
 }
 
+/// An error out of a closure that may fail with anything, as what it was before it was boxed: only so does it
+/// say later which kind it is.
+pub(crate) fn unboxed(error: Box<dyn std::error::Error + Send + Sync>) -> anyhow::Error {
+    fn known<E: std::error::Error + Send + Sync + 'static>(
+        error: Box<dyn std::error::Error + Send + Sync>,
+    ) -> Result<anyhow::Error, Box<dyn std::error::Error + Send + Sync>> {
+        error.downcast::<E>().map(|error| anyhow::Error::new(*error))
+    }
+    known::<CallError>(error)
+        .or_else(known::<Explained>)
+        .or_else(known::<HandshakeError>)
+        .or_else(known::<Failed>)
+        .unwrap_or_else(anyhow::Error::from_boxed)
+}
+
 /// A failure as an object: what the other side said, where it was the other side.
 pub(crate) fn to_json(error: &anyhow::Error) -> Value {
     let refusal = error.chain().find_map(|cause| {
-        let call = cause.downcast_ref::<CallError>();
+        let call = cause.downcast_ref::<CallError>().or(match cause.downcast_ref() {
+            Some(HandshakeError::Call(call)) => Some(call),
+            _ => None,
+        });
         call.and_then(CallError::refusal)
     });
     match refusal {

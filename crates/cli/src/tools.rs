@@ -96,7 +96,7 @@ async fn with_server<R>(
             () = signals.next() => Err("interrupted".into()),
         }
     });
-    talk.await.map_err(anyhow::Error::from_boxed)
+    talk.await.map_err(crate::failure::unboxed)
 }
 
 fn show_progress(progress: &ProgressNotification, json: bool) -> std::io::Result<()> {

@@ -82,7 +82,7 @@ impl Turn<'_> {
         }
         for (name, description) in tools {
             let first_line = description.lines().next().unwrap_or_default().to_owned();
-            self.say(&format!("{name}: {first_line}\n")).await?;
+            self.say(&format!("- `{name}`: {first_line}\n")).await?;
         }
         Ok(())
     }

@@ -53,7 +53,7 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool) -> Result<()> {
         chat.hands.close(&session).await;
         talked
     };
-    connect(hands, agent, talk).await.map_err(anyhow::Error::from_boxed)
+    connect(hands, agent, talk).await.map_err(crate::failure::unboxed)
 }
 
 fn view(json: bool) -> View {
