@@ -137,16 +137,15 @@ impl<A: Agent> Dispatch<A> {
         async move {
             let (request, turn) = checked?;
             let peer = context.request.peer().clone();
-            let response = match self.agent.prompt(request, context).await {
+            let outcome = self.agent.prompt(request, context).await;
+            let response = if turn.end() {
                 // Once the client has cancelled, the turn was cancelled: an error that this caused in the
                 // agent, or an end that it reached meanwhile, is not what the client must hear.
-                Ok(response) if turn.is_cancelled() => {
-                    let mut response = response;
-                    response.stop_reason = StopReason::Cancelled;
-                    response
-                }
-                Err(_) if turn.is_cancelled() => PromptResponse::new(StopReason::Cancelled),
-                outcome => outcome?,
+                let mut response = outcome.unwrap_or_else(|_| PromptResponse::new(StopReason::Cancelled));
+                response.stop_reason = StopReason::Cancelled;
+                response
+            } else {
+                outcome?
             };
             encode(&peer, &response)
         }

@@ -91,3 +91,8 @@ pub async fn serve_with<A: Agent, T: Transport>(
     let (_client, driver) = driver(config, TokioClock::default());
     driver.serve(dispatch::Dispatch::new(agent), transport).await
 }
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

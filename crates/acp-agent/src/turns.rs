@@ -1,37 +1,45 @@
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_peer::RequestContext;
+use slab::Slab;
 
 /// The turns that run, so that `session/cancel` finds them.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    running: Mutex<HashMap<SessionId, Vec<Arc<Turn>>>>,
+    running: Mutex<Slab<Turn>>,
 }
 
 #[derive(Debug)]
 struct Turn {
+    session: SessionId,
     request: RequestContext,
-    cancelled: Mutex<bool>,
+    cancelled: bool,
 }
 
 impl Turns {
     /// Takes note of a turn, until what this gives is dropped.
     pub(crate) fn begin(&self, session: &SessionId, request: RequestContext) -> Running<'_> {
-        let turn = Arc::new(Turn { request, cancelled: Mutex::new(false) });
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.entry(session.clone()).or_default().push(turn.clone());
-        Running { turns: self, session: session.clone(), turn }
+        let turn = Turn { session: session.clone(), request, cancelled: false };
+        Running { turns: self, place: Some(self.running().insert(turn)) }
     }
 
     /// Tells all turns of a session to end.
     pub(crate) fn cancel(&self, session: &SessionId) {
-        let turns = self.running.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned();
-        for turn in turns.into_iter().flatten() {
-            *turn.cancelled.lock().unwrap_or_else(PoisonError::into_inner) = true;
-            turn.request.cancel();
-        }
+        let mut running = self.running();
+        let turns = running.iter_mut().map(|(_, turn)| turn).filter(|turn| turn.session == *session);
+        let requests: Vec<_> = turns
+            .map(|turn| {
+                turn.cancelled = true;
+                turn.request.clone()
+            })
+            .collect();
+        drop(running);
+        requests.iter().for_each(RequestContext::cancel);
+    }
+
+    fn running(&self) -> MutexGuard<'_, Slab<Turn>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -39,25 +47,23 @@ impl Turns {
 #[derive(Debug)]
 pub(crate) struct Running<'a> {
     turns: &'a Turns,
-    session: SessionId,
-    turn: Arc<Turn>,
+    /// None once it has ended.
+    place: Option<usize>,
 }
 
 impl Running<'_> {
-    /// Whether the client has cancelled the turn.
-    pub(crate) fn is_cancelled(&self) -> bool {
-        *self.turn.cancelled.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The turn has ended. Says whether the client has cancelled it.
+    pub(crate) fn end(mut self) -> bool {
+        self.remove().is_some_and(|turn| turn.cancelled)
+    }
+
+    fn remove(&mut self) -> Option<Turn> {
+        self.place.take().map(|place| self.turns.running().remove(place))
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        let mut running = self.turns.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(turns) = running.get_mut(&self.session) {
-            turns.retain(|turn| !Arc::ptr_eq(turn, &self.turn));
-            if turns.is_empty() {
-                running.remove(&self.session);
-            }
-        }
+        self.remove();
     }
 }

@@ -132,9 +132,15 @@ impl Agent {
         })
     }
 
-    /// `session/close`: ends a session and whatever runs in it.
+    /// `session/close`: ends a session and whatever runs in it. Permission requests of the session that wait for
+    /// the user are answered `cancelled` at once.
     pub fn close_session(&self, request: CloseSessionRequest) -> Call<CloseSessionResponse> {
-        self.gated(&request, "sessionCapabilities.close", |agent| agent.session_capabilities.close.is_some())
+        self.checked(&request, |greeting| {
+            let close = &greeting.agent_capabilities.session_capabilities.close;
+            rules::advertised("sessionCapabilities.close", close.is_some())?;
+            self.shared.cancel_turn(&request.session_id);
+            Ok(())
+        })
     }
 
     /// `session/delete`: makes the agent forget a conversation.

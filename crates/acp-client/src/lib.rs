@@ -46,8 +46,8 @@
 //! - What the client did not advertise is "method not found" to the agent, whatever the client's code can do. A
 //!   relative path in a request of the agent's is refused too.
 //! - Dropping a `prompt`, and the end of its time, cancel the turn.
-//! - Cancelling a turn answers its permission requests with `cancelled`, also those that come late, and drops the
-//!   question to the user.
+//! - Cancelling a turn, or closing its session, answers its permission requests with `cancelled`, also those that
+//!   come late, and drops the question to the user.
 //! - Updates arrive in order, and all of a turn's before its `prompt` returns.
 //! - What is unknown is kept or passed over, never fatal.
 //!
@@ -137,3 +137,8 @@ where
     let agent = Agent::new(peer, shared.clone());
     (agent, driver.serve(dispatch::Dispatch::new(client, shared), transport))
 }
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

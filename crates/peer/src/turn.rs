@@ -184,19 +184,23 @@ where
 
     fn poll_read(&mut self, cx: &mut Context<'_>) {
         self.reading_later = false;
+        if !self.reading || self.quiet {
+            return;
+        }
+        let now = self.shared.now();
+        let mut wanted = self.shared.lock().connection.wants_input();
         for _ in 0..FRAMES_AT_ONCE {
-            if !self.reading || self.quiet {
-                return;
-            }
-            if !self.shared.lock().connection.wants_input() {
+            if !wanted {
                 self.reading_later = true;
                 return;
             }
             match self.transport.poll_next_unpin(cx) {
-                Poll::Pending => self.quiet = true,
+                Poll::Pending => {
+                    self.quiet = true;
+                    return;
+                }
                 Poll::Ready(Some(Ok(packet))) => {
-                    let now = self.shared.now();
-                    self.update(cx, |state| match packet {
+                    wanted = self.update(cx, |state| match packet {
                         Packet::Frame { frame, .. } => state.connection.handle_frame(now, frame),
                         Packet::Abandon(id) => state.connection.handle_abandon(&id),
                         _ => {}
@@ -224,18 +228,24 @@ where
         self.shared.now().checked_add(self.config.drain)
     }
 
-    /// Changes the connection and passes on what that caused.
-    fn update(&mut self, cx: &mut Context<'_>, change: impl FnOnce(&mut State)) {
+    /// Changes the connection and passes on what that caused. Says whether more may be read.
+    fn update(&mut self, cx: &mut Context<'_>, change: impl FnOnce(&mut State)) -> bool {
         let mut state = self.shared.lock();
         change(&mut state);
         while let Some(event) = state.connection.poll_event() {
             drop(state);
-            self.deliver(cx, event);
+            let answer = self.deliver(cx, event);
             state = self.shared.lock();
+            if let Some((owed, outcome)) = answer {
+                state.connection.answer(owed, outcome);
+                state.forget_owed(owed);
+            }
         }
+        state.connection.wants_input()
     }
 
-    fn deliver(&mut self, cx: &mut Context<'_>, event: Event) {
+    /// Passes on what happened. Gives the answer to a request whose handler had no need to wait.
+    fn deliver(&mut self, cx: &mut Context<'_>, event: Event) -> Option<Answer> {
         match event {
             Event::Request { owed, request, in_batch } => {
                 let peer = self.peer.relating(request.id.clone());
@@ -243,7 +253,7 @@ where
                 let mut work = Work::new(owed, (self.start)(request, context));
                 // Its first part must not be kept waiting by others who are due, and often is all of it.
                 match work.poll_unpin(cx) {
-                    Poll::Ready(answer) => self.answer(answer),
+                    Poll::Ready(answer) => return Some(answer),
                     Poll::Pending => {
                         self.calls.push(work);
                         self.poll_calls(cx);
@@ -272,6 +282,7 @@ where
             Event::Stray(response) => guarded(|| self.handler.stray(response)),
             _ => {}
         }
+        None
     }
 
     /// Wakes those who may well be futures of our own, which then are due another round.

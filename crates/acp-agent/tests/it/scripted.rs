@@ -163,7 +163,8 @@ impl Agent for Scripted {
     }
 
     fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &Client) {
-        if method == "_ping" {
+        // What begins with `$/` must not come here.
+        if method == "_ping" || method.starts_with('$') {
             client.extension_notification("_pong", &params).now_or_never();
         }
     }

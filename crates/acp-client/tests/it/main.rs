@@ -2,6 +2,7 @@
 
 mod ends;
 mod handshake;
+mod races;
 #[path = "../../../acp-agent/tests/it/raw_peer.rs"]
 mod raw_peer;
 mod recorder;

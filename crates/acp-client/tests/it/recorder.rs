@@ -84,19 +84,21 @@ impl Client for Recorder {
         self.note(format!("{} {kind}{text}", notification.session_id));
     }
 
-    /// Allows at once, unless the tool call's title is `wait`.
-    async fn request_permission(
+    /// Allows at once, unless the tool call's title is `wait`. Asks before its future is polled.
+    fn request_permission(
         &self,
         request: RequestPermissionRequest,
         _: Context,
-    ) -> Result<RequestPermissionResponse, Error> {
+    ) -> impl Future<Output = Result<RequestPermissionResponse, Error>> {
         let name = format!("{} {}", request.session_id, request.tool_call.tool_call_id);
         self.note(format!("asked {name}"));
-        if request.tool_call.title.as_deref() == Some("wait") {
-            let _question = Question(self, name);
-            std::future::pending::<()>().await;
+        async move {
+            if request.tool_call.title.as_deref() == Some("wait") {
+                let _question = Question(self, name);
+                std::future::pending::<()>().await;
+            }
+            Ok(request.select_first())
         }
-        Ok(request.select_first())
     }
 
     async fn read_text_file(

@@ -17,7 +17,7 @@ async fn pr_15_permissions_end_with_the_turn() {
     check!("PR-15-cancel", &client, async |agent| {
         let session = begin(&agent).await?;
         let cancel = async {
-            client.until(3).await;
+            client.until(4).await;
             agent.cancel(CancelNotification::new(&session)).await.unwrap();
         };
         let (turn, ()) = join!(agent.prompt(PromptRequest::new(&session, "go")), cancel);
@@ -32,6 +32,7 @@ async fn pr_15_permissions_end_with_the_turn() {
         [
             "asked session-1 a",
             "asked session-1 b",
+            "asked session-1 quick",
             "asked session-2 other",
             "dropped session-1 a",
             "dropped session-1 b",
@@ -41,6 +42,25 @@ async fn pr_15_permissions_end_with_the_turn() {
             "dropped session-2 other",
         ]
     );
+}
+
+/// SES-14, seen from the client: closing a session cancels what runs in it.
+#[tokio::test(start_paused = true)]
+async fn ses_14_closing_ends_permissions() {
+    let client = Recorder::default();
+    check!("SES-14-close", &client, async |agent| {
+        let session = begin(&agent).await?;
+        let close = async {
+            client.until(1).await;
+            agent.close_session(CloseSessionRequest::new(&session)).await
+        };
+        let (turn, closed) = join!(agent.prompt(PromptRequest::new(&session, "go")), close);
+        assert_eq!(turn?.stop_reason, StopReason::Cancelled);
+        closed?;
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(client.heard(), ["asked session-1 a", "dropped session-1 a"]);
 }
 
 /// An agent that takes back its question is answered, and the user is no longer asked.

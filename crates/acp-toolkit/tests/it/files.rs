@@ -260,7 +260,7 @@ fn exchanging_files_for_links_gains_nothing() {
 #[cfg(target_os = "linux")]
 async fn reads_inside(ground: &Ground) -> usize {
     let mut inside = 0;
-    for path in ["sub/file", "file"].into_iter().cycle().take(6000) {
+    for path in ["sub/file", "file"].into_iter().cycle().take(3000) {
         match ground.read(path).await {
             Ok(text) => {
                 assert!(text == "hello" || text == "written", "{text}");
@@ -269,7 +269,7 @@ async fn reads_inside(ground: &Ground) -> usize {
             Err(error) => invalid::<()>(Err(error), &["outside"]),
         }
     }
-    for path in ["sub/file", "file", "sub/made/file"].into_iter().cycle().take(3000) {
+    for path in ["sub/file", "file", "sub/made/file"].into_iter().cycle().take(900) {
         let _ = ground.write(path, "written").await;
     }
     inside

@@ -174,7 +174,8 @@ async fn one_that_never_stops_talking_starves_nobody() {
         }
         sender.send(()).unwrap();
     };
-    tokio::join!(driver.run(handler, chatter, enough), others);
+    let ((enough, _), ()) = tokio::join!(driver.run(handler, chatter, enough), others);
+    enough.unwrap();
     let answered = answered.get().unwrap();
     assert!(answered < ASKS_AT + 500, "answered only after {answered} messages");
     assert!(heard.get() < 1_000_000);
