@@ -61,6 +61,9 @@ pub(crate) struct Agent {
     /// Where to keep sessions
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
+    /// How many seconds an MCP server may take to start, and to answer a call [default: 30 and 60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
 }
 
 #[derive(Debug, Args)]

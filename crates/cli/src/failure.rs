@@ -48,6 +48,17 @@ pub(crate) fn unboxed(error: Box<dyn std::error::Error + Send + Sync>) -> anyhow
         .unwrap_or_else(anyhow::Error::from_boxed)
 }
 
+/// A failure and its causes as a sentence. A cause that the words before it tell already is not told again.
+pub(crate) fn sentence(error: &anyhow::Error) -> String {
+    let mut sentence = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !sentence.contains(&cause) {
+            sentence = format!("{sentence}: {cause}");
+        }
+    }
+    sentence
+}
+
 /// A failure as an object: what the other side said, where it was the other side.
 pub(crate) fn to_json(error: &anyhow::Error) -> Value {
     let refusal = error.chain().find_map(|cause| {
@@ -59,6 +70,6 @@ pub(crate) fn to_json(error: &anyhow::Error) -> Value {
     });
     match refusal {
         Some(refusal) => json!({ "error": refusal, "message": error.to_string() }),
-        None => json!({ "error": { "code": null, "message": format!("{error:#}") } }),
+        None => json!({ "error": { "code": null, "message": sentence(error) } }),
     }
 }

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     let code = match run(arguments) {
         Ok(()) => 0,
         Err(error) if error.is::<Unavailable>() => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", failure::sentence(&error));
             2
         }
         Err(error) => {
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
                 // If stdout is gone too, nobody is left to be told.
                 let _printed = output::JsonLines.print(&failure::to_json(&error));
             }
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", failure::sentence(&error));
             1
         }
     };
@@ -52,7 +52,7 @@ async fn run(arguments: Arguments) -> Result<()> {
         Command::Agent(agent) if agent.store.is_some() => {
             Err(Unavailable("--store: sessions are not kept yet; leave it out").into())
         }
-        Command::Agent(_) => agent::run().await,
+        Command::Agent(agent) => agent::run(agent.timeout).await,
         Command::Server(server) => server::run(server).await,
         Command::Tools(tools) => tools::list(tools, json).await,
         Command::Call(call) => tools::call(call, json).await,

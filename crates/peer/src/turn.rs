@@ -313,8 +313,12 @@ where
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let mut more = self.shared.lock().connection.wants_output();
         while more && self.transport.poll_ready_unpin(cx)?.is_ready() {
-            let transmit = self.shared.lock().connection.poll_transmit();
-            more = transmit.is_some();
+            let mut state = self.shared.lock();
+            let transmit = state.connection.poll_transmit();
+            // With nothing to send the transport is not asked whether it is ready: it might answer that a peer
+            // which has all it wanted is gone, and that is no fault.
+            more = state.connection.wants_output();
+            drop(state);
             if let Some(transmit) = transmit {
                 let packet = Packet::Frame { frame: transmit.frame, related: transmit.related };
                 self.transport.start_send_unpin(packet)?;

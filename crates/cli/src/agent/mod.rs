@@ -8,6 +8,7 @@ mod turn;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::time::Duration;
 
 use agentwire_acp_agent::{Agent, Context, Error, serve};
 use agentwire_acp_schema::v1::{
@@ -23,9 +24,10 @@ use self::session::Session;
 use self::turn::Turn;
 
 /// Serves one client on stdin and stdout.
-pub(crate) async fn run() -> Result<()> {
+pub(crate) async fn run(timeout: Option<Duration>) -> Result<()> {
     let sessions = Sessions::default();
-    let served = tokio::task::LocalSet::new().run_until(serve(Demo(sessions.clone()), stdio()?)).await;
+    let demo = Demo { sessions: sessions.clone(), timeout };
+    let served = tokio::task::LocalSet::new().run_until(serve(demo, stdio()?)).await;
     let sessions: Vec<_> = sessions.borrow_mut().drain().map(|(_, session)| session).collect();
     futures::future::join_all(sessions.iter().map(|session| session.close())).await;
     Ok(served?)
@@ -33,18 +35,22 @@ pub(crate) async fn run() -> Result<()> {
 
 type Sessions = Rc<RefCell<HashMap<SessionId, Rc<Session>>>>;
 
-struct Demo(Sessions);
+struct Demo {
+    sessions: Sessions,
+    /// How long MCP servers may take, if not as long as the hub says.
+    timeout: Option<Duration>,
+}
 
 impl Demo {
     /// An id that no other session has, nor one of another run.
     fn new_id(&self) -> SessionId {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let number = self.0.borrow().len();
+        let number = self.sessions.borrow().len();
         SessionId::from(format!("{:x}-{:x}-{number}", since.as_nanos(), std::process::id()))
     }
 
     fn session(&self, id: &SessionId) -> Result<Rc<Session>, Error> {
-        let found = self.0.borrow().get(id).cloned();
+        let found = self.sessions.borrow().get(id).cloned();
         found.ok_or_else(|| Error::invalid_params(format_args!("there is no session {id}")))
     }
 }
@@ -65,8 +71,8 @@ impl Agent for Demo {
         cx: Context,
     ) -> Result<NewSessionResponse, Error> {
         let id = self.new_id();
-        let session = Rc::new(Session::open(id.clone(), request)?);
-        self.0.borrow_mut().insert(id.clone(), session);
+        let session = Rc::new(Session::open(id.clone(), request, self.timeout)?);
+        self.sessions.borrow_mut().insert(id.clone(), session);
         announce_commands(id.clone(), cx);
         Ok(NewSessionResponse::new(id))
     }
@@ -84,7 +90,7 @@ impl Agent for Demo {
         _: Context,
     ) -> Result<CloseSessionResponse, Error> {
         let session = self.session(&request.session_id)?;
-        self.0.borrow_mut().remove(&request.session_id);
+        self.sessions.borrow_mut().remove(&request.session_id);
         session.close().await;
         Ok(CloseSessionResponse::new())
     }

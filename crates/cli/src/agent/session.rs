@@ -4,13 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::time::Duration;
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{
     Content, McpServer, McpServerStdio, NewSessionRequest, SessionId, ToolCallContent, ToolCallId,
 };
 use agentwire_mcp_client::schema::{CallToolResult, ProgressNotification};
-use agentwire_mcp_hub::{Hub, HubError, ServerConfig};
+use agentwire_mcp_hub::{Config, Hub, HubError, ServerConfig};
 use agentwire_transport_stdio::{Command, Stderr};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
@@ -30,7 +31,11 @@ pub(super) struct Session {
 
 impl Session {
     /// Begins a session. Its servers are connected to meanwhile: who calls a tool waits for them, nobody else.
-    pub(super) fn open(id: SessionId, request: NewSessionRequest) -> Result<Self, Error> {
+    pub(super) fn open(
+        id: SessionId,
+        request: NewSessionRequest,
+        timeout: Option<Duration>,
+    ) -> Result<Self, Error> {
         let cwd = request.cwd;
         let configs = request.mcp_servers.iter().map(|server| match server {
             McpServer::Stdio(server) => Ok(ServerConfig::new(&server.name, command(server, &cwd))),
@@ -39,7 +44,11 @@ impl Session {
                 Err(Error::invalid_params(format_args!("mcpServers: {name:?} is of a kind not known here")))
             }
         });
-        let (hub, driver) = Hub::new(configs.collect::<Result<Vec<_>, _>>()?);
+        let config = match timeout {
+            Some(timeout) => Config::new().connect_limit(timeout).timeout(timeout),
+            None => Config::new(),
+        };
+        let (hub, driver) = Hub::with_config(config, configs.collect::<Result<Vec<_>, _>>()?);
         let servers = tokio::task::spawn_local(driver);
         Ok(Self {
             id,

@@ -24,7 +24,7 @@ impl Turn<'_> {
         let title = format!("Read {}", path.display());
         let place = ToolCallLocation::new(path);
         let id = self.begin(&title, ToolKind::Read, |call| call.locations([place])).await?;
-        if !self.permitted(&id).await? {
+        if !self.permitted(&id, &title).await? {
             return Ok(());
         }
         let request = ReadTextFileRequest::new(&self.session.id, path);
@@ -35,12 +35,13 @@ impl Turn<'_> {
     /// `/write`: writes a file through the editor.
     pub(super) async fn write(&self, path: &Path, text: String) -> Result<(), Error> {
         let diff = ToolCallContent::from(Diff::new(path, text.clone()));
+        let title = format!("Write {}", path.display());
         let id = self
-            .begin(&format!("Write {}", path.display()), ToolKind::Edit, |call| {
+            .begin(&title, ToolKind::Edit, |call| {
                 call.locations([ToolCallLocation::new(path)]).content([diff.clone()])
             })
             .await?;
-        if !self.permitted(&id).await? {
+        if !self.permitted(&id, &title).await? {
             return Ok(());
         }
         let request = WriteTextFileRequest::new(&self.session.id, path, text);
@@ -50,8 +51,9 @@ impl Turn<'_> {
 
     /// `/run`: runs a command in a terminal of the editor's, and gives the terminal back whatever happens.
     pub(super) async fn run_command(&self, command: &str) -> Result<(), Error> {
-        let id = self.begin(&format!("Run {command}"), ToolKind::Execute, |call| call).await?;
-        if !self.permitted(&id).await? {
+        let title = format!("Run {command}");
+        let id = self.begin(&title, ToolKind::Execute, |call| call).await?;
+        if !self.permitted(&id, &title).await? {
             return Ok(());
         }
         let request = CreateTerminalRequest::new(&self.session.id, "sh")
@@ -159,13 +161,13 @@ impl Turn<'_> {
     }
 
     /// Asks the user. A tool call that is not permitted has failed.
-    async fn permitted(&self, id: &ToolCallId) -> Result<bool, Error> {
+    async fn permitted(&self, id: &ToolCallId, title: &str) -> Result<bool, Error> {
         let options = vec![
             PermissionOption::new("allow", "Allow", PermissionOptionKind::AllowOnce),
             PermissionOption::new("reject", "Reject", PermissionOptionKind::RejectOnce),
         ];
-        let request =
-            RequestPermissionRequest::new(&self.session.id, ToolCallUpdate::new(id.clone()), options);
+        let subject = ToolCallUpdate::new(id.clone()).title(title);
+        let request = RequestPermissionRequest::new(&self.session.id, subject, options);
         let answer = tokio::select! {
             answer = self.client().request_permission(request) => answer?,
             () = self.context.cancelled() => {

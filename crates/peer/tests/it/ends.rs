@@ -254,6 +254,20 @@ async fn serving_ends_when_writing_fails() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn that_one_who_has_left_does_not_listen_is_no_news() {
+    let handler = answering(async |_, _| {
+        sleep(SECOND / 2).await;
+        done("nobody hears")
+    });
+    let (_, driver) = driver(acp());
+    let (wire, mut far) = wire();
+    far.say(request(1, ""));
+    far.break_writes();
+    far.hang_up();
+    within(HOUR, driver.serve(handler, wire)).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn main_outlives_the_peer() {
     let handler = answering(async |request, _| {
         sleep(5 * SECOND).await;

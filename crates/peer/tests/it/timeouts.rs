@@ -10,7 +10,7 @@ use agentwire_peer::{CallError, Clock, Peer, TokioClock};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::support::{Far, HOUR, acp, ask, deaf, mcp, settle, wire, with_wire, within};
+use crate::support::{Far, HOUR, acp, ask, beside, deaf, mcp, note, settle, wire, with_wire, within};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -149,4 +149,40 @@ async fn an_alarm_is_set_only_where_one_comes_first() {
         settle().await;
     };
     within(HOUR, driver.run(deaf(), wire, main)).await;
+}
+
+/// Says something at the last moment: when everything else in a round is done, the alarm is set.
+#[derive(Clone, Default)]
+struct Late {
+    peer: Arc<Mutex<Option<Peer>>>,
+}
+
+impl Clock for Late {
+    fn now(&self) -> Instant {
+        TokioClock::default().now()
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        if let Some(peer) = self.peer.lock().unwrap().take() {
+            peer.post(&note(1)).unwrap();
+        }
+        TokioClock::default().sleep_until(deadline)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_changes_at_the_last_moment_is_not_missed() {
+    let clock = Late::default();
+    let (peer, driver) = agentwire_peer::driver(acp(), clock.clone());
+    *clock.peer.lock().unwrap() = Some(peer.clone());
+    let (wire, mut far) = wire();
+    let script = async {
+        settle().await;
+        let mut call = peer.call(&ask("")).timeout(SECOND);
+        assert!(futures::poll!(&mut call).is_pending());
+        settle().await;
+        assert_eq!(far.heard_so_far().len(), 2);
+        far.hang_up();
+    };
+    within(HOUR, beside(async { driver.serve(deaf(), wire).await.unwrap() }, script)).await;
 }
