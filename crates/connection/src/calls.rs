@@ -71,6 +71,8 @@ impl Calls {
         uncancellable: bool,
         related: Option<RequestId>,
     ) {
+        // An id that is used twice is the caller's mistake; its first deadline must not outlive it.
+        self.remove(id);
         // A time-out too long for the clock is none.
         let deadline = options.timeout.and_then(|timeout| now.checked_add(timeout));
         if let Some(deadline) = deadline {

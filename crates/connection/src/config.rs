@@ -11,12 +11,16 @@ pub struct Config {
     pub request_limit: usize,
     /// How many bytes may wait to be sent before whoever says more must wait (default 64 KiB).
     pub high_water: usize,
+    /// How many bytes may wait to be sent before nothing more is read, while as many requests as may be wait for
+    /// their answer (default 1 MiB). Until then requests over the limit are refused: two peers that are both at
+    /// their limits and both stopped reading would wait for each other for ever.
+    pub backlog_limit: usize,
 }
 
 impl Config {
     /// The defaults for a dialect.
     pub fn new(dialect: Dialect) -> Self {
-        Self { dialect, request_limit: 1024, high_water: 64 << 10 }
+        Self { dialect, request_limit: 1024, high_water: 64 << 10, backlog_limit: 1 << 20 }
     }
 
     /// Lets so many requests of the peer's wait for their answer.
@@ -30,6 +34,13 @@ impl Config {
     #[must_use]
     pub fn high_water(mut self, bytes: usize) -> Self {
         self.high_water = bytes;
+        self
+    }
+
+    /// Lets so many bytes wait to be sent before nothing more is read.
+    #[must_use]
+    pub fn backlog_limit(mut self, bytes: usize) -> Self {
+        self.backlog_limit = bytes;
         self
     }
 }

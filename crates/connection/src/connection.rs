@@ -184,14 +184,16 @@ impl Connection {
     /// Whether little enough waits to be sent that more may be said. What is said regardless is kept.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.queue.size() < self.config.high_water
+        self.queue.is_empty() || self.queue.size() < self.config.high_water
     }
 
     /// Whether frames should be read. Not while much waits to be sent and as many requests as may be wait for
     /// their answer: a peer that asks and asks and never reads would fill our memory.
     #[inline]
     pub fn wants_input(&self) -> bool {
-        self.has_room() || self.ledger.pending() + self.queue.answers() < self.config.request_limit
+        self.has_room()
+            || self.queue.size() < self.config.backlog_limit
+            || self.ledger.pending() + self.queue.answers() < self.config.request_limit
     }
 
     /// Whether [`poll_transmit`](Self::poll_transmit) has something to give.

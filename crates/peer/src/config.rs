@@ -52,4 +52,12 @@ impl Config {
         self.connection.high_water = bytes;
         self
     }
+
+    /// Sets how many bytes may wait to be sent before nothing more is read, while as many requests as may be
+    /// wait for their answer (default 1 MiB).
+    #[must_use]
+    pub fn backlog_limit(mut self, bytes: usize) -> Self {
+        self.connection.backlog_limit = bytes;
+        self
+    }
 }

@@ -86,9 +86,9 @@
 //!   message is looked at, however busy others are. Every notification has been delivered before a later answer
 //!   resolves.
 //! - **Bounds.** [`Notify`] and [`Call`] wait while [`Config::high_water`] bytes are queued. Reading goes on
-//!   meanwhile, until [`Config::request_limit`] requests wait for their answer too; a request over the limit is
-//!   refused while there is room. So two drivers may flood each other with notifications, and with requests as
-//!   long as either side stays below its limit. If both are full *and* both are at their limit, both wait.
+//!   meanwhile; a request over [`Config::request_limit`] is refused. Only while as many requests as may be wait for
+//!   their answer *and* [`Config::backlog_limit`] bytes wait to be sent is nothing read. So two drivers may flood
+//!   each other with notifications and requests, as long as either reads its answers.
 //! - **Every request is answered**, unless the [`Dialect`] or the transport says that nobody wants the answer:
 //!   with an internal error if its handler panics, or is dropped because the connection ends.
 //! - **Every wait ends.** A call resolves at the latest when the peer closes its side or the driver is dropped,

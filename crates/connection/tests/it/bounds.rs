@@ -6,7 +6,7 @@ use agentwire_jsonrpc::ErrorObject;
 use crate::{One, json};
 
 fn small() -> One {
-    One::new(Config::new(Dialect::ACP).request_limit(3).high_water(200))
+    One::new(Config::new(Dialect::ACP).request_limit(3).high_water(200).backlog_limit(0))
 }
 
 #[test]

@@ -94,7 +94,10 @@ impl Simulation {
     fn new(dialect: &Dialect) -> Self {
         let side = || Side {
             connection: Connection::new(
-                Config::new(dialect.clone()).request_limit(REQUEST_LIMIT).high_water(HIGH_WATER),
+                Config::new(dialect.clone())
+                    .request_limit(REQUEST_LIMIT)
+                    .high_water(HIGH_WATER)
+                    .backlog_limit(0),
             ),
             dialect: dialect.clone(),
             incoming: VecDeque::new(),

@@ -32,8 +32,10 @@ fn subject(dice: &RefCell<Dice>) -> impl Handler {
     })
 }
 
-/// Keeps `width` calls going, and tells at random; some calls are given up.
-async fn flood(peer: Peer, calls: u64, width: usize, dice: &RefCell<Dice>) {
+/// Keeps `width` calls going, and tells at random; some calls are given up. Says how many were refused because
+/// of the limit.
+async fn flood(peer: Peer, calls: u64, width: usize, dice: &RefCell<Dice>) -> u64 {
+    let refused = Cell::new(0);
     let rolled = |end| dice.borrow_mut().below(end);
     let one = async || {
         for number in 0..rolled(10) {
@@ -42,8 +44,9 @@ async fn flood(peer: Peer, calls: u64, width: usize, dice: &RefCell<Dice>) {
         let call = peer.call(&ask("asks back"));
         if rolled(8) == 0 {
             let _given_up = tokio::time::timeout(Duration::from_millis(rolled(3)), call).await;
-        } else {
-            call.await.unwrap();
+        } else if let Err(error) = call.await {
+            assert!(error.refusal().is_some_and(|refusal| refusal.message.contains("limit")), "{error}");
+            refused.set(refused.get() + 1);
         }
     };
     let mut going = FuturesUnordered::new();
@@ -54,9 +57,10 @@ async fn flood(peer: Peer, calls: u64, width: usize, dice: &RefCell<Dice>) {
         }
     }
     while going.next().await.is_some() {}
+    refused.get()
 }
 
-async fn both(seed: u64, left: Config, right: Config, width: usize) {
+async fn both(seed: u64, left: Config, right: Config, width: usize) -> u64 {
     let dice = RefCell::new(Dice::new(seed));
     let capacity = dice.borrow_mut().below(6) as usize;
     let (left_end, right_end) = duplex(capacity);
@@ -64,9 +68,10 @@ async fn both(seed: u64, left: Config, right: Config, width: usize) {
     let (left_peer, right_driver) = driver(right);
     let end = tokio::sync::Barrier::new(2);
     let main = async |peer| {
-        flood(peer, 150, width, &dice).await;
+        let refused = flood(peer, 150, width, &dice).await;
         // Whoever is first stays for the other's sake.
         end.wait().await;
+        refused
     };
     let all = async {
         tokio::join!(
@@ -74,14 +79,23 @@ async fn both(seed: u64, left: Config, right: Config, width: usize) {
             right_driver.run(subject(&dice), right_end, main(left_peer)),
         )
     };
-    within(HOUR, all).await;
+    let ((left, _), (right, _)) = within(HOUR, all).await;
+    left + right
 }
 
 #[tokio::test(start_paused = true)]
 async fn two_that_flood_each_other_never_lock() {
     for seed in 0..40 {
         let config = || acp().high_water(64 + 100 * (seed as usize % 7));
-        both(seed, config(), config(), 16).await;
+        assert_eq!(both(seed, config(), config(), 16).await, 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_that_are_both_at_their_limits_never_lock() {
+    for seed in 0..40 {
+        let config = || acp().high_water(64 + 100 * (seed as usize % 7)).request_limit(4);
+        assert!(both(seed, config(), config(), 16).await > 0);
     }
 }
 
@@ -90,7 +104,7 @@ async fn one_whose_limit_is_never_reached_is_enough() {
     for seed in 0..20 {
         // The left side can be brought to stop reading, since 8 is too few for the 16 that may come. The right
         // side reads on, so the left side's queue empties.
-        let config = || acp().high_water(64 + 100 * (seed as usize % 7));
+        let config = || acp().high_water(64 + 100 * (seed as usize % 7)).backlog_limit(0);
         flood_one_way(seed, config().request_limit(8), config()).await;
     }
 }

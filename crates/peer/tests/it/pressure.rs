@@ -64,7 +64,7 @@ async fn reading_goes_on_while_the_queue_is_full_and_stops_at_the_limit() {
         },
         |notification, _| heard.borrow_mut().push(noted(&notification)),
     );
-    with_wire(acp().high_water(1 << 10).request_limit(3), handler, async |_, mut far| {
+    with_wire(acp().high_water(1 << 10).request_limit(3).backlog_limit(0), handler, async |_, mut far| {
         far.take(0);
         far.say(request(1, ""));
         far.say(request(2, ""));
@@ -94,7 +94,7 @@ async fn reading_goes_on_while_the_queue_is_full_and_stops_at_the_limit() {
 async fn reading_starts_again_when_calls_are_taken_back() {
     let heard = Cell::new(0);
     let handler = on(async |_, _| pending().await, |_, _| heard.set(heard.get() + 1));
-    with_wire(acp().high_water(200).request_limit(1), handler, async |peer, mut far| {
+    with_wire(acp().high_water(200).request_limit(1).backlog_limit(0), handler, async |peer, mut far| {
         far.take(0);
         far.say(request(1, ""));
         let calls = join_all((0..10).map(|_| peer.call(&ask("never sent"))));
@@ -120,7 +120,7 @@ async fn reading_starts_again_when_there_is_room_although_nobody_waits_for_it() 
     let heard = Rc::new(Cell::new(0));
     let counter = heard.clone();
     let handler = on(async |_, _| pending().await, move |_, _| counter.set(counter.get() + 1));
-    let (peer, driver) = driver(acp().high_water(200).request_limit(1));
+    let (peer, driver) = driver(acp().high_water(200).request_limit(1).backlog_limit(0));
     let (wire, mut far) = wire();
     let script = async {
         far.take(0);
