@@ -43,7 +43,7 @@ impl Client {
 
     /// `session/update`: tells what happens in a session. Awaiting it waits while much is still to be sent,
     /// which is what keeps an agent from filling its memory for a client that is slow.
-    pub fn session_update(&self, notification: SessionNotification) -> Notify {
+    pub fn session_update(&self, notification: SessionNotification) -> Notify<'_> {
         let session = self.capabilities().and_then(|capabilities| capabilities.session.as_ref());
         let missing = match &notification.update {
             SessionUpdate::Notice(_) if session.is_none_or(|session| session.notices.is_none()) => {
@@ -113,7 +113,7 @@ impl Client {
     }
 
     /// `elicitation/complete`: tells that what the user did at a URL is done.
-    pub fn complete_elicitation(&self, notification: CompleteElicitationNotification) -> Notify {
+    pub fn complete_elicitation(&self, notification: CompleteElicitationNotification) -> Notify<'_> {
         if self.capabilities().is_some_and(takes_urls) {
             self.peer.notify(&notification)
         } else {
@@ -131,7 +131,7 @@ impl Client {
     }
 
     /// A notification of one's own; its name begins with `_`.
-    pub fn extension_notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Notify {
+    pub fn extension_notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Notify<'_> {
         self.peer.notify_method(method, Some(params))
     }
 

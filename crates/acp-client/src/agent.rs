@@ -10,7 +10,7 @@ use agentwire_acp_schema::v1::{
     SetSessionModeResponse,
 };
 use agentwire_jsonrpc::{Method, Notice};
-use agentwire_peer::{Call, CallError, Notify, Peer, RequestContext};
+use agentwire_peer::{Call, CallError, Closed, Notify, Peer, RequestContext};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -182,7 +182,7 @@ impl Agent {
 
     /// `session/cancel`: ends the turn, whose prompt then returns `cancelled`. Permission requests of the
     /// session that wait for the user are answered `cancelled` at once.
-    pub fn cancel(&self, notification: CancelNotification) -> Notify {
+    pub fn cancel(&self, notification: CancelNotification) -> Notify<'_> {
         if let Err(error) = self.initialized(CancelNotification::NAME) {
             return self.peer.refuse_notify(error);
         }
@@ -203,11 +203,16 @@ impl Agent {
     }
 
     /// A notification of one's own; its name begins with `_`.
-    pub fn extension_notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Notify {
+    pub fn extension_notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Notify<'_> {
         match self.initialized(method) {
             Ok(_) => self.peer.notify_method(method, Some(params)),
             Err(error) => self.peer.refuse_notify(error),
         }
+    }
+
+    /// Completes when the agent has closed its side, or is gone, with the reason where there is one.
+    pub async fn closed(&self) -> Closed {
+        self.peer.closed().await
     }
 
     /// Whether the connection is over.

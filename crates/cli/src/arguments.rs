@@ -38,10 +38,10 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Chat {
     /// The agent's command line [default: our own agent]
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, value_name = "CMD", value_parser = target)]
     pub(crate) agent: Option<String>,
     /// The session's directory [default: the current one]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) cwd: Option<PathBuf>,
     /// An MCP server for the session: its name, and its command line or URL; may be given again
     #[arg(long, value_name = "NAME=TARGET")]
@@ -83,6 +83,7 @@ pub(crate) struct Server {
 #[derive(Debug, Args)]
 pub(crate) struct Connect {
     /// A URL, or a command line
+    #[arg(value_parser = target)]
     pub(crate) target: String,
     /// Which era of the protocol to speak
     #[arg(long, value_enum, default_value_t = Era::Auto)]
@@ -134,12 +135,24 @@ impl FromStr for NamedTarget {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
-            Some((name, target)) if !name.is_empty() && !target.trim().is_empty() => {
-                Ok(Self { name: name.into(), target: target.into() })
-            }
+            Some((name, text)) if !name.is_empty() => Ok(Self { name: name.into(), target: target(text)? }),
             _ => Err("write NAME=TARGET, as in files='my-server /some/folder'".into()),
         }
     }
+}
+
+/// A URL or a command line, which is only looked at here.
+fn target(text: &str) -> Result<String, String> {
+    match shell_words::split(text) {
+        Ok(words) if words.is_empty() => Err("it is empty".into()),
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err("a quote is not closed".into()),
+    }
+}
+
+fn directory(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() { Ok(path) } else { Err("there is no such directory".into()) }
 }
 
 fn json_object(text: &str) -> Result<JsonObject, String> {

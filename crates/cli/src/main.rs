@@ -35,8 +35,7 @@ fn main() -> ExitCode {
             1
         }
     };
-    // A thread may still wait for a line from the terminal; it need not hold us up.
-    std::process::exit(code)
+    ExitCode::from(code)
 }
 
 /// What the command line asks for and this version does not have.
@@ -44,8 +43,15 @@ fn main() -> ExitCode {
 #[error("{0}")]
 pub(crate) struct Unavailable(pub(crate) &'static str);
 
-#[tokio::main(flavor = "current_thread")]
-async fn run(arguments: Arguments) -> Result<()> {
+fn run(arguments: Arguments) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome = runtime.block_on(obey(arguments));
+    // A thread may still wait for a line from the terminal; it need not hold us up.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn obey(arguments: Arguments) -> Result<()> {
     let json = arguments.json;
     match arguments.command {
         Command::Chat(chat) => chat::run(chat, json).await,

@@ -1,5 +1,7 @@
 //! Our MCP client: lists tools and calls them.
 
+use std::cell::Cell;
+
 use agentwire_mcp_client::schema::{
     CallToolResult, ContentBlock, Implementation, ProgressNotification, Tool,
 };
@@ -85,18 +87,30 @@ async fn with_server<R>(
         return Err(Unavailable("only command lines are connected to yet, no URLs").into());
     }
     let command = Command::parse(&connect.target).context("TARGET")?;
-    let mut signals = Signals::listen()?;
+    let (mut signals, mut impatience) = (Signals::listen()?, Signals::listen()?);
+    let talking = Cell::new(false);
     let child = Child::spawn(command)?;
     let client = Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
         .handshake_timeout(connect.timeout)
         .timeout(connect.timeout);
     let talk = client.connect(child, async |server| {
+        talking.set(true);
         tokio::select! {
             done = main(server) => done,
             () = signals.next() => Err("interrupted".into()),
         }
     });
-    talk.await.map_err(crate::failure::unboxed)
+    // Once they talk, the first interrupt ends that in good order, and the second ends what is left of it.
+    let enough = async {
+        impatience.next().await;
+        if talking.get() {
+            impatience.next().await;
+        }
+    };
+    tokio::select! {
+        done = talk => done.map_err(crate::failure::unboxed),
+        () = enough => Err(anyhow::anyhow!("interrupted")),
+    }
 }
 
 fn show_progress(progress: &ProgressNotification, json: bool) -> std::io::Result<()> {

@@ -40,6 +40,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
+    #[inline]
     pub(crate) fn push(&mut self, frame: impl Into<Frame>, related: Option<RequestId>, kind: Kind) {
         let frame = frame.into();
         let size = frame.size_hint();
@@ -50,6 +51,7 @@ impl Queue {
         self.entries.push_back(Entry { transmit: Transmit { frame, related }, kind, size });
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Transmit> {
         let entry = self.entries.pop_front()?;
         self.forget(&entry);
@@ -74,15 +76,18 @@ impl Queue {
     }
 
     /// How many bytes wait, about.
+    #[inline]
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
     /// How many answers wait.
+    #[inline]
     pub(crate) fn answers(&self) -> usize {
         self.answers
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

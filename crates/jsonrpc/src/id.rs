@@ -47,6 +47,18 @@ impl RequestId {
         }
     }
 
+    /// Writes the JSON text, byte for byte as it arrived.
+    #[inline]
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let number = match &self.0 {
+            Repr::Null => return out.extend_from_slice(b"null"),
+            Repr::Text(text) => return out.extend_from_slice(text.as_bytes()),
+            Repr::Signed(number) => serde_json::to_writer(out, number),
+            Repr::Unsigned(number) => serde_json::to_writer(out, number),
+        };
+        number.expect("a growing buffer takes every number");
+    }
+
     /// Whether this is `null`.
     pub fn is_null(&self) -> bool {
         matches!(self.0, Repr::Null)

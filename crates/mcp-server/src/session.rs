@@ -131,7 +131,7 @@ impl Session {
             client_capabilities: request.capabilities,
             capabilities: result.capabilities,
         });
-        
+        context.peer().take_batches(revision.has_batches());
         Ok(answer)
     }
 

@@ -230,15 +230,15 @@ impl<R> fmt::Debug for Call<R> {
 /// A notification on its way; see [`Peer::notify`].
 #[derive(Debug)]
 #[must_use = "a notification is not sent until it is awaited"]
-pub struct Notify {
-    pub(crate) peer: Peer,
+pub struct Notify<'a> {
+    pub(crate) peer: &'a Peer,
     pub(crate) method: ByteString,
     /// None once it is sent.
     pub(crate) params: Option<Result<Option<RawJson>, CallError>>,
     pub(crate) room: Option<Ticket>,
 }
 
-impl Future for Notify {
+impl Future for Notify<'_> {
     type Output = Result<(), CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -264,7 +264,7 @@ impl Future for Notify {
     }
 }
 
-impl Drop for Notify {
+impl Drop for Notify<'_> {
     fn drop(&mut self) {
         if self.room.is_some() {
             self.peer.shared.lock().forget_room(&mut self.room);

@@ -66,23 +66,23 @@ impl Peer {
     }
 
     /// A notification, to be awaited: it waits while much is still to be sent.
-    pub fn notify<N: Notice>(&self, params: &N) -> Notify {
+    pub fn notify<N: Notice>(&self, params: &N) -> Notify<'_> {
         self.notify_method(ByteString::from_static(N::NAME), Some(params))
     }
 
     /// A notification that has no type, to be awaited.
-    pub fn notify_method<P>(&self, method: impl Into<ByteString>, params: Option<&P>) -> Notify
+    pub fn notify_method<P>(&self, method: impl Into<ByteString>, params: Option<&P>) -> Notify<'_>
     where
         P: Serialize + ?Sized,
     {
         let method = method.into();
         let params = self.encode(&method, params);
-        Notify { peer: self.clone(), method, params: Some(params), room: None }
+        Notify { peer: self, method, params: Some(params), room: None }
     }
 
     /// A notification that fails when it is awaited, without being sent.
-    pub fn refuse_notify(&self, error: CallError) -> Notify {
-        Notify { peer: self.clone(), method: ByteString::new(), params: Some(Err(error)), room: None }
+    pub fn refuse_notify(&self, error: CallError) -> Notify<'_> {
+        Notify { peer: self, method: ByteString::new(), params: Some(Err(error)), room: None }
     }
 
     /// Sends a notification without waiting for room: for the few that must be said from where nothing can

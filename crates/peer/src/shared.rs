@@ -78,6 +78,7 @@ impl Shared {
         &*self.clock
     }
 
+    #[inline]
     pub(crate) fn encode<T: Serialize + ?Sized>(&self, value: &T) -> Result<RawJson, serde_json::Error> {
         match self.encoder.try_lock() {
             Ok(mut encoder) => encoder.encode(value),
@@ -134,6 +135,7 @@ pub(crate) struct State {
 
 impl State {
     /// Why nothing can be sent any more, if that is so.
+    #[inline]
     pub(crate) fn closed(&self) -> Option<Closed> {
         self.shut.is_some().then(|| self.reason())
     }
@@ -198,6 +200,7 @@ impl State {
 
     /// Something changed that the driver must see. The waker is to be woken when the lock is released.
     #[must_use]
+    #[inline]
     pub(crate) fn changed(&mut self) -> Option<Waker> {
         match std::mem::replace(&mut self.driver, Drive::Behind) {
             Drive::Waiting(waker) => Some(waker),
@@ -206,6 +209,7 @@ impl State {
     }
 
     /// Waits for room in the queue, until the deadline at most.
+    #[inline]
     pub(crate) fn poll_room(
         &mut self,
         ticket: &mut Option<Ticket>,

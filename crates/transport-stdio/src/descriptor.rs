@@ -77,6 +77,17 @@ impl Descriptor {
         self.poll(cx, wanted, |method, fd| method.read(fd, buffer))
     }
 
+    /// Reads what is there now, whatever the runtime knows of it. Nothing being there is an error.
+    #[cfg(feature = "process")]
+    pub(crate) fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let fd = match &self.state {
+            State::Fresh(fd) => fd.as_fd(),
+            State::Watched(fd) => fd.get_ref().as_fd(),
+            State::Closed => return Err(io::ErrorKind::BrokenPipe.into()),
+        };
+        self.method.read(fd, buffer)
+    }
+
     pub(crate) fn poll_write(
         &mut self,
         cx: &mut Context<'_>,

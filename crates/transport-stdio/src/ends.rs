@@ -60,6 +60,23 @@ impl Input {
     pub fn of(descriptor: impl Into<std::os::fd::OwnedFd>) -> io::Result<Self> {
         Descriptor::shared(descriptor.into(), Way::In).map(Self::from)
     }
+
+    /// Reads what is there now, also where the runtime has not heard of it yet. Nothing being there is an error.
+    #[cfg(feature = "process")]
+    pub(crate) fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            #[cfg(unix)]
+            Source::Descriptor(descriptor) => descriptor.try_read(buffer),
+            #[cfg(any(not(target_os = "linux"), test))]
+            Source::Other(reader) => {
+                let cx = &mut Context::from_waker(std::task::Waker::noop());
+                match Pin::new(reader).poll_read(cx, buffer) {
+                    Poll::Ready(result) => result,
+                    Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+                }
+            }
+        }
+    }
 }
 
 impl Output {

@@ -28,9 +28,29 @@ mod tests {
 
     use crate::{Input, Output};
 
-    /// Stands in for a program on another system: the test below starts it.
+    /// Set in the program that the test starts, which is this very test once more.
+    const ROLE: &str = "AGENTWIRE_TEST_ECHO";
+
     #[test]
-    #[ignore = "run by echoes_through_threads"]
+    fn echoes_through_threads() {
+        if std::env::var_os(ROLE).is_some() {
+            return echo();
+        }
+        let mut program = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "threaded::tests::echoes_through_threads", "--nocapture", "--quiet"])
+            .env(ROLE, "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let line = r#"{"jsonrpc":"2.0","method":"hello"}"#;
+        writeln!(program.stdin.as_mut().unwrap(), "{line}").unwrap();
+        let output = BufReader::new(program.stdout.take().unwrap());
+        assert_eq!(output.lines().map_while(Result::ok).filter(|answer| answer.ends_with(line)).count(), 1);
+        assert!(program.wait().unwrap().success());
+    }
+
+    /// What a program on another system does.
     fn echo() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
@@ -41,20 +61,5 @@ mod tests {
         });
         // The thread that reads stdin is still in its next read.
         runtime.shutdown_background();
-    }
-
-    #[test]
-    fn echoes_through_threads() {
-        let mut program = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "threaded::tests::echo", "--ignored", "--nocapture", "--quiet"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let line = r#"{"jsonrpc":"2.0","method":"hello"}"#;
-        writeln!(program.stdin.as_mut().unwrap(), "{line}").unwrap();
-        let output = BufReader::new(program.stdout.take().unwrap());
-        assert_eq!(output.lines().map_while(Result::ok).filter(|answer| answer.ends_with(line)).count(), 1);
-        assert!(program.wait().unwrap().success());
     }
 }

@@ -34,6 +34,7 @@ impl Output {
     }
 
     /// Adds one line.
+    #[inline]
     pub(crate) fn push(&mut self, frame: &Frame) {
         if self.pieces.is_empty() && self.written >= HIGH_WATER {
             self.tail.drain(..std::mem::take(&mut self.written));

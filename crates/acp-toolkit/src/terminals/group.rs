@@ -11,13 +11,15 @@ use super::signal::exit_status;
 /// hangs in a system call that cannot be interrupted.
 const REAP_LIMIT: Duration = Duration::from_secs(1);
 
-/// A command and what it started, as long as that stays in its process group.
+/// A command and what it started, as long as that stays in its process group, with the guard that outlives us.
 ///
 /// The command is waited for (in the sense of the system) last: while it is a zombie its id, which is also that
 /// of the group, cannot be given to anybody else, so that no signal of ours hits a stranger.
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Child,
+    #[cfg(unix)]
+    guard: Option<super::guard::Guard>,
     state: State,
 }
 
@@ -33,7 +35,13 @@ impl Group {
     pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        Ok(Self { leader: command.spawn()?, state: State::Ours })
+        let leader = command.spawn()?;
+        Ok(Self {
+            #[cfg(unix)]
+            guard: super::guard::Guard::spawn(leader.id()),
+            leader,
+            state: State::Ours,
+        })
     }
 
     #[cfg(not(unix))]
@@ -103,6 +111,10 @@ impl Group {
         // Asked first, because what has ended by itself was not killed.
         let status = self.status();
         self.kill();
+        #[cfg(unix)]
+        if let Some(guard) = self.guard.take() {
+            reap(&mut guard.into_process());
+        }
         let waited = reap(&mut self.leader);
         let status = status.or(waited).unwrap_or_default();
         self.state = State::Gone(status.clone());

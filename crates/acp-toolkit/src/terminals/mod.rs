@@ -1,5 +1,7 @@
 mod command;
 mod group;
+#[cfg(unix)]
+mod guard;
 mod output;
 mod signal;
 #[cfg(unix)]
@@ -48,8 +50,9 @@ const OUTPUT_MAXIMUM: usize = 4 * 1024 * 1024;
 /// that has ended by itself is waited for (in the sense of the system) only then.
 ///
 /// When this is dropped, or the runtime ends, every group is killed and every command waited for. That blocks
-/// until the kernel is done: microseconds as a rule, a second at most. When the whole program is killed, the
-/// commands are not.
+/// until the kernel is done: microseconds as a rule, a second at most. When the whole program is killed, a guard
+/// kills the commands: a sleeping shell in each group, which waits for the end of a pipe that only we hold. On
+/// Windows there is none.
 ///
 /// A terminal confines nothing: a command can do what the user can. It only has to start within the session's
 /// directories. Whether it may start at all is a matter of permission.

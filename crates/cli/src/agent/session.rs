@@ -117,10 +117,17 @@ impl Drop for Session {
     }
 }
 
+/// How long a server may take to end when its stdin does, and again when it is asked to. A client that ends us
+/// waits no longer for both than it waits for a server of its own.
+const GRACE: Duration = Duration::from_millis(500);
+
 /// How a server is started. What it says on stderr is kept for the case that it fails.
 fn command(server: &McpServerStdio, cwd: &std::path::Path) -> Command {
-    let mut command =
-        Command::new(&server.command).args(&server.args).current_dir(cwd).stderr(Stderr::Capture);
+    let mut command = Command::new(&server.command)
+        .args(&server.args)
+        .current_dir(cwd)
+        .stderr(Stderr::Capture)
+        .grace(GRACE);
     for variable in &server.env {
         command = command.env(&variable.name, &variable.value);
     }

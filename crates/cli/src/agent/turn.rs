@@ -41,11 +41,7 @@ impl Turn<'_> {
             Ok(Command::Run { command }) => self.run_command(&command).await?,
             Ok(Command::Plan) => self.plan().await?,
             Ok(Command::Slow { seconds }) => self.slow(seconds).await?,
-            Ok(Command::Burst { count }) => {
-                for number in 0..count {
-                    self.say(&format!("{number} ")).await?;
-                }
-            }
+            Ok(Command::Burst { count }) => self.burst(count).await?,
             Ok(Command::Echo) => self.echo(prompt).await?,
             Err(wrong) => self.say(&wrong).await?,
         }
@@ -75,7 +71,10 @@ impl Turn<'_> {
     }
 
     async fn list_tools(&self) -> Result<(), CallError> {
-        let tools = self.session.tools().await;
+        let tools = tokio::select! {
+            tools = self.session.tools() => tools,
+            () = self.context.cancelled() => return Ok(()),
+        };
         self.tell_failures().await?;
         if tools.is_empty() {
             return self.say("No MCP server of this session offers a tool.\n").await;
@@ -116,6 +115,16 @@ impl Turn<'_> {
             self.update(SessionUpdate::Plan(Plan::new(entries.collect::<Vec<_>>()))).await?;
         }
         self.say("The plan is worked off.\n").await
+    }
+
+    async fn burst(&self, count: u64) -> Result<(), CallError> {
+        for number in 0..count {
+            if self.context.is_cancelled() {
+                break;
+            }
+            self.say(&format!("{number} ")).await?;
+        }
+        Ok(())
     }
 
     async fn slow(&self, seconds: f64) -> Result<(), CallError> {

@@ -1,5 +1,7 @@
 //! What the agent may do through us.
 
+use std::cell::Cell;
+use std::io;
 use std::rc::Rc;
 
 use agentwire_acp_client::{Client, Context, Error};
@@ -27,6 +29,14 @@ pub(super) struct Hands {
     /// One question at a time: there is one keyboard.
     keyboard: Rc<Mutex<()>>,
     interrupt: Rc<Notify>,
+    unheard: Rc<Unheard>,
+}
+
+/// That nobody reads what we print any more.
+#[derive(Default)]
+struct Unheard {
+    error: Cell<Option<io::Error>>,
+    news: Notify,
 }
 
 impl Hands {
@@ -37,6 +47,7 @@ impl Hands {
             permissions: Rc::new(Permissions::new(policy)),
             keyboard: Rc::default(),
             interrupt,
+            unheard: Rc::default(),
         }
     }
 
@@ -52,6 +63,23 @@ impl Hands {
     /// Ends what runs in the session.
     pub(super) async fn close(&self, session: &SessionId) {
         self.workspaces.close(session).await;
+    }
+
+    /// Waits until something could not be shown, because nobody reads what we print any more.
+    pub(super) async fn unheard(&self) -> io::Error {
+        loop {
+            self.unheard.news.notified().await;
+            if let Some(error) = self.unheard.error.take() {
+                return error;
+            }
+        }
+    }
+
+    fn shown(&self, outcome: io::Result<()>) {
+        if let Err(error) = outcome {
+            self.unheard.error.set(Some(error));
+            self.unheard.news.notify_one();
+        }
     }
 
     /// Asks the person at the keyboard.
@@ -83,12 +111,11 @@ impl Hands {
 
 impl Client for Hands {
     fn session_update(&self, notification: SessionNotification) {
-        // When nobody reads what we print, the turn's end will say so.
-        let _shown = self.view.update(&notification);
+        self.shown(self.view.update(&notification));
     }
 
     fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
-        let _shown = self.view.fact("unreadable", &json!({ "params": params, "why": why.message }));
+        self.shown(self.view.fact("unreadable", &json!({ "params": params, "why": why.message })));
     }
 
     async fn request_permission(

@@ -77,12 +77,6 @@ fn agent_command(line: Option<&str>) -> Result<Command> {
     }
 }
 
-fn read_stdin() -> Result<String> {
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).context("stdin")?;
-    Ok(text)
-}
-
 struct Chat {
     hands: Hands,
     view: Rc<View>,
@@ -129,12 +123,7 @@ impl Chat {
             if let Some(screen) = self.view.screen() {
                 screen.borrow_mut().ask("> ")?;
             }
-            // Reading blocks, so it has a thread; on an interrupt it is left behind, and ends with us.
-            let line = tokio::select! {
-                line = tokio::task::spawn_blocking(read_line) => line??,
-                () = self.signals.next() => None,
-            };
-            let Some(line) = line else { return Ok(()) };
+            let Some(line) = self.read(agent, read_line).await?.flatten() else { return Ok(()) };
             if line.trim().is_empty() {
                 continue;
             }
@@ -155,9 +144,26 @@ impl Chat {
     ) -> Result<(), BoxError> {
         let prompt = match prompt {
             Some(prompt) => prompt,
-            None => read_stdin()?,
+            None => self.read(agent, read_stdin).await?.ok_or("interrupted")?,
         };
         if prompt.trim().is_empty() { Ok(()) } else { self.turn(agent, session, prompt).await }
+    }
+
+    /// Waits for what the person says. None when that is an interrupt.
+    async fn read<T: Send + 'static>(
+        &mut self,
+        agent: &Agent,
+        read: fn() -> std::io::Result<T>,
+    ) -> Result<Option<T>, BoxError> {
+        // Reading blocks, so it has a thread; if something else happens it is left behind, and ends with us.
+        tokio::select! {
+            read = tokio::task::spawn_blocking(read) => Ok(Some(read??)),
+            () = self.signals.next() => Ok(None),
+            closed = agent.closed() => {
+                self.view.turn_failed()?;
+                Err(closed.into())
+            }
+        }
     }
 
     /// One turn, which ^C cancels.
@@ -171,6 +177,7 @@ impl Chat {
                 outcome = &mut answer => break outcome,
                 () = self.signals.next() => {}
                 () = self.interrupt.notified() => {}
+                error = self.hands.unheard() => return Err(error.into()),
                 _ = beat.tick() => {
                     self.view.tick()?;
                     continue;
@@ -180,7 +187,11 @@ impl Chat {
                 self.view.turn_failed()?;
                 return Err("interrupted; the agent did not end the turn".into());
             }
-            agent.cancel(CancelNotification::new(session)).await?;
+            // An agent that takes nothing does not take this either.
+            tokio::select! {
+                told = agent.cancel(CancelNotification::new(session)) => told?,
+                () = self.signals.next() => return Err("interrupted; the agent does not listen".into()),
+            }
         };
         match outcome {
             Ok(response) => {
@@ -207,6 +218,12 @@ fn explain(error: CallError, agent: &Agent) -> BoxError {
     }
     let names: Vec<_> = methods.iter().filter_map(|method| method.id()).map(ToString::to_string).collect();
     Box::new(crate::failure::Explained::new(error, format!("it offers: {}", names.join(", "))))
+}
+
+fn read_stdin() -> std::io::Result<String> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    Ok(text)
 }
 
 fn read_line() -> std::io::Result<Option<String>> {

@@ -39,7 +39,7 @@ async fn the_driver_is_send_if_the_handler_is() {
     assert_shared::<Peer>();
     assert_shared::<Driver>();
     assert_shared::<RequestContext>();
-    assert_send(None::<(Call<String>, Notify, Cancelled)>);
+    assert_send(None::<(Call<String>, Notify<'_>, Cancelled)>);
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,8 +20,9 @@ const END_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A process and the transport on its stdin and stdout, one frame a line.
 ///
-/// When the process ends by itself, the stream ends with a fault that holds an [`Exited`]. When it only
-/// closes its stdout, the stream just ends. Closing the sink ends the process: its stdin is closed; after
+/// When the process ends by itself, the stream ends with a fault that holds an [`Exited`], a second later at
+/// most, also where a process that it started still holds its stdout. When it only closes its stdout, the stream
+/// just ends. Closing the sink ends the process: its stdin is closed; after
 /// the [grace time](Command::grace) its whole group gets SIGTERM; after that time again, SIGKILL. What it
 /// still writes meanwhile is thrown away, unless the stream is polled as well.
 ///
@@ -40,7 +41,9 @@ pub struct Child {
     pub(super) reading: Reading,
     /// Whether it no longer takes what we write.
     pub(super) broken: bool,
-    /// Runs out when it has not ended although one of its streams has.
+    /// Whether it has ended and its stdout, which somebody else holds, was waited for long enough.
+    orphaned: bool,
+    /// Runs out when it has not ended although one of its streams has, or the other way round.
     patience: Option<Pin<Box<Sleep>>>,
     pub(super) closing: Option<Closing>,
     pub(super) wakers: Arc<Wakers>,
@@ -99,6 +102,7 @@ impl Child {
             grace: command.grace,
             reading: Reading::Open,
             broken: false,
+            orphaned: false,
             patience: None,
             closing: None,
             waker: wakers.clone().into(),
@@ -126,8 +130,21 @@ impl Child {
     /// Reads its stderr, if something woke us that may have been about that. Cheap otherwise.
     fn attend(&mut self) {
         if self.wakers.take() {
-            self.stderr.poll(&mut Context::from_waker(&self.waker));
+            let waker = self.waker.clone();
+            let cx = &mut Context::from_waker(&waker);
+            self.stderr.poll(cx);
+            if self.reading == Reading::Open && self.closing.is_none() && self.poll_orphaned(cx).is_ready() {
+                self.orphaned = true;
+                self.wakers.reader.wake();
+            }
         }
+    }
+
+    /// Waits until the process has ended, and then a while for the end of its stdout. Somebody whom it started
+    /// may hold that for ever.
+    fn poll_orphaned(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        ready!(self.group.poll_told(cx));
+        self.patience.get_or_insert_with(|| Box::pin(tokio::time::sleep(END_PATIENCE))).as_mut().poll(cx)
     }
 
     fn poll_packet(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Packet, Fault>>> {
@@ -142,6 +159,8 @@ impl Child {
                     self.patience = None;
                     self.read_up_to(Reading::Ended);
                 }
+                // What was said before the end has been heard by now.
+                Poll::Pending if self.orphaned => self.read_up_to(Reading::Ended),
                 Poll::Pending => {}
             }
         }
@@ -174,9 +193,9 @@ impl Child {
             ready!(patience.as_mut().poll(cx));
             return Poll::Ready(None);
         }
-        // What it wrote last still lies in the pipe.
-        self.stderr.poll(cx);
         self.group.finish();
+        // What it wrote last still lies in the pipe.
+        self.stderr.take_rest();
         Poll::Ready(Some(self.exited()))
     }
 
@@ -219,7 +238,7 @@ impl Drop for Child {
     fn drop(&mut self) {
         self.group.finish();
         // What it said last is passed on, as far as that needs no waiting.
-        self.stderr.poll(&mut Context::from_waker(Waker::noop()));
+        self.stderr.take_rest();
     }
 }
 

@@ -138,8 +138,8 @@ impl Child {
 
     /// The end, of what is left too.
     fn finish(&mut self) -> Poll<Step> {
-        self.stderr.poll(&mut Context::from_waker(&self.waker));
         self.group.finish();
+        self.stderr.take_rest();
         Poll::Ready(Step::Done)
     }
 }

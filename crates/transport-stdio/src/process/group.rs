@@ -23,6 +23,8 @@ pub(super) struct Group {
     #[cfg(unix)]
     guard: Option<super::guard::Guard>,
     watch: Watch,
+    /// Whether the watch has said that the leader has ended, which it does once.
+    told: bool,
     /// Something else in our process waited for the leader, so that its id may be a stranger's by now.
     lost: bool,
     finished: bool,
@@ -44,6 +46,7 @@ impl Group {
             #[cfg(unix)]
             guard,
             watch: Watch::default(),
+            told: false,
             lost: false,
             finished: false,
             status: None,
@@ -78,6 +81,16 @@ impl Group {
             }
             std::task::ready!(self.watch.poll(self.leader.id(), cx));
         }
+    }
+
+    /// Likewise, without asking the system before it said that there is something to ask for. Where it does not
+    /// say so, this never completes.
+    pub(super) fn poll_told(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while !self.told {
+            std::task::ready!(self.watch.poll_told(self.leader.id(), cx));
+            self.told = self.has_ended();
+        }
+        Poll::Ready(())
     }
 
     /// Asks all of them to end. Where there are no groups or no such request, the leader is killed.

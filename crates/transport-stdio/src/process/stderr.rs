@@ -1,7 +1,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use futures::{AsyncRead, AsyncWrite};
 
@@ -20,6 +20,9 @@ const MOST_WAITING: usize = 64 << 10;
 
 /// How much is read at once.
 const CHUNK: usize = 16 << 10;
+
+/// What a pipe holds at most, unless an administrator allows for more.
+const LARGEST_PIPE: usize = 1 << 20;
 
 /// Reads a child's stderr, so that the child never waits for us to.
 #[derive(Debug)]
@@ -56,19 +59,43 @@ impl Drain {
             self.buffer.resize(CHUNK, 0);
             match Pin::new(input).poll_read(cx, &mut self.buffer) {
                 Poll::Pending => break,
-                Poll::Ready(Ok(count)) if count > 0 => {
-                    self.buffer.truncate(count);
-                    self.keep();
-                    self.target.take(&self.buffer);
-                }
+                Poll::Ready(Ok(count)) if count > 0 => self.take(count),
                 // Nothing more comes. That a stderr cannot be read is no reason to end anything.
-                Poll::Ready(_) => {
-                    self.input = None;
-                    self.buffer = Vec::new();
-                    self.target.end();
-                }
+                Poll::Ready(_) => self.end(),
             }
         }
+        self.pass_on(cx);
+    }
+
+    /// Takes what those who are dead have left in the pipe. The runtime may not have heard of it yet.
+    pub(super) fn take_rest(&mut self) {
+        // Somebody who left the group may still write, but the dead left no more than fits into a pipe.
+        for _ in 0..LARGEST_PIPE / CHUNK {
+            let Some(input) = &mut self.input else { break };
+            self.buffer.resize(CHUNK, 0);
+            match input.try_read(&mut self.buffer) {
+                Ok(0) => self.end(),
+                Ok(count) => self.take(count),
+                Err(_) => break,
+            }
+        }
+        self.pass_on(&mut Context::from_waker(Waker::noop()));
+    }
+
+    /// Takes the first bytes of the buffer.
+    fn take(&mut self, count: usize) {
+        self.buffer.truncate(count);
+        self.keep();
+        self.target.take(&self.buffer);
+    }
+
+    fn end(&mut self) {
+        self.input = None;
+        self.buffer = Vec::new();
+        self.target.end();
+    }
+
+    fn pass_on(&mut self, cx: &mut Context<'_>) {
         if let Target::Ours(ours) = &mut self.target
             && ours.poll(cx).is_err()
         {

@@ -44,18 +44,34 @@ impl Watch {
         }
     }
 
-    fn of(process: u32) -> Self {
-        #[cfg(target_os = "linux")]
-        if let Some(fd) = i32::try_from(process)
-            .ok()
-            .and_then(rustix::process::Pid::from_raw)
-            .and_then(|pid| rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok())
-            .and_then(|fd| crate::descriptor::register(fd, Interest::READABLE).ok())
+    /// Likewise, but never completes where one would have to look every so often.
+    pub(super) fn poll_told(&mut self, process: u32, cx: &mut Context<'_>) -> Poll<()> {
+        if let Self::Fresh = self
+            && let Some(descriptor) = Self::descriptor(process)
         {
-            return Self::Descriptor(fd);
+            *self = descriptor;
         }
-        let _ = process;
-        Self::interval()
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Descriptor(_) => self.poll(process, cx),
+            _ => Poll::Pending,
+        }
+    }
+
+    fn of(process: u32) -> Self {
+        Self::descriptor(process).unwrap_or_else(Self::interval)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn descriptor(process: u32) -> Option<Self> {
+        let process = rustix::process::Pid::from_raw(process.try_into().ok()?)?;
+        let fd = rustix::process::pidfd_open(process, rustix::process::PidfdFlags::empty()).ok()?;
+        crate::descriptor::register(fd, Interest::READABLE).ok().map(Self::Descriptor)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn descriptor(_process: u32) -> Option<Self> {
+        None
     }
 
     fn interval() -> Self {

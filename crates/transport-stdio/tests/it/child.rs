@@ -133,6 +133,18 @@ fn what_was_said_before_the_end_is_heard() {
 }
 
 #[test]
+fn an_end_is_told_also_while_somebody_else_holds_its_stdout() {
+    run(async {
+        let mut child = spawn(shell(&format!("sleep 1000 & echo '{HELLO}'; exit 6")));
+        let id = child.id();
+        assert_eq!(child.next().await.unwrap().unwrap(), packet(HELLO));
+        assert_eq!(exited(child.next().await.unwrap().unwrap_err()).status.unwrap().code(), Some(6));
+        assert_gone(id);
+        assert!(child.next().await.is_none());
+    });
+}
+
+#[test]
 fn stderr_comes_in_lines_to_whoever_wants_them() {
     run(async {
         let (command, lines) = listen(shell(r"printf 'one\r\n\377\nlast' >&2"));

@@ -2,11 +2,11 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use agentwire_transport_stdio::Command;
+use agentwire_transport_stdio::{Command, Stderr};
 use futures::{SinkExt, StreamExt};
 
 use crate::support::{
-    HELLO, Stranger, assert_gone, example, listen, members, packet, run, shell, spawn, watch,
+    HELLO, LONG, Stranger, assert_gone, example, listen, members, packet, run, shell, spawn, watch,
 };
 
 const SHORT: Duration = Duration::from_millis(100);
@@ -68,7 +68,8 @@ fn an_answer_to_the_end_reaches_whoever_still_listens() {
         let script = format!("(while read line; do :; done; sleep 0.1; echo '{HELLO}') <&0 & exit");
         for tasks in [1, 2] {
             let start = Instant::now();
-            let (mut sink, stream) = spawn(shell(&script).grace(Duration::from_secs(30))).split();
+            let command = shell(&script).stderr(Stderr::Discard).grace(Duration::from_secs(30));
+            let (mut sink, stream) = spawn(command).split();
             let packets = if tasks == 1 {
                 let (closed, packets) = futures::join!(sink.close(), stream.collect::<Vec<_>>());
                 closed.unwrap();
@@ -137,6 +138,11 @@ fn our_own_death_is_the_end_of_all() {
     let mut line = String::new();
     BufReader::new(keeper.stderr.take().unwrap()).read_line(&mut line).unwrap();
     let ids: Vec<u32> = line.split_whitespace().map(|id| id.parse().unwrap()).collect();
+    let start = Instant::now();
+    while !members(ids[0]).into_iter().all(ignores_requests) {
+        assert!(start.elapsed() < LONG, "something does not ignore SIGTERM");
+        std::thread::yield_now();
+    }
     let group = members(ids[0]);
     assert_eq!(group.len(), 3, "the process, its child and the guard");
     let members: Vec<_> = group.into_iter().map(Stranger::of).collect();
@@ -147,6 +153,13 @@ fn our_own_death_is_the_end_of_all() {
         member.wait();
     }
     assert_eq!(crate::support::members(other.id()), [other.id()], "another group was hit");
+}
+
+/// Whether a process ignores SIGTERM.
+fn ignores_requests(id: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(ignored.trim(), 16).unwrap() & (1 << (15 - 1)) != 0
 }
 
 #[test]

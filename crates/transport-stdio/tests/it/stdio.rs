@@ -2,14 +2,19 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc;
+use std::task::Poll;
 use std::thread;
 
+use agentwire_transport_stdio::{Input, Output};
+use futures::{AsyncReadExt, AsyncWriteExt};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
-use crate::support::{HELLO, example, watch};
+use crate::support::{HELLO, LONG, example, run, watch};
 
 /// Starts the echo with these as its stdin and stdout.
 fn echo(stdin: impl Into<OwnedFd>, stdout: impl Into<OwnedFd>) -> Child {
@@ -89,18 +94,52 @@ fn one_socket_for_both() {
 #[test]
 fn named_pipes() {
     let folder = tempfile::tempdir().unwrap();
-    let open = |name: &str| {
-        let path = folder.path().join(name);
-        rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        // While it is open for both, neither open waits for the other.
-        let _both = File::options().read(true).write(true).open(&path).unwrap();
-        (File::open(&path).unwrap(), File::options().write(true).open(&path).unwrap())
-    };
-    let (stdin, to) = open("in");
-    let (from, stdout) = open("out");
+    let (stdin, to) = named_pipe(&folder.path().join("in"));
+    let (from, stdout) = named_pipe(&folder.path().join("out"));
     let child = echo(stdin, stdout);
     converse(&child, to, from);
     ends(child);
+}
+
+/// A new named pipe's ends.
+fn named_pipe(path: &Path) -> (File, File) {
+    rustix::fs::mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    // While it is open for both, neither open waits for the other.
+    let _both = File::options().read(true).write(true).open(path).unwrap();
+    (File::open(path).unwrap(), File::options().write(true).open(path).unwrap())
+}
+
+#[test]
+fn nothing_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pipe_in, pipe_out) = std::io::pipe().unwrap();
+    let (socket_in, socket_out) = UnixStream::pair().unwrap();
+    let (named_in, named_out) = named_pipe(&folder.path().join("pipe"));
+    let (master, slave) = terminal();
+    let inputs: [OwnedFd; 5] =
+        [pipe_in.into(), socket_in.into(), named_in.into(), slave.try_clone().unwrap().into(), master.into()];
+    let outputs: [OwnedFd; 4] = [pipe_out.into(), socket_out.into(), named_out.into(), slave.into()];
+    let (done, finished) = mpsc::channel();
+    thread::spawn(move || {
+        run(async {
+            let mut inputs = inputs.map(|fd| Input::of(fd).unwrap());
+            for input in &mut inputs {
+                assert!(futures::poll!(input.read(&mut [0; 100])).is_pending());
+            }
+            for fd in outputs {
+                let mut output = Output::of(fd).unwrap();
+                let mut written = 0;
+                while let Poll::Ready(count) = futures::poll!(output.write(&[b'x'; 100_000])) {
+                    written += count.unwrap();
+                    assert!(written < 10 << 20);
+                    tokio::task::yield_now().await;
+                }
+                assert!(written > 0);
+            }
+            done.send(()).unwrap();
+        });
+    });
+    finished.recv_timeout(LONG).expect("something blocks");
 }
 
 #[test]

@@ -1,0 +1,34 @@
+use std::io::{PipeWriter, pipe};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+/// A process in the group of a command that kills the group when we are gone.
+///
+/// However we end, the system closes our end of the pipe that it reads from. It takes no notice of the signals
+/// with which a command is asked to end.
+#[derive(Debug)]
+pub(super) struct Guard {
+    process: Child,
+    /// Nothing is ever written to it, and no other process has it.
+    #[expect(dead_code, reason = "it is held for the moment when it closes")]
+    line: PipeWriter,
+}
+
+/// `kill` with the process 0 means the whole group of whoever says it.
+const SCRIPT: &str = "trap '' TERM INT HUP QUIT; read _; kill -KILL 0";
+
+impl Guard {
+    /// Puts a guard into the group of `leader`. None when the group is gone or there is no shell.
+    pub(super) fn spawn(leader: u32) -> Option<Self> {
+        let group = i32::try_from(leader).ok()?;
+        let (reader, line) = pipe().ok()?;
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", SCRIPT]).env_clear().current_dir("/").process_group(group);
+        command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
+        Some(Self { process: command.spawn().ok()?, line })
+    }
+
+    pub(super) fn into_process(self) -> Child {
+        self.process
+    }
+}

@@ -1,0 +1,104 @@
+//! The faults that need more than a few words.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use rustix::process::{Signal, getpid, kill_process};
+use rustix::stdio::{dup2_stdin, dup2_stdout};
+
+/// How much is written at once.
+const PIECE: usize = 64 << 10;
+
+/// Lines that are no messages, each for another reason. The last is half a message, ended.
+const GARBAGE: [&[u8]; 9] = [
+    b"Starting up... please wait",
+    b"\xff\xfe\x80\x00\x01 not UTF-8 \xc3\x28",
+    b"{\"jsonrpc\":\"2.0\",\"id\":",
+    b"[]",
+    b"[[[[[[",
+    b"null",
+    b"{\"jsonrpc\":\"1.0\",\"hello\":true}",
+    b"\x00\x00\x00\x00",
+    b"{\"jsonrpc\":\"2.0\",\"result\":{}}",
+];
+
+pub(crate) fn exit() -> ! {
+    eprintln!("scripted: I have had enough");
+    std::process::exit(3)
+}
+
+pub(crate) fn kill() -> ! {
+    kill_process(getpid(), Signal::KILL).expect("one may kill oneself");
+    unreachable!("nobody survives this signal")
+}
+
+pub(crate) fn half_line() -> ! {
+    say(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    exit()
+}
+
+/// Gives the descriptor back to the system; what stands in its place is nobody's pipe.
+pub(crate) fn close_stdout() {
+    dup2_stdout(null()).expect("a descriptor can be replaced");
+}
+
+/// See [`close_stdout`].
+pub(crate) fn close_stdin() {
+    dup2_stdin(null()).expect("a descriptor can be replaced");
+}
+
+fn null() -> File {
+    File::options().read(true).write(true).open("/dev/null").expect("every system has it")
+}
+
+pub(crate) fn sleep_for_ever() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+pub(crate) fn garbage() {
+    for line in GARBAGE {
+        say(line);
+        say(b"\n");
+    }
+}
+
+/// Speaks without a pause.
+pub(crate) fn flood() -> ! {
+    let lines = b"{\"jsonrpc\":\"2.0\",\"method\":\"_noise\"}\n".repeat(1000);
+    loop {
+        say(&lines);
+    }
+}
+
+/// A line of a gigabyte that begins and ends like this.
+pub(crate) fn gigabyte(start: &str, end: &str) {
+    say(start.as_bytes());
+    let piece = vec![b'x'; PIECE];
+    for _ in 0..(1 << 30) / PIECE {
+        say(&piece);
+    }
+    say(end.as_bytes());
+}
+
+/// 8 MiB on stderr.
+pub(crate) fn chatter() {
+    let line = [b"chatter ".repeat(127), b"chatter\n".to_vec()].concat();
+    let mut stderr = io::stderr().lock();
+    for _ in 0..(8 << 20) / line.len() {
+        // Nobody has to listen.
+        if stderr.write_all(&line).is_err() {
+            return;
+        }
+    }
+}
+
+/// Writes to stdout. A peer to whom nobody listens is done.
+pub(crate) fn say(bytes: &[u8]) {
+    let mut stdout = io::stdout().lock();
+    if stdout.write_all(bytes).and_then(|()| stdout.flush()).is_err() {
+        std::process::exit(4);
+    }
+}

@@ -1,0 +1,53 @@
+//! An agent or an MCP server that goes wrong as it is told.
+//!
+//! ```text
+//! scripted_peer agent|server [MOMENT FAULT] [stubborn] [grandchild]
+//! ```
+//!
+//! It speaks the least that the protocol asks for, correctly, until MOMENT; then FAULT happens to it. What the
+//! moments and faults are is told in `script.rs`. With `stubborn` it ends neither when its stdin does nor on
+//! SIGTERM. With `grandchild` it starts a process that holds all of its streams and would run for minutes.
+//!
+//! Nothing of it is shared with the programs that it tests.
+
+mod faults;
+mod script;
+mod speaking;
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use self::script::Script;
+use self::speaking::Peer;
+
+/// Set once SIGTERM is ignored.
+const STUBBORN: &str = "SCRIPTED_PEER_IS_STUBBORN";
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let script = Script::parse(&arguments).expect("the arguments are those of the first lines of this file");
+    if script.stubborn && std::env::var_os(STUBBORN).is_none() {
+        ignore_terminate(&arguments);
+    }
+    if script.grandchild {
+        // It is nobody's to wait for: that it is left over is the point.
+        drop(Command::new("sleep").arg("600").spawn().expect("`sleep` starts"));
+    }
+    let stubborn = script.stubborn;
+    Peer::new(script).run();
+    if stubborn {
+        faults::sleep_for_ever();
+    }
+}
+
+/// Becomes itself again, with SIGTERM ignored. What a shell ignores stays ignored in what it becomes.
+fn ignore_terminate(arguments: &[String]) {
+    let ourselves = std::env::current_exe().expect("a program knows where it is");
+    let failed = Command::new("/bin/sh")
+        .args(["-c", "trap '' TERM; exec \"$0\" \"$@\""])
+        .arg(ourselves)
+        .args(arguments)
+        .env(STUBBORN, "1")
+        .exec();
+    panic!("the shell does not start: {failed}");
+}

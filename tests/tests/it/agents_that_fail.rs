@@ -1,0 +1,93 @@
+//! `agentwire chat` with agents that go wrong.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::binaries::scripted;
+use crate::program::{Program, SOON};
+use crate::rows;
+
+/// What the scripted agent says in a turn that goes well.
+const WELL: &str = "working done";
+
+/// Begins to talk to an agent that has so many seconds to open the session.
+fn chat(script: &str, limit: &str) -> Program {
+    let agent = scripted(&format!("agent {script}"));
+    let mut program = Program::start(&["chat", "--timeout", limit, "--agent", &agent, "hello"]);
+    program.close_stdin();
+    program
+}
+
+#[test]
+fn the_end_of_an_agent_is_told_with_its_reason() {
+    let faults = [
+        ("exit", "exited with status 3; its last words were: scripted: I have had enough"),
+        ("kill", "was killed by SIGKILL"),
+        ("half-line", "exited with status 3"),
+        ("close-stdout", "the connection closed"),
+        ("close-both", "the connection closed"),
+        ("close-both stubborn", "the connection closed"),
+        ("exit grandchild", "exited with status 3"),
+        ("kill grandchild", "was killed by SIGKILL"),
+    ];
+    let moments = ["start", "initialize", "open", "turn"];
+    let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|row| (moment, row))).collect();
+    rows::for_each(&rows, |(moment, (fault, words))| {
+        chat(&format!("{moment} {fault}"), "10").end(SOON).exits(1).tells(words);
+    });
+}
+
+#[test]
+fn an_agent_that_says_nothing_is_given_its_time_and_no_more() {
+    let faults =
+        ["silent", "deaf", "flood", "wrong-id", "silent stubborn", "flood stubborn", "silent grandchild"];
+    let moments = [("start", "initialize"), ("initialize", "initialize"), ("open", "session/new")];
+    let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|fault| (moment, fault))).collect();
+    rows::for_each(&rows, |((moment, method), fault)| {
+        let ended = chat(&format!("{moment} {fault}"), "1").end(SOON);
+        ended.exits(1).tells(&format!("{method}: no answer within 1s"));
+    });
+}
+
+#[test]
+fn an_agent_that_answers_wrongly_is_told_of() {
+    let rows = [
+        ("initialize version", "the agent speaks version 99"),
+        ("initialize refuse", "initialize: the peer refused: scripted: I would rather not"),
+        ("open refuse", "session/new: the peer refused: scripted: I would rather not"),
+        ("turn refuse", "session/prompt: the peer refused: scripted: I would rather not"),
+        ("initialize wrong-shape", "initialize: the answer cannot be read"),
+        ("open wrong-shape", "session/new: the answer cannot be read"),
+        ("turn wrong-shape", "session/prompt: the answer cannot be read"),
+    ];
+    rows::for_each(&rows, |(script, words)| {
+        chat(script, "10").end(SOON).exits(1).tells(words);
+    });
+}
+
+#[test]
+fn noise_does_not_disturb_a_conversation() {
+    let noises = ["garbage", "strays", "chatter"];
+    let moments = ["start", "initialize", "open", "turn"];
+    let rows = moments.iter().flat_map(|moment| noises.map(|noise| format!("{moment} {noise}")));
+    let rows: Vec<_> = rows.chain(["grandchild".into(), "stubborn grandchild".into()]).collect();
+    rows::for_each(&rows, |script| {
+        chat(script, "10").end(SOON).exits(0).prints(WELL);
+    });
+}
+
+/// A turn takes as long as it takes, so nobody but the person ends one with an agent that is silent.
+#[test]
+fn a_second_interrupt_ends_a_turn_with_an_agent_that_does_not_listen() {
+    let faults = ["silent", "deaf", "flood", "wrong-id", "close-stdin", "deaf stubborn", "deaf grandchild"];
+    rows::for_each(&faults, |fault| {
+        let program = chat(&format!("turn {fault}"), "10");
+        program.stdout.words("working");
+        program.signal(Signal::INT);
+        // Two that arrive together would be one.
+        std::thread::sleep(Duration::from_millis(100));
+        program.signal(Signal::INT);
+        program.end(SOON).exits(1).tells("error: ");
+    });
+}

@@ -1,0 +1,57 @@
+//! The programs under test.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+/// The `agentwire` command, built once for all tests, with their own profile and in their own target folder.
+pub(crate) fn agentwire() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(build)
+}
+
+/// The command line of a scripted peer; `script` is what its `main.rs` says.
+pub(crate) fn scripted(script: &str) -> String {
+    format!("'{}' {script}", env!("CARGO_BIN_EXE_scripted_peer"))
+}
+
+fn build() -> PathBuf {
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--package", "agentwire-cli", "--message-format", "json-render-diagnostics"])
+        .args(place())
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("cargo starts");
+    assert!(output.status.success(), "`agentwire` cannot be built");
+    let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
+    let executable = messages.lines().find_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let is_it = message["target"]["name"] == "agentwire";
+        message["executable"].as_str().filter(|_| is_it).map(PathBuf::from)
+    });
+    executable.expect("cargo says where it put the program")
+}
+
+/// The options with which cargo builds to where this test was built to: `[target/][triple/]profile/`.
+fn place() -> Vec<String> {
+    let here = Path::new(env!("CARGO_BIN_EXE_scripted_peer"));
+    let name = |path: &Path| path.file_name().expect("it has a name").to_string_lossy().into_owned();
+    let profile = here.parent().expect("a program is in a folder");
+    let above = profile.parent().expect("a profile's folder is in another");
+    let profile = match name(profile) {
+        debug if debug == "debug" => "dev".to_owned(),
+        profile => profile,
+    };
+    let mut options = vec!["--profile".to_owned(), profile];
+    let target = if above.join("CACHEDIR.TAG").exists() {
+        above
+    } else {
+        options.extend(["--target".to_owned(), name(above)]);
+        above.parent().expect("a target's folder is in another")
+    };
+    options.extend(["--target-dir".to_owned(), target.to_string_lossy().into_owned()]);
+    options
+}

@@ -1,0 +1,119 @@
+//! Client, agent and MCP server, all ours, and all at work.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::binaries::scripted;
+use crate::program::{Program, SOON};
+
+#[test]
+fn a_tool_is_called_through_the_whole_chain() {
+    let ended = Program::run(&["chat", "/call add {\"a\": 2, \"b\": 40}"], SOON);
+    ended.exits(0).prints("42");
+    let ended = Program::run(&["chat", "/tools"], SOON);
+    ended.exits(0).prints("Add two numbers").prints("cancelled-count");
+}
+
+#[test]
+fn a_session_has_the_servers_that_were_named() {
+    let server = format!("mine={}", scripted("server"));
+    let other = format!("other={}", scripted("server"));
+    let ended = Program::run(&["chat", "--mcp", &server, "/call ping"], SOON);
+    ended.exits(0).prints("pong");
+    let ended = Program::run(&["chat", "--mcp", &server, "--mcp", &other, "/tools"], SOON);
+    ended.exits(0).prints("mine__ping").prints("other__ping");
+}
+
+#[test]
+fn the_prompt_may_come_from_stdin() {
+    let mut program = Program::start(&["chat"]);
+    assert!(program.write(b"hello, two\nlines"));
+    program.close_stdin();
+    program.end(SOON).exits(0).prints("You said: hello, two\nlines");
+}
+
+#[test]
+fn files_and_commands_are_the_clients_and_need_its_permission() {
+    let folder = tempfile::tempdir().expect("there is room");
+    fs::write(folder.path().join("a.txt"), "what is in it").expect("it can be written");
+    let chat = |arguments: &[&str]| {
+        let mut words = vec!["chat"];
+        words.extend(arguments);
+        let mut program = Program::start_in(folder.path(), &words);
+        program.close_stdin();
+        program.end(SOON)
+    };
+    chat(&["--yes", "/read a.txt"]).exits(0).prints("what is in it");
+    chat(&["--yes", "/write b.txt something new"]).exits(0);
+    assert_eq!(fs::read_to_string(folder.path().join("b.txt")).expect("it was written"), "something new");
+    chat(&["--yes", "/run echo $((6 * 7)) && pwd"]).exits(0).prints("42\n");
+
+    let refused = chat(&["/write c.txt nothing"]);
+    refused.exits(0).prints("not permitted");
+    assert!(!folder.path().join("c.txt").exists(), "{refused}");
+    let elsewhere = chat(&["--yes", "/read /etc/hostname"]);
+    elsewhere.exits(0).prints("✗ Read /etc/hostname");
+
+    let other = tempfile::tempdir().expect("there is room");
+    let other = other.path().to_str().expect("it is UTF-8");
+    let ended = chat(&["--yes", "--cwd", other, "/run pwd"]);
+    ended.exits(0).prints(other);
+}
+
+#[test]
+fn an_interrupt_cancels_the_turn() {
+    let rows = [
+        ("/slow 600", "This takes"),
+        ("/call slow {\"seconds\": 600, \"steps\": 6000}", "step 1 of 6000"),
+        ("/run exec sleep 604", "Run"),
+        ("/burst 1000000000", "99 "),
+    ];
+    for (prompt, prints) in rows {
+        for json in [false, true] {
+            let mut words = vec!["chat", "--yes", prompt];
+            words.extend(json.then_some("--json"));
+            let mut program = Program::start(&words);
+            program.close_stdin();
+            program.stdout.words(prints);
+            program.signal(Signal::INT);
+            let ended = program.end(SOON);
+            ended.exits(0).prints(if json { "{\"stopReason\":\"cancelled\"}\n" } else { "[cancelled]\n" });
+        }
+    }
+}
+
+/// The session is open, and everybody waits for the person.
+#[test]
+fn nobody_waits_for_a_prompt_in_vain() {
+    // The agent goes.
+    let mut program = waiting(&["chat", "--json"]);
+    program.family.find("agentwire agent").signal(Signal::KILL);
+    program.end(SOON).exits(1).tells("was killed by SIGKILL");
+    // The person goes.
+    let program = waiting(&["chat", "--json"]);
+    program.signal(Signal::INT);
+    program.end(SOON).exits(1).tells("interrupted");
+}
+
+/// The agent has stopped reading, and the prompt is longer than what fits into a pipe.
+#[test]
+fn an_interrupt_ends_a_prompt_that_is_not_taken() {
+    let agent = scripted("agent open deafen stubborn");
+    let mut program = waiting(&["chat", "--json", "--agent", &agent]);
+    program.write(&b"all work and no play ".repeat(50_000));
+    program.close_stdin();
+    for _ in 0..2 {
+        thread::sleep(Duration::from_millis(200));
+        program.signal(Signal::INT);
+    }
+    program.end(SOON).exits(1);
+}
+
+fn waiting(words: &[&str]) -> Program {
+    let program = Program::start(words);
+    program.stdout.words("{\"session\":");
+    program
+}

@@ -1,0 +1,156 @@
+//! What scripts rely on: exit codes, JSON one object a line, nothing else on stdout.
+
+use serde_json::Value;
+
+use crate::binaries::{agentwire, scripted};
+use crate::program::{Ended, Program, SOON};
+use crate::rows;
+
+fn run(arguments: &[&str]) -> Ended {
+    Program::run(arguments, SOON)
+}
+
+fn server() -> String {
+    format!("'{}' server", agentwire().display())
+}
+
+#[test]
+fn exit_codes() {
+    let ours = server();
+    let refuses = scripted("agent turn refuse");
+    let rows: Vec<(Vec<&str>, i32)> = vec![
+        (vec!["--help"], 0),
+        (vec!["--version"], 0),
+        (vec!["chat", "hello"], 0),
+        (vec!["chat"], 0),
+        (vec!["agent"], 0),
+        (vec!["server"], 0),
+        (vec!["server", "--stdio"], 0),
+        (vec!["tools", &ours], 0),
+        (vec!["call", &ours, "add", "{\"a\": 1, \"b\": 2}"], 0),
+        (vec!["call", &ours, "cancelled-count"], 0),
+        // The other side failed or refused.
+        (vec!["chat", "--agent", &refuses, "hello"], 1),
+        (vec!["chat", "--agent", "/bin/true", "hello"], 1),
+        (vec!["chat", "--agent", "/bin/false", "hello"], 1),
+        (vec!["chat", "--agent", "/no/such/agent", "hello"], 1),
+        (vec!["tools", "/bin/true"], 1),
+        (vec!["tools", "/no/such/server"], 1),
+        (vec!["call", &ours, "no-such-tool"], 1),
+        (vec!["call", &ours, "fail"], 1),
+        (vec!["call", &ours, "add", "{\"a\": true}"], 1),
+        // Wrong usage.
+        (vec![], 2),
+        (vec!["no-such-command"], 2),
+        (vec!["chat", "--no-such-option"], 2),
+        (vec!["chat", "two", "prompts"], 2),
+        (vec!["chat", "--agent", "", "hello"], 2),
+        (vec!["chat", "--agent", "'", "hello"], 2),
+        (vec!["chat", "--mcp", "no-equals-sign", "hello"], 2),
+        (vec!["chat", "--mcp", "name='", "hello"], 2),
+        (vec!["chat", "--timeout", "soon", "hello"], 2),
+        (vec!["chat", "--timeout", "-1", "hello"], 2),
+        (vec!["chat", "--cwd", "/no/such/folder", "hello"], 2),
+        (vec!["tools"], 2),
+        (vec!["tools", ""], 2),
+        (vec!["tools", "'"], 2),
+        (vec!["call", &ours], 2),
+        (vec!["call", &ours, "add", "[1, 2]"], 2),
+        (vec!["call", &ours, "add", "{"], 2),
+    ];
+    rows::for_each(&rows, |(arguments, code)| {
+        let ended = run(arguments);
+        ended.exits(*code);
+        assert!(*code == 0 || !ended.stderr.is_empty(), "it says why: {ended}");
+        assert!(*code != 2 || ended.stdout.is_empty(), "stdout is for what was asked for: {ended}");
+        assert!(!ended.stderr.contains("panicked"), "{ended}");
+    });
+}
+
+/// The names of the objects' members, each object having one that says what it is.
+fn kinds(objects: &[Value]) -> Vec<&str> {
+    let first = |object| Value::as_object(object).and_then(|object| object.keys().next());
+    objects.iter().filter_map(first).map(String::as_str).collect()
+}
+
+#[test]
+fn a_turn_as_json() {
+    let ended = run(&["chat", "--json", "/call add {\"a\": 2, \"b\": 40}"]);
+    let objects = ended.exits(0).objects();
+    let kinds = kinds(&objects);
+    assert_eq!(kinds[..2], ["initialized", "session"], "{ended}");
+    assert_eq!(kinds.last(), Some(&"stopReason"), "{ended}");
+    assert!(kinds[2..kinds.len() - 1].iter().all(|kind| *kind == "update"), "{ended}");
+    assert_eq!(objects.last().map(|last| &last["stopReason"]), Some(&"end_turn".into()));
+    ended.prints("\"status\":\"completed\"").prints("42");
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn failures_as_json() {
+    let (refuses, ends, wrong) =
+        (scripted("agent open refuse"), scripted("agent turn exit"), scripted("agent open deaf"));
+    let rows: [(&[&str], Value, &str); 4] = [
+        (&["chat", "--json", "--agent", &refuses, "hi"], (-32000).into(), "I would rather not"),
+        (&["chat", "--json", "--agent", &ends, "hi"], Value::Null, "exited with status 3"),
+        (&["chat", "--json", "--timeout", "1", "--agent", &wrong, "hi"], Value::Null, "no answer within 1s"),
+        (&["tools", "--json", "/bin/false"], Value::Null, "exited with status 1"),
+    ];
+    rows::for_each(&rows, |(arguments, code, words)| {
+        let ended = run(arguments);
+        let objects = ended.exits(1).tells(words).objects();
+        let error = &objects.last().expect("the failure is told")["error"];
+        assert_eq!(error["code"], *code, "{ended}");
+        assert!(error["message"].as_str().is_some_and(|text| text.contains(words)), "{ended}");
+    });
+}
+
+#[test]
+fn tools_and_results_as_json() {
+    let server = server();
+    let tools = run(&["tools", "--json", &server]).exits(0).objects();
+    assert!(
+        tools.iter().any(|tool| tool["name"] == "add" && tool["inputSchema"]["type"] == "object"),
+        "{tools:?}"
+    );
+
+    let ended = run(&["call", "--json", &server, "slow", "{\"seconds\": 0.01, \"steps\": 3}"]);
+    let objects = ended.exits(0).objects();
+    assert_eq!(kinds(&objects), ["progress", "progress", "progress", "result"], "{ended}");
+    assert_eq!(objects[2]["progress"]["progress"], 3, "{ended}");
+
+    let ended = run(&["call", "--json", &server, "fail"]);
+    let objects = ended.exits(1).objects();
+    assert_eq!(kinds(&objects), ["result"], "what the tool says is no failure of ours: {ended}");
+    assert_eq!(objects[0]["result"]["isError"], true, "{ended}");
+}
+
+/// What an agent writes to stderr is passed on to ours, and never to stdout.
+#[test]
+fn logs_go_to_stderr() {
+    for json in [false, true] {
+        let agent = format!("sh -c 'echo a log line >&2; exec {}'", scripted("agent").replace('\'', "\""));
+        let mut arguments = vec!["chat", "--agent", &agent, "hello"];
+        arguments.extend(json.then_some("--json"));
+        let ended = run(&arguments);
+        ended.exits(0).tells("a log line");
+        assert!(!ended.stdout.contains("log line"), "{ended}");
+        assert!(!json || ended.objects().len() == 5, "{ended}");
+    }
+}
+
+#[test]
+fn what_others_write_does_not_steer_the_terminal() {
+    let ended = run(&["chat", "\u{1b}[2Jhello\u{7}"]);
+    ended.exits(0).prints("[2Jhello");
+    assert!(!ended.stdout.contains(['\u{1b}', '\u{7}']), "{ended}");
+}
+
+#[test]
+fn a_reader_that_has_enough_ends_it() {
+    let mut program = Program::start(&["chat", "/burst 1000000000"]);
+    program.close_stdin();
+    program.stdout.words("99 ");
+    program.close_stdout();
+    program.end(SOON).exits(1).tells("Broken pipe");
+}

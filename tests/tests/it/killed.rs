@@ -1,0 +1,143 @@
+//! Programs that are killed while they are busy. No code of theirs runs then; all others must end all the same.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::binaries::{agentwire, scripted};
+use crate::program::{Program, SOON};
+use crate::rows;
+
+/// How long the others may take to end.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+/// How `agentwire chat` may be busy, and what it prints or who runs then.
+fn chats() -> Vec<(Vec<String>, &'static str, &'static str)> {
+    let slow = "/call slow {\"seconds\": 600, \"steps\": 6000}";
+    let good = format!("good='{}' server", agentwire().display());
+    let stubborn = format!("bad={}", scripted("server stubborn grandchild"));
+    let row = |arguments: &[&str], prints, runs| {
+        (arguments.iter().map(|&word| word.into()).collect(), prints, runs)
+    };
+    vec![
+        row(&[slow], "step 1 of 6000", "agentwire server"),
+        row(&["--mcp", &good, "--mcp", &stubborn, slow], "step 1 of 6000", "scripted_peer server stubborn"),
+        row(&["--yes", "/run exec sleep 601"], "Run", "sleep 601"),
+        row(&["--yes", "/run trap '' TERM HUP; sleep 602; :"], "Run", "sleep 602"),
+        row(
+            &["--agent", &scripted("agent turn silent"), "hello"],
+            "working",
+            "scripted_peer agent turn silent",
+        ),
+        row(
+            &["--agent", &scripted("agent turn silent stubborn grandchild"), "hello"],
+            "working",
+            "sleep 600",
+        ),
+    ]
+}
+
+fn chat(arguments: &[String], prints: &str, runs: &str) -> Program {
+    let mut words = vec!["chat"];
+    words.extend(arguments.iter().map(String::as_str));
+    let mut program = Program::start(&words);
+    program.close_stdin();
+    program.stdout.words(prints);
+    program.family.find(runs);
+    program
+}
+
+#[test]
+fn a_killed_chat_leaves_nobody_behind() {
+    rows::for_each(&chats(), |(arguments, prints, runs)| {
+        let program = chat(arguments, prints, runs);
+        program.signal(Signal::KILL);
+        let ended = program.end(AT_ONCE);
+        assert_eq!(ended.code(), None, "{ended}");
+    });
+}
+
+/// Whatever runs under it is asked first, and so the turn.
+#[test]
+fn a_chat_that_is_asked_to_end_leaves_nobody_behind() {
+    rows::for_each(&chats(), |(arguments, prints, runs)| {
+        let program = chat(arguments, prints, runs);
+        program.signal(Signal::TERM);
+        std::thread::sleep(Duration::from_millis(100));
+        program.signal(Signal::TERM);
+        let ended = program.end(SOON);
+        assert!(ended.code().is_some(), "{ended}");
+    });
+}
+
+#[test]
+fn a_killed_agent_is_told_of_and_leaves_nobody_behind() {
+    let rows = [
+        ("/slow 600", "This takes"),
+        ("/call slow {\"seconds\": 600, \"steps\": 6000}", "step 1 of 6000"),
+        ("/run exec sleep 603", "Run"),
+        ("/burst 1000000000", "99 "),
+    ];
+    rows::for_each(&rows, |(prompt, prints)| {
+        for signal in [Signal::KILL, Signal::TERM] {
+            let mut program = chat(&["--yes".into(), (*prompt).into()], prints, "agentwire server");
+            program.family.find("agentwire agent").signal(signal);
+            let name = if signal == Signal::KILL { "SIGKILL" } else { "SIGTERM" };
+            program.end(AT_ONCE).exits(1).tells(&format!("was killed by {name}"));
+        }
+    });
+}
+
+/// An agent that is stopped is one that says nothing.
+#[test]
+fn a_stopped_agent_can_be_left() {
+    let mut program = chat(&["/slow 600".into()], "This takes", "agentwire server");
+    program.family.find("agentwire agent").signal(Signal::STOP);
+    program.signal(Signal::INT);
+    std::thread::sleep(Duration::from_millis(100));
+    program.signal(Signal::INT);
+    program.end(SOON).exits(1).tells("interrupted");
+}
+
+#[test]
+fn a_killed_server_fails_the_call_and_not_the_turn() {
+    let mut program = chat(
+        &["/call slow {\"seconds\": 600, \"steps\": 6000}".into()],
+        "step 1 of 6000",
+        "agentwire server",
+    );
+    program.family.find("agentwire server").signal(Signal::KILL);
+    program.end(AT_ONCE).exits(0).prints("was killed by SIGKILL");
+}
+
+#[test]
+fn a_killed_server_is_told_of_by_whoever_calls_it() {
+    let server = format!("'{}' server", agentwire().display());
+    let mut program = Program::start(&["call", &server, "slow", "{\"seconds\": 600, \"steps\": 6000}"]);
+    program.stderr.words("step 1 of 6000");
+    program.family.find("agentwire server").signal(Signal::KILL);
+    program.end(AT_ONCE).exits(1).tells("was killed by SIGKILL");
+}
+
+#[test]
+fn a_call_that_is_ended_leaves_nobody_behind() {
+    let rows = [
+        ("server turn silent", Signal::KILL),
+        ("server turn silent stubborn grandchild", Signal::KILL),
+        ("server turn silent", Signal::INT),
+        ("server turn silent stubborn grandchild", Signal::INT),
+        ("server turn silent stubborn", Signal::TERM),
+        ("server initialize silent stubborn", Signal::INT),
+    ];
+    rows::for_each(&rows, |(script, signal)| {
+        let mut program = Program::start(&["call", &scripted(script), "ping"]);
+        program.family.find(&format!("scripted_peer {script}"));
+        program.family.find("trap '' TERM INT HUP QUIT; read _");
+        program.signal(*signal);
+        let ended = program.end(SOON);
+        match *signal {
+            Signal::KILL => assert_eq!(ended.code(), None, "{ended}"),
+            _ => drop(ended.exits(1).tells("interrupted")),
+        }
+    });
+}

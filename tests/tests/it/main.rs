@@ -1,0 +1,19 @@
+//! Whole programs against each other, started as processes, with every way to go wrong that we could think of.
+//!
+//! Killing any party at any moment must end in a clear error on the other side in bounded time, and leave no
+//! process behind.
+
+#![cfg(target_os = "linux")]
+
+mod agents_that_fail;
+mod binaries;
+mod chain;
+mod clients_that_fail;
+mod command_line;
+mod conversation;
+mod family;
+mod killed;
+mod long_lines;
+mod program;
+mod rows;
+mod servers_that_fail;

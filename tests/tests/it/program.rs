@@ -1,0 +1,294 @@
+//! A program that runs: what it says, how it ends, and who is left then.
+
+use std::fmt;
+use std::fs;
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::binaries::agentwire;
+use crate::family::Family;
+
+/// How long anything that should happen at once may take on a machine that is busy.
+pub(crate) const SOON: Duration = Duration::from_secs(10);
+
+/// How often to look.
+const STEP: Duration = Duration::from_millis(20);
+
+/// An `agentwire` that was started, with pipes to all of its streams.
+#[derive(Debug)]
+pub(crate) struct Program {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    pub(crate) stdout: Heard,
+    pub(crate) stderr: Heard,
+    pub(crate) family: Family,
+    started: Instant,
+}
+
+/// How a program ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+    /// The most memory that was seen in use, in MiB.
+    pub(crate) peak_memory: u64,
+}
+
+impl Program {
+    /// Starts `agentwire` with these arguments.
+    pub(crate) fn start<A: AsRef<str>>(arguments: &[A]) -> Self {
+        Self::start_in(Path::new("/"), arguments)
+    }
+
+    /// Starts it in a folder.
+    pub(crate) fn start_in<A: AsRef<str>>(folder: &Path, arguments: &[A]) -> Self {
+        let family = Family::new();
+        let mut command = Command::new(agentwire());
+        command.args(arguments.iter().map(AsRef::as_ref)).current_dir(folder).process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        family.mark(&mut command);
+        let mut child = command.spawn().expect("agentwire starts");
+        let stdin = child.stdin.take();
+        let stdout = Heard::listen(child.stdout.take().expect("it is a pipe"));
+        let stderr = Heard::listen(child.stderr.take().expect("it is a pipe"));
+        Self { child, stdin, stdout, stderr, family, started: Instant::now() }
+    }
+
+    /// Runs it with an empty stdin to its end, which must come in time and leave nobody behind.
+    pub(crate) fn run<A: AsRef<str>>(arguments: &[A], within: Duration) -> Ended {
+        let mut program = Self::start(arguments);
+        program.close_stdin();
+        program.end(within)
+    }
+
+    /// Writes to its stdin. Whether anybody took it.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> bool {
+        self.stdin.as_mut().expect("stdin is open").write_all(bytes).is_ok()
+    }
+
+    pub(crate) fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = Pid::from_child(&self.child);
+        kill_process(id, signal).expect("it was not waited for");
+    }
+
+    /// The most memory that it ever had in use, in MiB. None once it has ended.
+    pub(crate) fn peak_memory(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let kilobytes: u64 = peak.trim().trim_end_matches(" kB").parse().expect("the kernel writes numbers");
+        Some(kilobytes >> 10)
+    }
+
+    /// Closes our end of its stdout, as a reader does who is gone.
+    pub(crate) fn close_stdout(&mut self) {
+        self.stdout.stop();
+    }
+
+    /// Waits for its end, and then for that of everybody it started.
+    pub(crate) fn end(mut self, within: Duration) -> Ended {
+        let deadline = Instant::now() + within;
+        let mut peak_memory = 0;
+        let status = loop {
+            peak_memory = self.peak_memory().unwrap_or(peak_memory);
+            // Also to learn of those whom only their group gives away.
+            let living = self.family.living();
+            if let Some(status) = self.child.try_wait().expect("it is our child") {
+                break status;
+            }
+            if Instant::now() >= deadline {
+                let (stdout, stderr) = (self.stdout.text(), self.stderr.text());
+                let (stdout, stderr) = (tail(&stdout), tail(&stderr));
+                panic!("it does not end in {within:?}\n{living:#?}\nstdout: {stdout}\nstderr: {stderr}");
+            }
+            thread::sleep(STEP);
+        };
+        let took = self.started.elapsed();
+        self.family.gone(Duration::from_secs(3));
+        let (stdout, stderr) = (self.stdout.to_end(), self.stderr.to_end());
+        Ended { status, stdout, stderr, took, peak_memory }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ended = self.child.kill();
+        let _waited = self.child.wait();
+    }
+}
+
+impl Ended {
+    /// The exit code, where there is one.
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// The lines of stdout, each of which must be a JSON object.
+    pub(crate) fn objects(&self) -> Vec<Value> {
+        let object = |line: &str| match serde_json::from_str(line) {
+            Ok(Value::Object(object)) => Value::Object(object),
+            other => panic!("a line of stdout is no object: {line}: {other:?}"),
+        };
+        assert!(self.stdout.is_empty() || self.stdout.ends_with('\n'), "the last line has no end: {self}");
+        self.stdout.lines().map(object).collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn exits(&self, code: i32) -> &Self {
+        assert_eq!(self.code(), Some(code), "{self}");
+        self
+    }
+
+    /// What a person is told on stderr holds these words.
+    #[track_caller]
+    pub(crate) fn tells(&self, words: &str) -> &Self {
+        assert!(self.stderr.contains(words), "stderr does not say {words:?}: {self}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn prints(&self, words: &str) -> &Self {
+        assert!(self.stdout.contains(words), "stdout does not say {words:?}: {self}");
+        self
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { status, stdout, stderr, took, .. } = self;
+        let (code, signal) = (status.code(), status.signal());
+        let (stdout, stderr) = (tail(stdout), tail(stderr));
+        write!(f, "code {code:?}, signal {signal:?}, after {took:?}\nstdout: {stdout}\nstderr: {stderr}")
+    }
+}
+
+/// The last part of what somebody said, who may have said very much.
+fn tail(text: &str) -> &str {
+    let start = text.char_indices().rev().nth(4000).map_or(0, |(start, _)| start);
+    &text[start..]
+}
+
+/// What was read of a stream so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Heard {
+    hearing: Arc<(Mutex<Hearing>, Condvar)>,
+    /// Whoever reads stops when this is closed.
+    stop: Arc<Mutex<Option<PipeWriter>>>,
+}
+
+#[derive(Debug, Default)]
+struct Hearing {
+    bytes: Vec<u8>,
+    ended: bool,
+    paused: bool,
+}
+
+impl Heard {
+    fn listen(mut stream: impl Read + AsFd + Send + 'static) -> Self {
+        let (no_more, stop) = pipe().expect("there are pipes");
+        let heard = Self { hearing: Arc::default(), stop: Arc::new(Mutex::new(Some(stop))) };
+        let hearing = heard.hearing.clone();
+        thread::spawn(move || {
+            let mut buffer = vec![0; 64 << 10];
+            while is_wanted(&stream, &no_more) {
+                let read = stream.read(&mut buffer);
+                let mut heard = hearing.0.lock().unwrap_or_else(PoisonError::into_inner);
+                match read {
+                    Ok(count) if count > 0 => heard.bytes.extend_from_slice(&buffer[..count]),
+                    _ => break,
+                }
+                hearing.1.notify_all();
+                while heard.paused {
+                    heard = hearing.1.wait(heard).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+            drop(stream);
+            hearing.0.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
+            hearing.1.notify_all();
+        });
+        heard
+    }
+
+    /// Reads no more, until it is resumed.
+    pub(crate) fn pause(&self) {
+        self.lock().paused = true;
+    }
+
+    pub(crate) fn resume(&self) {
+        self.lock().paused = false;
+        self.hearing.1.notify_all();
+    }
+
+    /// Reads no more and closes the stream.
+    fn stop(&self) {
+        *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Hearing> {
+        self.hearing.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All so far, with U+FFFD for what is not UTF-8.
+    pub(crate) fn text(&self) -> String {
+        let hearing = self.lock();
+        String::from_utf8_lossy(&hearing.bytes).into_owned()
+    }
+
+    /// Waits until `found` finds something in what was read.
+    pub(crate) fn until<R>(&self, what: &str, mut found: impl FnMut(&[u8]) -> Option<R>) -> R {
+        let deadline = Instant::now() + SOON;
+        let mut hearing = self.lock();
+        loop {
+            if let Some(result) = found(&hearing.bytes) {
+                return result;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if hearing.ended || left.is_zero() {
+                let ended = hearing.ended;
+                let text = String::from_utf8_lossy(&hearing.bytes).into_owned();
+                drop(hearing);
+                panic!("{what} did not come; ended: {ended}; what came: {text}");
+            }
+            hearing = self.hearing.1.wait_timeout(hearing, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits until these words were said.
+    pub(crate) fn words(&self, words: &str) {
+        let needle = words.as_bytes();
+        self.until(words, |bytes| bytes.windows(needle.len()).any(|window| window == needle).then_some(()));
+    }
+
+    fn to_end(&self) -> String {
+        let deadline = Instant::now() + SOON;
+        loop {
+            if self.lock().ended {
+                return self.text();
+            }
+            assert!(Instant::now() < deadline, "somebody holds the stream: {}", self.text());
+            thread::sleep(STEP);
+        }
+    }
+}
+
+/// Waits until there is something to read. False when nobody wants it any more.
+fn is_wanted(stream: &impl AsFd, no_more: &PipeReader) -> bool {
+    let mut watched = [PollFd::new(stream, PollFlags::IN), PollFd::new(no_more, PollFlags::IN)];
+    poll(&mut watched, None).expect("descriptors can be watched");
+    watched[1].revents().is_empty()
+}

@@ -1,0 +1,151 @@
+//! MCP servers that go wrong: under `agentwire call` and `tools`, and as one of several in a session.
+
+use serde_json::{Value, json};
+
+use crate::binaries::{agentwire, scripted};
+use crate::conversation::Conversation;
+use crate::program::{Ended, Program, SOON};
+use crate::rows;
+
+/// Calls the tool of a server, or lists them if that is what goes wrong.
+fn call(script: &str, limit: &str) -> Ended {
+    let server = scripted(&format!("server {script}"));
+    if script.starts_with("open") {
+        Program::run(&["tools", "--timeout", limit, &server], SOON)
+    } else {
+        Program::run(&["call", "--timeout", limit, &server, "ping"], SOON)
+    }
+}
+
+#[test]
+fn the_end_of_a_server_is_told_with_its_reason() {
+    let faults = [
+        ("exit", "exited with status 3; its last words were: scripted: I have had enough"),
+        ("kill", "was killed by SIGKILL"),
+        ("half-line", "exited with status 3"),
+        ("close-stdout", "the connection closed"),
+        ("close-both stubborn", "the connection closed"),
+        ("kill grandchild", "was killed by SIGKILL"),
+    ];
+    let moments = ["start", "initialize", "open", "turn"];
+    let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|row| (moment, row))).collect();
+    rows::for_each(&rows, |(moment, (fault, words))| {
+        call(&format!("{moment} {fault}"), "10").exits(1).tells(words);
+    });
+}
+
+#[test]
+fn a_server_that_says_nothing_is_given_its_time_and_no_more() {
+    let faults = ["silent", "deaf", "flood", "wrong-id", "close-stdin", "deaf stubborn", "silent grandchild"];
+    let moments = [("initialize", "initialize"), ("open", "tools/list"), ("turn", "tools/call")];
+    let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|fault| (moment, fault))).collect();
+    rows::for_each(&rows, |((moment, method), fault)| {
+        call(&format!("{moment} {fault}"), "1").exits(1).tells(&format!("{method}: no answer within 1s"));
+    });
+}
+
+#[test]
+fn a_server_that_answers_wrongly_is_told_of() {
+    let rows = [
+        ("initialize version", "2999-12-31"),
+        ("initialize refuse", "initialize: the peer refused: scripted: I would rather not"),
+        ("open refuse", "tools/list: the peer refused: scripted: I would rather not"),
+        ("turn refuse", "tools/call: the peer refused: scripted: I would rather not"),
+        ("initialize wrong-shape", "initialize: the answer cannot be read"),
+        ("open wrong-shape", "tools/list: the answer cannot be read"),
+        ("turn wrong-shape", "tools/call: the answer cannot be read"),
+    ];
+    rows::for_each(&rows, |(script, words)| {
+        call(script, "10").exits(1).tells(words);
+    });
+}
+
+#[test]
+fn noise_does_not_disturb_a_call() {
+    let noises = ["garbage", "strays", "chatter"];
+    let moments = ["start", "initialize", "open", "turn"];
+    let rows = moments.iter().flat_map(|moment| noises.map(|noise| format!("{moment} {noise}")));
+    let rows: Vec<_> = rows.chain(["grandchild".into(), "stubborn grandchild".into()]).collect();
+    rows::for_each(&rows, |script| {
+        call(script, "10").exits(0).prints(if script.starts_with("open") { "ping" } else { "pong" });
+    });
+}
+
+/// One server of a session never comes to be. What the turn tells of it, and that the other goes on.
+#[test]
+fn a_server_that_fails_costs_a_session_its_own_tools_only() {
+    let rows = [
+        ("start exit", "failed: the connection closed: "),
+        ("initialize kill", "was killed by SIGKILL"),
+        ("initialize half-line", "exited with status 3"),
+        ("initialize close-stdout", "failed: the connection closed"),
+        ("initialize silent", "no answer within 2s"),
+        ("initialize flood", "no answer within 2s"),
+        ("initialize deaf stubborn", "no answer within 2s"),
+        ("initialize kill grandchild", "was killed by SIGKILL"),
+        ("initialize version", "2999-12-31"),
+        ("open exit", "its last words were: scripted: I have had enough"),
+        ("open silent", "within 2s"),
+        ("open wrong-shape", "tools/list: the answer cannot be read"),
+    ];
+    rows::for_each(&rows, |(script, words)| {
+        let mut agent = Conversation::with_agent();
+        let session = agent.open(&servers(script));
+        let told = agent.turn(&session, "/tools");
+        assert!(told.contains("MCP server bad: failed: ") && told.contains(words), "{told}");
+        assert!(told.contains("Add two numbers"), "{told}");
+        goes_on(agent, &session);
+    });
+}
+
+#[test]
+fn a_server_that_fails_in_a_call_fails_that_call_only() {
+    let rows = [
+        ("turn exit", "its last words were: scripted: I have had enough"),
+        ("turn kill", "was killed by SIGKILL"),
+        ("turn half-line", "exited with status 3"),
+        ("turn close-stdout", "the connection closed"),
+        ("turn kill grandchild", "was killed by SIGKILL"),
+        ("turn silent", "no answer within 2s"),
+        ("turn flood", "no answer within 2s"),
+        ("turn deaf stubborn", "no answer within 2s"),
+        ("turn wrong-id", "no answer within 2s"),
+        ("turn refuse", "scripted: I would rather not"),
+        ("turn wrong-shape", "the answer cannot be read"),
+    ];
+    rows::for_each(&rows, |(script, words)| {
+        let mut agent = Conversation::with_agent();
+        let session = agent.open(&servers(script));
+        let told = agent.turn(&session, "/call ping");
+        assert!(told.contains("\"status\":\"failed\"") && told.contains(words), "{told}");
+        goes_on(agent, &session);
+    });
+}
+
+#[test]
+fn noise_does_not_disturb_a_session() {
+    let rows =
+        ["start garbage", "initialize strays", "open chatter", "turn garbage", "turn strays", "turn chatter"];
+    rows::for_each(&rows, |script| {
+        let mut agent = Conversation::with_agent();
+        let session = agent.open(&servers(script));
+        let told = agent.turn(&session, "/call ping");
+        assert!(told.contains("\"status\":\"completed\"") && told.contains("pong"), "{told}");
+        goes_on(agent, &session);
+    });
+}
+
+/// A server of ours, and one that goes wrong.
+fn servers(script: &str) -> [(&'static str, Value); 2] {
+    let mut bad = vec![env!("CARGO_BIN_EXE_scripted_peer"), "server"];
+    bad.extend(script.split(' '));
+    [("good", json!([agentwire().to_str().expect("it is UTF-8"), "server"])), ("bad", json!(bad))]
+}
+
+/// The other server still works, and nobody is left at the end.
+fn goes_on(mut agent: Conversation, session: &str) {
+    let told = agent.turn(session, "/call add {\"a\": 2, \"b\": 40}");
+    assert!(told.contains("\"status\":\"completed\"") && told.contains("42"), "{told}");
+    agent.program.close_stdin();
+    agent.program.end(SOON).exits(0);
+}
