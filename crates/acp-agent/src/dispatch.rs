@@ -1,13 +1,14 @@
 use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use agentwire_acp_schema::v1::{
     AuthMethod, AuthenticateRequest, CancelNotification, CloseSessionRequest, DeleteSessionRequest,
-    InitializeRequest, InitializeResponse, ListSessionsRequest, LoadSessionRequest, LogoutRequest,
+    InitializeRequest, InitializeResponse, ListSessionsRequest, LoadSessionRequest, LogoutRequest, McpServer,
     NewSessionRequest, PromptRequest, PromptResponse, ProtocolVersion, ResumeSessionRequest,
     SetSessionConfigOptionRequest, SetSessionModeRequest, StopReason,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, decode_params};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::Either;
 
@@ -62,55 +63,43 @@ impl<A: Agent> Dispatch<A> {
         let agent = &self.agent;
         let Request { method, params, .. } = request;
         if &*method == InitializeRequest::NAME {
-            return self.initialize(decode(params)?, context).await;
+            return self.initialize(decode_params(params)?, context).await;
         }
         let greeting = self.ready()?;
         let offered = &greeting.agent_capabilities;
         rules::offered(&method, offered)?;
+        let setup = |cwd: &Path, directories: &[PathBuf], servers: &[McpServer]| {
+            rules::session_setup(cwd, directories, servers, offered)
+        };
         match &*method {
             AuthenticateRequest::NAME => {
-                let request: AuthenticateRequest = decode(params)?;
+                let request: AuthenticateRequest = decode_params(params)?;
                 rules::auth_method(&request.method_id, &greeting.auth_methods)?;
                 give(request, context, |p, c| agent.authenticate(p, c)).await
             }
             LogoutRequest::NAME => answer(params, context, |p, c| agent.logout(p, c)).await,
             NewSessionRequest::NAME => {
-                let request: NewSessionRequest = decode(params)?;
-                rules::session_setup(
-                    &request.cwd,
-                    &request.additional_directories,
-                    &request.mcp_servers,
-                    offered,
-                )?;
+                let request: NewSessionRequest = decode_params(params)?;
+                setup(&request.cwd, &request.additional_directories, &request.mcp_servers)?;
                 give(request, context, |p, c| agent.new_session(p, c)).await
             }
             LoadSessionRequest::NAME => {
-                let request: LoadSessionRequest = decode(params)?;
-                rules::session_setup(
-                    &request.cwd,
-                    &request.additional_directories,
-                    &request.mcp_servers,
-                    offered,
-                )?;
+                let request: LoadSessionRequest = decode_params(params)?;
+                setup(&request.cwd, &request.additional_directories, &request.mcp_servers)?;
                 give(request, context, |p, c| agent.load_session(p, c)).await
             }
             ResumeSessionRequest::NAME => {
-                let request: ResumeSessionRequest = decode(params)?;
-                rules::session_setup(
-                    &request.cwd,
-                    &request.additional_directories,
-                    &request.mcp_servers,
-                    offered,
-                )?;
+                let request: ResumeSessionRequest = decode_params(params)?;
+                setup(&request.cwd, &request.additional_directories, &request.mcp_servers)?;
                 give(request, context, |p, c| agent.resume_session(p, c)).await
             }
             CloseSessionRequest::NAME => {
-                let request: CloseSessionRequest = decode(params)?;
+                let request: CloseSessionRequest = decode_params(params)?;
                 self.turns.cancel(&request.session_id);
                 give(request, context, |p, c| agent.close_session(p, c)).await
             }
             ListSessionsRequest::NAME => {
-                let request: ListSessionsRequest = decode(params)?;
+                let request: ListSessionsRequest = decode_params(params)?;
                 rules::absolute("cwd", request.cwd.as_deref())?;
                 give(request, context, |p, c| agent.list_sessions(p, c)).await
             }
@@ -161,7 +150,7 @@ impl<A: Agent> Handler for Dispatch<A> {
         let context = Context { client: self.client(context.peer()), request: context };
         if &*request.method == PromptRequest::NAME {
             // A prompt must be noted before this returns.
-            Either::Left(self.prompt(decode(request.params), context))
+            Either::Left(self.prompt(decode_params(request.params), context))
         } else {
             // Boxed, since it is as large as the largest of all methods and would be moved with every prompt.
             Either::Right(Box::pin(self.dispatch(request, context)))
@@ -175,7 +164,7 @@ impl<A: Agent> Handler for Dispatch<A> {
         let client = self.client(peer);
         if &*notification.method == CancelNotification::NAME {
             // A notification that cannot be read is passed over, as any that is not known.
-            if let Ok(cancel) = decode::<CancelNotification>(notification.params) {
+            if let Ok(cancel) = decode_params::<CancelNotification>(notification.params) {
                 self.turns.cancel(&cancel.session_id);
                 self.agent.cancel(cancel, &client);
             }
@@ -183,16 +172,6 @@ impl<A: Agent> Handler for Dispatch<A> {
             self.agent.extension_notification(&notification.method, notification.params, &client);
         }
     }
-}
-
-/// Parameters are an object; none are an empty one. An array would fill a struct by position, which no
-/// method of the protocol means.
-fn decode<P: serde::de::DeserializeOwned>(params: Option<RawJson>) -> Result<P, Error> {
-    let params = params.unwrap_or(RawJson::EMPTY_OBJECT);
-    if !params.as_str().starts_with('{') {
-        return Err(Error::invalid_params("params must be an object"));
-    }
-    params.decode().map_err(Error::invalid_params)
 }
 
 fn encode<R: serde::Serialize>(peer: &Peer, response: &R) -> Result<RawJson, Error> {
@@ -209,7 +188,7 @@ where
     P: Method,
     F: Future<Output = Result<P::Response, Error>>,
 {
-    give(decode(params)?, context, method).await
+    give(decode_params(params)?, context, method).await
 }
 
 async fn give<P, F>(

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{
     RequestPermissionRequest, RequestPermissionResponse, SessionNotification, TerminalOutputRequest,
     WaitForTerminalExitRequest, WriteTextFileRequest,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, decode_params};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
 
@@ -37,17 +37,17 @@ impl<C: Client> Dispatch<C> {
         match &*method {
             RequestPermissionRequest::NAME => answer(params, context, |p, c| self.permission(p, c)).await,
             ReadTextFileRequest::NAME => {
-                let request: ReadTextFileRequest = decode(params)?;
+                let request: ReadTextFileRequest = decode_params(params)?;
                 rules::absolute(Some(&*request.path)).map_err(Error::invalid_params)?;
                 give(request, context, |p, c| client.read_text_file(p, c)).await
             }
             WriteTextFileRequest::NAME => {
-                let request: WriteTextFileRequest = decode(params)?;
+                let request: WriteTextFileRequest = decode_params(params)?;
                 rules::absolute(Some(&*request.path)).map_err(Error::invalid_params)?;
                 give(request, context, |p, c| client.write_text_file(p, c)).await
             }
             CreateTerminalRequest::NAME => {
-                let request: CreateTerminalRequest = decode(params)?;
+                let request: CreateTerminalRequest = decode_params(params)?;
                 rules::absolute(request.cwd.as_deref()).map_err(Error::invalid_params)?;
                 give(request, context, |p, c| client.create_terminal(p, c)).await
             }
@@ -156,12 +156,12 @@ impl<C: Client> Handler for Dispatch<C> {
     fn notification(&self, notification: Notification, peer: &Peer) {
         let Notification { method, params, .. } = notification;
         match &*method {
-            SessionNotification::NAME => match decode(params.clone()) {
+            SessionNotification::NAME => match decode_params(params.clone()) {
                 Ok(update) => self.client.session_update(update),
                 Err(why) => self.client.unreadable_update(params, &why),
             },
             CompleteElicitationNotification::NAME => {
-                if let Ok(complete) = decode(params) {
+                if let Ok(complete) = decode_params(params) {
                     self.client.complete_elicitation(complete);
                 }
             }
@@ -169,16 +169,6 @@ impl<C: Client> Handler for Dispatch<C> {
             method => self.client.extension_notification(method, params, &self.agent(peer)),
         }
     }
-}
-
-/// Parameters are an object; none are an empty one. An array would fill a struct by position, which no
-/// method of the protocol means.
-fn decode<P: serde::de::DeserializeOwned>(params: Option<RawJson>) -> Result<P, Error> {
-    let params = params.unwrap_or(RawJson::EMPTY_OBJECT);
-    if !params.as_str().starts_with('{') {
-        return Err(Error::invalid_params("params must be an object"));
-    }
-    params.decode().map_err(Error::invalid_params)
 }
 
 /// Decodes the params and answers with what `method` makes of them.
@@ -191,7 +181,7 @@ where
     P: Method,
     F: Future<Output = Result<P::Response, Error>>,
 {
-    give(decode(params)?, context, method).await
+    give(decode_params(params)?, context, method).await
 }
 
 async fn give<P, F>(

@@ -72,7 +72,7 @@ pub use frame::{DEFAULT_BATCH_LIMIT, Frame, Intent, Malformed};
 pub use id::RequestId;
 pub use line::{DEFAULT_LINE_LIMIT, LineDecoder, LineError};
 pub use message::{Message, Notification, Request, Response};
-pub use method::{Method, Notice};
+pub use method::{Method, Notice, decode_params};
 pub use raw::{Encoder, RawJson};
 
 /// Compiles the example of the README.

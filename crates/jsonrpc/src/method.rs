@@ -1,6 +1,8 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::{ErrorObject, RawJson};
+
 /// A request, named by the type of its parameters.
 ///
 /// The type that travels as `params` says which method it belongs to and what comes back, so a call needs
@@ -33,4 +35,17 @@ pub trait Method: Serialize + DeserializeOwned {
 pub trait Notice: Serialize + DeserializeOwned {
     /// The name on the wire, for example `session/update`.
     const NAME: &'static str;
+}
+
+/// Decodes the parameters of a method that names them, as all of ACP's and MCP's do. None are an empty object.
+///
+/// # Errors
+///
+/// "Invalid params", also for an array: it would fill a struct by position, which no such method means.
+pub fn decode_params<P: DeserializeOwned>(params: Option<RawJson>) -> Result<P, ErrorObject> {
+    let params = params.unwrap_or(RawJson::EMPTY_OBJECT);
+    if !params.as_str().starts_with('{') {
+        return Err(ErrorObject::invalid_params("params must be an object"));
+    }
+    params.decode().map_err(ErrorObject::invalid_params)
 }
