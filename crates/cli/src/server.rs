@@ -9,6 +9,7 @@ use agentwire_transport_stdio::stdio;
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Number;
 
 use crate::{Unavailable, arguments};
 
@@ -68,19 +69,23 @@ async fn echo(Echo { message }: Echo, _: Context) -> String {
 #[derive(Deserialize, JsonSchema)]
 struct Add {
     /// One number.
-    a: f64,
+    a: Number,
     /// The other.
-    b: f64,
+    b: Number,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Sum {
     /// Both together.
-    sum: f64,
+    sum: Number,
 }
 
-async fn add(Add { a, b }: Add, _: Context) -> Structured<Sum> {
-    Structured(Sum { sum: a + b })
+/// Whole numbers stay whole for as long as they fit.
+async fn add(Add { a, b }: Add, _: Context) -> Result<Structured<Sum>, ToolError> {
+    let whole = a.as_i64().zip(b.as_i64()).and_then(|(a, b)| a.checked_add(b)).map(Number::from);
+    let real = || a.as_f64().zip(b.as_f64()).and_then(|(a, b)| Number::from_f64(a + b));
+    let sum = whole.or_else(real).ok_or_else(|| ToolError::new("the sum is too large for a number"))?;
+    Ok(Structured(Sum { sum }))
 }
 
 async fn fail(_: NoArguments, _: Context) -> Result<String, ToolError> {
