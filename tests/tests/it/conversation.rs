@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use crate::program::Program;
 
 /// A program, and what the test says to it and hears of it.
-#[derive(Debug)]
 pub(crate) struct Conversation {
     pub(crate) program: Program,
     requests: u64,

@@ -75,6 +75,19 @@ impl Family {
         found.unwrap_or_else(|| panic!("nobody here is `{words}`: {living:#?}"))
     }
 
+    /// Waits until every process group but that one has its guard. A group has none in its first moments, and
+    /// nobody else can kill it when we are killed then.
+    pub(crate) fn guarded(&mut self, but: i32) {
+        let has_guard = |living: &[Member], group| {
+            living.iter().any(|member| member.group == group && member.command.contains("; read _; kill"))
+        };
+        let unguarded =
+            |living: &[Member], member: &Member| member.group != but && !has_guard(living, member.group);
+        let living = self.until(SOON, |living| !living.iter().any(|member| unguarded(living, member)));
+        let unguarded: Vec<_> = living.iter().filter(|member| unguarded(&living, member)).collect();
+        assert!(unguarded.is_empty(), "without a guard: {unguarded:#?}");
+    }
+
     /// Waits until nobody is left, and fails if that takes longer.
     pub(crate) fn gone(&mut self, within: Duration) {
         let living = self.until(within, <[_]>::is_empty);

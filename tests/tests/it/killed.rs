@@ -43,7 +43,7 @@ fn chat(arguments: &[String], prints: &str, runs: &str) -> Program {
     let mut program = Program::start(&words);
     program.close_stdin();
     program.stdout.words(prints);
-    program.family.find(runs);
+    program.runs(runs);
     program
 }
 
@@ -131,8 +131,7 @@ fn a_call_that_is_ended_leaves_nobody_behind() {
     ];
     rows::for_each(&rows, |(script, signal)| {
         let mut program = Program::start(&["call", &scripted(script), "ping"]);
-        program.family.find(&format!("scripted_peer {script}"));
-        program.family.find("trap '' TERM INT HUP QUIT; read _");
+        program.runs(&format!("scripted_peer {script}"));
         program.signal(*signal);
         let ended = program.end(SOON);
         match *signal {

@@ -17,3 +17,4 @@ mod long_lines;
 mod program;
 mod rows;
 mod servers_that_fail;
+mod terminal;

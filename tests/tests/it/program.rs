@@ -6,7 +6,7 @@ use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::binaries::agentwire;
 use crate::family::Family;
+use crate::terminal::Terminal;
 
 /// How long anything that should happen at once may take on a machine that is busy.
 pub(crate) const SOON: Duration = Duration::from_secs(10);
@@ -24,13 +25,13 @@ pub(crate) const SOON: Duration = Duration::from_secs(10);
 /// How often to look.
 const STEP: Duration = Duration::from_millis(20);
 
-/// An `agentwire` that was started, with pipes to all of its streams.
-#[derive(Debug)]
+/// An `agentwire` that was started, with pipes or a terminal for its streams.
 pub(crate) struct Program {
     child: Child,
-    stdin: Option<ChildStdin>,
+    stdin: Option<Box<dyn Write + Send>>,
     pub(crate) stdout: Heard,
     pub(crate) stderr: Heard,
+    at_terminal: bool,
     pub(crate) family: Family,
     started: Instant,
 }
@@ -54,16 +55,40 @@ impl Program {
 
     /// Starts it in a folder.
     pub(crate) fn start_in<A: AsRef<str>>(folder: &Path, arguments: &[A]) -> Self {
-        let family = Family::new();
-        let mut command = Command::new(agentwire());
-        command.args(arguments.iter().map(AsRef::as_ref)).current_dir(folder).process_group(0);
+        let mut command = command(folder, arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        family.mark(&mut command);
-        let mut child = command.spawn().expect("agentwire starts");
-        let stdin = child.stdin.take();
+        let (mut child, family) = spawn(command);
+        let stdin = child.stdin.take().expect("it is a pipe");
         let stdout = Heard::listen(child.stdout.take().expect("it is a pipe"));
         let stderr = Heard::listen(child.stderr.take().expect("it is a pipe"));
-        Self { child, stdin, stdout, stderr, family, started: Instant::now() }
+        Self {
+            child,
+            stdin: Some(Box::new(stdin)),
+            stdout,
+            stderr,
+            at_terminal: false,
+            family,
+            started: Instant::now(),
+        }
+    }
+
+    /// Starts it at a terminal: what it says to that is in `stdout`, and what is written is typed.
+    pub(crate) fn start_at<A: AsRef<str>>(terminal: &Terminal, arguments: &[A]) -> Self {
+        let mut command = command(Path::new("/"), arguments);
+        let [stdin, stdout, stderr] = terminal.streams();
+        command.stdin(stdin).stdout(stdout).stderr(stderr);
+        let (child, family) = spawn(command);
+        let nothing = fs::File::open("/dev/null").expect("every system has it");
+        let (stdout, stderr) = (Heard::listen(terminal.keyboard()), Heard::listen(nothing));
+        Self {
+            child,
+            stdin: Some(Box::new(terminal.keyboard())),
+            stdout,
+            stderr,
+            at_terminal: true,
+            family,
+            started: Instant::now(),
+        }
     }
 
     /// Runs it with an empty stdin to its end, which must come in time and leave nobody behind.
@@ -80,6 +105,12 @@ impl Program {
 
     pub(crate) fn close_stdin(&mut self) {
         self.stdin = None;
+    }
+
+    /// Waits until this runs under it, and whatever runs under it is guarded.
+    pub(crate) fn runs(&mut self, words: &str) {
+        self.family.find(words);
+        self.family.guarded(Pid::from_child(&self.child).as_raw_nonzero().get());
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -120,9 +151,25 @@ impl Program {
         };
         let took = self.started.elapsed();
         self.family.gone(Duration::from_secs(3));
+        if self.at_terminal {
+            // That has no end: it waits for the next program.
+            self.stdout.stop();
+        }
         let (stdout, stderr) = (self.stdout.to_end(), self.stderr.to_end());
         Ended { status, stdout, stderr, took, peak_memory }
     }
+}
+
+fn command<A: AsRef<str>>(folder: &Path, arguments: &[A]) -> Command {
+    let mut command = Command::new(agentwire());
+    command.args(arguments.iter().map(AsRef::as_ref)).current_dir(folder).process_group(0);
+    command
+}
+
+fn spawn(mut command: Command) -> (Child, Family) {
+    let family = Family::new();
+    family.mark(&mut command);
+    (command.spawn().expect("agentwire starts"), family)
 }
 
 impl Drop for Program {

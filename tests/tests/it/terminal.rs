@@ -1,0 +1,135 @@
+//! `agentwire chat` with a person at a terminal.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, tcgetattr};
+
+use crate::binaries::scripted;
+use crate::program::Program;
+
+/// How long a conversation may take to end when nothing is to be waited for.
+const AT_ONCE: Duration = Duration::from_secs(3);
+
+/// A terminal: our end of it, and the end of those who run at it.
+pub(crate) struct Terminal {
+    ours: OwnedFd,
+    theirs: File,
+}
+
+impl Terminal {
+    fn new() -> Self {
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are terminals");
+        grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("it is ours");
+        let path = ptsname(&ours, Vec::new()).expect("it has a name");
+        let path = path.to_str().expect("it is ASCII");
+        // Without a session nobody gets it as a controlling terminal.
+        let theirs = File::options().read(true).write(true).open(path).expect("it was unlocked");
+        Self { ours, theirs }
+    }
+
+    /// Stdin, stdout and stderr of a program that runs at it.
+    pub(crate) fn streams(&self) -> [Stdio; 3] {
+        [0; 3].map(|_| self.theirs.try_clone().expect("there are descriptors").into())
+    }
+
+    /// Where keys are pressed, and what is shown can be read.
+    pub(crate) fn keyboard(&self) -> File {
+        self.ours.try_clone().expect("there are descriptors").into()
+    }
+
+    /// Whether it gives lines and shows what is typed, as whoever comes next expects.
+    fn is_as_before(&self) -> bool {
+        let modes = tcgetattr(&self.theirs).expect("it is a terminal").local_modes;
+        modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
+    }
+}
+
+#[test]
+fn a_conversation_goes_on_until_the_person_has_enough() {
+    let terminal = Terminal::new();
+    let mut chat = Program::start_at(&terminal, &["chat"]);
+    chat.stdout.words("> ");
+    chat.write(b"hello\n");
+    chat.stdout.words("You said: hello");
+    chat.write(b"/slow 600\n");
+    chat.stdout.words("This takes 600 s.");
+    chat.signal(Signal::INT);
+    chat.stdout.words("[cancelled]");
+    chat.write(b"still there?\n");
+    chat.stdout.words("You said: still there?");
+    // What ^D is to a terminal that gives lines.
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
+}
+
+#[test]
+fn an_interrupt_ends_a_conversation_that_waits_for_the_person() {
+    let terminal = Terminal::new();
+    let chat = Program::start_at(&terminal, &["chat"]);
+    chat.stdout.words("> ");
+    chat.signal(Signal::INT);
+    leaves(chat, &terminal, 0);
+}
+
+#[test]
+fn an_agent_that_goes_while_the_person_thinks_is_told_of_at_once() {
+    let terminal = Terminal::new();
+    let mut chat = Program::start_at(&terminal, &["chat"]);
+    chat.stdout.words("> ");
+    chat.family.find("agentwire agent").signal(Signal::KILL);
+    chat.stdout.words("was killed by SIGKILL");
+    leaves(chat, &terminal, 1);
+}
+
+#[test]
+fn a_turn_that_fails_does_not_end_the_conversation() {
+    let terminal = Terminal::new();
+    let agent = scripted("agent turn refuse");
+    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
+    chat.stdout.words("> ");
+    chat.write(b"hello\n");
+    chat.stdout.words("error: session/prompt: the peer refused: scripted: I would rather not");
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
+}
+
+/// While a question stands, keys come one by one; whatever happens, the terminal is given back.
+#[test]
+fn a_question_is_answered_by_a_key_or_goes_with_what_asked_it() {
+    let ask = || {
+        let terminal = Terminal::new();
+        let chat = Program::start_at(&terminal, &["chat", "/run echo $((6 * 7))"]);
+        chat.stdout.words("Allow");
+        // The question is written before keys are waited for.
+        while terminal.is_as_before() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        (chat, terminal)
+    };
+    for (key, shows) in [(b"1", "42"), (b"2", "not permitted"), (b"\x03", "[cancelled]")] {
+        let (mut chat, terminal) = ask();
+        chat.write(key);
+        chat.stdout.words(shows);
+        leaves(chat, &terminal, 0);
+    }
+    let (chat, terminal) = ask();
+    chat.signal(Signal::INT);
+    chat.stdout.words("[cancelled]");
+    leaves(chat, &terminal, 0);
+
+    let (mut chat, terminal) = ask();
+    chat.family.find("agentwire agent").signal(Signal::KILL);
+    chat.stdout.words("was killed by SIGKILL");
+    leaves(chat, &terminal, 1);
+}
+
+#[track_caller]
+fn leaves(chat: Program, terminal: &Terminal, code: i32) {
+    chat.end(AT_ONCE).exits(code);
+    assert!(terminal.is_as_before(), "the terminal is not given back");
+}
