@@ -13,6 +13,7 @@ use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::Either;
 
 use crate::turns::Turns;
+use crate::wire::Wire;
 use crate::{Agent, Client, Context, Error, rules};
 
 /// Puts an [`Agent`] behind a connection.
@@ -53,7 +54,7 @@ impl<A: Agent> Dispatch<A> {
         if !request.client_capabilities.auth.terminal {
             response.auth_methods.retain(|method| !matches!(method, AuthMethod::Terminal(_)));
         }
-        let answer = encode(&peer, &response)?;
+        let answer = InitializeRequest::encode(&peer, &response)?;
         self.offered.set(response).map_err(|_| twice())?;
         self.greeting.get_or_init(|| request);
         Ok(answer)
@@ -63,7 +64,7 @@ impl<A: Agent> Dispatch<A> {
         let agent = &self.agent;
         let Request { method, params, .. } = request;
         if &*method == InitializeRequest::NAME {
-            return self.initialize(decode_params(params)?, context).await;
+            return self.initialize(InitializeRequest::decode(params)?, context).await;
         }
         let greeting = self.ready()?;
         let offered = &greeting.agent_capabilities;
@@ -73,33 +74,33 @@ impl<A: Agent> Dispatch<A> {
         };
         match &*method {
             AuthenticateRequest::NAME => {
-                let request: AuthenticateRequest = decode_params(params)?;
+                let request = AuthenticateRequest::decode(params)?;
                 rules::auth_method(&request.method_id, &greeting.auth_methods)?;
                 give(request, context, |p, c| agent.authenticate(p, c)).await
             }
             LogoutRequest::NAME => answer(params, context, |p, c| agent.logout(p, c)).await,
             NewSessionRequest::NAME => {
-                let request: NewSessionRequest = decode_params(params)?;
+                let request = NewSessionRequest::decode(params)?;
                 setup(&request.cwd, &request.additional_directories, &request.mcp_servers)?;
                 give(request, context, |p, c| agent.new_session(p, c)).await
             }
             LoadSessionRequest::NAME => {
-                let request: LoadSessionRequest = decode_params(params)?;
+                let request = LoadSessionRequest::decode(params)?;
                 setup(&request.cwd, &request.additional_directories, &request.mcp_servers)?;
                 give(request, context, |p, c| agent.load_session(p, c)).await
             }
             ResumeSessionRequest::NAME => {
-                let request: ResumeSessionRequest = decode_params(params)?;
+                let request = ResumeSessionRequest::decode(params)?;
                 setup(&request.cwd, &request.additional_directories, &request.mcp_servers)?;
                 give(request, context, |p, c| agent.resume_session(p, c)).await
             }
             CloseSessionRequest::NAME => {
-                let request: CloseSessionRequest = decode_params(params)?;
+                let request = CloseSessionRequest::decode(params)?;
                 self.turns.cancel(&request.session_id);
                 give(request, context, |p, c| agent.close_session(p, c)).await
             }
             ListSessionsRequest::NAME => {
-                let request: ListSessionsRequest = decode_params(params)?;
+                let request = ListSessionsRequest::decode(params)?;
                 rules::absolute("cwd", request.cwd.as_deref())?;
                 give(request, context, |p, c| agent.list_sessions(p, c)).await
             }
@@ -136,7 +137,7 @@ impl<A: Agent> Dispatch<A> {
             } else {
                 outcome?
             };
-            encode(&peer, &response)
+            PromptRequest::encode(&peer, &response)
         }
     }
 }
@@ -150,7 +151,7 @@ impl<A: Agent> Handler for Dispatch<A> {
         let context = Context { client: self.client(context.peer()), request: context };
         if &*request.method == PromptRequest::NAME {
             // A prompt must be noted before this returns.
-            Either::Left(self.prompt(decode_params(request.params), context))
+            Either::Left(self.prompt(PromptRequest::decode(request.params), context))
         } else {
             // Boxed, since it is as large as the largest of all methods and would be moved with every prompt.
             Either::Right(Box::pin(self.dispatch(request, context)))
@@ -174,10 +175,6 @@ impl<A: Agent> Handler for Dispatch<A> {
     }
 }
 
-fn encode<R: serde::Serialize>(peer: &Peer, response: &R) -> Result<RawJson, Error> {
-    peer.encode_answer(response).map_err(Error::internal_error)
-}
-
 /// Decodes the params and answers with what `method` makes of them.
 async fn answer<P, F>(
     params: Option<RawJson>,
@@ -185,10 +182,10 @@ async fn answer<P, F>(
     method: impl FnOnce(P, Context) -> F,
 ) -> Result<RawJson, Error>
 where
-    P: Method,
+    P: Wire,
     F: Future<Output = Result<P::Response, Error>>,
 {
-    give(decode_params(params)?, context, method).await
+    give(P::decode(params)?, context, method).await
 }
 
 async fn give<P, F>(
@@ -197,9 +194,9 @@ async fn give<P, F>(
     method: impl FnOnce(P, Context) -> F,
 ) -> Result<RawJson, Error>
 where
-    P: Method,
+    P: Wire,
     F: Future<Output = Result<P::Response, Error>>,
 {
     let peer = context.request.peer().clone();
-    encode(&peer, &method(request, context).await?)
+    P::encode(&peer, &method(request, context).await?)
 }

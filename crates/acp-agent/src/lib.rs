@@ -55,6 +55,7 @@ mod client;
 mod dispatch;
 mod rules;
 mod turns;
+mod wire;
 
 use agentwire_peer::{Dialect, TokioClock, driver};
 use agentwire_transport::Transport;
