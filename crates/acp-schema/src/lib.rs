@@ -64,6 +64,8 @@
 //! checks that `params` is an object.
 
 mod common;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod v1;
 
 /// Compiles the examples of the README.

@@ -66,6 +66,8 @@ mod line;
 mod message;
 mod method;
 mod raw;
+#[cfg(feature = "schema")]
+mod schema;
 
 pub use error::{ErrorObject, code};
 pub use frame::{DEFAULT_BATCH_LIMIT, Frame, Intent, Malformed};

@@ -72,21 +72,7 @@ pub(crate) use setter;
 /// Defines objects that have no member of their own, only `_meta`.
 macro_rules! empty_object {
     ($($(#[$doc:meta])* $name:ident,)+) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[non_exhaustive]
-        pub struct $name {
-            /// Free room; see [`Meta`](crate::v1::Meta).
-            #[serde(
-                rename = "_meta",
-                default,
-                deserialize_with = "crate::common::lenient::lenient",
-                skip_serializing_if = "Option::is_none"
-            )]
-            pub meta: Option<$crate::common::Meta>,
-        }
-
-        $crate::common::builder! { $name::new() { option meta: $crate::common::Meta, } }
+        $crate::common::object! { $(#[$doc])* $name { meta, } }
     )+};
 }
 pub(crate) use empty_object;
@@ -94,30 +80,11 @@ pub(crate) use empty_object;
 /// Defines capabilities that have no member of their own: being present is the statement.
 macro_rules! marker_capability {
     ($($(#[$doc:meta])* $name:ident,)+) => {$(
-        $(#[$doc])*
-        ///
-        /// Being present is the statement.
-        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[non_exhaustive]
-        pub struct $name {
-            /// Free room; see [`Meta`](crate::v1::Meta).
-            #[serde(
-                rename = "_meta",
-                default,
-                deserialize_with = "crate::common::lenient::lenient",
-                skip_serializing_if = "Option::is_none"
-            )]
-            pub meta: Option<$crate::common::Meta>,
-            /// Members that this version does not know, as they came.
-            #[serde(flatten)]
-            pub extra: $crate::common::Meta,
-        }
-
-        $crate::common::builder! {
-            $name::new() {
-                option meta: $crate::common::Meta,
-                plain extra: $crate::common::Meta,
-            }
+        $crate::common::object! {
+            $(#[$doc])*
+            ///
+            /// Being present is the statement.
+            $name { meta, extra, }
         }
     )+};
 }

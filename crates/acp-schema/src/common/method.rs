@@ -6,30 +6,16 @@ pub struct MethodInfo {
     pub name: &'static str,
     /// Whether it is answered.
     pub kind: MethodKind,
+    /// The type of its params.
+    pub params: &'static str,
+    /// The type of its result; none for a notification.
+    pub result: Option<&'static str>,
     /// Who sends it.
     pub direction: Direction,
     /// What the receiver must have advertised before it may be sent, as a path into the capabilities of
     /// `initialize` or, where it says so, into the result of `session/new`; none where the protocol's baseline
     /// includes it.
     pub gate: Option<&'static str>,
-}
-
-impl MethodInfo {
-    pub(crate) const fn request(
-        name: &'static str,
-        direction: Direction,
-        gate: Option<&'static str>,
-    ) -> Self {
-        Self { name, kind: MethodKind::Request, direction, gate }
-    }
-
-    pub(crate) const fn notification(
-        name: &'static str,
-        direction: Direction,
-        gate: Option<&'static str>,
-    ) -> Self {
-        Self { name, kind: MethodKind::Notification, direction, gate }
-    }
 }
 
 /// Whether a method is answered.
@@ -53,3 +39,35 @@ pub enum Direction {
     /// Either side.
     Both,
 }
+
+/// Defines a version's method table. Names come from the types, and so they cannot disagree.
+///
+/// After `if` comes what the receiver must have advertised.
+macro_rules! methods {
+    (
+        $(#[$doc:meta])*
+        $table:ident { $($kind:ident $params:ident $(-> $result:ident)?: $direction:ident $(if $gate:literal)?,)+ }
+    ) => {
+        $(#[$doc])*
+        pub const $table: &[$crate::common::MethodInfo] = &[$($crate::common::MethodInfo {
+            name: $crate::common::methods!(@name $kind $params),
+            kind: $crate::common::methods!(@kind $kind),
+            params: stringify!($params),
+            result: $crate::common::methods!(@option $(stringify!($result))?),
+            direction: $crate::common::Direction::$direction,
+            gate: $crate::common::methods!(@option $($gate)?),
+        },)+];
+
+        $($(
+            /// The result that the table names is the one that the method has.
+            const _: fn(<$params as agentwire_jsonrpc::Method>::Response) -> $result = |result| result;
+        )?)+
+    };
+    (@name request $params:ident) => { <$params as agentwire_jsonrpc::Method>::NAME };
+    (@name notification $params:ident) => { <$params as agentwire_jsonrpc::Notice>::NAME };
+    (@kind request) => { $crate::common::MethodKind::Request };
+    (@kind notification) => { $crate::common::MethodKind::Notification };
+    (@option) => { None };
+    (@option $value:expr) => { Some($value) };
+}
+pub(crate) use methods;

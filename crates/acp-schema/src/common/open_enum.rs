@@ -63,6 +63,17 @@ macro_rules! open_enum {
                 Ok(Self::known(word.as_str()).unwrap_or_else(|| Self::$other(word.into_string())))
             }
         }
+
+        #[cfg(feature = "schema")]
+        $crate::common::described_by! {
+            $name
+            $(#[$doc])*
+            #[derive(schemars::JsonSchema)]
+            #[allow(dead_code, reason = "only its shape is looked at")]
+            enum Described {
+                $($(#[$variant_doc])* #[schemars(rename = $word)] $variant,)+
+            }
+        }
     };
 }
 pub(crate) use open_enum;

@@ -57,3 +57,19 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
         Option::deserialize(deserializer).map(|value| value.map_or(Self::Clear, Self::Set))
     }
 }
+
+/// A member that may be null; that it may be missing is up to the object around it.
+#[cfg(feature = "schema")]
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Patch<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Option::<T>::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Option::<T>::json_schema(generator)
+    }
+}

@@ -83,15 +83,52 @@ pub(crate) fn serialize_unknown<S: Serializer>(
     map.end()
 }
 
-/// Defines how an enum is read and written as a tagged union.
+/// Defines a tagged union: its enum, how it is read and written, and its schema.
 ///
-/// The table names the struct of each tag. The enum also has a variant `Unknown(Meta)`, for the whole object under a
-/// foreign tag. `untagged "tag" => …` names the variant for an object without a tag; its own tag is read, not written.
+/// ```text
+/// tagged_union! {
+///     /// What it is.
+///     Name by "type" {
+///         /// What the variant is.
+///         "tag" => Variant(Type) from Type,
+///     }
+///     untagged {
+///         /// What an object without a tag is. Its own tag is read, not written.
+///         "tag" => Other(Type) from Type
+///     }
+///     else {
+///         /// What a foreign tag means: the variant keeps the whole object.
+///         Unknown
+///     }
+/// }
+/// ```
+///
+/// With `from`, the type converts into the union. The part `untagged` is there only where the protocol allows it.
 macro_rules! tagged_union {
     (
-        $name:ident by $key:literal { $($tag:literal => $variant:ident($type:ty),)+ }
-        $(untagged $plain_tag:literal => $plain:ident($plain_type:ty))?
+        $(#[$doc:meta])*
+        $name:ident by $key:literal {
+            $($(#[$variant_doc:meta])* $tag:literal => $variant:ident($type:ty) $(from $from:ty)?,)+
+        }
+        $(untagged {
+            $(#[$plain_doc:meta])*
+            $plain_tag:literal => $plain:ident($plain_type:ty) $(from $plain_from:ty)?
+        })?
+        else {
+            $(#[$unknown_doc:meta])*
+            Unknown
+        }
     ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant($type),)+
+            $($(#[$plain_doc])* $plain($plain_type),)?
+            $(#[$unknown_doc])*
+            Unknown($crate::common::Meta),
+        }
+
         impl $crate::common::tagged::Tagged for $name {
             const KEY: &'static str = $key;
 
@@ -138,6 +175,34 @@ macro_rules! tagged_union {
                 }
             }
         }
+
+        #[cfg(feature = "schema")]
+        $crate::common::described_by! {
+            $name
+            $(#[$doc])*
+            #[derive(schemars::JsonSchema)]
+            #[schemars(tag = $key)]
+            #[allow(dead_code, reason = "only its shape is looked at")]
+            enum Described {
+                $($(#[$variant_doc])* #[schemars(rename = $tag)] $variant($type),)+
+                $($(#[$plain_doc])* #[schemars(untagged)] $plain($plain_type),)?
+            }
+        }
+
+        $($(
+            impl From<$from> for $name {
+                fn from(value: $from) -> Self {
+                    Self::$variant(value.into())
+                }
+            }
+        )?)+
+        $($(
+            impl From<$plain_from> for $name {
+                fn from(value: $plain_from) -> Self {
+                    Self::$plain(value.into())
+                }
+            }
+        )?)?
     };
 }
 pub(crate) use tagged_union;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The client sends the latest it speaks; the agent answers with the same number if it speaks that too, else
 /// with its own latest. See <https://agentclientprotocol.com/protocol/v1/initialization>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct ProtocolVersion(u16);
 

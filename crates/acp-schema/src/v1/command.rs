@@ -1,60 +1,28 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::common::lenient::{items, lenient};
-use crate::common::{Meta, builder};
+use crate::common::object;
 
-/// The update `available_commands_update`: all slash commands that there are now.
-///
-/// See <https://agentclientprotocol.com/protocol/v1/slash-commands>.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct AvailableCommandsUpdate {
-    /// The commands.
-    #[serde(deserialize_with = "items")]
-    pub available_commands: Vec<AvailableCommand>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    AvailableCommandsUpdate::new(available_commands: Vec<AvailableCommand>) {
-        option meta: Meta,
+object! {
+    /// The update `available_commands_update`: all slash commands that there are now.
+    ///
+    /// See <https://agentclientprotocol.com/protocol/v1/slash-commands>.
+    AvailableCommandsUpdate {
+        /// The commands.
+        required_items available_commands: Vec<AvailableCommand>,
+        meta,
     }
 }
 
-/// A slash command: the person types `/name` at the start of a prompt.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct AvailableCommand {
-    /// Its name, without the slash.
-    pub name: String,
-    /// A sentence about it, for people.
-    pub description: String,
-    /// What may follow the name.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub input: Option<AvailableCommandInput>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    AvailableCommand::new(name: String, description: String) {
-        option input: AvailableCommandInput,
-        option meta: Meta,
+object! {
+    /// A slash command: the person types `/name` at the start of a prompt.
+    AvailableCommand {
+        /// Its name, without the slash.
+        required name: String,
+        /// A sentence about it, for people.
+        required description: String,
+        /// What may follow the name.
+        lenient input: Option<AvailableCommandInput>,
+        meta,
     }
 }
 
@@ -62,6 +30,7 @@ builder! {
 ///
 /// The schema has one case and no tag; an object that is not of that case counts as no input.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
 #[non_exhaustive]
 pub enum AvailableCommandInput {
     /// Whatever the person types.
@@ -87,25 +56,11 @@ impl From<UnstructuredCommandInput> for AvailableCommandInput {
     }
 }
 
-/// Everything that is typed after the command's name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct UnstructuredCommandInput {
-    /// What to show while nothing is typed.
-    pub hint: String,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    UnstructuredCommandInput::new(hint: String) {
-        option meta: Meta,
+object! {
+    /// Everything that is typed after the command's name.
+    UnstructuredCommandInput {
+        /// What to show while nothing is typed.
+        required hint: String,
+        meta,
     }
 }

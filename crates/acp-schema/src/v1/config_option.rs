@@ -1,9 +1,10 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::common::fields::Fields;
-use crate::common::lenient::{items, lenient};
+use crate::common::lenient::lenient;
 use crate::common::{
-    Meta, SessionConfigGroupId, SessionConfigId, SessionConfigValueId, builder, open_enum, tagged_union,
+    Meta, SessionConfigGroupId, SessionConfigId, SessionConfigValueId, builder, object, open_enum,
+    tagged_union,
 };
 
 /// Something about a session that the person can set, such as the model, and what it is set to.
@@ -11,6 +12,7 @@ use crate::common::{
 /// The order in a list means something: the agent puts the more important ones first. See
 /// <https://agentclientprotocol.com/protocol/v1/session-config-options>.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionConfigOption {
@@ -19,15 +21,18 @@ pub struct SessionConfigOption {
     /// What to call it in front of people.
     pub name: String,
     /// A sentence about it, for people.
+    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// What it is about: a hint for layout, on which nothing may depend.
+    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<SessionConfigOptionCategory>,
     /// What it can be set to and is set to. On the wire its members, and the member `type`, are the option's own.
     #[serde(flatten)]
     pub kind: SessionConfigKind,
     /// Free room; see [`Meta`].
+    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
@@ -84,68 +89,42 @@ impl<'de> Deserialize<'de> for SessionConfigOption {
     }
 }
 
-/// What a [`SessionConfigOption`] can be set to and is set to.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum SessionConfigKind {
-    /// One of several values.
-    Select(SessionConfigSelect),
-    /// On or off.
-    Boolean(SessionConfigBoolean),
-    /// Something of a type that this version does not know: the option's members other than the common ones. Do not
-    /// show it.
-    Unknown(Meta),
-}
-
 tagged_union! {
+    /// What a [`SessionConfigOption`] can be set to and is set to.
     SessionConfigKind by "type" {
-        "select" => Select(SessionConfigSelect),
-        "boolean" => Boolean(SessionConfigBoolean),
+        /// One of several values.
+        "select" => Select(SessionConfigSelect) from SessionConfigSelect,
+        /// On or off.
+        "boolean" => Boolean(SessionConfigBoolean) from SessionConfigBoolean,
+    }
+    else {
+        /// Something of a type that this version does not know: the option's members other than the common ones. Do not
+        /// show it.
+        Unknown
     }
 }
 
-impl From<SessionConfigSelect> for SessionConfigKind {
-    fn from(select: SessionConfigSelect) -> Self {
-        Self::Select(select)
+object! {
+    /// An option with a list of values.
+    SessionConfigSelect {
+        /// The value it has, one of those in the list.
+        required current_value: SessionConfigValueId,
+        /// The list.
+        required options: SessionConfigSelectOptions,
     }
 }
 
-impl From<SessionConfigBoolean> for SessionConfigKind {
-    fn from(boolean: SessionConfigBoolean) -> Self {
-        Self::Boolean(boolean)
+object! {
+    /// An option that is on or off.
+    SessionConfigBoolean {
+        /// Whether it is on.
+        required current_value: bool,
     }
-}
-
-/// An option with a list of values.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SessionConfigSelect {
-    /// The value it has, one of those in the list.
-    pub current_value: SessionConfigValueId,
-    /// The list.
-    pub options: SessionConfigSelectOptions,
-}
-
-builder! {
-    SessionConfigSelect::new(current_value: SessionConfigValueId, options: SessionConfigSelectOptions) {}
-}
-
-/// An option that is on or off.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SessionConfigBoolean {
-    /// Whether it is on.
-    pub current_value: bool,
-}
-
-builder! {
-    SessionConfigBoolean::new(current_value: bool) {}
 }
 
 /// The values of a select, flat or in groups. Told apart by the member `group` of the first one.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
 #[non_exhaustive]
 pub enum SessionConfigSelectOptions {
     /// A flat list.
@@ -187,64 +166,29 @@ impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
     }
 }
 
-/// A value of a select.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SessionConfigSelectOption {
-    /// Names the value.
-    pub value: SessionConfigValueId,
-    /// What to call it in front of people.
-    pub name: String,
-    /// A sentence about it, for people.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    SessionConfigSelectOption::new(value: SessionConfigValueId, name: String) {
-        option description: String,
-        option meta: Meta,
+object! {
+    /// A value of a select.
+    SessionConfigSelectOption {
+        /// Names the value.
+        required value: SessionConfigValueId,
+        /// What to call it in front of people.
+        required name: String,
+        /// A sentence about it, for people.
+        lenient description: Option<String>,
+        meta,
     }
 }
 
-/// Values of a select under one heading.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SessionConfigSelectGroup {
-    /// Names the group.
-    pub group: SessionConfigGroupId,
-    /// The heading.
-    pub name: String,
-    /// The values.
-    #[serde(deserialize_with = "items")]
-    pub options: Vec<SessionConfigSelectOption>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    SessionConfigSelectGroup::new(
-        group: SessionConfigGroupId,
-        name: String,
-        options: Vec<SessionConfigSelectOption>
-    ) {
-        option meta: Meta,
+object! {
+    /// Values of a select under one heading.
+    SessionConfigSelectGroup {
+        /// Names the group.
+        required group: SessionConfigGroupId,
+        /// The heading.
+        required name: String,
+        /// The values.
+        required_items options: Vec<SessionConfigSelectOption>,
+        meta,
     }
 }
 
@@ -262,26 +206,11 @@ open_enum! {
     } else Other
 }
 
-/// The update `config_option_update`: the options are different now.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ConfigOptionUpdate {
-    /// All options with their values.
-    #[serde(deserialize_with = "items")]
-    pub config_options: Vec<SessionConfigOption>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    ConfigOptionUpdate::new(config_options: Vec<SessionConfigOption>) {
-        option meta: Meta,
+object! {
+    /// The update `config_option_update`: the options are different now.
+    ConfigOptionUpdate {
+        /// All options with their values.
+        required_items config_options: Vec<SessionConfigOption>,
+        meta,
     }
 }

@@ -1,37 +1,28 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::common::fields::Fields;
-use crate::common::lenient::{lenient, optional_items};
-use crate::common::{Meta, builder, open_enum, tagged_union};
-
-/// Something to show or to say: in prompts, in streamed messages, in results of tools.
-///
-/// The shapes are those of MCP, so what a tool returned can be passed on as it is. See
-/// <https://agentclientprotocol.com/protocol/v1/content>.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ContentBlock {
-    /// Text, to be read as Markdown. Every agent takes it.
-    Text(TextContent),
-    /// A picture; in prompts only where the agent has the capability `image`.
-    Image(Box<ImageContent>),
-    /// Sound; in prompts only where the agent has the capability `audio`.
-    Audio(Box<AudioContent>),
-    /// A pointer to something the agent can read by itself. Every agent takes it.
-    ResourceLink(Box<ResourceLink>),
-    /// A resource with its contents; in prompts only where the agent has the capability `embeddedContext`.
-    Resource(Box<EmbeddedResource>),
-    /// A block of a type that this version does not know: the whole object.
-    Unknown(Meta),
-}
+use crate::common::{object, open_enum, tagged_union};
 
 tagged_union! {
+    /// Something to show or to say: in prompts, in streamed messages, in results of tools.
+    ///
+    /// The shapes are those of MCP, so what a tool returned can be passed on as it is. See
+    /// <https://agentclientprotocol.com/protocol/v1/content>.
     ContentBlock by "type" {
-        "text" => Text(TextContent),
-        "image" => Image(Box<ImageContent>),
-        "audio" => Audio(Box<AudioContent>),
-        "resource_link" => ResourceLink(Box<ResourceLink>),
-        "resource" => Resource(Box<EmbeddedResource>),
+        /// Text, to be read as Markdown. Every agent takes it.
+        "text" => Text(TextContent) from TextContent,
+        /// A picture; in prompts only where the agent has the capability `image`.
+        "image" => Image(Box<ImageContent>) from ImageContent,
+        /// Sound; in prompts only where the agent has the capability `audio`.
+        "audio" => Audio(Box<AudioContent>) from AudioContent,
+        /// A pointer to something the agent can read by itself. Every agent takes it.
+        "resource_link" => ResourceLink(Box<ResourceLink>) from ResourceLink,
+        /// A resource with its contents; in prompts only where the agent has the capability `embeddedContext`.
+        "resource" => Resource(Box<EmbeddedResource>) from EmbeddedResource,
+    }
+    else {
+        /// A block of a type that this version does not know: the whole object.
+        Unknown
     }
 }
 
@@ -57,194 +48,74 @@ impl From<String> for ContentBlock {
     }
 }
 
-impl From<TextContent> for ContentBlock {
-    fn from(content: TextContent) -> Self {
-        Self::Text(content)
+object! {
+    /// The block `text`.
+    TextContent {
+        /// How to use the block.
+        lenient annotations: Option<Box<Annotations>>,
+        /// The text.
+        required text: String,
+        meta,
     }
 }
 
-impl From<ImageContent> for ContentBlock {
-    fn from(content: ImageContent) -> Self {
-        Self::Image(Box::new(content))
+object! {
+    /// The block `image`.
+    ImageContent {
+        /// How to use the block.
+        lenient annotations: Option<Box<Annotations>>,
+        /// The bytes of the picture, in Base64.
+        required data: String,
+        /// Their media type, such as `image/png`.
+        required mime_type: String,
+        /// Where the picture is from.
+        lenient uri: Option<String>,
+        meta,
     }
 }
 
-impl From<AudioContent> for ContentBlock {
-    fn from(content: AudioContent) -> Self {
-        Self::Audio(Box::new(content))
+object! {
+    /// The block `audio`.
+    AudioContent {
+        /// How to use the block.
+        lenient annotations: Option<Box<Annotations>>,
+        /// The bytes of the sound, in Base64.
+        required data: String,
+        /// Their media type, such as `audio/wav`.
+        required mime_type: String,
+        meta,
     }
 }
 
-impl From<ResourceLink> for ContentBlock {
-    fn from(link: ResourceLink) -> Self {
-        Self::ResourceLink(Box::new(link))
+object! {
+    /// The block `resource_link`: something the agent can read if it wants to.
+    ResourceLink {
+        /// How to use the block.
+        lenient annotations: Option<Box<Annotations>>,
+        /// A sentence about it, for people.
+        lenient description: Option<String>,
+        /// The media type of what is there.
+        lenient mime_type: Option<String>,
+        /// What to call it where there is no [`title`](Self::title).
+        required name: String,
+        /// Its size in bytes.
+        lenient_number size: Option<i64>,
+        /// What to call it in front of people.
+        lenient title: Option<String>,
+        /// Where it is.
+        required uri: String,
+        meta,
     }
 }
 
-impl From<EmbeddedResource> for ContentBlock {
-    fn from(resource: EmbeddedResource) -> Self {
-        Self::Resource(Box::new(resource))
-    }
-}
-
-/// The block `text`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct TextContent {
-    /// How to use the block.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Box<Annotations>>,
-    /// The text.
-    pub text: String,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    TextContent::new(text: String) {
-        option annotations: Box<Annotations>,
-        option meta: Meta,
-    }
-}
-
-/// The block `image`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ImageContent {
-    /// How to use the block.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Box<Annotations>>,
-    /// The bytes of the picture, in Base64.
-    pub data: String,
-    /// Their media type, such as `image/png`.
-    pub mime_type: String,
-    /// Where the picture is from.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub uri: Option<String>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    ImageContent::new(data: String, mime_type: String) {
-        option annotations: Box<Annotations>,
-        option uri: String,
-        option meta: Meta,
-    }
-}
-
-/// The block `audio`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct AudioContent {
-    /// How to use the block.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Box<Annotations>>,
-    /// The bytes of the sound, in Base64.
-    pub data: String,
-    /// Their media type, such as `audio/wav`.
-    pub mime_type: String,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    AudioContent::new(data: String, mime_type: String) {
-        option annotations: Box<Annotations>,
-        option meta: Meta,
-    }
-}
-
-/// The block `resource_link`: something the agent can read if it wants to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ResourceLink {
-    /// How to use the block.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Box<Annotations>>,
-    /// A sentence about it, for people.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The media type of what is there.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// What to call it where there is no [`title`](Self::title).
-    pub name: String,
-    /// Its size in bytes.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub size: Option<i64>,
-    /// What to call it in front of people.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// Where it is.
-    pub uri: String,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    ResourceLink::new(name: String, uri: String) {
-        option annotations: Box<Annotations>,
-        option description: String,
-        option mime_type: String,
-        number size: i64,
-        option title: String,
-        option meta: Meta,
-    }
-}
-
-/// The block `resource`: a resource and its contents at once.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct EmbeddedResource {
-    /// How to use the block.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Box<Annotations>>,
-    /// The contents.
-    pub resource: EmbeddedResourceResource,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    EmbeddedResource::new(resource: EmbeddedResourceResource) {
-        option annotations: Box<Annotations>,
-        option meta: Meta,
+object! {
+    /// The block `resource`: a resource and its contents at once.
+    EmbeddedResource {
+        /// How to use the block.
+        lenient annotations: Option<Box<Annotations>>,
+        /// The contents.
+        required resource: EmbeddedResourceResource,
+        meta,
     }
 }
 
@@ -252,6 +123,7 @@ builder! {
 ///
 /// Told apart by the member `text` or `blob`; an object with both is text, one with neither is an error.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
 #[non_exhaustive]
 pub enum EmbeddedResourceResource {
     /// Text.
@@ -292,94 +164,42 @@ impl<'de> Deserialize<'de> for EmbeddedResourceResource {
     }
 }
 
-/// The contents of a resource that is text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct TextResourceContents {
-    /// Its media type.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// The text.
-    pub text: String,
-    /// Where it is from.
-    pub uri: String,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    TextResourceContents::new(text: String, uri: String) {
-        option mime_type: String,
-        option meta: Meta,
+object! {
+    /// The contents of a resource that is text.
+    TextResourceContents {
+        /// Its media type.
+        lenient mime_type: Option<String>,
+        /// The text.
+        required text: String,
+        /// Where it is from.
+        required uri: String,
+        meta,
     }
 }
 
-/// The contents of a resource that is bytes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct BlobResourceContents {
-    /// The bytes, in Base64.
-    pub blob: String,
-    /// Their media type.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// Where it is from.
-    pub uri: String,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    BlobResourceContents::new(blob: String, uri: String) {
-        option mime_type: String,
-        option meta: Meta,
+object! {
+    /// The contents of a resource that is bytes.
+    BlobResourceContents {
+        /// The bytes, in Base64.
+        required blob: String,
+        /// Their media type.
+        lenient mime_type: Option<String>,
+        /// Where it is from.
+        required uri: String,
+        meta,
     }
 }
 
-/// Hints on how to use a content block.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Annotations {
-    /// Whom it is meant for.
-    #[serde(default, deserialize_with = "optional_items", skip_serializing_if = "Option::is_none")]
-    pub audience: Option<Vec<Role>>,
-    /// When what it shows was last changed, in ISO 8601.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub last_modified: Option<String>,
-    /// How much it matters next to others; MCP uses 0 (not at all) to 1 (indispensable).
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub priority: Option<f64>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    Annotations::new() {
-        option_list audience: Role,
-        option last_modified: String,
-        number priority: f64,
-        option meta: Meta,
+object! {
+    /// Hints on how to use a content block.
+    Annotations {
+        /// Whom it is meant for.
+        optional_items audience: Option<Vec<Role>>,
+        /// When what it shows was last changed, in ISO 8601.
+        lenient last_modified: Option<String>,
+        /// How much it matters next to others; MCP uses 0 (not at all) to 1 (indispensable).
+        lenient_number priority: Option<f64>,
+        meta,
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use super::{CreateElicitationResponse, ElicitationSchema};
 use crate::common::fields::Fields;
 use crate::common::lenient::lenient;
-use crate::common::{ElicitationId, Meta, SessionId, ToolCallId, builder, tagged_union};
+use crate::common::{ElicitationId, Meta, SessionId, ToolCallId, builder, object, tagged_union};
 
 /// `elicitation/create`: ask the person for input, with a form or by sending them to a URL.
 ///
@@ -12,6 +12,7 @@ use crate::common::{ElicitationId, Meta, SessionId, ToolCallId, builder, tagged_
 /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS). See
 /// <https://agentclientprotocol.com/protocol/v1/elicitation>.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CreateElicitationRequest {
     /// What is wanted, for people.
@@ -20,6 +21,7 @@ pub struct CreateElicitationRequest {
     #[serde(flatten)]
     pub mode: ElicitationMode,
     /// Free room; see [`Meta`].
+    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
@@ -51,40 +53,24 @@ impl<'de> Deserialize<'de> for CreateElicitationRequest {
     }
 }
 
-/// How to ask the person.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ElicitationMode {
-    /// With a form.
-    Form(ElicitationFormMode),
-    /// By sending them to a URL.
-    Url(ElicitationUrlMode),
-    /// In a mode that this version does not know: the request's members other than `message` and `_meta`. It must not be
-    /// shown as if it were a known one.
-    Unknown(Meta),
-}
-
 tagged_union! {
+    /// How to ask the person.
     ElicitationMode by "mode" {
-        "form" => Form(ElicitationFormMode),
-        "url" => Url(ElicitationUrlMode),
+        /// With a form.
+        "form" => Form(ElicitationFormMode) from ElicitationFormMode,
+        /// By sending them to a URL.
+        "url" => Url(ElicitationUrlMode) from ElicitationUrlMode,
     }
-}
-
-impl From<ElicitationFormMode> for ElicitationMode {
-    fn from(mode: ElicitationFormMode) -> Self {
-        Self::Form(mode)
-    }
-}
-
-impl From<ElicitationUrlMode> for ElicitationMode {
-    fn from(mode: ElicitationUrlMode) -> Self {
-        Self::Url(mode)
+    else {
+        /// In a mode that this version does not know: the request's members other than `message` and `_meta`. It must not be
+        /// shown as if it were a known one.
+        Unknown
     }
 }
 
 /// A form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitationFormMode {
@@ -110,6 +96,7 @@ impl<'de> Deserialize<'de> for ElicitationFormMode {
 
 /// A URL to send the person to, for what must not pass through the client, such as a password.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitationUrlMode {
@@ -140,6 +127,7 @@ impl<'de> Deserialize<'de> for ElicitationUrlMode {
 ///
 /// Told apart by the member `sessionId`; an object with both members belongs to the session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ElicitationScope {
@@ -189,57 +177,30 @@ impl From<ElicitationRequestScope> for ElicitationScope {
     }
 }
 
-/// The session, and perhaps the tool call, that an elicitation belongs to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ElicitationSessionScope {
-    /// The session.
-    pub session_id: SessionId,
-    /// The tool call, for instance where an MCP server asked during one.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub tool_call_id: Option<ToolCallId>,
-}
-
-builder! {
-    ElicitationSessionScope::new(session_id: SessionId) {
-        option tool_call_id: ToolCallId,
+object! {
+    /// The session, and perhaps the tool call, that an elicitation belongs to.
+    ElicitationSessionScope {
+        /// The session.
+        required session_id: SessionId,
+        /// The tool call, for instance where an MCP server asked during one.
+        lenient tool_call_id: Option<ToolCallId>,
     }
 }
 
-/// The request that an elicitation belongs to, where there is no session yet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ElicitationRequestScope {
-    /// The request.
-    pub request_id: RequestId,
+object! {
+    /// The request that an elicitation belongs to, where there is no session yet.
+    ElicitationRequestScope {
+        /// The request.
+        required request_id: RequestId,
+    }
 }
 
-builder! {
-    ElicitationRequestScope::new(request_id: RequestId) {}
-}
-
-/// `elicitation/complete`: the person is done at the URL. Unknown ids are ignored.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CompleteElicitationNotification {
-    /// The question.
-    pub elicitation_id: ElicitationId,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    CompleteElicitationNotification::new(elicitation_id: ElicitationId) {
-        option meta: Meta,
+object! {
+    /// `elicitation/complete`: the person is done at the URL. Unknown ids are ignored.
+    CompleteElicitationNotification {
+        /// The question.
+        required elicitation_id: ElicitationId,
+        meta,
     }
 }
 

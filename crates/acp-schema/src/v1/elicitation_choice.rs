@@ -1,79 +1,37 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::common::fields::Fields;
-use crate::common::lenient::{lenient, optional_items};
-use crate::common::{Meta, builder};
+use crate::common::{Meta, object};
 
-/// A choice with a title.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct EnumOption {
-    /// The value that is sent. On the wire `const`.
-    #[serde(rename = "const")]
-    pub value: String,
-    /// What people see.
-    pub title: String,
-    /// A sentence about it, for people.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    EnumOption::new(value: String, title: String) {
-        option description: String,
-        option meta: Meta,
+object! {
+    /// A choice with a title.
+    EnumOption {
+        /// The value that is sent. On the wire `const`.
+        required value: String = "const",
+        /// What people see.
+        required title: String,
+        /// A sentence about it, for people.
+        lenient description: Option<String>,
+        meta,
     }
 }
 
-/// A field for several choices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct MultiSelectPropertySchema {
-    /// What to call it in front of people.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// A sentence about it, for people.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// How many at least.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min_items: Option<u64>,
-    /// How many at most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_items: Option<u64>,
-    /// The choices.
-    pub items: MultiSelectItems,
-    /// What is chosen at first.
-    #[serde(default, deserialize_with = "optional_items", skip_serializing_if = "Option::is_none")]
-    pub default: Option<Vec<String>>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    MultiSelectPropertySchema::new(items: MultiSelectItems) {
-        option title: String,
-        option description: String,
-        number min_items: u64,
-        number max_items: u64,
-        option_list default: String,
-        option meta: Meta,
+object! {
+    /// A field for several choices.
+    MultiSelectPropertySchema {
+        /// What to call it in front of people.
+        lenient title: Option<String>,
+        /// A sentence about it, for people.
+        lenient description: Option<String>,
+        /// How many at least.
+        number min_items: Option<u64>,
+        /// How many at most.
+        number max_items: Option<u64>,
+        /// The choices.
+        required items: MultiSelectItems,
+        /// What is chosen at first.
+        optional_items default: Option<Vec<String>>,
+        meta,
     }
 }
 
@@ -98,6 +56,23 @@ impl From<StringMultiSelectItems> for MultiSelectItems {
 impl From<TitledMultiSelectItems> for MultiSelectItems {
     fn from(items: TitledMultiSelectItems) -> Self {
         Self::Titled(items)
+    }
+}
+
+#[cfg(feature = "schema")]
+crate::common::described_by! {
+    MultiSelectItems
+    /// The choices of a field for several.
+    #[derive(schemars::JsonSchema)]
+    #[schemars(tag = "type")]
+    #[allow(dead_code, reason = "only its shape is looked at")]
+    enum Described {
+        /// Shown as they are.
+        #[schemars(rename = "string")]
+        String(StringMultiSelectItems),
+        /// Each with a title.
+        #[schemars(untagged)]
+        Titled(TitledMultiSelectItems),
     }
 }
 
@@ -135,49 +110,20 @@ impl<'de> Deserialize<'de> for MultiSelectItems {
     }
 }
 
-/// Choices that are shown as they are.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct StringMultiSelectItems {
-    /// The choices. On the wire `enum`.
-    #[serde(rename = "enum")]
-    pub enum_values: Vec<String>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    StringMultiSelectItems::new(enum_values: Vec<String>) {
-        option meta: Meta,
+object! {
+    /// Choices that are shown as they are.
+    StringMultiSelectItems {
+        /// The choices. On the wire `enum`.
+        required enum_values: Vec<String> = "enum",
+        meta,
     }
 }
 
-/// Choices that each have a title.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct TitledMultiSelectItems {
-    /// The choices.
-    pub any_of: Vec<EnumOption>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    TitledMultiSelectItems::new(any_of: Vec<EnumOption>) {
-        option meta: Meta,
+object! {
+    /// Choices that each have a title.
+    TitledMultiSelectItems {
+        /// The choices.
+        required any_of: Vec<EnumOption>,
+        meta,
     }
 }

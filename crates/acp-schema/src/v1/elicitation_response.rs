@@ -10,12 +10,14 @@ use crate::common::{Meta, builder};
 
 /// The answer to `elicitation/create`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CreateElicitationResponse {
     /// What the person did. On the wire its members, and the member `action`, are the answer's own.
     #[serde(flatten)]
     pub action: ElicitationAction,
     /// Free room; see [`Meta`].
+    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
@@ -82,6 +84,23 @@ pub enum ElicitationAction {
     Unknown(Meta),
 }
 
+#[cfg(feature = "schema")]
+crate::common::described_by! {
+    ElicitationAction
+    /// What the person did with an elicitation.
+    #[derive(schemars::JsonSchema)]
+    #[schemars(tag = "action", rename_all = "snake_case")]
+    #[allow(dead_code, reason = "only its shape is looked at")]
+    enum Described {
+        /// They filled in the form, or agreed to visit the URL.
+        Accept(ElicitationAcceptAction),
+        /// They said no.
+        Decline,
+        /// They went away without an answer.
+        Cancel,
+    }
+}
+
 impl Serialize for ElicitationAction {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -104,6 +123,7 @@ impl Serialize for ElicitationAction {
 
 /// What the person filled in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitationAcceptAction {
@@ -129,6 +149,7 @@ impl ElicitationAcceptAction {
 
 /// The value of one field of a form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ElicitationContentValue {

@@ -1,51 +1,58 @@
-use crate::common::Direction::{AgentToClient, Both, ClientToAgent};
-use crate::common::MethodInfo;
+use super::{
+    AuthenticateRequest, AuthenticateResponse, CancelNotification, CancelRequestNotification,
+    CloseSessionRequest, CloseSessionResponse, CompleteElicitationNotification, CreateElicitationRequest,
+    CreateElicitationResponse, CreateTerminalRequest, CreateTerminalResponse, DeleteSessionRequest,
+    DeleteSessionResponse, InitializeRequest, InitializeResponse, KillTerminalRequest, KillTerminalResponse,
+    ListSessionsRequest, ListSessionsResponse, LoadSessionRequest, LoadSessionResponse, LogoutRequest,
+    LogoutResponse, NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse,
+    ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest, ReleaseTerminalResponse,
+    RequestPermissionRequest, RequestPermissionResponse, ResumeSessionRequest, ResumeSessionResponse,
+    SessionNotification, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
+    SetSessionModeRequest, SetSessionModeResponse, TerminalOutputRequest, TerminalOutputResponse,
+    WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
+};
+use crate::common::methods;
 
-/// All methods of version 1, by name within each direction.
-pub const METHODS: &[MethodInfo] = &[
-    MethodInfo::request("authenticate", ClientToAgent, Some("authMethods is not empty")),
-    MethodInfo::request("initialize", ClientToAgent, None),
-    MethodInfo::request("logout", ClientToAgent, Some("agentCapabilities.auth.logout")),
-    MethodInfo::notification("session/cancel", ClientToAgent, None),
-    MethodInfo::request("session/close", ClientToAgent, Some("agentCapabilities.sessionCapabilities.close")),
-    MethodInfo::request(
-        "session/delete",
-        ClientToAgent,
-        Some("agentCapabilities.sessionCapabilities.delete"),
-    ),
-    MethodInfo::request("session/list", ClientToAgent, Some("agentCapabilities.sessionCapabilities.list")),
-    MethodInfo::request("session/load", ClientToAgent, Some("agentCapabilities.loadSession")),
-    MethodInfo::request("session/new", ClientToAgent, None),
-    MethodInfo::request("session/prompt", ClientToAgent, None),
-    MethodInfo::request(
-        "session/resume",
-        ClientToAgent,
-        Some("agentCapabilities.sessionCapabilities.resume"),
-    ),
-    MethodInfo::request(
-        "session/set_config_option",
-        ClientToAgent,
-        Some("configOptions in the result of session/new"),
-    ),
-    MethodInfo::request("session/set_mode", ClientToAgent, Some("modes in the result of session/new")),
-    MethodInfo::notification(
-        "elicitation/complete",
-        AgentToClient,
-        Some("clientCapabilities.elicitation.url"),
-    ),
-    MethodInfo::request(
-        "elicitation/create",
-        AgentToClient,
-        Some("clientCapabilities.elicitation.form or .url"),
-    ),
-    MethodInfo::request("fs/read_text_file", AgentToClient, Some("clientCapabilities.fs.readTextFile")),
-    MethodInfo::request("fs/write_text_file", AgentToClient, Some("clientCapabilities.fs.writeTextFile")),
-    MethodInfo::request("session/request_permission", AgentToClient, None),
-    MethodInfo::notification("session/update", AgentToClient, None),
-    MethodInfo::request("terminal/create", AgentToClient, Some("clientCapabilities.terminal")),
-    MethodInfo::request("terminal/kill", AgentToClient, Some("clientCapabilities.terminal")),
-    MethodInfo::request("terminal/output", AgentToClient, Some("clientCapabilities.terminal")),
-    MethodInfo::request("terminal/release", AgentToClient, Some("clientCapabilities.terminal")),
-    MethodInfo::request("terminal/wait_for_exit", AgentToClient, Some("clientCapabilities.terminal")),
-    MethodInfo::notification("$/cancel_request", Both, None),
-];
+methods! {
+    /// All methods of version 1, by name within each direction.
+    METHODS {
+        request AuthenticateRequest -> AuthenticateResponse: ClientToAgent if "authMethods is not empty",
+        request InitializeRequest -> InitializeResponse: ClientToAgent,
+        request LogoutRequest -> LogoutResponse: ClientToAgent if "agentCapabilities.auth.logout",
+        notification CancelNotification: ClientToAgent,
+        request CloseSessionRequest -> CloseSessionResponse: ClientToAgent
+            if "agentCapabilities.sessionCapabilities.close",
+        request DeleteSessionRequest -> DeleteSessionResponse: ClientToAgent
+            if "agentCapabilities.sessionCapabilities.delete",
+        request ListSessionsRequest -> ListSessionsResponse: ClientToAgent
+            if "agentCapabilities.sessionCapabilities.list",
+        request LoadSessionRequest -> LoadSessionResponse: ClientToAgent if "agentCapabilities.loadSession",
+        request NewSessionRequest -> NewSessionResponse: ClientToAgent,
+        request PromptRequest -> PromptResponse: ClientToAgent,
+        request ResumeSessionRequest -> ResumeSessionResponse: ClientToAgent
+            if "agentCapabilities.sessionCapabilities.resume",
+        request SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse: ClientToAgent
+            if "configOptions in the result of session/new",
+        request SetSessionModeRequest -> SetSessionModeResponse: ClientToAgent
+            if "modes in the result of session/new",
+        notification CompleteElicitationNotification: AgentToClient if "clientCapabilities.elicitation.url",
+        request CreateElicitationRequest -> CreateElicitationResponse: AgentToClient
+            if "clientCapabilities.elicitation.form or .url",
+        request ReadTextFileRequest -> ReadTextFileResponse: AgentToClient
+            if "clientCapabilities.fs.readTextFile",
+        request WriteTextFileRequest -> WriteTextFileResponse: AgentToClient
+            if "clientCapabilities.fs.writeTextFile",
+        request RequestPermissionRequest -> RequestPermissionResponse: AgentToClient,
+        notification SessionNotification: AgentToClient,
+        request CreateTerminalRequest -> CreateTerminalResponse: AgentToClient
+            if "clientCapabilities.terminal",
+        request KillTerminalRequest -> KillTerminalResponse: AgentToClient if "clientCapabilities.terminal",
+        request TerminalOutputRequest -> TerminalOutputResponse: AgentToClient
+            if "clientCapabilities.terminal",
+        request ReleaseTerminalRequest -> ReleaseTerminalResponse: AgentToClient
+            if "clientCapabilities.terminal",
+        request WaitForTerminalExitRequest -> WaitForTerminalExitResponse: AgentToClient
+            if "clientCapabilities.terminal",
+        notification CancelRequestNotification: Both,
+    }
+}

@@ -27,6 +27,8 @@ mod notice;
 mod permission;
 mod plan;
 mod prompt;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod session;
 mod session_list;
 mod set_config_option;

@@ -1,88 +1,41 @@
 use agentwire_jsonrpc::Method;
-use serde::{Deserialize, Serialize};
 
-use crate::common::lenient::{items, lenient};
-use crate::common::{Meta, SessionId, SessionModeId, builder, empty_object};
+use crate::common::{SessionId, SessionModeId, empty_object, object};
 
-/// The modes of a session, and the one it is in.
-///
-/// See <https://agentclientprotocol.com/protocol/v1/session-modes>.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SessionModeState {
-    /// The mode it is in, one of those available.
-    pub current_mode_id: SessionModeId,
-    /// All its modes.
-    #[serde(deserialize_with = "items")]
-    pub available_modes: Vec<SessionMode>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    SessionModeState::new(current_mode_id: SessionModeId, available_modes: Vec<SessionMode>) {
-        option meta: Meta,
+object! {
+    /// The modes of a session, and the one it is in.
+    ///
+    /// See <https://agentclientprotocol.com/protocol/v1/session-modes>.
+    SessionModeState {
+        /// The mode it is in, one of those available.
+        required current_mode_id: SessionModeId,
+        /// All its modes.
+        required_items available_modes: Vec<SessionMode>,
+        meta,
     }
 }
 
-/// A way in which an agent can work, such as asking before each edit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SessionMode {
-    /// Names the mode.
-    pub id: SessionModeId,
-    /// What to call it in front of people.
-    pub name: String,
-    /// A sentence about it, for people.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    SessionMode::new(id: SessionModeId, name: String) {
-        option description: String,
-        option meta: Meta,
+object! {
+    /// A way in which an agent can work, such as asking before each edit.
+    SessionMode {
+        /// Names the mode.
+        required id: SessionModeId,
+        /// What to call it in front of people.
+        required name: String,
+        /// A sentence about it, for people.
+        lenient description: Option<String>,
+        meta,
     }
 }
 
-/// `session/set_mode`: change the mode, also while a prompt runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SetSessionModeRequest {
-    /// The session.
-    pub session_id: SessionId,
-    /// One of its modes.
-    pub mode_id: SessionModeId,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    SetSessionModeRequest::new(session_id: SessionId, mode_id: SessionModeId) {
-        option meta: Meta,
+object! {
+    /// `session/set_mode`: change the mode, also while a prompt runs.
+    SetSessionModeRequest {
+        /// The session.
+        required session_id: SessionId,
+        /// One of its modes.
+        required mode_id: SessionModeId,
+        meta,
     }
 }
 
@@ -96,25 +49,11 @@ empty_object! {
     SetSessionModeResponse,
 }
 
-/// The update `current_mode_update`: the session is in another mode now.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CurrentModeUpdate {
-    /// The mode.
-    pub current_mode_id: SessionModeId,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    CurrentModeUpdate::new(current_mode_id: SessionModeId) {
-        option meta: Meta,
+object! {
+    /// The update `current_mode_update`: the session is in another mode now.
+    CurrentModeUpdate {
+        /// The mode.
+        required current_mode_id: SessionModeId,
+        meta,
     }
 }

@@ -3,39 +3,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::ToolCallUpdate;
 use crate::common::fields::Fields;
-use crate::common::lenient::lenient;
-use crate::common::{Meta, PermissionOptionId, SessionId, builder, open_enum};
+use crate::common::{PermissionOptionId, SessionId, object, open_enum};
 
-/// `session/request_permission`: may this tool call go on?
-///
-/// See <https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission>.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct RequestPermissionRequest {
-    /// The session.
-    pub session_id: SessionId,
-    /// The call.
-    pub tool_call: ToolCallUpdate,
-    /// What the person can answer.
-    pub options: Vec<PermissionOption>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    RequestPermissionRequest::new(
-        session_id: SessionId,
-        tool_call: ToolCallUpdate,
-        options: Vec<PermissionOption>
-    ) {
-        option meta: Meta,
+object! {
+    /// `session/request_permission`: may this tool call go on?
+    ///
+    /// See <https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission>.
+    RequestPermissionRequest {
+        /// The session.
+        required session_id: SessionId,
+        /// The call.
+        required tool_call: ToolCallUpdate,
+        /// What the person can answer.
+        required options: Vec<PermissionOption>,
+        meta,
     }
 }
 
@@ -59,30 +40,16 @@ impl RequestPermissionRequest {
     }
 }
 
-/// One answer that a permission request offers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct PermissionOption {
-    /// Names the answer.
-    pub option_id: PermissionOptionId,
-    /// What to call it in front of people.
-    pub name: String,
-    /// What it means.
-    pub kind: PermissionOptionKind,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    PermissionOption::new(option_id: PermissionOptionId, name: String, kind: PermissionOptionKind) {
-        option meta: Meta,
+object! {
+    /// One answer that a permission request offers.
+    PermissionOption {
+        /// Names the answer.
+        required option_id: PermissionOptionId,
+        /// What to call it in front of people.
+        required name: String,
+        /// What it means.
+        required kind: PermissionOptionKind,
+        meta,
     }
 }
 
@@ -107,26 +74,12 @@ impl PermissionOptionKind {
     }
 }
 
-/// The answer to `session/request_permission`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct RequestPermissionResponse {
-    /// What the person decided.
-    pub outcome: RequestPermissionOutcome,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    RequestPermissionResponse::new(outcome: RequestPermissionOutcome) {
-        option meta: Meta,
+object! {
+    /// The answer to `session/request_permission`.
+    RequestPermissionResponse {
+        /// What the person decided.
+        required outcome: RequestPermissionOutcome,
+        meta,
     }
 }
 
@@ -150,6 +103,11 @@ impl RequestPermissionResponse {
 /// This union is closed: an outcome with a foreign tag is an error, not a value to match on by accident, because what
 /// is no refusal might be taken for consent.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(tag = "outcome", rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum RequestPermissionOutcome {
     /// Nothing: the turn was cancelled first.
@@ -194,25 +152,11 @@ impl<'de> Deserialize<'de> for RequestPermissionOutcome {
     }
 }
 
-/// The option that the person chose.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SelectedPermissionOutcome {
-    /// One of those offered.
-    pub option_id: PermissionOptionId,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    SelectedPermissionOutcome::new(option_id: PermissionOptionId) {
-        option meta: Meta,
+object! {
+    /// The option that the person chose.
+    SelectedPermissionOutcome {
+        /// One of those offered.
+        required option_id: PermissionOptionId,
+        meta,
     }
 }

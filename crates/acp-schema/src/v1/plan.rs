@@ -1,58 +1,26 @@
-use serde::{Deserialize, Serialize};
+use crate::common::{object, open_enum};
 
-use crate::common::lenient::{items, lenient};
-use crate::common::{Meta, builder, open_enum};
-
-/// The update `plan`: what the agent means to do, in full. It replaces the plan before.
-///
-/// See <https://agentclientprotocol.com/protocol/v1/agent-plan>.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Plan {
-    /// The tasks.
-    #[serde(deserialize_with = "items")]
-    pub entries: Vec<PlanEntry>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    Plan::new(entries: Vec<PlanEntry>) {
-        option meta: Meta,
+object! {
+    /// The update `plan`: what the agent means to do, in full. It replaces the plan before.
+    ///
+    /// See <https://agentclientprotocol.com/protocol/v1/agent-plan>.
+    Plan {
+        /// The tasks.
+        required_items entries: Vec<PlanEntry>,
+        meta,
     }
 }
 
-/// One task of a plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct PlanEntry {
-    /// What is to be achieved, for people.
-    pub content: String,
-    /// How much it matters.
-    pub priority: PlanEntryPriority,
-    /// How far it is.
-    pub status: PlanEntryStatus,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    PlanEntry::new(content: String, priority: PlanEntryPriority, status: PlanEntryStatus) {
-        option meta: Meta,
+object! {
+    /// One task of a plan.
+    PlanEntry {
+        /// What is to be achieved, for people.
+        required content: String,
+        /// How much it matters.
+        required priority: PlanEntryPriority,
+        /// How far it is.
+        required status: PlanEntryStatus,
+        meta,
     }
 }
 

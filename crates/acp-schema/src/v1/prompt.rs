@@ -1,30 +1,20 @@
 use agentwire_jsonrpc::Method;
-use serde::{Deserialize, Serialize};
 
 use super::ContentBlock;
-use crate::common::lenient::lenient;
-use crate::common::{Meta, SessionId, builder, open_enum};
+use crate::common::{SessionId, object, open_enum};
 
-/// `session/prompt`: the person's message. The answer comes when the agent's turn is over.
-///
-/// See <https://agentclientprotocol.com/protocol/v1/prompt-turn>.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct PromptRequest {
-    /// The session.
-    pub session_id: SessionId,
-    /// The message. Text and resource links are always allowed, other blocks where the agent's
-    /// [`PromptCapabilities`](super::PromptCapabilities) name them.
-    pub prompt: Vec<ContentBlock>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
+object! {
+    /// `session/prompt`: the person's message. The answer comes when the agent's turn is over.
+    ///
+    /// See <https://agentclientprotocol.com/protocol/v1/prompt-turn>.
+    PromptRequest without new {
+        /// The session.
+        required session_id: SessionId,
+        /// The message. Text and resource links are always allowed, other blocks where the agent's
+        /// [`PromptCapabilities`](super::PromptCapabilities) name them.
+        required prompt: Vec<ContentBlock>,
+        meta,
+    }
 }
 
 impl PromptRequest {
@@ -34,8 +24,6 @@ impl PromptRequest {
         Self { session_id: session_id.into(), prompt: prompt.into().0, meta: None }
     }
 }
-
-builder! { PromptRequest { option meta: Meta, } }
 
 impl Method for PromptRequest {
     const NAME: &'static str = "session/prompt";
@@ -76,26 +64,12 @@ impl<const N: usize> From<[ContentBlock; N]> for PromptContent {
     }
 }
 
-/// The answer to `session/prompt`: the turn is over.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct PromptResponse {
-    /// Why.
-    pub stop_reason: StopReason,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    PromptResponse::new(stop_reason: StopReason) {
-        option meta: Meta,
+object! {
+    /// The answer to `session/prompt`: the turn is over.
+    PromptResponse {
+        /// Why.
+        required stop_reason: StopReason,
+        meta,
     }
 }
 

@@ -4,11 +4,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
 use super::SessionConfigOption;
-use crate::common::lenient::{items, lenient};
-use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId, builder};
+use crate::common::lenient::lenient;
+use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId, builder, object};
 
 /// `session/set_config_option`: give an option another value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SetSessionConfigOptionRequest {
@@ -20,6 +21,7 @@ pub struct SetSessionConfigOptionRequest {
     #[serde(flatten)]
     pub value: SessionConfigOptionValue,
     /// Free room; see [`Meta`].
+    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
@@ -100,6 +102,30 @@ impl From<String> for SessionConfigOptionValue {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for SessionConfigOptionValue {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "SessionConfigOptionValue".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": { "type": { "type": "string", "const": "boolean" }, "value": { "type": "boolean" } },
+                    "required": ["type", "value"],
+                },
+                {
+                    "type": "object",
+                    "properties": { "value": generator.subschema_for::<SessionConfigValueId>() },
+                    "required": ["value"],
+                },
+            ],
+        })
+    }
+}
+
 /// Writes the members of the request that hold the value.
 impl Serialize for SessionConfigOptionValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -115,26 +141,11 @@ impl Serialize for SessionConfigOptionValue {
     }
 }
 
-/// The answer to `session/set_config_option`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SetSessionConfigOptionResponse {
-    /// All options with their values: setting one may change others.
-    #[serde(deserialize_with = "items")]
-    pub config_options: Vec<SessionConfigOption>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    SetSessionConfigOptionResponse::new(config_options: Vec<SessionConfigOption>) {
-        option meta: Meta,
+object! {
+    /// The answer to `session/set_config_option`.
+    SetSessionConfigOptionResponse {
+        /// All options with their values: setting one may change others.
+        required_items config_options: Vec<SessionConfigOption>,
+        meta,
     }
 }

@@ -1,52 +1,28 @@
 use std::path::PathBuf;
 
 use agentwire_jsonrpc::Method;
-use serde::{Deserialize, Serialize};
 
-use crate::common::lenient::{lenient, null_as_empty};
-use crate::common::{Meta, SessionId, TerminalId, builder, empty_object};
+use crate::common::{SessionId, TerminalId, empty_object, object};
 
-/// `terminal/create`: run a command in a terminal of the client. The answer does not wait for the command.
-///
-/// This and every other `terminal/*` method only where the client has the capability `terminal`. See
-/// <https://agentclientprotocol.com/protocol/v1/terminals>.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CreateTerminalRequest {
-    /// The session.
-    pub session_id: SessionId,
-    /// The program.
-    pub command: String,
-    /// Its arguments.
-    #[serde(default, deserialize_with = "null_as_empty", skip_serializing_if = "Vec::is_empty")]
-    pub args: Vec<String>,
-    /// Environment variables to set for it.
-    #[serde(default, deserialize_with = "null_as_empty", skip_serializing_if = "Vec::is_empty")]
-    pub env: Vec<EnvVariable>,
-    /// The directory it starts in, an absolute path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<PathBuf>,
-    /// How many bytes of output to keep at most. The client drops the oldest, whole characters at a time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_byte_limit: Option<u64>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    CreateTerminalRequest::new(session_id: SessionId, command: String) {
-        list args: String,
-        list env: EnvVariable,
-        option cwd: PathBuf,
-        number output_byte_limit: u64,
-        option meta: Meta,
+object! {
+    /// `terminal/create`: run a command in a terminal of the client. The answer does not wait for the command.
+    ///
+    /// This and every other `terminal/*` method only where the client has the capability `terminal`. See
+    /// <https://agentclientprotocol.com/protocol/v1/terminals>.
+    CreateTerminalRequest {
+        /// The session.
+        required session_id: SessionId,
+        /// The program.
+        required command: String,
+        /// Its arguments.
+        list args: Vec<String>,
+        /// Environment variables to set for it.
+        list env: Vec<EnvVariable>,
+        /// The directory it starts in, an absolute path.
+        optional cwd: Option<PathBuf>,
+        /// How many bytes of output to keep at most. The client drops the oldest, whole characters at a time.
+        number output_byte_limit: Option<u64>,
+        meta,
     }
 }
 
@@ -55,74 +31,37 @@ impl Method for CreateTerminalRequest {
     type Response = CreateTerminalResponse;
 }
 
-/// The answer to `terminal/create`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CreateTerminalResponse {
-    /// The terminal, until `terminal/release`.
-    pub terminal_id: TerminalId,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    CreateTerminalResponse::new(terminal_id: TerminalId) {
-        option meta: Meta,
+object! {
+    /// The answer to `terminal/create`.
+    CreateTerminalResponse {
+        /// The terminal, until `terminal/release`.
+        required terminal_id: TerminalId,
+        meta,
     }
 }
 
-/// An environment variable.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct EnvVariable {
-    /// Its name.
-    pub name: String,
-    /// Its value.
-    pub value: String,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    EnvVariable::new(name: String, value: String) {
-        option meta: Meta,
+object! {
+    /// An environment variable.
+    EnvVariable {
+        /// Its name.
+        required name: String,
+        /// Its value.
+        required value: String,
+        meta,
     }
 }
 
 /// Defines the requests that only say which terminal is meant.
 macro_rules! terminal_requests {
     ($($(#[$doc:meta])* $name:ident = $method:literal -> $response:ident,)+) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        #[non_exhaustive]
-        pub struct $name {
-            /// The session.
-            pub session_id: SessionId,
-            /// The terminal.
-            pub terminal_id: TerminalId,
-            /// Free room; see [`Meta`].
-            #[serde(rename = "_meta", default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-            pub meta: Option<Meta>,
-        }
-
-        builder! {
-            $name::new(session_id: SessionId, terminal_id: TerminalId) {
-                option meta: Meta,
+        object! {
+            $(#[$doc])*
+            $name {
+                /// The session.
+                required session_id: SessionId,
+                /// The terminal.
+                required terminal_id: TerminalId,
+                meta,
             }
         }
 
@@ -151,26 +90,17 @@ empty_object! {
     ReleaseTerminalResponse,
 }
 
-/// The answer to `terminal/output`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct TerminalOutputResponse {
-    /// The output, or the end of it.
-    pub output: String,
-    /// Whether older output was dropped.
-    pub truncated: bool,
-    /// How the command ended; none while it runs.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub exit_status: Option<TerminalExitStatus>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
+object! {
+    /// The answer to `terminal/output`.
+    TerminalOutputResponse without new {
+        /// The output, or the end of it.
+        required output: String,
+        /// Whether older output was dropped.
+        required truncated: bool,
+        /// How the command ended; none while it runs.
+        lenient exit_status: Option<TerminalExitStatus>,
+        meta,
+    }
 }
 
 impl TerminalOutputResponse {
@@ -179,71 +109,34 @@ impl TerminalOutputResponse {
     pub fn new(output: impl Into<String>) -> Self {
         Self { output: output.into(), truncated: false, exit_status: None, meta: None }
     }
-}
 
-builder! {
-    TerminalOutputResponse {
-        plain truncated: bool,
-        option exit_status: TerminalExitStatus,
-        option meta: Meta,
+    /// Sets [`truncated`](Self#structfield.truncated).
+    #[must_use]
+    pub fn truncated(mut self, truncated: bool) -> Self {
+        self.truncated = truncated;
+        self
     }
 }
 
-/// How a command ended: usually either with a code or by a signal.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct TerminalExitStatus {
-    /// The code that it returned.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<u32>,
-    /// The signal that ended it, such as `SIGKILL`.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub signal: Option<String>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    TerminalExitStatus::new() {
-        number exit_code: u32,
-        option signal: String,
-        option meta: Meta,
+object! {
+    /// How a command ended: usually either with a code or by a signal.
+    TerminalExitStatus {
+        /// The code that it returned.
+        lenient_number exit_code: Option<u32>,
+        /// The signal that ended it, such as `SIGKILL`.
+        lenient signal: Option<String>,
+        meta,
     }
 }
 
-/// The answer to `terminal/wait_for_exit`: how the command ended.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct WaitForTerminalExitResponse {
-    /// The code that it returned.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<u32>,
-    /// The signal that ended it, such as `SIGKILL`.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub signal: Option<String>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    WaitForTerminalExitResponse::new() {
-        number exit_code: u32,
-        option signal: String,
-        option meta: Meta,
+object! {
+    /// The answer to `terminal/wait_for_exit`: how the command ended.
+    WaitForTerminalExitResponse {
+        /// The code that it returned.
+        lenient_number exit_code: Option<u32>,
+        /// The signal that ended it, such as `SIGKILL`.
+        lenient signal: Option<String>,
+        meta,
     }
 }
 

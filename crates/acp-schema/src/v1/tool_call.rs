@@ -1,121 +1,61 @@
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ContentBlock;
-use crate::common::lenient::{any, items, lenient, optional_items};
-use crate::common::{Meta, TerminalId, ToolCallId, builder, open_enum, tagged_union};
+use crate::common::{TerminalId, ToolCallId, object, open_enum, tagged_union};
 
-/// The update `tool_call`: the model calls a tool.
-///
-/// See <https://agentclientprotocol.com/protocol/v1/tool-calls>.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ToolCall {
-    /// Names the call.
-    pub tool_call_id: ToolCallId,
-    /// What it does, for people.
-    pub title: String,
-    /// The tool's name, for programs.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// What sort of tool it is; [`ToolKind::Other`] where it is not said.
-    #[serde(default, deserialize_with = "lenient")]
-    pub kind: ToolKind,
-    /// How far it is; [`ToolCallStatus::Pending`] where it is not said.
-    #[serde(default, deserialize_with = "lenient")]
-    pub status: ToolCallStatus,
-    /// What it has produced.
-    #[serde(default, deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
-    pub content: Vec<ToolCallContent>,
-    /// Which places it touches, so that an editor can follow.
-    #[serde(default, deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
-    pub locations: Vec<ToolCallLocation>,
-    /// What the tool was given, as it was given.
-    #[serde(default, deserialize_with = "any", skip_serializing_if = "Option::is_none")]
-    pub raw_input: Option<Value>,
-    /// What the tool returned, as it returned it.
-    #[serde(default, deserialize_with = "any", skip_serializing_if = "Option::is_none")]
-    pub raw_output: Option<Value>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    ToolCall::new(tool_call_id: ToolCallId, title: String) {
-        option name: String,
-        plain kind: ToolKind,
-        plain status: ToolCallStatus,
-        list content: ToolCallContent,
-        list locations: ToolCallLocation,
-        option raw_input: Value,
-        option raw_output: Value,
-        option meta: Meta,
+object! {
+    /// The update `tool_call`: the model calls a tool.
+    ///
+    /// See <https://agentclientprotocol.com/protocol/v1/tool-calls>.
+    ToolCall {
+        /// Names the call.
+        required tool_call_id: ToolCallId,
+        /// What it does, for people.
+        required title: String,
+        /// The tool's name, for programs.
+        lenient name: Option<String>,
+        /// What sort of tool it is; [`ToolKind::Other`] where it is not said.
+        default kind: ToolKind,
+        /// How far it is; [`ToolCallStatus::Pending`] where it is not said.
+        default status: ToolCallStatus,
+        /// What it has produced.
+        items content: Vec<ToolCallContent>,
+        /// Which places it touches, so that an editor can follow.
+        items locations: Vec<ToolCallLocation>,
+        /// What the tool was given, as it was given.
+        any raw_input: Option<Value>,
+        /// What the tool returned, as it returned it.
+        any raw_output: Option<Value>,
+        meta,
     }
 }
 
-/// The update `tool_call_update`: what changed about a call. Also the description of a call in a permission request.
-///
-/// A member that is missing or null leaves what was told before; a list replaces the list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ToolCallUpdate {
-    /// The call.
-    pub tool_call_id: ToolCallId,
-    /// What sort of tool it is.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub kind: Option<ToolKind>,
-    /// How far it is.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub status: Option<ToolCallStatus>,
-    /// What it does, for people.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// The tool's name, for programs.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// All that it has produced.
-    #[serde(default, deserialize_with = "optional_items", skip_serializing_if = "Option::is_none")]
-    pub content: Option<Vec<ToolCallContent>>,
-    /// All the places it touches.
-    #[serde(default, deserialize_with = "optional_items", skip_serializing_if = "Option::is_none")]
-    pub locations: Option<Vec<ToolCallLocation>>,
-    /// What the tool was given.
-    #[serde(default, deserialize_with = "any", skip_serializing_if = "Option::is_none")]
-    pub raw_input: Option<Value>,
-    /// What the tool returned.
-    #[serde(default, deserialize_with = "any", skip_serializing_if = "Option::is_none")]
-    pub raw_output: Option<Value>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    ToolCallUpdate::new(tool_call_id: ToolCallId) {
-        option kind: ToolKind,
-        option status: ToolCallStatus,
-        option title: String,
-        option name: String,
-        option_list content: ToolCallContent,
-        option_list locations: ToolCallLocation,
-        option raw_input: Value,
-        option raw_output: Value,
-        option meta: Meta,
+object! {
+    /// The update `tool_call_update`: what changed about a call. Also the description of a call in a permission request.
+    ///
+    /// A member that is missing or null leaves what was told before; a list replaces the list.
+    ToolCallUpdate {
+        /// The call.
+        required tool_call_id: ToolCallId,
+        /// What sort of tool it is.
+        lenient kind: Option<ToolKind>,
+        /// How far it is.
+        lenient status: Option<ToolCallStatus>,
+        /// What it does, for people.
+        lenient title: Option<String>,
+        /// The tool's name, for programs.
+        lenient name: Option<String>,
+        /// All that it has produced.
+        optional_items content: Option<Vec<ToolCallContent>>,
+        /// All the places it touches.
+        optional_items locations: Option<Vec<ToolCallLocation>>,
+        /// What the tool was given.
+        any raw_input: Option<Value>,
+        /// What the tool returned.
+        any raw_output: Option<Value>,
+        meta,
     }
 }
 
@@ -163,31 +103,19 @@ open_enum! {
     } else Other
 }
 
-/// Something a tool call has produced.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ToolCallContent {
-    /// A content block.
-    Content(Content),
-    /// A change of a file.
-    Diff(Diff),
-    /// What a terminal shows, live.
-    Terminal(Terminal),
-    /// Something of a type that this version does not know: the whole object.
-    Unknown(Meta),
-}
-
 tagged_union! {
+    /// Something a tool call has produced.
     ToolCallContent by "type" {
-        "content" => Content(Content),
-        "diff" => Diff(Diff),
-        "terminal" => Terminal(Terminal),
+        /// A content block.
+        "content" => Content(Content) from Content,
+        /// A change of a file.
+        "diff" => Diff(Diff) from Diff,
+        /// What a terminal shows, live.
+        "terminal" => Terminal(Terminal) from Terminal,
     }
-}
-
-impl From<Content> for ToolCallContent {
-    fn from(content: Content) -> Self {
-        Self::Content(content)
+    else {
+        /// Something of a type that this version does not know: the whole object.
+        Unknown
     }
 }
 
@@ -203,116 +131,44 @@ impl From<ContentBlock> for ToolCallContent {
     }
 }
 
-impl From<Diff> for ToolCallContent {
-    fn from(diff: Diff) -> Self {
-        Self::Diff(diff)
+object! {
+    /// A content block that a tool call has produced.
+    Content {
+        /// The block.
+        required content: ContentBlock,
+        meta,
     }
 }
 
-impl From<Terminal> for ToolCallContent {
-    fn from(terminal: Terminal) -> Self {
-        Self::Terminal(terminal)
+object! {
+    /// A change of a file, as its text before and after.
+    Diff {
+        /// The file, an absolute path.
+        required path: PathBuf,
+        /// Its text before; none for a new file.
+        lenient old_text: Option<String>,
+        /// Its text after.
+        required new_text: String,
+        meta,
     }
 }
 
-/// A content block that a tool call has produced.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Content {
-    /// The block.
-    pub content: ContentBlock,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    Content::new(content: ContentBlock) {
-        option meta: Meta,
+object! {
+    /// A terminal to show inside a tool call. Add it before the terminal is released; it stays visible afterwards.
+    Terminal {
+        /// The terminal.
+        required terminal_id: TerminalId,
+        meta,
     }
 }
 
-/// A change of a file, as its text before and after.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Diff {
-    /// The file, an absolute path.
-    pub path: PathBuf,
-    /// Its text before; none for a new file.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub old_text: Option<String>,
-    /// Its text after.
-    pub new_text: String,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    Diff::new(path: PathBuf, new_text: String) {
-        option old_text: String,
-        option meta: Meta,
-    }
-}
-
-/// A terminal to show inside a tool call. Add it before the terminal is released; it stays visible afterwards.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Terminal {
-    /// The terminal.
-    pub terminal_id: TerminalId,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    Terminal::new(terminal_id: TerminalId) {
-        option meta: Meta,
-    }
-}
-
-/// A place that a tool call touches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ToolCallLocation {
-    /// The file, an absolute path.
-    pub path: PathBuf,
-    /// The line, counted from 1.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    /// Free room; see [`Meta`].
-    #[serde(
-        rename = "_meta",
-        default,
-        deserialize_with = "lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    ToolCallLocation::new(path: PathBuf) {
-        number line: u32,
-        option meta: Meta,
+object! {
+    /// A place that a tool call touches.
+    ToolCallLocation {
+        /// The file, an absolute path.
+        required path: PathBuf,
+        /// The line, counted from 1.
+        lenient_number line: Option<u32>,
+        meta,
     }
 }
