@@ -67,6 +67,7 @@ mod common;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod v1;
+mod wire;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

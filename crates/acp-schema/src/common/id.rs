@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::fields::Text;
+use crate::wire::fields::Text;
 
 /// Makes a newtype for a string that only its maker understands. Shared memory, so a clone copies no text.
 macro_rules! string_id {

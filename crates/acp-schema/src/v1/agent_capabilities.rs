@@ -1,4 +1,4 @@
-use crate::common::{marker_capability, object};
+use crate::wire::{marker_capability, object};
 
 object! {
     /// What an agent can do, as told in the answer to `initialize`.

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use agentwire_jsonrpc::Method;
 
-use crate::common::{AuthMethodId, empty_object, object, tagged_union};
+use crate::common::AuthMethodId;
+use crate::wire::{empty_object, object, tagged_union};
 
 object! {
     /// `authenticate`: the client picks one of the ways to authenticate that the agent offered.

@@ -1,6 +1,7 @@
 use agentwire_jsonrpc::{Notice, RequestId};
 
-use crate::common::{SessionId, object};
+use crate::common::SessionId;
+use crate::wire::object;
 
 object! {
     /// `session/cancel`: stop the turn. Its prompt is then answered with

@@ -1,4 +1,4 @@
-use crate::common::{marker_capability, object};
+use crate::wire::{marker_capability, object};
 
 object! {
     /// What a client can do, as told in `initialize`.

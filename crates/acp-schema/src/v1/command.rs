@@ -1,6 +1,6 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::common::object;
+use crate::wire::object;
 
 object! {
     /// The update `available_commands_update`: all slash commands that there are now.

@@ -1,5 +1,6 @@
 use super::ContentBlock;
-use crate::common::{CompactionId, Meta, Patch, object, open_enum};
+use crate::common::{CompactionId, Meta, Patch};
+use crate::wire::{object, open_enum};
 
 object! {
     /// The update `compaction_update`: a compaction of the context began or changed.

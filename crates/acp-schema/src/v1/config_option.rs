@@ -1,11 +1,9 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::common::fields::Fields;
-use crate::common::lenient::lenient;
-use crate::common::{
-    Meta, SessionConfigGroupId, SessionConfigId, SessionConfigValueId, builder, object, open_enum,
-    tagged_union,
-};
+use crate::common::{Meta, SessionConfigGroupId, SessionConfigId, SessionConfigValueId};
+use crate::wire::fields::Fields;
+use crate::wire::lenient::lenient;
+use crate::wire::{builder, object, open_enum, tagged_union};
 
 /// Something about a session that the person can set, such as the model, and what it is set to.
 ///

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::common::fields::Fields;
-use crate::common::{object, open_enum, tagged_union};
+use crate::wire::fields::Fields;
+use crate::wire::{object, open_enum, tagged_union};
 
 tagged_union! {
     /// Something to show or to say: in prompts, in streamed messages, in results of tools.

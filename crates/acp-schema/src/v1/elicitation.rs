@@ -2,9 +2,10 @@ use agentwire_jsonrpc::{Method, Notice, RequestId};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{CreateElicitationResponse, ElicitationSchema};
-use crate::common::fields::Fields;
-use crate::common::lenient::lenient;
-use crate::common::{ElicitationId, Meta, SessionId, ToolCallId, builder, object, tagged_union};
+use crate::common::{ElicitationId, Meta, SessionId, ToolCallId};
+use crate::wire::fields::Fields;
+use crate::wire::lenient::lenient;
+use crate::wire::{builder, object, tagged_union};
 
 /// `elicitation/create`: ask the person for input, with a form or by sending them to a URL.
 ///

@@ -1,7 +1,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::common::fields::Fields;
-use crate::common::{Meta, object};
+use crate::common::Meta;
+use crate::wire::fields::Fields;
+use crate::wire::object;
 
 object! {
     /// A choice with a title.
@@ -60,7 +61,7 @@ impl From<TitledMultiSelectItems> for MultiSelectItems {
 }
 
 #[cfg(feature = "schema")]
-crate::common::described_by! {
+crate::wire::described_by! {
     MultiSelectItems
     /// The choices of a field for several.
     #[derive(schemars::JsonSchema)]

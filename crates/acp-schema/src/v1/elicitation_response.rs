@@ -4,9 +4,10 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::common::fields::Fields;
-use crate::common::lenient::lenient;
-use crate::common::{Meta, builder};
+use crate::common::Meta;
+use crate::wire::builder;
+use crate::wire::fields::Fields;
+use crate::wire::lenient::lenient;
 
 /// The answer to `elicitation/create`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -85,7 +86,7 @@ pub enum ElicitationAction {
 }
 
 #[cfg(feature = "schema")]
-crate::common::described_by! {
+crate::wire::described_by! {
     ElicitationAction
     /// What the person did with an elicitation.
     #[derive(schemars::JsonSchema)]

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::{EnumOption, MultiSelectPropertySchema};
-use crate::common::{object, open_enum, tagged_union};
+use crate::wire::{object, open_enum, tagged_union};
 
 object! {
     /// The fields of a form: a small part of JSON Schema, one object with flat members.

@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 use agentwire_jsonrpc::Method;
 
-use crate::common::{SessionId, empty_object, object};
+use crate::common::SessionId;
+use crate::wire::{empty_object, object};
 
 object! {
     /// `fs/read_text_file`: a text file as the client sees it, unsaved changes included.

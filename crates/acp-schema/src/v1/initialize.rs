@@ -1,7 +1,8 @@
 use agentwire_jsonrpc::Method;
 
 use super::{AgentCapabilities, AuthMethod, ClientCapabilities};
-use crate::common::{ProtocolVersion, object};
+use crate::common::ProtocolVersion;
+use crate::wire::object;
 
 object! {
     /// `initialize`: the client's first message, with what it speaks and can do.

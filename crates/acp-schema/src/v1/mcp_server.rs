@@ -1,5 +1,5 @@
 use super::EnvVariable;
-use crate::common::{object, tagged_union};
+use crate::wire::{object, tagged_union};
 
 tagged_union! {
     /// An MCP server that a session should use, and how to reach it.

@@ -1,6 +1,7 @@
 use agentwire_jsonrpc::Method;
 
-use crate::common::{SessionId, SessionModeId, empty_object, object};
+use crate::common::{SessionId, SessionModeId};
+use crate::wire::{empty_object, object};
 
 object! {
     /// The modes of a session, and the one it is in.

@@ -1,4 +1,4 @@
-use crate::common::{object, open_enum};
+use crate::wire::{object, open_enum};
 
 object! {
     /// The update `notice`: something to tell the person now. It is no part of the conversation, is not replayed, and

@@ -2,8 +2,9 @@ use agentwire_jsonrpc::Method;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::ToolCallUpdate;
-use crate::common::fields::Fields;
-use crate::common::{PermissionOptionId, SessionId, object, open_enum};
+use crate::common::{PermissionOptionId, SessionId};
+use crate::wire::fields::Fields;
+use crate::wire::{object, open_enum};
 
 object! {
     /// `session/request_permission`: may this tool call go on?

@@ -1,4 +1,4 @@
-use crate::common::{object, open_enum};
+use crate::wire::{object, open_enum};
 
 object! {
     /// The update `plan`: what the agent means to do, in full. It replaces the plan before.

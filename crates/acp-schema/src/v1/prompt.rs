@@ -1,7 +1,8 @@
 use agentwire_jsonrpc::Method;
 
 use super::ContentBlock;
-use crate::common::{SessionId, object, open_enum};
+use crate::common::SessionId;
+use crate::wire::{object, open_enum};
 
 object! {
     /// `session/prompt`: the person's message. The answer comes when the agent's turn is over.

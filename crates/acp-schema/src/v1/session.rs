@@ -3,7 +3,8 @@ use std::path::PathBuf;
 use agentwire_jsonrpc::Method;
 
 use super::{McpServer, SessionConfigOption, SessionModeState};
-use crate::common::{SessionId, object};
+use crate::common::SessionId;
+use crate::wire::object;
 
 object! {
     /// `session/new`: begin a conversation.

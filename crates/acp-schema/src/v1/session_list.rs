@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 use agentwire_jsonrpc::Method;
 
-use crate::common::{SessionId, empty_object, object};
+use crate::common::SessionId;
+use crate::wire::{empty_object, object};
 
 object! {
     /// `session/list`: which conversations there are.

@@ -4,8 +4,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
 use super::SessionConfigOption;
-use crate::common::lenient::lenient;
-use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId, builder, object};
+use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId};
+use crate::wire::lenient::lenient;
+use crate::wire::{builder, object};
 
 /// `session/set_config_option`: give an option another value.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 use agentwire_jsonrpc::Method;
 
-use crate::common::{SessionId, TerminalId, empty_object, object};
+use crate::common::{SessionId, TerminalId};
+use crate::wire::{empty_object, object};
 
 object! {
     /// `terminal/create`: run a command in a terminal of the client. The answer does not wait for the command.

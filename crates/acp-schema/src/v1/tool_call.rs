@@ -3,7 +3,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::ContentBlock;
-use crate::common::{TerminalId, ToolCallId, object, open_enum, tagged_union};
+use crate::common::{TerminalId, ToolCallId};
+use crate::wire::{object, open_enum, tagged_union};
 
 object! {
     /// The update `tool_call`: the model calls a tool.

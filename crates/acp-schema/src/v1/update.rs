@@ -4,7 +4,8 @@ use super::{
     AvailableCommandsUpdate, CompactionSummaryChunk, CompactionUpdate, ConfigOptionUpdate, ContentBlock,
     CurrentModeUpdate, Notice, Plan, ToolCall, ToolCallUpdate,
 };
-use crate::common::{MessageId, Patch, SessionId, object, tagged_union};
+use crate::common::{MessageId, Patch, SessionId};
+use crate::wire::{object, tagged_union};
 
 object! {
     /// `session/update`: what happens in a session, told by the agent as it happens.

@@ -59,13 +59,13 @@ macro_rules! open_enum {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let word = <$crate::common::fields::Text<'de> as serde::Deserialize>::deserialize(deserializer)?;
+                let word = <$crate::wire::fields::Text<'de> as serde::Deserialize>::deserialize(deserializer)?;
                 Ok(Self::known(word.as_str()).unwrap_or_else(|| Self::$other(word.into_string())))
             }
         }
 
         #[cfg(feature = "schema")]
-        $crate::common::described_by! {
+        $crate::wire::described_by! {
             $name
             $(#[$doc])*
             #[derive(schemars::JsonSchema)]

@@ -20,7 +20,7 @@
 /// | `list` | a collection | empty, and not written | `null` is empty, anything else an error |
 /// | `items` | `Vec<T>` | empty, and not written | a bad item is dropped, anything else is empty |
 /// | `optional_items` | `Option<Vec<T>>` | none | a bad item is dropped, anything else is none |
-/// | `patch` | [`Patch<T>`](crate::common::Patch) | kept | kept; `null` clears |
+/// | `patch` | [`Patch<T>`](crate::wire::Patch) | kept | kept; `null` clears |
 /// | `patch_items` | `Patch<Vec<T>>` | kept | a bad item is dropped, anything else is kept; `null` clears |
 ///
 /// `new` takes what is required, in this order, except a `required_list`, which begins empty. A wire name that is not the
@@ -28,47 +28,47 @@
 /// members that nobody here knows. `Name without new { … }` leaves `new` to be written by hand.
 macro_rules! object {
     ($(#[$doc:meta])* $name:ident { $($members:tt)* }) => {
-        $crate::common::object! { @next { [$(#[$doc])*] $name new [] [] [] } $($members)* }
+        $crate::wire::object! { @next { [$(#[$doc])*] $name new [] [] [] } $($members)* }
     };
     ($(#[$doc:meta])* $name:ident without new { $($members:tt)* }) => {
-        $crate::common::object! { @next { [$(#[$doc])*] $name old [] [] [] } $($members)* }
+        $crate::wire::object! { @next { [$(#[$doc])*] $name old [] [] [] } $($members)* }
     };
 
     // One rule for each word: the type, serde's attributes, the schema's keywords, the setter.
     (@next $so_far:tt $(#[$doc:meta])* required $member:ident: $type:ty $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member $type; [$(rename = $wire,)?] [] [$member: $type,] [] $($rest)*
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* required_items $member:ident: Vec<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Vec<$type>;
-            [$(rename = $wire,)? deserialize_with = "crate::common::lenient::items"]
+            [$(rename = $wire,)? deserialize_with = "crate::wire::lenient::items"]
             [extend("x-deserialize-default-on-error" = true, "x-deserialize-skip-invalid-items" = true)]
             [$member: Vec<$type>,] []
             $($rest)*
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* required_valid_items $member:ident: Vec<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Vec<$type>;
-            [$(rename = $wire,)? deserialize_with = "crate::common::lenient::valid_items"]
+            [$(rename = $wire,)? deserialize_with = "crate::wire::lenient::valid_items"]
             [extend("x-deserialize-skip-invalid-items" = true)]
             [$member: Vec<$type>,] []
             $($rest)*
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* required_list $member:ident: Vec<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Vec<$type>;
-            [$(rename = $wire,)? deserialize_with = "crate::common::lenient::null_as_empty"]
+            [$(rename = $wire,)? deserialize_with = "crate::wire::lenient::null_as_empty"]
             [extend("x-deserialize-default-on-null" = true)]
             [] [list $member: $type,]
             $($rest)*
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* optional $member:ident: Option<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Option<$type>;
             [$(rename = $wire,)? default, skip_serializing_if = "Option::is_none"]
             [] [] [option $member: $type,]
@@ -76,7 +76,7 @@ macro_rules! object {
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* number $member:ident: Option<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Option<$type>;
             [$(rename = $wire,)? default, skip_serializing_if = "Option::is_none"]
             [] [] [number $member: $type,]
@@ -84,7 +84,7 @@ macro_rules! object {
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* optional_list $member:ident: Option<Vec<$type:ty>> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Option<Vec<$type>>;
             [$(rename = $wire,)? default, skip_serializing_if = "Option::is_none"]
             [] [] [option_list $member: $type,]
@@ -92,15 +92,15 @@ macro_rules! object {
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* lenient $member:ident: Option<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! { @lenient $so_far [$(#[$doc])*] $member $type; [option] [$($wire)?] $($rest)* }
+        $crate::wire::object! { @lenient $so_far [$(#[$doc])*] $member $type; [option] [$($wire)?] $($rest)* }
     };
     (@next $so_far:tt $(#[$doc:meta])* lenient_number $member:ident: Option<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! { @lenient $so_far [$(#[$doc])*] $member $type; [number] [$($wire)?] $($rest)* }
+        $crate::wire::object! { @lenient $so_far [$(#[$doc])*] $member $type; [number] [$($wire)?] $($rest)* }
     };
     (@next $so_far:tt $(#[$doc:meta])* lenient_list $member:ident: Option<Vec<$type:ty>> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Option<Vec<$type>>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::common::lenient::lenient_list",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::lenient_list",
                 skip_serializing_if = "Option::is_none"]
             [extend("x-deserialize-default-on-error" = true)]
             [] [option_list $member: $type,]
@@ -108,9 +108,9 @@ macro_rules! object {
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* any $member:ident: Option<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Option<$type>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::common::lenient::any",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::any",
                 skip_serializing_if = "Option::is_none"]
             [extend("x-deserialize-default-on-error" = true)]
             [] [option $member: $type,]
@@ -118,23 +118,23 @@ macro_rules! object {
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* default $member:ident: $type:ty $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member $type;
-            [$(rename = $wire,)? default, deserialize_with = "crate::common::lenient::lenient"]
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::lenient"]
             [extend("x-deserialize-default-on-error" = true)]
             [] [plain $member: $type,]
             $($rest)*
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* or_default $member:ident: $type:ty $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member $type; [$(rename = $wire,)? default] [] [] [plain $member: $type,] $($rest)*
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* list $member:ident: Vec<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Vec<$type>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::common::lenient::null_as_empty",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::null_as_empty",
                 skip_serializing_if = "Vec::is_empty"]
             [extend("x-deserialize-default-on-null" = true)]
             [] [list $member: $type,]
@@ -142,9 +142,9 @@ macro_rules! object {
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* list $member:ident: BTreeMap<$key:ty, $type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member BTreeMap<$key, $type>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::common::lenient::null_as_empty",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::null_as_empty",
                 skip_serializing_if = "BTreeMap::is_empty"]
             [extend("x-deserialize-default-on-null" = true)]
             [] [plain $member: BTreeMap<$key, $type>,]
@@ -152,9 +152,9 @@ macro_rules! object {
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* items $member:ident: Vec<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Vec<$type>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::common::lenient::items",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::items",
                 skip_serializing_if = "Vec::is_empty"]
             [extend("x-deserialize-default-on-error" = true, "x-deserialize-skip-invalid-items" = true)]
             [] [list $member: $type,]
@@ -162,9 +162,9 @@ macro_rules! object {
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* optional_items $member:ident: Option<Vec<$type:ty>> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Option<Vec<$type>>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::common::lenient::optional_items",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::optional_items",
                 skip_serializing_if = "Option::is_none"]
             [extend("x-deserialize-default-on-error" = true, "x-deserialize-skip-invalid-items" = true)]
             [] [option_list $member: $type,]
@@ -172,9 +172,9 @@ macro_rules! object {
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* patch $member:ident: Patch<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Patch<$type>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::common::lenient::lenient",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::lenient",
                 skip_serializing_if = "Patch::is_keep"]
             [extend("x-deserialize-default-on-error" = true)]
             [] [patch $member: $type,]
@@ -182,9 +182,9 @@ macro_rules! object {
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* patch_items $member:ident: Patch<Vec<$type:ty>> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Patch<Vec<$type>>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::common::lenient::patch_items",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::patch_items",
                 skip_serializing_if = "Patch::is_keep"]
             [extend("x-deserialize-default-on-error" = true, "x-deserialize-skip-invalid-items" = true)]
             [] [patch $member: Vec<$type>,]
@@ -192,13 +192,13 @@ macro_rules! object {
         }
     };
     (@next $so_far:tt meta, $($rest:tt)*) => {
-        $crate::common::object! {
-            @lenient $so_far [#[doc = "Free room; see [`Meta`](crate::v1::Meta)."]] meta $crate::common::Meta; [option] ["_meta"]
+        $crate::wire::object! {
+            @lenient $so_far [#[doc = "Free room: its keys belong to whoever sent them."]] meta $crate::common::Meta; [option] ["_meta"]
             $($rest)*
         }
     };
     (@next $so_far:tt extra, $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far
             [#[doc = "Members that this version does not know, as they came: real peers say more than the schema lists."]]
             extra $crate::common::Meta;
@@ -208,9 +208,9 @@ macro_rules! object {
     };
 
     (@lenient $so_far:tt $docs:tt $member:ident $type:ty; [$setter:ident] [$($wire:literal)?] $($rest:tt)*) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @add $so_far $docs $member Option<$type>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::common::lenient::lenient",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::lenient",
                 skip_serializing_if = "Option::is_none"]
             [extend("x-deserialize-default-on-error" = true)]
             [] [$setter $member: $type,]
@@ -224,7 +224,7 @@ macro_rules! object {
         [$($doc:tt)*] $member:ident $type:ty; [$($serde:tt)*] [$($schema:tt)*] [$($needs:tt)*] [$($setter:tt)*]
         $($rest:tt)*
     ) => {
-        $crate::common::object! {
+        $crate::wire::object! {
             @next {
                 $head $name $new
                 [
@@ -243,12 +243,12 @@ macro_rules! object {
 
     // No member is left. What needs nothing has a default.
     (@next { [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [] $setters:tt }) => {
-        $crate::common::object! { @struct [#[derive(Default)] $($doc)*] $name [$($members)*] }
-        $crate::common::object! { @$new $name [] $setters }
+        $crate::wire::object! { @struct [#[derive(Default)] $($doc)*] $name [$($members)*] }
+        $crate::wire::object! { @$new $name [] $setters }
     };
     (@next { [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [$($required:tt)+] $setters:tt }) => {
-        $crate::common::object! { @struct [$($doc)*] $name [$($members)*] }
-        $crate::common::object! { @$new $name [$($required)+] $setters }
+        $crate::wire::object! { @struct [$($doc)*] $name [$($members)*] }
+        $crate::wire::object! { @$new $name [$($required)+] $setters }
     };
     (@struct [$($doc:tt)*] $name:ident [$($members:tt)*]) => {
         $($doc)*
@@ -259,10 +259,10 @@ macro_rules! object {
         pub struct $name { $($members)* }
     };
     (@new $name:ident [$($member:ident: $type:ty,)*] [$($setters:tt)*]) => {
-        $crate::common::builder! { $name::new($($member: $type),*) { $($setters)* } }
+        $crate::wire::builder! { $name::new($($member: $type),*) { $($setters)* } }
     };
     (@old $name:ident [$($member:ident: $type:ty,)*] [$($setters:tt)*]) => {
-        $crate::common::builder! { $name { $($setters)* } }
+        $crate::wire::builder! { $name { $($setters)* } }
     };
 }
 pub(crate) use object;

@@ -13,8 +13,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::Value;
 
-use super::Meta;
 use super::fields::{Fields, Text};
+use crate::common::Meta;
 
 /// What [`tagged_union!`] writes down about a union.
 pub(crate) trait Tagged: Sized {
@@ -129,7 +129,7 @@ macro_rules! tagged_union {
             Unknown($crate::common::Meta),
         }
 
-        impl $crate::common::tagged::Tagged for $name {
+        impl $crate::wire::tagged::Tagged for $name {
             const KEY: &'static str = $key;
 
             fn decode<'de, D: serde::Deserializer<'de>>(tag: &str, members: D) -> Result<Self, D::Error> {
@@ -138,7 +138,7 @@ macro_rules! tagged_union {
                 match tag {
                     $($tag => <$type>::deserialize(members).map(Self::$variant),)+
                     $($plain_tag => <$plain_type>::deserialize(members).map(Self::$plain),)?
-                    _ => $crate::common::tagged::unknown($key, tag, members).map(Self::Unknown),
+                    _ => $crate::wire::tagged::unknown($key, tag, members).map(Self::Unknown),
                 }
             }
 
@@ -153,7 +153,7 @@ macro_rules! tagged_union {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::common::tagged::deserialize(deserializer)
+                $crate::wire::tagged::deserialize(deserializer)
             }
         }
 
@@ -171,13 +171,13 @@ macro_rules! tagged_union {
                 match self {
                     $(Self::$variant(members) => Variant { tag: $tag, members }.serialize(serializer),)+
                     $(Self::$plain(members) => members.serialize(serializer),)?
-                    Self::Unknown(object) => $crate::common::tagged::serialize_unknown($key, object, serializer),
+                    Self::Unknown(object) => $crate::wire::tagged::serialize_unknown($key, object, serializer),
                 }
             }
         }
 
         #[cfg(feature = "schema")]
-        $crate::common::described_by! {
+        $crate::wire::described_by! {
             $name
             $(#[$doc])*
             #[derive(schemars::JsonSchema)]

@@ -26,11 +26,11 @@ macro_rules! builder {
             }
         }
 
-        $crate::common::builder! { $name { $($kind $field: $inner,)* } }
+        $crate::wire::builder! { $name { $($kind $field: $inner,)* } }
     };
     ($name:ident { $($kind:ident $field:ident: $inner:ty,)* }) => {
         impl $name {
-            $($crate::common::setter!($kind $field: $inner);)*
+            $($crate::wire::setter!($kind $field: $inner);)*
         }
     };
 }
@@ -39,24 +39,24 @@ pub(crate) use builder;
 /// One setter of [`builder!`].
 macro_rules! setter {
     (option $field:ident: $type:ty) => {
-        $crate::common::setter!(@ $field (impl Into<$type>) $field => Some($field.into()));
+        $crate::wire::setter!(@ $field (impl Into<$type>) $field => Some($field.into()));
     };
     (number $field:ident: $type:ty) => {
-        $crate::common::setter!(@ $field ($type) $field => Some($field));
+        $crate::wire::setter!(@ $field ($type) $field => Some($field));
     };
     (list $field:ident: $type:ty) => {
-        $crate::common::setter!(@ $field (impl IntoIterator<Item = impl Into<$type>>) $field =>
+        $crate::wire::setter!(@ $field (impl IntoIterator<Item = impl Into<$type>>) $field =>
             $field.into_iter().map(Into::into).collect());
     };
     (option_list $field:ident: $type:ty) => {
-        $crate::common::setter!(@ $field (impl IntoIterator<Item = impl Into<$type>>) $field =>
+        $crate::wire::setter!(@ $field (impl IntoIterator<Item = impl Into<$type>>) $field =>
             Some($field.into_iter().map(Into::into).collect()));
     };
     (patch $field:ident: $type:ty) => {
-        $crate::common::setter!(@ $field (impl Into<$type>) $field => $crate::common::Patch::Set($field.into()));
+        $crate::wire::setter!(@ $field (impl Into<$type>) $field => $crate::wire::Patch::Set($field.into()));
     };
     (plain $field:ident: $type:ty) => {
-        $crate::common::setter!(@ $field ($type) $field => $field);
+        $crate::wire::setter!(@ $field ($type) $field => $field);
     };
     (@ $field:ident ($argument:ty) $value:ident => $set:expr) => {
         #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
@@ -72,7 +72,7 @@ pub(crate) use setter;
 /// Defines objects that have no member of their own, only `_meta`.
 macro_rules! empty_object {
     ($($(#[$doc:meta])* $name:ident,)+) => {$(
-        $crate::common::object! { $(#[$doc])* $name { meta, } }
+        $crate::wire::object! { $(#[$doc])* $name { meta, } }
     )+};
 }
 pub(crate) use empty_object;
@@ -80,7 +80,7 @@ pub(crate) use empty_object;
 /// Defines capabilities that have no member of their own: being present is the statement.
 macro_rules! marker_capability {
     ($($(#[$doc:meta])* $name:ident,)+) => {$(
-        $crate::common::object! {
+        $crate::wire::object! {
             $(#[$doc])*
             ///
             /// Being present is the statement.
