@@ -67,6 +67,8 @@ mod common;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod v1;
+#[cfg(feature = "v2")]
+pub mod v2;
 mod wire;
 
 /// Compiles the examples of the README.

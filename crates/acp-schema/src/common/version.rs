@@ -14,6 +14,8 @@ pub struct ProtocolVersion(u16);
 impl ProtocolVersion {
     /// Version 1, the stable one.
     pub const V1: Self = Self(1);
+    /// Version 2, a draft. Its types are there with the feature `v2`.
+    pub const V2: Self = Self(2);
     /// The latest stable version that this crate has types for.
     pub const LATEST: Self = Self::V1;
 

@@ -1,3 +1,4 @@
+use crate::common::{SessionAdditionalDirectoriesCapabilities, SessionDeleteCapabilities};
 use crate::wire::{marker_capability, object};
 
 object! {
@@ -79,10 +80,6 @@ object! {
 marker_capability! {
     /// That an agent answers `session/list`.
     SessionListCapabilities,
-    /// That an agent answers `session/delete`.
-    SessionDeleteCapabilities,
-    /// That an agent takes further roots.
-    SessionAdditionalDirectoriesCapabilities,
     /// That an agent answers `session/resume`.
     SessionResumeCapabilities,
     /// That an agent answers `session/close`.

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::{Notice, RequestId};
+use agentwire_jsonrpc::Notice;
 
 use crate::common::SessionId;
 use crate::wire::object;
@@ -17,20 +17,4 @@ object! {
 
 impl Notice for CancelNotification {
     const NAME: &'static str = "session/cancel";
-}
-
-object! {
-    /// `$/cancel_request`: whoever made that request no longer wants the answer. It is answered all the same, with a result
-    /// or with [`REQUEST_CANCELLED`](super::error_code::REQUEST_CANCELLED). Either side may send it or ignore it.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v1/cancellation>.
-    CancelRequestNotification {
-        /// The request.
-        required request_id: RequestId,
-        meta,
-    }
-}
-
-impl Notice for CancelRequestNotification {
-    const NAME: &'static str = "$/cancel_request";
 }

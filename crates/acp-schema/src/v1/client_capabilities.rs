@@ -1,3 +1,4 @@
+use crate::common::ElicitationCapabilities;
 use crate::wire::{marker_capability, object};
 
 object! {
@@ -81,23 +82,7 @@ object! {
     }
 }
 
-object! {
-    /// How an agent may ask the person for input.
-    ElicitationCapabilities {
-        /// With a form.
-        lenient form: Option<ElicitationFormCapabilities>,
-        /// By sending the person to a URL.
-        lenient url: Option<ElicitationUrlCapabilities>,
-        meta,
-        extra,
-    }
-}
-
 marker_capability! {
     /// That a client understands options that are on or off.
     BooleanConfigOptionCapabilities,
-    /// That a client shows forms.
-    ElicitationFormCapabilities,
-    /// That a client opens URLs.
-    ElicitationUrlCapabilities,
 }

@@ -1,6 +1,6 @@
 use super::ContentBlock;
-use crate::common::{CompactionId, Meta, Patch};
-use crate::wire::{object, open_enum};
+use crate::common::{CompactionId, CompactionStatus, Meta, Patch};
+use crate::wire::object;
 
 object! {
     /// The update `compaction_update`: a compaction of the context began or changed.
@@ -31,18 +31,4 @@ object! {
         required content: ContentBlock,
         meta,
     }
-}
-
-open_enum! {
-    /// How far a compaction is.
-    CompactionStatus {
-        /// It runs.
-        InProgress = "in_progress",
-        /// It is done.
-        Completed = "completed",
-        /// It has failed.
-        Failed = "failed",
-        /// It was cancelled.
-        Cancelled = "cancelled",
-    } else Other
 }

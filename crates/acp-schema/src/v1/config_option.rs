@@ -1,45 +1,29 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::common::{Meta, SessionConfigGroupId, SessionConfigId, SessionConfigValueId};
+use crate::common::{
+    SessionConfigBoolean, SessionConfigGroupId, SessionConfigId, SessionConfigOptionCategory,
+    SessionConfigSelectOption, SessionConfigValueId,
+};
 use crate::wire::fields::Fields;
-use crate::wire::lenient::lenient;
-use crate::wire::{builder, object, open_enum, tagged_union};
+use crate::wire::{object, tagged_union};
 
-/// Something about a session that the person can set, such as the model, and what it is set to.
-///
-/// The order in a list means something: the agent puts the more important ones first. See
-/// <https://agentclientprotocol.com/protocol/v1/session-config-options>.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SessionConfigOption {
-    /// Names the option.
-    pub id: SessionConfigId,
-    /// What to call it in front of people.
-    pub name: String,
-    /// A sentence about it, for people.
-    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// What it is about: a hint for layout, on which nothing may depend.
-    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub category: Option<SessionConfigOptionCategory>,
-    /// What it can be set to and is set to. On the wire its members, and the member `type`, are the option's own.
-    #[serde(flatten)]
-    pub kind: SessionConfigKind,
-    /// Free room; see [`Meta`].
-    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    SessionConfigOption::new(id: SessionConfigId, name: String, kind: SessionConfigKind) {
-        option description: String,
-        option category: SessionConfigOptionCategory,
-        option meta: Meta,
+object! {
+    /// Something about a session that the person can set, such as the model, and what it is set to.
+    ///
+    /// The order in a list means something: the agent puts the more important ones first. See
+    /// <https://agentclientprotocol.com/protocol/v1/session-config-options>.
+    SessionConfigOption {
+        /// Names the option.
+        required id: SessionConfigId,
+        /// What to call it in front of people.
+        required name: String,
+        /// A sentence about it, for people.
+        lenient description: Option<String>,
+        /// What it is about: a hint for layout, on which nothing may depend.
+        lenient category: Option<SessionConfigOptionCategory>,
+        /// What it can be set to and is set to. On the wire its members, and the member `type`, are the option's own.
+        union kind: SessionConfigKind,
+        meta,
     }
 }
 
@@ -59,31 +43,6 @@ impl SessionConfigOption {
     #[must_use]
     pub fn boolean(id: impl Into<SessionConfigId>, name: impl Into<String>, current_value: bool) -> Self {
         Self::new(id, name, SessionConfigBoolean::new(current_value))
-    }
-}
-
-impl<'de> Deserialize<'de> for SessionConfigOption {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Base {
-            id: SessionConfigId,
-            name: String,
-            #[serde(default, deserialize_with = "lenient")]
-            description: Option<String>,
-            #[serde(default, deserialize_with = "lenient")]
-            category: Option<SessionConfigOptionCategory>,
-            #[serde(rename = "_meta", default, deserialize_with = "lenient")]
-            meta: Option<Meta>,
-        }
-
-        let fields = Fields::deserialize(deserializer)?;
-        let Base { id, name, description, category, meta } = fields.decode().map_err(de::Error::custom)?;
-        let mut kind: SessionConfigKind = fields.decode().map_err(de::Error::custom)?;
-        if let SessionConfigKind::Unknown(object) = &mut kind {
-            object
-                .retain(|key, _| !["id", "name", "description", "category", "_meta"].contains(&key.as_str()));
-        }
-        Ok(Self { id, name, description, category, kind, meta })
     }
 }
 
@@ -109,14 +68,6 @@ object! {
         required current_value: SessionConfigValueId,
         /// The list.
         required options: SessionConfigSelectOptions,
-    }
-}
-
-object! {
-    /// An option that is on or off.
-    SessionConfigBoolean {
-        /// Whether it is on.
-        required current_value: bool,
     }
 }
 
@@ -165,19 +116,6 @@ impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
 }
 
 object! {
-    /// A value of a select.
-    SessionConfigSelectOption {
-        /// Names the value.
-        required value: SessionConfigValueId,
-        /// What to call it in front of people.
-        required name: String,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        meta,
-    }
-}
-
-object! {
     /// Values of a select under one heading.
     SessionConfigSelectGroup {
         /// Names the group.
@@ -188,20 +126,6 @@ object! {
         required_items options: Vec<SessionConfigSelectOption>,
         meta,
     }
-}
-
-open_enum! {
-    /// What a configuration option is about. Words of one's own begin with `_`.
-    SessionConfigOptionCategory {
-        /// The mode.
-        Mode = "mode",
-        /// The model.
-        Model = "model",
-        /// A parameter of the model.
-        ModelConfig = "model_config",
-        /// How hard to think.
-        ThoughtLevel = "thought_level",
-    } else Other
 }
 
 object! {

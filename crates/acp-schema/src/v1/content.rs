@@ -1,7 +1,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::common::Role;
 use crate::wire::fields::Fields;
-use crate::wire::{object, open_enum, tagged_union};
+use crate::wire::{object, tagged_union};
 
 tagged_union! {
     /// Something to show or to say: in prompts, in streamed messages, in results of tools.
@@ -201,14 +202,4 @@ object! {
         lenient_number priority: Option<f64>,
         meta,
     }
-}
-
-open_enum! {
-    /// A side of the conversation.
-    Role {
-        /// The model's side.
-        Assistant = "assistant",
-        /// The person's side.
-        User = "user",
-    } else Other
 }

@@ -5,27 +5,15 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::common::Meta;
-use crate::wire::builder;
 use crate::wire::fields::Fields;
-use crate::wire::lenient::lenient;
+use crate::wire::object;
 
-/// The answer to `elicitation/create`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct CreateElicitationResponse {
-    /// What the person did. On the wire its members, and the member `action`, are the answer's own.
-    #[serde(flatten)]
-    pub action: ElicitationAction,
-    /// Free room; see [`Meta`].
-    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
-}
-
-builder! {
-    CreateElicitationResponse::new(action: ElicitationAction) {
-        option meta: Meta,
+object! {
+    /// The answer to `elicitation/create`.
+    CreateElicitationResponse {
+        /// What the person did. On the wire its members, and the member `action`, are the answer's own.
+        union action: ElicitationAction,
+        meta,
     }
 }
 
@@ -46,27 +34,6 @@ impl CreateElicitationResponse {
     #[must_use]
     pub fn cancel() -> Self {
         Self::new(ElicitationAction::Cancel)
-    }
-}
-
-impl<'de> Deserialize<'de> for CreateElicitationResponse {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Base {
-            action: String,
-            #[serde(rename = "_meta", default, deserialize_with = "lenient")]
-            meta: Option<Meta>,
-        }
-
-        let fields = Fields::deserialize(deserializer)?;
-        let Base { action, meta } = fields.decode().map_err(de::Error::custom)?;
-        let action = match &*action {
-            "accept" => ElicitationAction::Accept(fields.decode().map_err(de::Error::custom)?),
-            "decline" => ElicitationAction::Decline,
-            "cancel" => ElicitationAction::Cancel,
-            _ => ElicitationAction::Unknown(fields.without(&["_meta"]).decode().map_err(de::Error::custom)?),
-        };
-        Ok(Self { action, meta })
     }
 }
 
@@ -119,6 +86,20 @@ impl Serialize for ElicitationAction {
             Self::Cancel => Action { action: "cancel", accepted: None }.serialize(serializer),
             Self::Unknown(object) => object.serialize(serializer),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for ElicitationAction {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = Fields::deserialize(deserializer)?;
+        let action: String = fields.required("action").map_err(de::Error::custom)?;
+        match &*action {
+            "accept" => fields.decode().map(Self::Accept),
+            "decline" => Ok(Self::Decline),
+            "cancel" => Ok(Self::Cancel),
+            _ => fields.decode().map(Self::Unknown),
+        }
+        .map_err(de::Error::custom)
     }
 }
 

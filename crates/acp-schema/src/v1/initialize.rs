@@ -1,7 +1,7 @@
 use agentwire_jsonrpc::Method;
 
 use super::{AgentCapabilities, AuthMethod, ClientCapabilities};
-use crate::common::ProtocolVersion;
+use crate::common::{Implementation, ProtocolVersion};
 use crate::wire::object;
 
 object! {
@@ -33,22 +33,10 @@ object! {
         /// What the agent can do; what is not named there it cannot.
         default agent_capabilities: AgentCapabilities,
         /// Ways to authenticate. Empty where there is nothing to authenticate.
+        #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
         items auth_methods: Vec<AuthMethod>,
         /// Who the agent is. Send it: a later version requires it.
         lenient agent_info: Option<Implementation>,
-        meta,
-    }
-}
-
-object! {
-    /// A program that speaks ACP: its name and version.
-    Implementation {
-        /// The name that programs use, shown where there is no title.
-        required name: String,
-        /// The name that people see.
-        lenient title: Option<String>,
-        /// The version, such as `1.0.0`: to show and to log, not to compare.
-        required version: String,
         meta,
     }
 }

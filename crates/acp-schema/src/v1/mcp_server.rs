@@ -1,4 +1,4 @@
-use super::EnvVariable;
+use crate::common::{EnvVariable, HttpHeader};
 use crate::wire::{object, tagged_union};
 
 tagged_union! {
@@ -72,17 +72,6 @@ object! {
         required_list args: Vec<String>,
         /// Environment variables to set for it. Always written, also when empty.
         required_list env: Vec<EnvVariable>,
-        meta,
-    }
-}
-
-object! {
-    /// An HTTP header.
-    HttpHeader {
-        /// Its name.
-        required name: String,
-        /// Its value.
-        required value: String,
         meta,
     }
 }

@@ -14,7 +14,6 @@ mod compaction;
 mod config_option;
 mod content;
 mod elicitation;
-mod elicitation_choice;
 mod elicitation_response;
 mod elicitation_schema;
 pub mod error_code;
@@ -23,7 +22,6 @@ mod initialize;
 mod mcp_server;
 mod method;
 mod mode;
-mod notice;
 mod permission;
 mod plan;
 mod prompt;
@@ -34,89 +32,81 @@ mod session_list;
 mod set_config_option;
 mod terminal;
 mod tool_call;
+#[cfg(feature = "unstable")]
+pub mod unstable;
 mod update;
 
 pub use crate::common::{
-    AuthMethodId, CompactionId, Direction, ElicitationId, MessageId, Meta, MethodInfo, MethodKind, Patch,
-    PermissionOptionId, ProtocolVersion, SessionConfigGroupId, SessionConfigId, SessionConfigValueId,
-    SessionId, SessionModeId, TerminalId, ToolCallId,
+    AuthMethodId, BooleanPropertySchema, CancelRequestNotification, CloseSessionRequest,
+    CloseSessionResponse, CompactionId, CompactionStatus, CompleteElicitationNotification, Cost,
+    DeleteSessionRequest, DeleteSessionResponse, Direction, ElicitationCapabilities,
+    ElicitationFormCapabilities, ElicitationId, ElicitationPropertySchema, ElicitationRequestScope,
+    ElicitationScope, ElicitationSessionScope, ElicitationUrlCapabilities, ElicitationUrlMode, EnumOption,
+    EnvVariable, HttpHeader, Implementation, IntegerPropertySchema, MessageId, Meta, MethodInfo, MethodKind,
+    MultiSelectItems, MultiSelectPropertySchema, Notice, NoticeSeverity, NumberPropertySchema, Patch,
+    PermissionOption, PermissionOptionId, PermissionOptionKind, PlanEntryPriority, ProtocolVersion, Role,
+    SelectedPermissionOutcome, SessionAdditionalDirectoriesCapabilities, SessionConfigBoolean,
+    SessionConfigGroupId, SessionConfigId, SessionConfigOptionCategory, SessionConfigSelectOption,
+    SessionConfigValueId, SessionDeleteCapabilities, SessionId, SessionModeId, StringFormat,
+    StringMultiSelectItems, StringPropertySchema, Terminal, TerminalId, TitledMultiSelectItems, ToolCallId,
+    ToolKind, UsageUpdate,
 };
 pub use agent_capabilities::{
     AgentAuthCapabilities, AgentCapabilities, LogoutCapabilities, McpCapabilities, PromptCapabilities,
-    SessionAdditionalDirectoriesCapabilities, SessionCapabilities, SessionCloseCapabilities,
-    SessionDeleteCapabilities, SessionListCapabilities, SessionResumeCapabilities,
+    SessionCapabilities, SessionCloseCapabilities, SessionListCapabilities, SessionResumeCapabilities,
 };
 pub use authentication::{
     AuthMethod, AuthMethodAgent, AuthMethodTerminal, AuthenticateRequest, AuthenticateResponse,
     LogoutRequest, LogoutResponse,
 };
-pub use cancel::{CancelNotification, CancelRequestNotification};
+pub use cancel::CancelNotification;
 pub use client_capabilities::{
     AuthCapabilities, BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities,
-    CompactionCapabilities, ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities,
-    FileSystemCapabilities, NoticeCapabilities, SessionConfigOptionsCapabilities,
+    CompactionCapabilities, FileSystemCapabilities, NoticeCapabilities, SessionConfigOptionsCapabilities,
 };
 pub use command::{
     AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, UnstructuredCommandInput,
 };
-pub use compaction::{CompactionStatus, CompactionSummaryChunk, CompactionUpdate};
+pub use compaction::{CompactionSummaryChunk, CompactionUpdate};
 pub use config_option::{
-    ConfigOptionUpdate, SessionConfigBoolean, SessionConfigKind, SessionConfigOption,
-    SessionConfigOptionCategory, SessionConfigSelect, SessionConfigSelectGroup, SessionConfigSelectOption,
-    SessionConfigSelectOptions,
+    ConfigOptionUpdate, SessionConfigKind, SessionConfigOption, SessionConfigSelect,
+    SessionConfigSelectGroup, SessionConfigSelectOptions,
 };
 pub use content::{
     Annotations, AudioContent, BlobResourceContents, ContentBlock, EmbeddedResource,
-    EmbeddedResourceResource, ImageContent, ResourceLink, Role, TextContent, TextResourceContents,
+    EmbeddedResourceResource, ImageContent, ResourceLink, TextContent, TextResourceContents,
 };
-pub use elicitation::{
-    CompleteElicitationNotification, CreateElicitationRequest, ElicitationFormMode, ElicitationMode,
-    ElicitationRequestScope, ElicitationScope, ElicitationSessionScope, ElicitationUrlMode,
-};
-pub use elicitation_choice::{
-    EnumOption, MultiSelectItems, MultiSelectPropertySchema, StringMultiSelectItems, TitledMultiSelectItems,
-};
+pub use elicitation::{CreateElicitationRequest, ElicitationFormMode, ElicitationMode};
 pub use elicitation_response::{
     CreateElicitationResponse, ElicitationAcceptAction, ElicitationAction, ElicitationContentValue,
 };
-pub use elicitation_schema::{
-    BooleanPropertySchema, ElicitationPropertySchema, ElicitationSchema, ElicitationSchemaType,
-    IntegerPropertySchema, NumberPropertySchema, StringFormat, StringPropertySchema,
-};
+pub use elicitation_schema::{ElicitationSchema, ElicitationSchemaType};
 pub use file_system::{
     ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
-pub use initialize::{Implementation, InitializeRequest, InitializeResponse};
-pub use mcp_server::{HttpHeader, McpServer, McpServerHttp, McpServerSse, McpServerStdio};
+pub use initialize::{InitializeRequest, InitializeResponse};
+pub use mcp_server::{McpServer, McpServerHttp, McpServerSse, McpServerStdio};
 pub use method::METHODS;
 pub use mode::{
     CurrentModeUpdate, SessionMode, SessionModeState, SetSessionModeRequest, SetSessionModeResponse,
 };
-pub use notice::{Notice, NoticeSeverity};
-pub use permission::{
-    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, SelectedPermissionOutcome,
-};
-pub use plan::{Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus};
+pub use permission::{RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse};
+pub use plan::{Plan, PlanEntry, PlanEntryStatus};
 pub use prompt::{PromptContent, PromptRequest, PromptResponse, StopReason};
 pub use session::{
     LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse, ResumeSessionRequest,
     ResumeSessionResponse,
 };
-pub use session_list::{
-    CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse,
-    ListSessionsRequest, ListSessionsResponse, SessionInfo,
-};
+pub use session_list::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
 pub use set_config_option::{
     SessionConfigOptionValue, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
 };
 pub use terminal::{
-    CreateTerminalRequest, CreateTerminalResponse, EnvVariable, KillTerminalRequest, KillTerminalResponse,
+    CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
     ReleaseTerminalRequest, ReleaseTerminalResponse, TerminalExitStatus, TerminalOutputRequest,
     TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
 pub use tool_call::{
-    Content, Diff, Terminal, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
-    ToolKind,
+    Content, Diff, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
 };
-pub use update::{ContentChunk, Cost, SessionInfoUpdate, SessionNotification, SessionUpdate, UsageUpdate};
+pub use update::{ContentChunk, SessionInfoUpdate, SessionNotification, SessionUpdate};

@@ -2,9 +2,9 @@ use agentwire_jsonrpc::Method;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::ToolCallUpdate;
-use crate::common::{PermissionOptionId, SessionId};
+use crate::common::{PermissionOption, PermissionOptionId, SelectedPermissionOutcome, SessionId};
 use crate::wire::fields::Fields;
-use crate::wire::{object, open_enum};
+use crate::wire::object;
 
 object! {
     /// `session/request_permission`: may this tool call go on?
@@ -28,7 +28,7 @@ impl Method for RequestPermissionRequest {
 
 impl RequestPermissionRequest {
     /// Allows without asking anybody: selects the first option, in the agent's order, of kind
-    /// [`AllowOnce`](PermissionOptionKind::AllowOnce) or [`AllowAlways`](PermissionOptionKind::AllowAlways).
+    /// [`AllowOnce`](super::PermissionOptionKind::AllowOnce) or [`AllowAlways`](super::PermissionOptionKind::AllowAlways).
     ///
     /// Where nothing can be allowed the outcome is cancelled: a rejection is the person's to choose, and an option of
     /// unknown kind may mean anything. For tests and for places where every call is welcome.
@@ -38,40 +38,6 @@ impl RequestPermissionRequest {
         allow.map_or_else(RequestPermissionResponse::cancelled, |option| {
             RequestPermissionResponse::selected(&option.option_id)
         })
-    }
-}
-
-object! {
-    /// One answer that a permission request offers.
-    PermissionOption {
-        /// Names the answer.
-        required option_id: PermissionOptionId,
-        /// What to call it in front of people.
-        required name: String,
-        /// What it means.
-        required kind: PermissionOptionKind,
-        meta,
-    }
-}
-
-open_enum! {
-    /// What an answer to a permission request means.
-    PermissionOptionKind {
-        /// Yes, this time.
-        AllowOnce = "allow_once",
-        /// Yes, and do not ask again.
-        AllowAlways = "allow_always",
-        /// No, this time.
-        RejectOnce = "reject_once",
-        /// No, and do not ask again.
-        RejectAlways = "reject_always",
-    } else Other
-}
-
-impl PermissionOptionKind {
-    /// Whether the answer lets the call go on. Never so for an unknown kind.
-    pub fn allows(&self) -> bool {
-        matches!(self, Self::AllowOnce | Self::AllowAlways)
     }
 }
 
@@ -150,14 +116,5 @@ impl<'de> Deserialize<'de> for RequestPermissionOutcome {
             Some(other) => Err(de::Error::unknown_variant(other, &["cancelled", "selected"])),
             None => Err(de::Error::missing_field("outcome")),
         }
-    }
-}
-
-object! {
-    /// The option that the person chose.
-    SelectedPermissionOutcome {
-        /// One of those offered.
-        required option_id: PermissionOptionId,
-        meta,
     }
 }

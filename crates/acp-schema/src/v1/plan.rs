@@ -1,3 +1,4 @@
+use crate::common::PlanEntryPriority;
 use crate::wire::{object, open_enum};
 
 object! {
@@ -22,18 +23,6 @@ object! {
         required status: PlanEntryStatus,
         meta,
     }
-}
-
-open_enum! {
-    /// How much a task of a plan matters.
-    PlanEntryPriority {
-        /// The goal depends on it.
-        High = "high",
-        /// It matters.
-        Medium = "medium",
-        /// It would be nice.
-        Low = "low",
-    } else Other
 }
 
 open_enum! {

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use agentwire_jsonrpc::Method;
 
 use crate::common::SessionId;
-use crate::wire::{empty_object, object};
+use crate::wire::object;
 
 object! {
     /// `session/list`: which conversations there are.
@@ -50,43 +50,4 @@ object! {
         lenient updated_at: Option<String>,
         meta,
     }
-}
-
-object! {
-    /// `session/delete`: take a conversation off the list. One that is not there should be no error.
-    ///
-    /// Only where the agent has the capability `sessionCapabilities.delete`.
-    DeleteSessionRequest {
-        /// The session.
-        required session_id: SessionId,
-        meta,
-    }
-}
-
-impl Method for DeleteSessionRequest {
-    const NAME: &'static str = "session/delete";
-    type Response = DeleteSessionResponse;
-}
-
-object! {
-    /// `session/close`: stop what the session does, as `session/cancel` would, and free what it holds.
-    ///
-    /// Only where the agent has the capability `sessionCapabilities.close`.
-    CloseSessionRequest {
-        /// The session.
-        required session_id: SessionId,
-        meta,
-    }
-}
-
-impl Method for CloseSessionRequest {
-    const NAME: &'static str = "session/close";
-    type Response = CloseSessionResponse;
-}
-
-empty_object! {
-    /// The answer to `session/delete`.
-    DeleteSessionResponse,
-    /// The answer to `session/close`.
-    CloseSessionResponse,
 }

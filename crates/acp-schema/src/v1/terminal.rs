@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use agentwire_jsonrpc::Method;
 
-use crate::common::{SessionId, TerminalId};
+use crate::common::{EnvVariable, SessionId, TerminalId};
 use crate::wire::{empty_object, object};
 
 object! {
@@ -37,17 +37,6 @@ object! {
     CreateTerminalResponse {
         /// The terminal, until `terminal/release`.
         required terminal_id: TerminalId,
-        meta,
-    }
-}
-
-object! {
-    /// An environment variable.
-    EnvVariable {
-        /// Its name.
-        required name: String,
-        /// Its value.
-        required value: String,
         meta,
     }
 }

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::ContentBlock;
-use crate::common::{TerminalId, ToolCallId};
+use crate::common::{Terminal, ToolCallId, ToolKind};
 use crate::wire::{object, open_enum, tagged_union};
 
 object! {
@@ -18,8 +18,10 @@ object! {
         /// The tool's name, for programs.
         lenient name: Option<String>,
         /// What sort of tool it is; [`ToolKind::Other`] where it is not said.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::without_default))]
         default kind: ToolKind,
         /// How far it is; [`ToolCallStatus::Pending`] where it is not said.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::without_default))]
         default status: ToolCallStatus,
         /// What it has produced.
         items content: Vec<ToolCallContent>,
@@ -58,34 +60,6 @@ object! {
         any raw_output: Option<Value>,
         meta,
     }
-}
-
-open_enum! {
-    /// What sort of tool is called: a hint for icons and layout.
-    #[derive(Default)]
-    ToolKind {
-        /// It reads.
-        Read = "read",
-        /// It changes something.
-        Edit = "edit",
-        /// It removes something.
-        Delete = "delete",
-        /// It moves or renames.
-        Move = "move",
-        /// It searches.
-        Search = "search",
-        /// It runs a program.
-        Execute = "execute",
-        /// It thinks or plans.
-        Think = "think",
-        /// It fetches from elsewhere.
-        Fetch = "fetch",
-        /// It changes the session's mode.
-        SwitchMode = "switch_mode",
-        /// It says that it is none of these: the word `other`, which is a kind of the schema.
-        #[default]
-        Other = "other",
-    } else Unknown
 }
 
 open_enum! {
@@ -150,15 +124,6 @@ object! {
         lenient old_text: Option<String>,
         /// Its text after.
         required new_text: String,
-        meta,
-    }
-}
-
-object! {
-    /// A terminal to show inside a tool call. Add it before the terminal is released; it stays visible afterwards.
-    Terminal {
-        /// The terminal.
-        required terminal_id: TerminalId,
         meta,
     }
 }

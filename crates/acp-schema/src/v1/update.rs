@@ -2,9 +2,9 @@ use agentwire_jsonrpc::Notice as NoticeMethod;
 
 use super::{
     AvailableCommandsUpdate, CompactionSummaryChunk, CompactionUpdate, ConfigOptionUpdate, ContentBlock,
-    CurrentModeUpdate, Notice, Plan, ToolCall, ToolCallUpdate,
+    CurrentModeUpdate, Plan, ToolCall, ToolCallUpdate,
 };
-use crate::common::{MessageId, Patch, SessionId};
+use crate::common::{MessageId, Notice, Patch, SessionId, UsageUpdate};
 use crate::wire::{object, tagged_union};
 
 object! {
@@ -102,45 +102,5 @@ object! {
         /// When something last happened in it, in ISO 8601.
         patch updated_at: Patch<String>,
         meta,
-    }
-}
-
-object! {
-    /// The update `usage_update`.
-    UsageUpdate without new {
-        /// Tokens in the context now.
-        required used: u64,
-        /// Tokens that fit into it.
-        required size: u64,
-        /// What the session has cost so far.
-        lenient cost: Option<Cost>,
-        meta,
-    }
-}
-
-impl UsageUpdate {
-    /// So many tokens of so many.
-    #[must_use]
-    pub fn new(used: u64, size: u64) -> Self {
-        Self { used, size, cost: None, meta: None }
-    }
-}
-
-object! {
-    /// An amount of money, or of whatever the agent counts in.
-    Cost without new {
-        /// How much, in total.
-        required amount: f64,
-        /// Of what: a currency of ISO 4217 such as `EUR`, or another unit such as `credits`.
-        required currency: String,
-        meta,
-    }
-}
-
-impl Cost {
-    /// So much of that currency.
-    #[must_use]
-    pub fn new(amount: f64, currency: impl Into<String>) -> Self {
-        Self { amount, currency: currency.into(), meta: None }
     }
 }

@@ -111,10 +111,41 @@ impl Fields {
         T::deserialize(self.deserializer())
     }
 
-    /// The object without some of its members.
-    pub(crate) fn without(mut self, keys: &[&str]) -> Self {
-        self.0.retain(|(name, _)| !keys.contains(&name.as_str()));
-        self
+    /// Decodes a struct from the members that it names, and gives back the others.
+    pub(crate) fn split<T: DeserializeOwned>(mut self) -> Result<(T, Self), serde_json::Error> {
+        let mut named: &[&str] = &[];
+        let decoded = T::deserialize(Named { fields: &self, named: &mut named })?;
+        self.0.retain(|(name, _)| !named.contains(&name.as_str()));
+        Ok((decoded, self))
+    }
+}
+
+/// Notes which members a struct names.
+struct Named<'de, 'n> {
+    fields: &'de Fields,
+    named: &'n mut &'static [&'static str],
+}
+
+impl<'de> Deserializer<'de> for Named<'de, '_> {
+    type Error = serde_json::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        members: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        *self.named = members;
+        self.fields.deserializer().deserialize_struct(name, members, visitor)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, serde_json::Error> {
+        self.fields.deserializer().deserialize_any(visitor)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct newtype_struct
+        seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 

@@ -10,7 +10,7 @@
 //! well-formed value: also for a number that no type holds, a lone surrogate, or a nesting deeper than
 //! `serde_json` decodes. Nothing is buffered where the member is missing.
 
-use serde::de::DeserializeOwned;
+use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -63,6 +63,19 @@ where
     Ok(decode_items(&raw).map_or(Patch::Keep, Patch::Set))
 }
 
+/// A member that must be an object. Derived code would take an array for one, too.
+pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    if raw.get().starts_with('[') {
+        return Err(de::Error::custom("an object is wanted, not an array"));
+    }
+    serde_json::from_str(raw.get()).map_err(de::Error::custom)
+}
+
 /// A collection for which `null` means empty; anything else that is wrong stays an error.
 pub(crate) fn null_as_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
@@ -74,7 +87,7 @@ where
 
 /// No type that is read through here is written as an array. Derived code would take one for a struct whose
 /// members come by position, so that `[]` would advertise a capability.
-fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+pub(super) fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
     if raw.get().starts_with('[') { None } else { serde_json::from_str(raw.get()).ok() }
 }
 

@@ -3,11 +3,15 @@
 mod builder;
 #[cfg(feature = "schema")]
 mod described;
+#[cfg(any(feature = "unstable", feature = "v2"))]
+#[allow(dead_code, reason = "which of them are needed depends on the draft")]
+pub(crate) mod draft_lenient;
 pub(crate) mod fields;
 pub(crate) mod lenient;
 mod object;
 mod open_enum;
 mod patch;
+mod string_id;
 pub(crate) mod tagged;
 
 pub(crate) use builder::{builder, empty_object, marker_capability, setter};
@@ -16,4 +20,5 @@ pub(crate) use described::described_by;
 pub(crate) use object::object;
 pub(crate) use open_enum::open_enum;
 pub use patch::Patch;
+pub(crate) use string_id::string_id;
 pub(crate) use tagged::tagged_union;

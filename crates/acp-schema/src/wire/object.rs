@@ -5,6 +5,7 @@
 /// | word | type | when the member is missing | when it is malformed |
 /// |---|---|---|---|
 /// | `required` | `T` | error | error |
+/// | `required_object` | `T` | error | error, also where an array would do for the members by position |
 /// | `required_items` | `Vec<T>` | error | a bad item is dropped, anything else is empty |
 /// | `required_valid_items` | `Vec<T>` | error | a bad item is dropped, anything else is an error |
 /// | `required_list` | `Vec<T>` | error | `null` is empty, anything else an error |
@@ -21,23 +22,34 @@
 /// | `items` | `Vec<T>` | empty, and not written | a bad item is dropped, anything else is empty |
 /// | `optional_items` | `Option<Vec<T>>` | none | a bad item is dropped, anything else is none |
 /// | `patch` | [`Patch<T>`](crate::wire::Patch) | kept | kept; `null` clears |
+/// | `strict_patch` | `Patch<T>` | kept | error; `null` clears |
 /// | `patch_items` | `Patch<Vec<T>>` | kept | a bad item is dropped, anything else is kept; `null` clears |
+/// | `union` | a union | error | error: its members are the object's own, and nothing else reads them |
+/// | `patch_any` | `Patch<Value>` | kept | kept, but only where no `Value` can hold it; `null` clears |
 ///
 /// `new` takes what is required, in this order, except a `required_list`, which begins empty. A wire name that is not the
 /// member's in camel case follows as `= "name"`. At the end, `meta,` stands for the member `_meta`, and `extra,` keeps
 /// members that nobody here knows. `Name without new { … }` leaves `new` to be written by hand.
 macro_rules! object {
     ($(#[$doc:meta])* $name:ident { $($members:tt)* }) => {
-        $crate::wire::object! { @next { [$(#[$doc])*] $name new [] [] [] } $($members)* }
+        $crate::wire::object! { @next { [$(#[$doc])*] $name new [] [] [] [[] [] []] } $($members)* }
     };
     ($(#[$doc:meta])* $name:ident without new { $($members:tt)* }) => {
-        $crate::wire::object! { @next { [$(#[$doc])*] $name old [] [] [] } $($members)* }
+        $crate::wire::object! { @next { [$(#[$doc])*] $name old [] [] [] [[] [] []] } $($members)* }
     };
 
     // One rule for each word: the type, serde's attributes, the schema's keywords, the setter.
     (@next $so_far:tt $(#[$doc:meta])* required $member:ident: $type:ty $(= $wire:literal)?, $($rest:tt)*) => {
         $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member $type; [$(rename = $wire,)?] [] [$member: $type,] [] $($rest)*
+        }
+    };
+    (@next $so_far:tt $(#[$doc:meta])* required_object $member:ident: $type:ty $(= $wire:literal)?, $($rest:tt)*) => {
+        $crate::wire::object! {
+            @add $so_far [$(#[$doc])*] $member $type;
+            [$(rename = $wire,)? deserialize_with = "crate::wire::lenient::object"]
+            [] [$member: $type,] []
+            $($rest)*
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* required_items $member:ident: Vec<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
@@ -52,7 +64,7 @@ macro_rules! object {
     (@next $so_far:tt $(#[$doc:meta])* required_valid_items $member:ident: Vec<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
         $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Vec<$type>;
-            [$(rename = $wire,)? deserialize_with = "crate::wire::lenient::valid_items"]
+            [$(rename = $wire,)? deserialize_with = "crate::wire::draft_lenient::valid_items"]
             [extend("x-deserialize-skip-invalid-items" = true)]
             [$member: Vec<$type>,] []
             $($rest)*
@@ -100,7 +112,7 @@ macro_rules! object {
     (@next $so_far:tt $(#[$doc:meta])* lenient_list $member:ident: Option<Vec<$type:ty>> $(= $wire:literal)?, $($rest:tt)*) => {
         $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Option<Vec<$type>>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::lenient_list",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::draft_lenient::lenient_list",
                 skip_serializing_if = "Option::is_none"]
             [extend("x-deserialize-default-on-error" = true)]
             [] [option_list $member: $type,]
@@ -181,6 +193,14 @@ macro_rules! object {
             $($rest)*
         }
     };
+    (@next $so_far:tt $(#[$doc:meta])* strict_patch $member:ident: Patch<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
+        $crate::wire::object! {
+            @add $so_far [$(#[$doc])*] $member Patch<$type>;
+            [$(rename = $wire,)? default, skip_serializing_if = "Patch::is_keep"]
+            [] [] [patch $member: $type,]
+            $($rest)*
+        }
+    };
     (@next $so_far:tt $(#[$doc:meta])* patch_items $member:ident: Patch<Vec<$type:ty>> $(= $wire:literal)?, $($rest:tt)*) => {
         $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Patch<Vec<$type>>;
@@ -188,6 +208,33 @@ macro_rules! object {
                 skip_serializing_if = "Patch::is_keep"]
             [extend("x-deserialize-default-on-error" = true, "x-deserialize-skip-invalid-items" = true)]
             [] [patch $member: Vec<$type>,]
+            $($rest)*
+        }
+    };
+    (@next $so_far:tt $(#[$doc:meta])* patch_any $member:ident: Patch<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
+        $crate::wire::object! {
+            @add $so_far [$(#[$doc])*] $member Patch<$type>;
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::draft_lenient::patch_any",
+                skip_serializing_if = "Patch::is_keep"]
+            [extend("x-deserialize-default-on-error" = true)]
+            [] [patch $member: $type,]
+            $($rest)*
+        }
+    };
+    (
+        @next {
+            $head:tt $name:ident $new:ident [$($members:tt)*] [$($required:tt)*] $setters:tt [$own:tt $names:tt []]
+        }
+        $(#[$doc:meta])* union $member:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::wire::object! {
+            @next {
+                $head $name $new
+                [$($members)* $(#[$doc])* #[serde(flatten)] pub $member: $type,]
+                [$($required)* $member: $type,]
+                $setters
+                [$own $names [$member]]
+            }
             $($rest)*
         }
     };
@@ -220,7 +267,10 @@ macro_rules! object {
 
     // Adds one member to what there is so far.
     (
-        @add { $head:tt $name:ident $new:ident [$($members:tt)*] [$($required:tt)*] [$($setters:tt)*] }
+        @add {
+            $head:tt $name:ident $new:ident [$($members:tt)*] [$($required:tt)*] [$($setters:tt)*]
+            [[$($own:tt)*] [$($names:tt)*] $union:tt]
+        }
         [$($doc:tt)*] $member:ident $type:ty; [$($serde:tt)*] [$($schema:tt)*] [$($needs:tt)*] [$($setter:tt)*]
         $($rest:tt)*
     ) => {
@@ -236,23 +286,50 @@ macro_rules! object {
                 ]
                 [$($required)* $($needs)*]
                 [$($setters)* $($setter)*]
+                [[$($own)* #[serde($($serde)*)] $member: $type,] [$($names)* $member] $union]
             }
             $($rest)*
         }
     };
 
     // No member is left. What needs nothing has a default.
-    (@next { [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [] $setters:tt }) => {
-        $crate::wire::object! { @struct [#[derive(Default)] $($doc)*] $name [$($members)*] }
+    (@next { [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [] $setters:tt [$own:tt $names:tt []] }) => {
+        $crate::wire::object! { @struct [#[derive(Default, serde::Deserialize)] $($doc)*] $name [$($members)*] }
         $crate::wire::object! { @$new $name [] $setters }
     };
-    (@next { [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [$($required:tt)+] $setters:tt }) => {
+    (
+        @next { [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [$($required:tt)+] $setters:tt [$own:tt $names:tt []] }
+    ) => {
+        $crate::wire::object! { @struct [#[derive(serde::Deserialize)] $($doc)*] $name [$($members)*] }
+        $crate::wire::object! { @$new $name [$($required)+] $setters }
+    };
+    // Derived code would buffer what a union is read from, in a form that holds no JSON text.
+    (
+        @next {
+            [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [$($required:tt)+] $setters:tt
+            [[$($own:tt)*] [$($names:ident)*] [$union:ident]]
+        }
+    ) => {
         $crate::wire::object! { @struct [$($doc)*] $name [$($members)*] }
         $crate::wire::object! { @$new $name [$($required)+] $setters }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[derive(serde::Deserialize)]
+                #[serde(rename_all = "camelCase")]
+                struct Own { $($own)* }
+
+                let fields = <$crate::wire::fields::Fields as serde::Deserialize>::deserialize(deserializer)?;
+                let (own, others) = fields.split().map_err(serde::de::Error::custom)?;
+                let Own { $($names),* } = own;
+                let $union = others.decode().map_err(serde::de::Error::custom)?;
+                Ok(Self { $($names,)* $union })
+            }
+        }
     };
     (@struct [$($doc:tt)*] $name:ident [$($members:tt)*]) => {
         $($doc)*
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "camelCase")]
         #[non_exhaustive]

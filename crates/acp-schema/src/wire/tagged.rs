@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::Value;
@@ -67,6 +67,13 @@ pub(crate) fn unknown<'de, D: Deserializer<'de>>(key: &str, tag: &str, members: 
     Ok(object)
 }
 
+/// Makes sure that such an object has the member that every variant must have.
+#[cfg_attr(not(feature = "v2"), expect(dead_code, reason = "only version 2 has such a union"))]
+pub(crate) fn require<T: DeserializeOwned, E: Error>(object: &Meta, key: &'static str) -> Result<(), E> {
+    let value = object.get(key).ok_or_else(|| E::missing_field(key))?;
+    T::deserialize(value).map(drop).map_err(E::custom)
+}
+
 /// Writes such an object back, the tag first.
 pub(crate) fn serialize_unknown<S: Serializer>(
     key: &str,
@@ -104,6 +111,7 @@ pub(crate) fn serialize_unknown<S: Serializer>(
 /// ```
 ///
 /// With `from`, the type converts into the union. The part `untagged` is there only where the protocol allows it.
+/// `else requiring "key" => Type` says that also an object with a foreign tag must have that member; there may be several.
 macro_rules! tagged_union {
     (
         $(#[$doc:meta])*
@@ -114,7 +122,7 @@ macro_rules! tagged_union {
             $(#[$plain_doc:meta])*
             $plain_tag:literal => $plain:ident($plain_type:ty) $(from $plain_from:ty)?
         })?
-        else {
+        else $(requiring $($needed:literal => $needed_type:ty),+)? {
             $(#[$unknown_doc:meta])*
             Unknown
         }
@@ -138,7 +146,11 @@ macro_rules! tagged_union {
                 match tag {
                     $($tag => <$type>::deserialize(members).map(Self::$variant),)+
                     $($plain_tag => <$plain_type>::deserialize(members).map(Self::$plain),)?
-                    _ => $crate::wire::tagged::unknown($key, tag, members).map(Self::Unknown),
+                    _ => {
+                        let object = $crate::wire::tagged::unknown($key, tag, members)?;
+                        $($($crate::wire::tagged::require::<$needed_type, D::Error>(&object, $needed)?;)+)?
+                        Ok(Self::Unknown(object))
+                    }
                 }
             }
 
@@ -178,7 +190,7 @@ macro_rules! tagged_union {
 
         #[cfg(feature = "schema")]
         $crate::wire::described_by! {
-            $name
+            $name $(requiring $($needed => $needed_type,)+)?
             $(#[$doc])*
             #[derive(schemars::JsonSchema)]
             #[schemars(tag = $key)]

@@ -1,0 +1,12 @@
+//! What the additions to version 1 and the draft of version 2 share.
+
+mod stop_reason;
+
+use crate::wire::string_id;
+
+pub use stop_reason::{ErrorStopReason, IdleStopReason};
+
+string_id! {
+    /// Names a plan within its session.
+    PlanId,
+}

@@ -1,0 +1,152 @@
+use agentwire_jsonrpc::ErrorObject;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::common::Meta;
+use crate::wire::fields::Fields;
+use crate::wire::object;
+use crate::wire::tagged::serialize_unknown;
+
+const KEY: &str = "stopReason";
+
+/// Why foreground work ended: the member `stopReason` of the state `idle`, and what belongs to the reason.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#stop-reasons>.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum IdleStopReason {
+    /// It succeeded. A command that the agent handles without asking the model ends like this too.
+    EndTurn,
+    /// The model may not produce more tokens.
+    MaxTokens,
+    /// The agent may not ask the model again for this work.
+    MaxTurnRequests,
+    /// The agent refuses to go on.
+    Refusal,
+    /// The person or the client chose to stop, and not the agent for reasons of its own.
+    Cancelled,
+    /// Something failed.
+    Error(Box<ErrorStopReason>),
+    /// A reason that this version does not know: the members that belong to it, `stopReason` among them.
+    Unknown(Meta),
+}
+
+impl IdleStopReason {
+    /// The word on the wire.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::EndTurn => "end_turn",
+            Self::MaxTokens => "max_tokens",
+            Self::MaxTurnRequests => "max_turn_requests",
+            Self::Refusal => "refusal",
+            Self::Cancelled => "cancelled",
+            Self::Error(_) => "error",
+            Self::Unknown(object) => object.get(KEY).and_then(|word| word.as_str()).unwrap_or_default(),
+        }
+    }
+
+    /// Reads it from an object that has members of its own beside it. One that is malformed counts as not told.
+    pub(crate) fn read(fields: &Fields, own_members: &[&str]) -> Option<Self> {
+        let word: String = fields.member(KEY).ok()??;
+        match word.as_str() {
+            "end_turn" => Some(Self::EndTurn),
+            "max_tokens" => Some(Self::MaxTokens),
+            "max_turn_requests" => Some(Self::MaxTurnRequests),
+            "refusal" => Some(Self::Refusal),
+            "cancelled" => Some(Self::Cancelled),
+            "error" => fields.decode().ok().map(Self::Error),
+            _ => {
+                let mut object: Meta = fields.decode().ok()?;
+                object.retain(|name, _| !own_members.contains(&name.as_str()));
+                Some(Self::Unknown(object))
+            }
+        }
+    }
+}
+
+impl From<ErrorObject> for IdleStopReason {
+    fn from(error: ErrorObject) -> Self {
+        ErrorStopReason::new().error(error).into()
+    }
+}
+
+impl From<ErrorStopReason> for IdleStopReason {
+    fn from(reason: ErrorStopReason) -> Self {
+        Self::Error(Box::new(reason))
+    }
+}
+
+/// Written flat into the object around it.
+impl Serialize for IdleStopReason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Self::Unknown(object) = self {
+            return serialize_unknown(KEY, object, serializer);
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(KEY, self.as_str())?;
+        if let Self::Error(reason) = self
+            && let Some(error) = &reason.error
+        {
+            map.serialize_entry("error", error)?;
+        }
+        map.end()
+    }
+}
+
+object! {
+    /// What belongs to the stop reason `error`.
+    ErrorStopReason {
+        /// What failed. An agent should say it.
+        lenient error: Option<ErrorObject>,
+    }
+}
+
+/// The members that it brings into the object around it.
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for IdleStopReason {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "IdleStopReason".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let reason = |word: &str, explanation: &str| {
+            serde_json::json!({
+                "description": explanation,
+                "type": "object",
+                "properties": { KEY: { "type": "string", "const": word } },
+                "required": [KEY],
+            })
+        };
+        let mut error = reason("error", "Something failed.");
+        error["allOf"] = serde_json::json!([generator.subschema_for::<ErrorStopReason>()]);
+        schemars::json_schema!({
+            "type": "object",
+            "properties": {
+                KEY: {
+                    "description": "Why the work ended. Missing, null and malformed are the same: not told.",
+                    "type": ["string", "null"],
+                    "x-deserialize-default-on-error": true,
+                },
+            },
+            "anyOf": [
+                reason("end_turn", "It succeeded."),
+                reason("max_tokens", "The model may not produce more tokens."),
+                reason("max_turn_requests", "The agent may not ask the model again for this work."),
+                reason("refusal", "The agent refuses to go on."),
+                reason("cancelled", "The person or the client chose to stop."),
+                error,
+                {
+                    "title": "none",
+                    "description": "No reason is told.",
+                    "type": "object",
+                    "properties": { KEY: { "type": "null" } },
+                },
+            ],
+            "x-open": true,
+        })
+    }
+}

@@ -1,0 +1,89 @@
+use std::ops::{Deref, DerefMut};
+
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::wire::fields::Fields;
+use crate::wire::object;
+
+/// An object of the protocol with what drafts add to it; on the wire they are one object.
+///
+/// It dereferences to the object without the additions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Draft<T, A> {
+    /// The object without the additions.
+    #[serde(flatten)]
+    pub stable: T,
+    /// The additions.
+    #[serde(flatten)]
+    pub added: A,
+}
+
+impl<T, A> Draft<T, A> {
+    /// Puts the two together.
+    pub fn new(stable: T, added: A) -> Self {
+        Self { stable, added }
+    }
+}
+
+impl<T, A> Deref for Draft<T, A> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.stable
+    }
+}
+
+impl<T, A> DerefMut for Draft<T, A> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.stable
+    }
+}
+
+impl<T, A: Default> From<T> for Draft<T, A> {
+    fn from(stable: T) -> Self {
+        Self { stable, added: A::default() }
+    }
+}
+
+/// Reads the members twice: each half passes over those of the other.
+impl<'de, T: DeserializeOwned, A: DeserializeOwned> Deserialize<'de> for Draft<T, A> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = Fields::deserialize(deserializer)?;
+        let stable = fields.decode().map_err(D::Error::custom)?;
+        Ok(Self { stable, added: fields.decode().map_err(D::Error::custom)? })
+    }
+}
+
+/// The definition without the additions: those are listed apart, for whoever puts a schema together.
+#[cfg(feature = "schema")]
+impl<T: schemars::JsonSchema, A> schemars::JsonSchema for Draft<T, A> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        T::json_schema(generator)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl<T, A: schemars::JsonSchema> super::Added for Draft<T, A> {
+    fn added(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        A::json_schema(generator)
+    }
+}
+
+object! {
+    /// No addition: for params to which drafts add nothing, while they add to the answer.
+    Unchanged {}
+}

@@ -1,0 +1,95 @@
+use agentwire_jsonrpc::{Method, Notice, RawJson};
+use serde::{Deserialize, Serialize};
+
+use crate::wire::object;
+
+object! {
+    /// `proxy/successor` as a request: a request that goes one hop on, to the proxy's successor or back from it.
+    ///
+    /// The result or the error of the request inside comes back as that of this one. Who wants it cancelled cancels this
+    /// one. See <https://agentclientprotocol.com/rfds/proxy-chains>. A draft.
+    ProxySuccessorRequest {
+        /// The method of the request inside.
+        required method: String,
+        /// The params of the request inside, an object or an array, as they are, its `_meta` among them.
+        optional params: Option<RawJson>,
+        meta,
+    }
+}
+
+impl Method for ProxySuccessorRequest {
+    const NAME: &'static str = "proxy/successor";
+    type Response = ProxySuccessorResponse;
+}
+
+/// The answer to `proxy/successor`: the result of the request inside, as it is. A draft.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+#[non_exhaustive]
+pub struct ProxySuccessorResponse(pub RawJson);
+
+impl From<RawJson> for ProxySuccessorResponse {
+    fn from(result: RawJson) -> Self {
+        Self(result)
+    }
+}
+
+object! {
+    /// `proxy/successor` as a notification: a notification that goes one hop on, to the proxy's successor or back from it.
+    ///
+    /// See <https://agentclientprotocol.com/rfds/proxy-chains>. A draft.
+    ProxySuccessorNotification {
+        /// The method of the notification inside.
+        required method: String,
+        /// The params of the notification inside, an object or an array, as they are, its `_meta` among them.
+        optional params: Option<RawJson>,
+        meta,
+    }
+}
+
+impl Notice for ProxySuccessorNotification {
+    const NAME: &'static str = "proxy/successor";
+}
+
+/// Defines `proxy/initialize`, which says what `initialize` does.
+///
+/// Around the call there must be `InitializeRequest` and `InitializeResponse`.
+macro_rules! proxy_types {
+    () => {
+        /// `proxy/initialize`: what a component is told instead of `initialize` when another one comes behind it.
+        ///
+        /// Before it answers it sends `initialize` on to that one, with `proxy/successor`. See
+        /// <https://agentclientprotocol.com/rfds/proxy-chains>. A draft.
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(transparent)]
+        #[non_exhaustive]
+        pub struct InitializeProxyRequest(pub InitializeRequest);
+
+        impl From<InitializeRequest> for InitializeProxyRequest {
+            fn from(request: InitializeRequest) -> Self {
+                Self(request)
+            }
+        }
+
+        impl agentwire_jsonrpc::Method for InitializeProxyRequest {
+            const NAME: &'static str = "proxy/initialize";
+            type Response = InitializeProxyResponse;
+        }
+
+        /// The answer to `proxy/initialize`: the chain from here on, in the version that the successor has answered. A draft.
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(transparent)]
+        #[non_exhaustive]
+        pub struct InitializeProxyResponse(pub InitializeResponse);
+
+        impl From<InitializeResponse> for InitializeProxyResponse {
+            fn from(response: InitializeResponse) -> Self {
+                Self(response)
+            }
+        }
+    };
+}
+pub(crate) use proxy_types;

@@ -1,0 +1,82 @@
+//! What drafts add to version 1. It is no part of the version: it may change and go.
+//!
+//! The params and results of a method are named after it, as in the version itself; [`METHODS`] lists the added ones. Where a
+//! draft adds to something that the version has, there is
+//!
+//! - for params and results a [`Draft`] under the same name, such as [`NewSessionRequest`]: the version's type and the
+//!   additions, on the wire one object;
+//! - for a union another one under the same name, such as [`SessionUpdate`]: it adds variants and converts from and into
+//!   the version's, which keeps what it does not know;
+//! - for capabilities a type of the added ones, such as [`SessionCapabilitiesAdditions`], which is read from what the
+//!   version's type did not know and written there.
+//!
+//! ```
+//! use agentwire_acp_schema::v1::unstable::{
+//!     NewSessionRequest, PlanRemoved, SessionUpdate, SystemPrompt, SystemPromptAddition, SystemPromptMode,
+//! };
+//! use agentwire_acp_schema::v1::{self, SessionNotification};
+//!
+//! # fn main() -> Result<(), serde_json::Error> {
+//! let prompt = SystemPrompt::new(SystemPromptMode::Append, ["Speak French.".into()]);
+//! let added = SystemPromptAddition::new().system_prompt(prompt);
+//! let request = NewSessionRequest::new(v1::NewSessionRequest::new("/repo"), added);
+//! assert_eq!(
+//!     serde_json::to_string(&request)?,
+//!     r#"{"cwd":"/repo","mcpServers":[],"systemPrompt":{"mode":"append","content":[{"type":"text","text":"Speak French."}]}}"#,
+//! );
+//!
+//! // A program that speaks version 1 sends and receives the additions too.
+//! let update = v1::SessionUpdate::try_from(SessionUpdate::from(PlanRemoved::new("plan")))?;
+//! let sent = serde_json::to_string(&SessionNotification::new("session-1", update))?;
+//! let heard: SessionNotification = serde_json::from_str(&sent)?;
+//! assert_eq!(SessionUpdate::from(heard.update), PlanRemoved::new("plan").into());
+//! # Ok(())
+//! # }
+//! ```
+
+mod capabilities;
+mod mcp_server;
+mod method;
+mod plan;
+mod provider;
+mod proxy;
+#[cfg(feature = "schema")]
+pub mod schema;
+mod session;
+mod state;
+mod update;
+
+pub use crate::common::unstable::{
+    AgentAuthCapabilitiesAdditions, AgentCapabilitiesAdditions, ArchiveFilterAddition, ArchiveSessionRequest,
+    ArchiveSessionResponse, ArchivedAddition, AuthAccount, AuthState, AuthStatusCapabilities,
+    AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, DisableProviderRequest,
+    DisableProviderResponse, Draft, LlmProtocol, McpError, McpRequestId, McpServerAcp, McpServerAcpId,
+    MessageMcpNotification, MessageMcpRequest, MessageMcpResponse, PlanMarkdown, PlanRemoved, ProviderId,
+    ProvidersCapabilities, ProxySuccessorNotification, ProxySuccessorRequest, ProxySuccessorResponse,
+    SessionArchiveCapabilities, SessionArchiveFilter, SessionCancelCapabilities,
+    SessionCapabilitiesAdditions, SessionForkCapabilities, SessionStatus, SessionStatusCapabilities,
+    SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
+    SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities, SetProviderResponse,
+    SetSessionTitleRequest, SetSessionTitleResponse, SubagentSessionCapabilities, SystemPromptMode,
+    UnarchiveSessionRequest, UnarchiveSessionResponse, Unchanged, Usage, UsageAddition,
+};
+pub use crate::common::{ErrorStopReason, IdleStopReason, PlanId};
+pub use capabilities::{
+    ClientCapabilitiesAdditions, McpCapabilitiesAdditions, PlanCapabilities, SubagentCapabilities,
+};
+pub use mcp_server::McpServer;
+pub use method::METHODS;
+pub use plan::{PlanFile, PlanItems, PlanUpdate, PlanUpdateContent};
+pub use provider::{
+    ListProvidersRequest, ListProvidersResponse, ProviderCurrentConfig, ProviderInfo, SetProviderRequest,
+};
+pub use proxy::{InitializeProxyRequest, InitializeProxyResponse};
+pub use session::{
+    ForkSessionRequest, ForkSessionResponse, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
+    NewSessionRequest, PromptRequest, PromptResponse, ResumeSessionRequest, SessionInfo,
+    SessionStatusRequest, SessionStatusResponse, SystemPrompt, SystemPromptAddition,
+};
+pub use state::{
+    IdleStateUpdate, RequiresActionStateUpdate, RunningStateUpdate, StateUpdate, UnknownStateUpdate,
+};
+pub use update::{SessionMessage, SessionMessageChunk, SessionUpdate, SubagentUpdate};

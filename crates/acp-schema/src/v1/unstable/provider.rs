@@ -1,0 +1,3 @@
+use crate::common::unstable::provider_types;
+
+provider_types! {}

@@ -1,0 +1,116 @@
+use std::path::PathBuf;
+
+use agentwire_jsonrpc::Method;
+
+use super::McpServer;
+use crate::common::SessionId;
+use crate::common::unstable::{
+    ArchiveFilterAddition, ArchivedAddition, Draft, SessionStatus, Unchanged, UsageAddition, session_types,
+};
+use crate::v1::{self, ContentBlock, SessionConfigOption, SessionModeState};
+use crate::wire::object;
+
+session_types! {}
+
+object! {
+    /// The answer to `session/status`: how it was just now.
+    SessionStatusResponse {
+        /// Whether the agent has it in memory.
+        required status: SessionStatus,
+        meta,
+    }
+}
+
+object! {
+    /// `session/fork`: begin a conversation with all that an old one has in its context, and leave the old one as it is.
+    ///
+    /// Only where the agent has the capability `sessionCapabilities.fork`. A draft.
+    ForkSessionRequest {
+        /// The old session.
+        required session_id: SessionId,
+        /// The directory to work in, an absolute path.
+        required cwd: PathBuf,
+        /// All further roots that the new session has, absolute paths.
+        list additional_directories: Vec<PathBuf>,
+        /// The MCP servers to connect to.
+        list mcp_servers: Vec<McpServer>,
+        /// Instructions for the new session. Send those that the old one was made with.
+        optional system_prompt: Option<SystemPrompt>,
+        meta,
+    }
+}
+
+impl Method for ForkSessionRequest {
+    const NAME: &'static str = "session/fork";
+    type Response = ForkSessionResponse;
+}
+
+object! {
+    /// The answer to `session/fork`.
+    ForkSessionResponse {
+        /// What every later message calls the new session.
+        required session_id: SessionId,
+        /// The modes, where the agent has any.
+        lenient modes: Option<SessionModeState>,
+        /// The configuration options, where the agent has any.
+        optional_items config_options: Option<Vec<SessionConfigOption>>,
+        meta,
+    }
+}
+
+/// `session/new` with a system prompt.
+pub type NewSessionRequest = Draft<v1::NewSessionRequest, SystemPromptAddition>;
+
+impl Method for NewSessionRequest {
+    const NAME: &'static str = v1::NewSessionRequest::NAME;
+    type Response = v1::NewSessionResponse;
+}
+
+/// `session/load` with a system prompt.
+pub type LoadSessionRequest = Draft<v1::LoadSessionRequest, SystemPromptAddition>;
+
+impl Method for LoadSessionRequest {
+    const NAME: &'static str = v1::LoadSessionRequest::NAME;
+    type Response = v1::LoadSessionResponse;
+}
+
+/// `session/resume` with a system prompt.
+pub type ResumeSessionRequest = Draft<v1::ResumeSessionRequest, SystemPromptAddition>;
+
+impl Method for ResumeSessionRequest {
+    const NAME: &'static str = v1::ResumeSessionRequest::NAME;
+    type Response = v1::ResumeSessionResponse;
+}
+
+/// `session/list` with a filter for archived sessions.
+pub type ListSessionsRequest = Draft<v1::ListSessionsRequest, ArchiveFilterAddition>;
+
+impl Method for ListSessionsRequest {
+    const NAME: &'static str = v1::ListSessionsRequest::NAME;
+    type Response = ListSessionsResponse;
+}
+
+object! {
+    /// The answer to `session/list` that tells which sessions are archived: one page.
+    ListSessionsResponse {
+        /// The sessions of this page.
+        required_items sessions: Vec<SessionInfo>,
+        /// Where the next page begins; none after the last. Only the agent knows what it means.
+        lenient next_cursor: Option<String>,
+        meta,
+    }
+}
+
+/// A session in a list, and whether it is archived.
+pub type SessionInfo = Draft<v1::SessionInfo, ArchivedAddition>;
+
+/// `session/prompt` as it is, for an answer that tells how many tokens were used.
+pub type PromptRequest = Draft<v1::PromptRequest, Unchanged>;
+
+impl Method for PromptRequest {
+    const NAME: &'static str = v1::PromptRequest::NAME;
+    type Response = PromptResponse;
+}
+
+/// The answer to `session/prompt` that tells how many tokens the turn has used.
+pub type PromptResponse = Draft<v1::PromptResponse, UsageAddition>;

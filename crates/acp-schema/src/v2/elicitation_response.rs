@@ -1,0 +1,204 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
+
+use crate::common::Meta;
+use crate::wire::fields::Fields;
+use crate::wire::object;
+
+object! {
+    /// The answer to `elicitation/create`.
+    CreateElicitationResponse {
+        /// What the person did. On the wire its members, and the member `action`, are the answer's own.
+        union action: ElicitationAction,
+        meta,
+    }
+}
+
+impl CreateElicitationResponse {
+    /// The person filled in the form, or agreed to visit the URL.
+    #[must_use]
+    pub fn accept(accepted: ElicitationAcceptAction) -> Self {
+        Self::new(ElicitationAction::Accept(accepted))
+    }
+
+    /// The person said no.
+    #[must_use]
+    pub fn decline() -> Self {
+        Self::new(ElicitationAction::Decline)
+    }
+
+    /// The person went away without an answer.
+    #[must_use]
+    pub fn cancel() -> Self {
+        Self::new(ElicitationAction::Cancel)
+    }
+}
+
+/// What the person did with an elicitation.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ElicitationAction {
+    /// They filled in the form, or agreed to visit the URL.
+    Accept(ElicitationAcceptAction),
+    /// They said no.
+    Decline,
+    /// They went away without an answer.
+    Cancel,
+    /// Something that this version does not know: the answer's members other than `_meta`. An agent takes it for
+    /// [`Cancel`](Self::Cancel), never for consent.
+    Unknown(Meta),
+}
+
+#[cfg(feature = "schema")]
+crate::wire::described_by! {
+    ElicitationAction
+    /// What the person did with an elicitation.
+    #[derive(schemars::JsonSchema)]
+    #[schemars(tag = "action", rename_all = "snake_case")]
+    #[allow(dead_code, reason = "only its shape is looked at")]
+    enum Described {
+        /// They filled in the form, or agreed to visit the URL.
+        Accept(ElicitationAcceptAction),
+        /// They said no.
+        Decline,
+        /// They went away without an answer.
+        Cancel,
+    }
+}
+
+impl Serialize for ElicitationAction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Action<'a> {
+            action: &'static str,
+            #[serde(flatten)]
+            accepted: Option<&'a ElicitationAcceptAction>,
+        }
+
+        match self {
+            Self::Accept(accepted) => {
+                Action { action: "accept", accepted: Some(accepted) }.serialize(serializer)
+            }
+            Self::Decline => Action { action: "decline", accepted: None }.serialize(serializer),
+            Self::Cancel => Action { action: "cancel", accepted: None }.serialize(serializer),
+            Self::Unknown(object) => object.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ElicitationAction {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = Fields::deserialize(deserializer)?;
+        let action: String = fields.required("action").map_err(de::Error::custom)?;
+        match &*action {
+            "accept" => fields.decode().map(Self::Accept),
+            "decline" => Ok(Self::Decline),
+            "cancel" => Ok(Self::Cancel),
+            _ => fields.decode().map(Self::Unknown),
+        }
+        .map_err(de::Error::custom)
+    }
+}
+
+/// What the person filled in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ElicitationAcceptAction {
+    /// The values of the form's fields, by name; none for a URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<BTreeMap<String, ElicitationContentValue>>,
+}
+
+impl ElicitationAcceptAction {
+    /// Accepted, without values.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the value of one field.
+    #[must_use]
+    pub fn value(mut self, name: impl Into<String>, value: impl Into<ElicitationContentValue>) -> Self {
+        self.content.get_or_insert_default().insert(name.into(), value.into());
+        self
+    }
+}
+
+/// The value of one field of a form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum ElicitationContentValue {
+    /// Text, or the choice among several.
+    String(String),
+    /// An integer.
+    Integer(i64),
+    /// A number with a fraction, or an integer that does not fit.
+    Number(f64),
+    /// Yes or no.
+    Boolean(bool),
+    /// Several choices.
+    StringArray(Vec<String>),
+    /// Anything else, such as the value of a field of a type that this version does not know.
+    Other(Value),
+}
+
+impl From<&str> for ElicitationContentValue {
+    fn from(value: &str) -> Self {
+        Self::String(value.to_owned())
+    }
+}
+
+impl From<String> for ElicitationContentValue {
+    fn from(value: String) -> Self {
+        Self::String(value)
+    }
+}
+
+impl From<i64> for ElicitationContentValue {
+    fn from(value: i64) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<f64> for ElicitationContentValue {
+    fn from(value: f64) -> Self {
+        Self::Number(value)
+    }
+}
+
+impl From<bool> for ElicitationContentValue {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl From<Vec<String>> for ElicitationContentValue {
+    fn from(value: Vec<String>) -> Self {
+        Self::StringArray(value)
+    }
+}
+
+impl<'de> Deserialize<'de> for ElicitationContentValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Value::deserialize(deserializer)? {
+            Value::String(text) => Self::String(text),
+            Value::Bool(value) => Self::Boolean(value),
+            Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+                (Some(integer), _) => Self::Integer(integer),
+                (None, Some(number)) => Self::Number(number),
+                (None, None) => Self::Other(number.into()),
+            },
+            Value::Array(items) if items.iter().all(Value::is_string) => {
+                let text = |item: Value| item.as_str().map(str::to_owned);
+                Self::StringArray(items.into_iter().filter_map(text).collect())
+            }
+            other => Self::Other(other),
+        })
+    }
+}

@@ -1,0 +1,12 @@
+//! The error codes of version 2: those of version 1 and one more. Any other number is an error of unknown kind.
+//!
+//! They go into [`ErrorObject::code`](agentwire_jsonrpc::ErrorObject). Two have data of a known shape: see
+//! [`ErrorData`](super::ErrorData).
+
+pub use crate::v1::error_code::{
+    AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
+    REQUEST_CANCELLED, RESOURCE_NOT_FOUND,
+};
+
+/// The agent speaks no version of the protocol up to the one that the client named.
+pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;

@@ -1,0 +1,77 @@
+use agentwire_jsonrpc::ErrorObject;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::error_code::{RESOURCE_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
+use crate::common::{ProtocolVersion, SessionId};
+use crate::wire::object;
+
+/// What an error says beside its code and its sentence.
+///
+/// It has no tag: [`of`](Self::of) reads it by the error's code, decoding on its own goes by the members.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum ErrorData {
+    /// Of the code [`UNSUPPORTED_PROTOCOL_VERSION`].
+    UnsupportedProtocolVersion(UnsupportedProtocolVersionErrorData),
+    /// Of the code [`RESOURCE_NOT_FOUND`], where the resource is a session.
+    SessionNotFound(SessionNotFoundErrorData),
+    /// Anything else.
+    Other(Value),
+}
+
+impl ErrorData {
+    /// The data of an error, by its code; none where there is none.
+    pub fn of(error: &ErrorObject) -> Option<Self> {
+        let data = error.data.as_ref()?;
+        let known = match error.code {
+            UNSUPPORTED_PROTOCOL_VERSION => data.decode().ok().map(Self::UnsupportedProtocolVersion),
+            RESOURCE_NOT_FOUND => data.decode().ok().map(Self::SessionNotFound),
+            _ => None,
+        };
+        known.or_else(|| data.decode().ok().map(Self::Other))
+    }
+}
+
+impl<'de> Deserialize<'de> for ErrorData {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let has = |key| value.get(key).is_some();
+        let known = if has("requested") && has("supported") {
+            UnsupportedProtocolVersionErrorData::deserialize(&value)
+                .ok()
+                .map(Self::UnsupportedProtocolVersion)
+        } else if has("sessionId") {
+            SessionNotFoundErrorData::deserialize(&value).ok().map(Self::SessionNotFound)
+        } else {
+            None
+        };
+        Ok(known.unwrap_or(Self::Other(value)))
+    }
+}
+
+object! {
+    /// Why `initialize` was refused with [`UNSUPPORTED_PROTOCOL_VERSION`].
+    ///
+    /// See <https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation>.
+    UnsupportedProtocolVersionErrorData {
+        /// The version that the client named.
+        required requested: ProtocolVersion,
+        /// The versions that the agent speaks.
+        required supported: Vec<ProtocolVersion>,
+        meta,
+    }
+}
+
+object! {
+    /// Which session was not found, where a request is refused with [`RESOURCE_NOT_FOUND`].
+    ///
+    /// See <https://agentclientprotocol.com/protocol/v2/error#unknown-sessions>.
+    SessionNotFoundErrorData {
+        /// The session that the request named.
+        required session_id: SessionId,
+        meta,
+    }
+}

@@ -1,0 +1,50 @@
+use agentwire_jsonrpc::Notice;
+
+use super::StateUpdate;
+use crate::common::unstable::{PlanRemoved, draft_union, session_message_types, subagent_types};
+use crate::common::{Patch, SessionId};
+use crate::v2::{self, AbsolutePath, ContentBlock};
+use crate::wire::object;
+
+object! {
+    /// `session/update` with what drafts add.
+    UpdateSessionNotification {
+        /// The session.
+        required session_id: SessionId,
+        /// What happened.
+        required update: SessionUpdate,
+        meta,
+    }
+}
+
+impl Notice for UpdateSessionNotification {
+    const NAME: &'static str = v2::UpdateSessionNotification::NAME;
+}
+
+draft_union! {
+    /// One thing that happened in a session, also what drafts add. A draft.
+    SessionUpdate by "sessionUpdate" adding to v2::SessionUpdate {
+        /// A plan is gone.
+        "plan_removed" => PlanRemoved(PlanRemoved) from PlanRemoved,
+        /// The session has a child, or something about it changed.
+        "subagent_update" => SubagentUpdate(Box<SubagentUpdate>) from SubagentUpdate,
+        /// A message between sessions.
+        "session_message" => SessionMessage(Box<SessionMessage>) from SessionMessage,
+        /// A piece of such a message.
+        "session_message_chunk" => SessionMessageChunk(SessionMessageChunk) from SessionMessageChunk,
+    }
+    replacing {
+        /// Whether the agent is busy.
+        "state_update" => StateUpdate(Box<StateUpdate>) |state| Box::new((*state).into()),
+    }
+}
+
+impl From<StateUpdate> for SessionUpdate {
+    fn from(state: StateUpdate) -> Self {
+        Self::StateUpdate(Box::new(state))
+    }
+}
+
+session_message_types! {}
+
+subagent_types! { AbsolutePath }

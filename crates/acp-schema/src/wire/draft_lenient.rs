@@ -1,0 +1,36 @@
+//! Ways to be forgiving that only the drafts need.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::Patch;
+use super::lenient::decode;
+
+/// An array of which bad items are dropped. Anything but an array is an error.
+pub(crate) fn valid_items<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let items: Vec<Box<RawValue>> = Vec::deserialize(deserializer)?;
+    Ok(items.iter().filter_map(|item| decode(item)).collect())
+}
+
+/// An array; missing when it is none, or when a single item is bad. Never fails on JSON.
+pub(crate) fn lenient_list<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    let items: Option<Vec<&RawValue>> = serde_json::from_str(raw.get()).unwrap_or_default();
+    Ok(items.and_then(|items| items.into_iter().map(decode).collect()))
+}
+
+/// A member that may be anything, where `null` has a meaning of its own; kept when it is nothing that can be held.
+pub(crate) fn patch_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Patch<Value>, D::Error> {
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(raw.get()).unwrap_or_default())
+}
