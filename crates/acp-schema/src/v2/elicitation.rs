@@ -47,7 +47,7 @@ object! {
         /// What the question belongs to. On the wire its members are the request's own.
         union scope: ElicitationScope,
         /// The form's fields.
-        required_object requested_schema: ElicitationSchema,
+        required requested_schema: ElicitationSchema,
     }
 }
 

@@ -80,13 +80,9 @@ impl Fields {
         self.0.iter().any(|(name, _)| name == key)
     }
 
-    /// Decodes one member that must be no array; none where it is missing.
+    /// Decodes one member; none where it is missing.
     pub(crate) fn member<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, serde_json::Error> {
         let Some((_, value)) = self.0.iter().find(|(name, _)| name == key) else { return Ok(None) };
-        if value.get().starts_with('[') {
-            // Derived code would take it for a struct whose members come by position.
-            return Err(serde_json::Error::custom(format_args!("`{key}` must not be an array")));
-        }
         serde_json::from_str(value.get()).map(Some)
     }
 

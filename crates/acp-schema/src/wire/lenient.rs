@@ -10,6 +10,7 @@
 //! well-formed value: also for a number that no type holds, a lone surrogate, or a nesting deeper than
 //! `serde_json` decodes. Nothing is buffered where the member is missing.
 
+use agentwire_jsonrpc::RawJson;
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -63,17 +64,18 @@ where
     Ok(decode_items(&raw).map_or(Patch::Keep, Patch::Set))
 }
 
-/// A member that must be an object. Derived code would take an array for one, too.
-pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: DeserializeOwned,
-{
-    let raw = Box::<RawValue>::deserialize(deserializer)?;
-    if raw.get().starts_with('[') {
-        return Err(de::Error::custom("an object is wanted, not an array"));
+/// JSON text that stays as it is, but must be an object; missing when it is `null`.
+pub(crate) fn raw_object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
+    let raw = Option::<RawJson>::deserialize(deserializer)?;
+    match raw {
+        Some(raw) if !raw.as_str().starts_with('{') => Err(de::Error::custom("an object is wanted")),
+        raw => Ok(raw),
     }
-    serde_json::from_str(raw.get()).map_err(de::Error::custom)
+}
+
+/// JSON text that stays as it is. `null` is something, too.
+pub(crate) fn raw<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
+    RawJson::deserialize(deserializer).map(Some)
 }
 
 /// A collection for which `null` means empty; anything else that is wrong stays an error.
@@ -85,10 +87,8 @@ where
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// No type that is read through here is written as an array. Derived code would take one for a struct whose
-/// members come by position, so that `[]` would advertise a capability.
 pub(super) fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
-    if raw.get().starts_with('[') { None } else { serde_json::from_str(raw.get()).ok() }
+    serde_json::from_str(raw.get()).ok()
 }
 
 fn decode_items<T: DeserializeOwned>(raw: &RawValue) -> Option<Vec<T>> {

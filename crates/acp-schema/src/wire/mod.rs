@@ -9,6 +9,7 @@ pub(crate) mod draft_lenient;
 pub(crate) mod fields;
 pub(crate) mod lenient;
 mod object;
+pub(crate) mod object_only;
 mod open_enum;
 mod patch;
 mod string_id;

@@ -5,7 +5,6 @@
 /// | word | type | when the member is missing | when it is malformed |
 /// |---|---|---|---|
 /// | `required` | `T` | error | error |
-/// | `required_object` | `T` | error | error, also where an array would do for the members by position |
 /// | `required_items` | `Vec<T>` | error | a bad item is dropped, anything else is empty |
 /// | `required_valid_items` | `Vec<T>` | error | a bad item is dropped, anything else is an error |
 /// | `required_list` | `Vec<T>` | error | `null` is empty, anything else an error |
@@ -16,6 +15,8 @@
 /// | `lenient_number` | `Option<T>` | none | none; with the setter of `number` |
 /// | `lenient_list` | `Option<Vec<T>>` | none | none |
 /// | `any` | `Option<Value>` | none | none, but only where no `Value` can hold it |
+/// | `raw` | `Option<RawJson>` | none | never: it is kept as text, and null is something |
+/// | `raw_object` | `Option<RawJson>` | none | error, if it is no object; `null` is none |
 /// | `default` | `T` | the default, which is always written | the same |
 /// | `or_default` | `T` | the default, which is always written | error |
 /// | `list` | a collection | empty, and not written | `null` is empty, anything else an error |
@@ -42,14 +43,6 @@ macro_rules! object {
     (@next $so_far:tt $(#[$doc:meta])* required $member:ident: $type:ty $(= $wire:literal)?, $($rest:tt)*) => {
         $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member $type; [$(rename = $wire,)?] [] [$member: $type,] [] $($rest)*
-        }
-    };
-    (@next $so_far:tt $(#[$doc:meta])* required_object $member:ident: $type:ty $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::wire::object! {
-            @add $so_far [$(#[$doc])*] $member $type;
-            [$(rename = $wire,)? deserialize_with = "crate::wire::lenient::object"]
-            [] [$member: $type,] []
-            $($rest)*
         }
     };
     (@next $so_far:tt $(#[$doc:meta])* required_items $member:ident: Vec<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
@@ -126,6 +119,24 @@ macro_rules! object {
                 skip_serializing_if = "Option::is_none"]
             [extend("x-deserialize-default-on-error" = true)]
             [] [option $member: $type,]
+            $($rest)*
+        }
+    };
+    (@next $so_far:tt $(#[$doc:meta])* raw $member:ident: Option<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
+        $crate::wire::object! {
+            @add $so_far [$(#[$doc])*] $member Option<$type>;
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::raw",
+                skip_serializing_if = "Option::is_none"]
+            [] [] [option $member: $type,]
+            $($rest)*
+        }
+    };
+    (@next $so_far:tt $(#[$doc:meta])* raw_object $member:ident: Option<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
+        $crate::wire::object! {
+            @add $so_far [$(#[$doc])*] $member Option<$type>;
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::raw_object",
+                skip_serializing_if = "Option::is_none"]
+            [with = "Option<crate::common::Meta>"] [] [option $member: $type,]
             $($rest)*
         }
     };
@@ -293,26 +304,31 @@ macro_rules! object {
     };
 
     // No member is left. What needs nothing has a default.
-    (@next { [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [] $setters:tt [$own:tt $names:tt []] }) => {
-        $crate::wire::object! { @struct [#[derive(Default, serde::Deserialize)] $($doc)*] $name [$($members)*] }
+    (@next { [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [] $setters:tt $own:tt }) => {
+        $crate::wire::object! { @struct [#[derive(Default)] $($doc)*] $name [$($members)*] }
         $crate::wire::object! { @$new $name [] $setters }
+        $crate::wire::object! { @read $name $own }
     };
-    (
-        @next { [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [$($required:tt)+] $setters:tt [$own:tt $names:tt []] }
-    ) => {
-        $crate::wire::object! { @struct [#[derive(serde::Deserialize)] $($doc)*] $name [$($members)*] }
-        $crate::wire::object! { @$new $name [$($required)+] $setters }
-    };
-    // Derived code would buffer what a union is read from, in a form that holds no JSON text.
-    (
-        @next {
-            [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [$($required:tt)+] $setters:tt
-            [[$($own:tt)*] [$($names:ident)*] [$union:ident]]
-        }
-    ) => {
+    (@next { [$($doc:tt)*] $name:ident $new:ident [$($members:tt)*] [$($required:tt)+] $setters:tt $own:tt }) => {
         $crate::wire::object! { @struct [$($doc)*] $name [$($members)*] }
         $crate::wire::object! { @$new $name [$($required)+] $setters }
+        $crate::wire::object! { @read $name $own }
+    };
+    (@read $name:ident [[$($own:tt)*] [$($member:ident)*] []]) => {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[derive(serde::Deserialize)]
+                #[serde(rename_all = "camelCase")]
+                struct Own { $($own)* }
 
+                let Own { $($member),* } =
+                    serde::Deserialize::deserialize($crate::wire::object_only::ObjectOnly(deserializer))?;
+                Ok(Self { $($member),* })
+            }
+        }
+    };
+    // Derived code would buffer what a union is read from, in a form that holds no JSON text.
+    (@read $name:ident [[$($own:tt)*] [$($member:ident)*] [$union:ident]]) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 #[derive(serde::Deserialize)]
@@ -321,9 +337,9 @@ macro_rules! object {
 
                 let fields = <$crate::wire::fields::Fields as serde::Deserialize>::deserialize(deserializer)?;
                 let (own, others) = fields.split().map_err(serde::de::Error::custom)?;
-                let Own { $($names),* } = own;
+                let Own { $($member),* } = own;
                 let $union = others.decode().map_err(serde::de::Error::custom)?;
-                Ok(Self { $($names,)* $union })
+                Ok(Self { $($member,)* $union })
             }
         }
     };

@@ -39,9 +39,7 @@ object! {
         /// MCP's method.
         required method: String,
         /// Its params, an object, as they are.
-        #[cfg_attr(feature = "schema", schemars(with = "Option<Meta>"))]
-        #[serde(deserialize_with = "object_or_null")]
-        optional params: Option<RawJson>,
+        raw_object params: Option<RawJson>,
         meta,
     }
 }
@@ -61,9 +59,7 @@ object! {
         /// MCP's method.
         required method: String,
         /// Its params, an object, as they are.
-        #[cfg_attr(feature = "schema", schemars(with = "Option<Meta>"))]
-        #[serde(deserialize_with = "object_or_null")]
-        optional params: Option<RawJson>,
+        raw_object params: Option<RawJson>,
         meta,
     }
 }
@@ -144,21 +140,7 @@ object! {
         /// One short sentence for people.
         required message: String,
         /// Anything more, as it is; null is something too.
-        #[serde(deserialize_with = "present")]
-        optional data: Option<RawJson>,
+        raw data: Option<RawJson>,
         extra,
     }
-}
-
-fn object_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
-    match Option::<RawJson>::deserialize(deserializer)? {
-        Some(params) if !params.as_str().starts_with('{') => {
-            Err(de::Error::custom("`params` must be an object"))
-        }
-        params => Ok(params),
-    }
-}
-
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
-    RawJson::deserialize(deserializer).map(Some)
 }

@@ -1,0 +1,34 @@
+//! An object is read from an object only. Derived code would also take an array for one whose members come by position,
+//! so that `[]` would advertise a capability.
+
+use serde::de::Visitor;
+use serde::{Deserializer, forward_to_deserialize_any};
+
+/// A deserializer that gives a struct the members of an object, and an error for anything else.
+pub(crate) struct ObjectOnly<D>(pub(crate) D);
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for ObjectOnly<D> {
+    type Error = D::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _members: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_map(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.0.deserialize_map(visitor)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.0.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct enum identifier ignored_any
+    }
+}
