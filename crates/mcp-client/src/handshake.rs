@@ -52,7 +52,8 @@ impl Handshake {
             call = call.timeout(timeout);
         }
         let greeting = call.await.map_err(explain)?;
-        let Some(revision) = greeting.protocol_version.revision() else {
+        let answered = greeting.protocol_version.revision().filter(|revision| revision.has_sessions());
+        let Some(revision) = answered else {
             return Err(HandshakeError::UnknownVersion { answered: greeting.protocol_version });
         };
         peer.take_batches(revision.has_batches());

@@ -135,7 +135,7 @@ impl Server {
     /// its revision does not have is left out.
     pub fn call<M: Method + Narrow + HasMeta>(&self, mut request: M) -> Call<M> {
         let Session { revision, client_capabilities, .. } = &*self.session;
-        let is_allowed = MethodInfo::find(M::NAME)
+        let is_allowed = MethodInfo::find_in(M::NAME, *revision)
             .is_some_and(|method| method.is_allowed(*revision, client_capabilities, self.capabilities()));
         if !is_allowed {
             return self

@@ -1,24 +1,38 @@
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::RawJson;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::wire::{borrowed_object, encode_object, is_false, null_as_default, object};
-use crate::{ContentBlock, Meta};
+use crate::core_tasks::TaskMetadata;
+use crate::wire::{borrowed_object, encode_object, is_false, null_as_default, object, rare};
+use crate::{ContentBlock, InputResponses, Meta};
 
 /// Calls a tool.
 ///
 /// The arguments stay JSON text, so that whoever runs the tool decodes them once, into the type the tool
 /// wants. See <https://modelcontextprotocol.io/specification/2025-11-25/server/tools#calling-tools>.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolRequest {
     /// The tool's name.
     pub name: String,
     /// Its arguments, an object. Absent means none.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::JsonObject>"))]
     pub arguments: Option<RawJson>,
+    /// Asks to run it as a task. Only 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskMetadata>,
+    /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputResponsesSchema>"))]
+    pub input_responses: Option<InputResponses>,
+    /// What that result gave the client to send back, unread. Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_state: Option<String>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -27,7 +41,14 @@ pub struct CallToolRequest {
 impl CallToolRequest {
     /// Calls that tool without arguments.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), arguments: None, meta: None }
+        Self {
+            name: name.into(),
+            arguments: None,
+            task: None,
+            input_responses: None,
+            request_state: None,
+            meta: None,
+        }
     }
 
     /// The same call with these arguments, encoded.
@@ -46,18 +67,18 @@ impl CallToolRequest {
 
 setters!(CallToolRequest {
     some arguments: RawJson,
+    some task: TaskMetadata,
+    some input_responses: InputResponses,
+    some request_state: String,
     some meta: Meta,
 });
 
-impl Method for CallToolRequest {
-    const NAME: &'static str = "tools/call";
-    type Response = CallToolResult;
-}
-
 /// [`CallToolRequest`], borrowed from the message it came in.
 ///
-/// For whoever reads calls: nothing is copied, however large the arguments are.
+/// For whoever reads calls: nothing is copied, however large the arguments are, and what few calls carry is not
+/// decoded before it is asked for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolParams<'a> {
     /// The tool's name.
@@ -66,6 +87,15 @@ pub struct CallToolParams<'a> {
     /// Its arguments, an object. Absent means none.
     #[serde(borrow, default, deserialize_with = "borrowed_object", skip_serializing_if = "Option::is_none")]
     pub arguments: Option<&'a RawValue>,
+    /// The text of [`CallToolRequest::task`]. Only 2025-11-25.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub task: Option<&'a RawValue>,
+    /// The text of [`CallToolRequest::input_responses`]. Since 2026-07-28.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub input_responses: Option<&'a RawValue>,
+    /// The text of [`CallToolRequest::request_state`]. Since 2026-07-28.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub request_state: Option<&'a RawValue>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -76,6 +106,36 @@ impl<'a> CallToolParams<'a> {
     pub fn arguments_json(&self) -> &'a str {
         self.arguments.map_or("{}", RawValue::get)
     }
+
+    /// How the call is to be run as a task, if it is.
+    ///
+    /// # Errors
+    ///
+    /// When the text says something else.
+    #[inline]
+    pub fn decode_task(&self) -> Result<Option<TaskMetadata>, serde_json::Error> {
+        self.task.map(|task| serde_json::from_str(task.get())).transpose()
+    }
+
+    /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult), if it does.
+    ///
+    /// # Errors
+    ///
+    /// When the text says something else.
+    #[inline]
+    pub fn decode_input_responses(&self) -> Result<Option<InputResponses>, serde_json::Error> {
+        self.input_responses.map(|responses| serde_json::from_str(responses.get())).transpose()
+    }
+
+    /// What that result gave the client to send back, if it did.
+    ///
+    /// # Errors
+    ///
+    /// When it is no string.
+    #[inline]
+    pub fn decode_request_state(&self) -> Result<Option<String>, serde_json::Error> {
+        self.request_state.map(|state| serde_json::from_str(state.get())).transpose()
+    }
 }
 
 /// What came of calling a tool.
@@ -84,18 +144,24 @@ impl<'a> CallToolParams<'a> {
 /// not an error of the protocol, which says that there was no call. It holds what the tool wrote without a
 /// detour over a tree of values, so a large answer is copied once, into the message.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolResult {
     /// The answer for the model.
     #[serde(default, deserialize_with = "null_as_default")]
     pub content: Vec<ContentBlock>,
-    /// The answer for programs, an object that fits the tool's output schema. Since 2025-06-18.
+    /// The answer for programs, which fits the tool's output schema. Since 2025-06-18, an object until
+    /// 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
     pub structured_content: Option<RawJson>,
     /// Whether the tool failed.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
     pub is_error: bool,
+    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    #[serde(default, deserialize_with = "rare", skip_serializing_if = "Option::is_none")]
+    pub result_type: Option<crate::ResultType>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -148,6 +214,7 @@ impl CallToolResult {
 setters!(CallToolResult {
     some structured_content: RawJson,
     set is_error: bool,
+    some result_type: crate::ResultType,
     some meta: Meta,
 });
 

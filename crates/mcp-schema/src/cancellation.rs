@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::{Notice, RequestId};
+use agentwire_jsonrpc::RequestId;
 use serde::{Deserialize, Serialize};
 
 use crate::Meta;
@@ -9,11 +9,13 @@ use crate::Meta;
 /// answered, means nothing. `initialize` is never cancelled.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation>.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CancelledNotification {
     /// The request. Only in 2025-11-25 it may be absent, and then this says nothing that can be acted on.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::RequestIdSchema>"))]
     pub request_id: Option<RequestId>,
     /// Why, for logs and people.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,9 +36,5 @@ setters!(CancelledNotification {
     some reason: String,
     some meta: Meta,
 });
-
-impl Notice for CancelledNotification {
-    const NAME: &'static str = "notifications/cancelled";
-}
 
 has_meta!(CancelledNotification);

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
+use crate::core_tasks::{ClientTasksCapability, ServerTasksCapability};
 use crate::wire::{is_false, null_as_default};
 
 /// What a client offers to the server.
@@ -8,6 +9,7 @@ use crate::wire::{is_false, null_as_default};
 /// A member that is there, even as `{}`, is a capability; what we do not know of is kept in `other`.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation>.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ClientCapabilities {
     /// It tells the folders it works in.
@@ -19,8 +21,22 @@ pub struct ClientCapabilities {
     /// It lets the server ask its user. Since 2025-06-18.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationCapability>,
+    /// It runs some requests as tasks. Only 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<ClientTasksCapability>,
+    /// Extensions of the protocol, by name, with their settings. Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
+    )]
+    pub extensions: Option<JsonObject>,
     /// Things outside the protocol, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
+    )]
     pub experimental: Option<JsonObject>,
     /// Capabilities that this version of the library does not know.
     #[serde(flatten)]
@@ -31,6 +47,8 @@ setters!(ClientCapabilities {
     some roots: RootsCapability,
     some sampling: SamplingCapability,
     some elicitation: ElicitationCapability,
+    some tasks: ClientTasksCapability,
+    some extensions: JsonObject,
     some experimental: JsonObject,
     set other: JsonObject,
 });
@@ -50,7 +68,13 @@ impl ClientCapabilities {
             "elicitation.form" => self.elicitation.as_ref().is_some_and(ElicitationCapability::has_form),
             "elicitation.url" => self.elicitation.as_ref().is_some_and(|modes| modes.url.is_some()),
             "experimental" => self.experimental.is_some(),
-            other => self.other.contains_key(other),
+            path if path.starts_with("tasks") => self.tasks.as_ref().is_some_and(|tasks| tasks.has(path)),
+            path => match path.strip_prefix("extensions.") {
+                Some(name) => {
+                    self.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(name))
+                }
+                None => self.other.contains_key(path),
+            },
         }
     }
 }
@@ -60,6 +84,7 @@ impl ClientCapabilities {
 /// A member that is there, even as `{}`, is a capability; what we do not know of is kept in `other`.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation>.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ServerCapabilities {
     /// It has tools.
@@ -73,12 +98,28 @@ pub struct ServerCapabilities {
     pub prompts: Option<PromptsCapability>,
     /// It sends log messages.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub logging: Option<JsonObject>,
     /// It completes arguments. Since 2025-03-26; before, no capability says so.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub completions: Option<JsonObject>,
+    /// It runs some requests as tasks. Only 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<ServerTasksCapability>,
+    /// Extensions of the protocol, by name, with their settings. Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
+    )]
+    pub extensions: Option<JsonObject>,
     /// Things outside the protocol, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
+    )]
     pub experimental: Option<JsonObject>,
     /// Capabilities that this version of the library does not know.
     #[serde(flatten)]
@@ -91,6 +132,8 @@ setters!(ServerCapabilities {
     some prompts: PromptsCapability,
     some logging: JsonObject,
     some completions: JsonObject,
+    some tasks: ServerTasksCapability,
+    some extensions: JsonObject,
     some experimental: JsonObject,
     set other: JsonObject,
 });
@@ -111,7 +154,13 @@ impl ServerCapabilities {
             "logging" => self.logging.is_some(),
             "completions" => self.completions.is_some(),
             "experimental" => self.experimental.is_some(),
-            other => self.other.contains_key(other),
+            path if path.starts_with("tasks") => self.tasks.as_ref().is_some_and(|tasks| tasks.has(path)),
+            path => match path.strip_prefix("extensions.") {
+                Some(name) => {
+                    self.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(name))
+                }
+                None => self.other.contains_key(path),
+            },
         }
     }
 }
@@ -121,6 +170,7 @@ macro_rules! list_capability {
         $(
             $(#[$attribute])*
             #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
             #[serde(rename_all = "camelCase")]
             #[non_exhaustive]
             pub struct $name {
@@ -151,6 +201,7 @@ list_capability! {
 
 /// How a server handles its resources.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourcesCapability {
@@ -173,13 +224,16 @@ setters!(ResourcesCapability {
 
 /// What a client's sampling can do. The parts are since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SamplingCapability {
     /// It honours `includeContext` other than `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub context: Option<JsonObject>,
     /// It lets the model use tools that the request offers.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub tools: Option<JsonObject>,
     /// Members that this version of the library does not know.
     #[serde(flatten)]
@@ -194,13 +248,16 @@ setters!(SamplingCapability {
 
 /// In which ways a client can ask its user. The parts are since 2025-11-25; without any, it does forms.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ElicitationCapability {
     /// It shows a form.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub form: Option<JsonObject>,
     /// It sends the user to a web page.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub url: Option<JsonObject>,
     /// Members that this version of the library does not know.
     #[serde(flatten)]

@@ -3,26 +3,97 @@
 use agentwire_jsonrpc::ErrorObject;
 use serde::{Deserialize, Serialize};
 
-use crate::{ElicitUrlRequest, ProtocolVersion};
+use crate::{ClientCapabilities, ElicitUrlRequest, ProtocolVersion, Range, Revision};
 
-/// There is no resource at that URI. Until 2025-11-25.
+/// There is no resource at that URI. Until 2025-11-25; later it is invalid params.
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// The user must go to a web page first; the data is [`UrlElicitationRequired`]. Only 2025-11-25.
 pub const URL_ELICITATION_REQUIRED: i64 = -32042;
 
-/// `-32002`: there is no resource at that URI, which the data repeats.
+/// The headers of an HTTP request do not say what its body says. Since 2026-07-28.
+pub const HEADER_MISMATCH: i64 = -32020;
+
+/// The request takes a capability that the client did not name; the data is [`MissingCapabilities`]. Since
+/// 2026-07-28.
+pub const MISSING_REQUIRED_CLIENT_CAPABILITY: i64 = -32021;
+
+/// The server does not speak the version that the request names; the data is [`UnsupportedVersion`]. Since
+/// 2026-07-28.
+pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+
+/// A code that the protocol itself defines, and the revisions that do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorInfo {
+    /// The code.
+    pub code: i64,
+    /// The name of its definition in the published schema, if it has one.
+    pub name: Option<&'static str>,
+    /// The name of the type of its data, if it has any.
+    pub data: Option<&'static str>,
+    /// The revisions that have it.
+    pub range: Range,
+}
+
+/// Every code that the protocol adds to those of JSON-RPC.
+pub const CODES: &[ErrorInfo] = &[
+    ErrorInfo {
+        code: RESOURCE_NOT_FOUND,
+        name: None,
+        data: None,
+        range: Range::new(Revision::V2024_11_05, Some(Revision::V2025_11_25)),
+    },
+    ErrorInfo {
+        code: URL_ELICITATION_REQUIRED,
+        name: Some("URLElicitationRequiredError"),
+        data: Some("UrlElicitationRequired"),
+        range: Range::new(Revision::V2025_11_25, Some(Revision::V2025_11_25)),
+    },
+    ErrorInfo {
+        code: HEADER_MISMATCH,
+        name: Some("HeaderMismatchError"),
+        data: None,
+        range: Range::new(Revision::V2026_07_28, None),
+    },
+    ErrorInfo {
+        code: MISSING_REQUIRED_CLIENT_CAPABILITY,
+        name: Some("MissingRequiredClientCapabilityError"),
+        data: Some("MissingCapabilities"),
+        range: Range::new(Revision::V2026_07_28, None),
+    },
+    ErrorInfo {
+        code: UNSUPPORTED_PROTOCOL_VERSION,
+        name: Some("UnsupportedProtocolVersionError"),
+        data: Some("UnsupportedVersion"),
+        range: Range::new(Revision::V2026_07_28, None),
+    },
+];
+
+/// There is no resource at that URI, which the data repeats: `-32002`.
+///
+/// [`missing_resource`] knows what later revisions say instead.
+#[inline]
 pub fn resource_not_found(uri: &str) -> ErrorObject {
+    missing_resource(uri, Revision::LATEST_SESSION)
+}
+
+/// There is no resource at that URI, as that revision says it: `-32002`, or `-32602` since 2026-07-28.
+#[inline]
+pub fn missing_resource(uri: &str, revision: Revision) -> ErrorObject {
     #[derive(Serialize)]
     struct Data<'a> {
         uri: &'a str,
     }
 
-    ErrorObject::new(RESOURCE_NOT_FOUND, "resource not found").with_data(&Data { uri })
+    let known = CODES.iter().find(|info| info.code == RESOURCE_NOT_FOUND && info.range.contains(revision));
+    let code = known.map_or(agentwire_jsonrpc::code::INVALID_PARAMS, |info| info.code);
+    ErrorObject::new(code, "resource not found").with_data(&Data { uri })
 }
 
 /// What comes with [`URL_ELICITATION_REQUIRED`]: the pages to go to before another try.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UrlElicitationRequired {
     /// The pages.
@@ -37,13 +108,41 @@ impl UrlElicitationRequired {
 }
 
 impl From<UrlElicitationRequired> for ErrorObject {
+    #[inline]
     fn from(required: UrlElicitationRequired) -> Self {
         Self::new(URL_ELICITATION_REQUIRED, "URL elicitation required").with_data(&required)
     }
 }
 
-/// What comes with `-32602` from a server that refuses the version which `initialize` names.
+/// What comes with [`MISSING_REQUIRED_CLIENT_CAPABILITY`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct MissingCapabilities {
+    /// The capabilities that the request takes.
+    pub required_capabilities: ClientCapabilities,
+}
+
+impl MissingCapabilities {
+    /// The request takes these.
+    pub fn new(required_capabilities: ClientCapabilities) -> Self {
+        Self { required_capabilities }
+    }
+}
+
+impl From<MissingCapabilities> for ErrorObject {
+    #[inline]
+    fn from(missing: MissingCapabilities) -> Self {
+        Self::new(MISSING_REQUIRED_CLIENT_CAPABILITY, "a required client capability is missing")
+            .with_data(&missing)
+    }
+}
+
+/// What comes with [`UNSUPPORTED_PROTOCOL_VERSION`], and with `-32602` from a server of an older revision
+/// that refuses the version which `initialize` names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UnsupportedVersion {
     /// The versions that the server speaks.
@@ -56,5 +155,13 @@ impl UnsupportedVersion {
     /// That one is none of these.
     pub fn new(supported: Vec<ProtocolVersion>, requested: impl Into<ProtocolVersion>) -> Self {
         Self { supported, requested: requested.into() }
+    }
+}
+
+/// As the revisions since 2026-07-28 say it.
+impl From<UnsupportedVersion> for ErrorObject {
+    #[inline]
+    fn from(unsupported: UnsupportedVersion) -> Self {
+        Self::new(UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version").with_data(&unsupported)
     }
 }

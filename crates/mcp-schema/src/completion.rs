@@ -1,6 +1,5 @@
 use std::collections::BTreeMap;
 
-use agentwire_jsonrpc::Method;
 use serde::{Deserialize, Serialize};
 
 use crate::Meta;
@@ -10,6 +9,7 @@ use crate::wire::{is_false, null_as_default};
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion>.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CompleteRequest {
     /// What is being filled in, `ref` on the wire.
@@ -36,11 +36,6 @@ setters!(CompleteRequest {
     some context: CompletionContext,
     some meta: Meta,
 });
-
-impl Method for CompleteRequest {
-    const NAME: &'static str = "completion/complete";
-    type Response = CompleteResult;
-}
 
 /// What is being filled in. Reading any other kind fails: there would be nothing to complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +66,12 @@ impl From<ResourceTemplateReference> for CompletionReference {
 
 /// Names a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename = "ref/prompt")]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "PromptReference", transform = crate::schema::Tag("type", "ref/prompt"))
+)]
 #[non_exhaustive]
 pub struct PromptReference {
     /// The prompt's name.
@@ -94,10 +94,16 @@ setters!(PromptReference {
 
 /// Names a resource template, or one resource. Before 2025-06-18 it was called a resource reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename = "ref/resource")]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "ResourceTemplateReference", transform = crate::schema::Tag("type", "ref/resource"))
+)]
 #[non_exhaustive]
 pub struct ResourceTemplateReference {
     /// The URI, or its template.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri-template")))]
     pub uri: String,
 }
 
@@ -110,6 +116,7 @@ impl ResourceTemplateReference {
 
 /// The argument that is being typed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CompletionArgument {
     /// Its name.
@@ -127,6 +134,7 @@ impl CompletionArgument {
 
 /// What is filled in already. Since 2025-06-18.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CompletionContext {
     /// The values of the other arguments, by their names.
@@ -140,10 +148,15 @@ setters!(CompletionContext {
 
 /// How it might go on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CompleteResult {
     /// The proposals.
     pub completion: Completion,
+    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_type: Option<crate::ResultType>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -152,20 +165,23 @@ pub struct CompleteResult {
 impl CompleteResult {
     /// These proposals.
     pub fn new(completion: Completion) -> Self {
-        Self { completion, meta: None }
+        Self { completion, result_type: None, meta: None }
     }
 }
 
 setters!(CompleteResult {
+    some result_type: crate::ResultType,
     some meta: Meta,
 });
 
 /// Proposals for the value of an argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Completion {
     /// The values, best first, 100 at most.
+    #[cfg_attr(feature = "schema", schemars(length(max = 100)))]
     pub values: Vec<String>,
     /// How many there are in all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -179,7 +195,8 @@ impl Completion {
     /// How many values may travel at once.
     pub const MAX_VALUES: usize = 100;
 
-    /// These values. Those over [`MAX_VALUES`](Self::MAX_VALUES) are cut off, which `total` and `has_more` tell.
+    /// These values. Those over [`MAX_VALUES`](Self::MAX_VALUES) are cut off, which `total` and `has_more`
+    /// tell.
     pub fn new(mut values: Vec<String>) -> Self {
         let all = values.len();
         values.truncate(Self::MAX_VALUES);

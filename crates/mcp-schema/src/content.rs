@@ -102,7 +102,12 @@ from_blocks! {
 
 /// Text, a `text` block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename = "text", rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "TextContent", transform = crate::schema::Tag("type", "text"))
+)]
 #[non_exhaustive]
 pub struct TextContent {
     /// The text.
@@ -128,14 +133,20 @@ setters!(TextContent {
 });
 
 macro_rules! media_content {
-    ($( $(#[$attribute:meta])* $name:ident, $tag:literal; )+) => {
+    ($( $(#[$attribute:meta])* $name:ident = $schema:tt, $tag:literal; )+) => {
         $(
             $(#[$attribute])*
             #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
             #[serde(tag = "type", rename = $tag, rename_all = "camelCase")]
+            #[cfg_attr(
+                feature = "schema",
+                schemars(rename = $schema, transform = crate::schema::Tag("type", $tag))
+            )]
             #[non_exhaustive]
             pub struct $name {
                 /// The bytes in base64, with padding.
+                #[cfg_attr(feature = "schema", schemars(extend("format" = "byte")))]
                 pub data: String,
                 /// Their media type.
                 pub mime_type: String,
@@ -164,19 +175,25 @@ macro_rules! media_content {
 
 media_content! {
     /// A picture, an `image` block.
-    ImageContent, "image";
+    ImageContent = "ImageContent", "image";
     /// A sound, an `audio` block. Since 2025-03-26.
-    AudioContent, "audio";
+    AudioContent = "AudioContent", "audio";
 }
 
 /// Where a resource can be read, a `resource_link` block. Since 2025-06-18.
 ///
 /// It need not be among those that `resources/list` names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename = "resource_link", rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "ResourceLink", transform = crate::schema::Tag("type", "resource_link"))
+)]
 #[non_exhaustive]
 pub struct ResourceLink {
     /// Where it is.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
     pub uri: String,
     /// Its name for programs.
     pub name: String,
@@ -232,7 +249,12 @@ setters!(ResourceLink {
 
 /// A resource and what is in it, a `resource` block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename = "resource", rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "EmbeddedResource", transform = crate::schema::Tag("type", "resource"))
+)]
 #[non_exhaustive]
 pub struct EmbeddedResource {
     /// What is in it.
@@ -259,6 +281,7 @@ setters!(EmbeddedResource {
 
 /// For whom something is, how much it matters and how old it is. Hints, which may be false.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Annotations {
@@ -267,6 +290,7 @@ pub struct Annotations {
     pub audience: Vec<Role>,
     /// From 0, which can be left out, to 1, which is needed.
     #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub priority: Option<f64>,
     /// When it last changed, as ISO 8601 text. Since 2025-06-18.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,8 @@
-use agentwire_jsonrpc::{Method, Notice, RawJson};
+use agentwire_jsonrpc::RawJson;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::core_tasks::TaskMetadata;
 use crate::{ElicitSchema, HasMeta, JsonObject, Meta};
 
 /// Asks the user something through the client. The server sends it. Since 2025-06-18.
@@ -23,14 +24,9 @@ impl ElicitRequest {
         Self::Form(ElicitFormRequest::new(message, requested_schema))
     }
 
-    /// A web page, and why the user should go there. The id names this one in
-    /// [`ElicitationCompleteNotification`].
-    pub fn url(
-        message: impl Into<String>,
-        url: impl Into<String>,
-        elicitation_id: impl Into<String>,
-    ) -> Self {
-        Self::Url(ElicitUrlRequest::new(message, url, elicitation_id))
+    /// A web page, and why the user should go there.
+    pub fn url(message: impl Into<String>, url: impl Into<String>) -> Self {
+        Self::Url(ElicitUrlRequest::new(message, url))
     }
 
     /// Why it is asked, for the user.
@@ -40,11 +36,6 @@ impl ElicitRequest {
             Self::Url(url) => &url.message,
         }
     }
-}
-
-impl Method for ElicitRequest {
-    const NAME: &'static str = "elicitation/create";
-    type Response = ElicitResult;
 }
 
 /// Without `mode` it is a form. A mode that we do not know is refused: nobody could answer it.
@@ -87,13 +78,18 @@ impl HasMeta for ElicitRequest {
 ///
 /// It is written without `mode`, which says the same in every revision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", schemars(transform = crate::schema::add_form_mode))]
 #[non_exhaustive]
 pub struct ElicitFormRequest {
     /// Why it is asked, for the user.
     pub message: String,
     /// The form's fields.
     pub requested_schema: ElicitSchema,
+    /// Asks to run it as a task. Only 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskMetadata>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -102,25 +98,36 @@ pub struct ElicitFormRequest {
 impl ElicitFormRequest {
     /// A form with these fields.
     pub fn new(message: impl Into<String>, requested_schema: ElicitSchema) -> Self {
-        Self { message: message.into(), requested_schema, meta: None }
+        Self { message: message.into(), requested_schema, task: None, meta: None }
     }
 }
 
 setters!(ElicitFormRequest {
+    some task: TaskMetadata,
     some meta: Meta,
 });
 
 /// Asks the user to go to a web page, for what the client must not see. Since 2025-11-25.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "mode", rename = "url", rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "ElicitUrlRequest", transform = crate::schema::Tag("mode", "url"))
+)]
 #[non_exhaustive]
 pub struct ElicitUrlRequest {
     /// Why it is asked, for the user.
     pub message: String,
     /// The page. The client shows it in full and asks before it opens it.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
     pub url: String,
-    /// Names this one, unique in its server.
-    pub elicitation_id: String,
+    /// Names this one, unique in its server. Only 2025-11-25, which requires it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elicitation_id: Option<String>,
+    /// Asks to run it as a task. Only 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskMetadata>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -128,21 +135,20 @@ pub struct ElicitUrlRequest {
 
 impl ElicitUrlRequest {
     /// That page.
-    pub fn new(
-        message: impl Into<String>,
-        url: impl Into<String>,
-        elicitation_id: impl Into<String>,
-    ) -> Self {
-        Self { message: message.into(), url: url.into(), elicitation_id: elicitation_id.into(), meta: None }
+    pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
+        Self { message: message.into(), url: url.into(), elicitation_id: None, task: None, meta: None }
     }
 }
 
 setters!(ElicitUrlRequest {
+    some elicitation_id: String,
+    some task: TaskMetadata,
     some meta: Meta,
 });
 
 /// What the user did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ElicitResult {
     /// Whether the user agreed.
@@ -150,6 +156,10 @@ pub struct ElicitResult {
     /// What the user filled in, if it was a form and was accepted: strings, numbers, booleans and, since
     /// 2025-11-25, arrays of strings.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::FormValue>>")
+    )]
     pub content: Option<JsonObject>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -195,8 +205,9 @@ open_enum! {
     }
 }
 
-/// What the user went to a web page for is done. The server sends it. Since 2025-11-25.
+/// What the user went to a web page for is done. The server sends it. Only 2025-11-25.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitationCompleteNotification {
@@ -217,9 +228,5 @@ impl ElicitationCompleteNotification {
 setters!(ElicitationCompleteNotification {
     some meta: Meta,
 });
-
-impl Notice for ElicitationCompleteNotification {
-    const NAME: &'static str = "notifications/elicitation/complete";
-}
 
 has_meta!(ElicitFormRequest, ElicitUrlRequest, ElicitResult, ElicitationCompleteNotification);

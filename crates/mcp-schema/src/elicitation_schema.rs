@@ -9,7 +9,12 @@ use crate::{JsonObject, MultiSelectSchema, SingleSelectSchema};
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema>.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename = "object")]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "ElicitSchema", transform = crate::schema::Tag("type", "object"))
+)]
 #[non_exhaustive]
 pub struct ElicitSchema {
     /// The schema's dialect. Absent means 2020-12.
@@ -17,6 +22,7 @@ pub struct ElicitSchema {
     pub dialect: Option<String>,
     /// The fields by their names, in the order in which to show them.
     #[serde(with = "pairs")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, PrimitiveSchema>"))]
     pub properties: Vec<(String, PrimitiveSchema)>,
     /// The names of those that must be filled in.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
@@ -104,7 +110,12 @@ from_schemas! {
 
 /// A field for a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename = "string", rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "StringSchema", transform = crate::schema::Tag("type", "string"))
+)]
 #[non_exhaustive]
 pub struct StringSchema {
     /// Its name for people.
@@ -159,6 +170,7 @@ open_enum! {
 
 /// A field for a number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NumberSchema {
     /// Whether it must be whole.
@@ -203,6 +215,7 @@ setters!(NumberSchema {
 
 /// Whether a number must be whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum NumberKind {
@@ -214,7 +227,12 @@ pub enum NumberKind {
 
 /// A field for yes or no.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename = "boolean")]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "BooleanSchema", transform = crate::schema::Tag("type", "boolean"))
+)]
 #[non_exhaustive]
 pub struct BooleanSchema {
     /// Its name for people.

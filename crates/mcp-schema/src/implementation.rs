@@ -6,6 +6,7 @@ use crate::wire::null_as_default;
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/schema#implementation>.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Implementation {
@@ -24,6 +25,7 @@ pub struct Implementation {
     pub icons: Vec<Icon>,
     /// The program's home page. Since 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
     pub website_url: Option<String>,
 }
 
@@ -57,10 +59,12 @@ setters!(Implementation {
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic#icons>.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Icon {
     /// Where the picture is: an `https:` or a `data:` URI. Whoever fetches it must not trust it.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
     pub src: String,
     /// Its media type, where the source does not say it or says it wrongly.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,3 @@
-use agentwire_jsonrpc::{Method, Notice};
 use serde::{Deserialize, Serialize};
 
 use crate::{ClientCapabilities, Implementation, Meta, ProtocolVersion, Revision, ServerCapabilities};
@@ -7,6 +6,7 @@ use crate::{ClientCapabilities, Implementation, Meta, ProtocolVersion, Revision,
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization>.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeRequest {
@@ -39,16 +39,12 @@ setters!(InitializeRequest {
     some meta: Meta,
 });
 
-impl Method for InitializeRequest {
-    const NAME: &'static str = "initialize";
-    type Response = InitializeResult;
-}
-
 /// The server's answer: the version that is spoken from here on, itself and what it can do.
 ///
 /// The version is the client's if the server knows it, otherwise another one that the server knows. A client
 /// that does not speak it ends the connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeResult {
@@ -87,6 +83,7 @@ setters!(InitializeResult {
 
 /// The client took the answer to `initialize`; from here on both sides may send anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InitializedNotification {
     /// Attachments.
@@ -97,9 +94,5 @@ pub struct InitializedNotification {
 setters!(InitializedNotification {
     some meta: Meta,
 });
-
-impl Notice for InitializedNotification {
-    const NAME: &'static str = "notifications/initialized";
-}
 
 has_meta!(InitializeRequest, InitializeResult, InitializedNotification);

@@ -2,7 +2,8 @@
 //!
 //! Two peers that speak different revisions of one protocol need one vocabulary, or everything above the wire
 //! exists once per revision. So there is one set of types for all revisions, by area, and each member says
-//! since when it exists. What an older peer does not know is taken out by [`Narrow`] on the way to the wire.
+//! since when it exists. What an older peer does not know is taken out by [`Narrow`] on the way to the wire,
+//! and what a newer one requires is filled in.
 //!
 //! ```
 //! use agentwire_jsonrpc::Method;
@@ -33,15 +34,30 @@
 //! | area | types |
 //! |---|---|
 //! | which revision | [`Revision`], [`ProtocolVersion`], [`Narrow`], [`METHODS`] |
-//! | beginning | [`InitializeRequest`], [`ClientCapabilities`], [`ServerCapabilities`], [`Implementation`] |
+//! | beginning, with a session | [`InitializeRequest`], [`ClientCapabilities`], [`ServerCapabilities`], [`Implementation`] |
+//! | beginning, without | [`DiscoverRequest`], [`RequestMeta`] |
 //! | what servers offer | [`Tool`], [`Resource`], [`Prompt`], [`CompleteRequest`] |
 //! | what tools answer | [`CallToolResult`], [`ContentBlock`], [`ResourceContents`] |
-//! | what servers ask | [`ListRootsRequest`], [`CreateMessageRequest`], [`ElicitRequest`] |
-//! | beside the calls | [`ProgressNotification`], [`CancelledNotification`], [`LoggingMessageNotification`] |
+//! | what servers ask | [`ListRootsRequest`], [`CreateMessageRequest`], [`ElicitRequest`], [`InputRequiredResult`] |
+//! | what results say of themselves | [`ResultType`], [`CacheScope`], [`Outcome`] |
+//! | beside the calls | [`ProgressNotification`], [`CancelledNotification`], [`LoggingMessageNotification`], [`SubscriptionsListenRequest`] |
+//! | tasks | [`core_tasks`] of 2025-11-25, [`task_extension`] of 2026-07-28 |
 //! | errors | [`code`] |
 //!
-//! The type of a method's parameters is named like the method and is its [`Method`](agentwire_jsonrpc::Method)
-//! or [`Notice`](agentwire_jsonrpc::Notice).
+//! The type of a method's parameters is named like the method and is its
+//! [`Method`](agentwire_jsonrpc::Method) or [`Notice`](agentwire_jsonrpc::Notice).
+//!
+//! # Two eras
+//!
+//! Up to 2025-11-25 a connection is a session that begins with `initialize`, and a server asks by requests of
+//! its own. In 2026-07-28 every request says in its `_meta` which revision it is in and what its client can
+//! do ([`RequestMeta`]), and a server asks by its result ([`InputRequiredResult`]).
+//! [`Revision::has_sessions`] tells the two apart, and the types of what is said are the same.
+//!
+//! # Features
+//!
+//! - `schema` adds the module `schema`: a JSON Schema of every type, by `schemars`, the published definitions
+//!   that each one speaks, and the table of what each revision has, as data. It changes no type.
 //!
 //! # Invariants
 //!
@@ -53,11 +69,13 @@
 //! - A union's tag is written first. Read first, the rest goes straight into its type.
 //! - Arguments, structured content and log data stay JSON text until somebody decodes them.
 //! - A schema keeps every keyword; nothing here validates one or follows a `$ref`.
+//! - What a revision has and requires stands in one table, which [`Narrow`] and the module `schema` are made
+//!   from.
 //!
 //! # What it does not do
 //!
-//! No I/O, no JSON-RPC envelope (that is `agentwire-jsonrpc`), no handshake, no validation of schemas, no base64.
-//! The tasks of 2025-11-25 are not typed yet.
+//! No I/O, no JSON-RPC envelope (that is `agentwire-jsonrpc`), no handshake, no validation of schemas, no
+//! base64.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -76,24 +94,34 @@ mod capabilities;
 pub mod code;
 mod completion;
 mod content;
+pub mod core_tasks;
+mod discover;
 mod elicitation;
 mod elicitation_schema;
 mod implementation;
 mod initialize;
+mod input_required;
 mod json_schema;
 mod logging;
 mod methods;
+#[macro_use]
 mod narrow;
 mod ping;
 mod progress;
 mod prompts;
+mod request_meta;
 mod resource_contents;
 mod resources;
+mod results;
 mod revision;
 mod roots;
 mod sampling;
 mod sampling_content;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod select_schema;
+mod subscriptions;
+pub mod task_extension;
 mod tools;
 
 pub use call_tool::{CallToolParams, CallToolRequest, CallToolResult};
@@ -109,6 +137,7 @@ pub use completion::{
 pub use content::{
     Annotations, AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceLink, Role, TextContent,
 };
+pub use discover::{DiscoverRequest, DiscoverResult};
 pub use elicitation::{
     ElicitAction, ElicitFormRequest, ElicitRequest, ElicitResult, ElicitUrlRequest,
     ElicitationCompleteNotification,
@@ -118,11 +147,12 @@ pub use elicitation_schema::{
 };
 pub use implementation::{Icon, IconTheme, Implementation};
 pub use initialize::{InitializeRequest, InitializeResult, InitializedNotification};
+pub use input_required::{InputRequest, InputRequests, InputRequiredResult, InputResponse, InputResponses};
 pub use json_schema::JsonSchema;
 pub use logging::{LoggingLevel, LoggingMessageNotification, SetLevelRequest};
 pub use meta::{HasMeta, JsonObject, Meta, ProgressToken};
 pub use methods::{Direction, Gate, METHODS, MethodInfo, MethodKind, Side};
-pub use narrow::Narrow;
+pub use narrow::{Narrow, Range};
 pub use pagination::{Cursor, Paginated};
 pub use ping::{EmptyResult, PingRequest};
 pub use progress::ProgressNotification;
@@ -130,12 +160,14 @@ pub use prompts::{
     GetPromptRequest, GetPromptResult, ListPromptsRequest, ListPromptsResult, Prompt, PromptArgument,
     PromptListChangedNotification, PromptMessage,
 };
+pub use request_meta::{NotificationMeta, RequestMeta, ResultMeta, SubscriptionsListenResultMeta};
 pub use resource_contents::{BlobResourceContents, ResourceContents, TextResourceContents};
 pub use resources::{
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest, ListResourcesResult,
     ReadResourceRequest, ReadResourceResult, Resource, ResourceListChangedNotification, ResourceTemplate,
     ResourceUpdatedNotification, SubscribeRequest, UnsubscribeRequest,
 };
+pub use results::{CacheScope, Outcome, ResultType};
 pub use revision::{ProtocolVersion, Revision};
 pub use roots::{ListRootsRequest, ListRootsResult, Root, RootsListChangedNotification};
 pub use sampling::{
@@ -144,6 +176,10 @@ pub use sampling::{
 };
 pub use sampling_content::{SamplingContent, ToolResultContent, ToolUseContent};
 pub use select_schema::{Choice, MultiSelectSchema, SingleSelectSchema};
+pub use subscriptions::{
+    SubscriptionFilter, SubscriptionsAcknowledgedNotification, SubscriptionsListenRequest,
+    SubscriptionsListenResult,
+};
 pub use tools::{
     ListToolsRequest, ListToolsResult, TaskSupport, Tool, ToolAnnotations, ToolExecution,
     ToolListChangedNotification,

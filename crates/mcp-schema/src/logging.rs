@@ -1,8 +1,8 @@
-use agentwire_jsonrpc::{Method, Notice, RawJson};
+use agentwire_jsonrpc::RawJson;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{EmptyResult, Meta};
+use crate::Meta;
 
 open_enum! {
     /// How grave a log message is, the levels of RFC 5424, least first.
@@ -33,6 +33,7 @@ open_enum! {
 /// Reading one with a level that is none fails: the server answers `-32602`.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging>.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SetLevelRequest {
     /// The least level to send.
@@ -54,11 +55,6 @@ setters!(SetLevelRequest {
     some meta: Meta,
 });
 
-impl Method for SetLevelRequest {
-    const NAME: &'static str = "logging/setLevel";
-    type Response = EmptyResult;
-}
-
 fn known_level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LoggingLevel, D::Error> {
     let level = LoggingLevel::deserialize(deserializer)?;
     if level.is_known() {
@@ -70,6 +66,7 @@ fn known_level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LoggingLeve
 
 /// A line of the server's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LoggingMessageNotification {
     /// How grave it is.
@@ -78,6 +75,7 @@ pub struct LoggingMessageNotification {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
     /// What it says, any JSON: a string, or an object with details.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
     pub data: RawJson,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -100,9 +98,5 @@ setters!(LoggingMessageNotification {
     some logger: String,
     some meta: Meta,
 });
-
-impl Notice for LoggingMessageNotification {
-    const NAME: &'static str = "notifications/message";
-}
 
 has_meta!(SetLevelRequest, LoggingMessageNotification);

@@ -1,8 +1,6 @@
-use crate::{ClientCapabilities, Revision, ServerCapabilities};
+use agentwire_jsonrpc::{Method, Notice};
 
-use Direction::{Both, ToClient, ToServer};
-use MethodKind::{Notification, Request};
-use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25};
+use crate::{ClientCapabilities, Revision, ServerCapabilities};
 
 /// What the protocol says about one method.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +12,10 @@ pub struct MethodInfo {
     pub kind: MethodKind,
     /// Who sends it to whom.
     pub direction: Direction,
+    /// The name of the type of its parameters, which is its [`Method`] or [`Notice`].
+    pub params: &'static str,
+    /// The name of the type of its result; none for a notification.
+    pub result: Option<&'static str>,
     /// The capability without which it must not be sent.
     pub gate: Option<Gate>,
     /// The first revision that has it.
@@ -24,13 +26,39 @@ pub struct MethodInfo {
 
 impl MethodInfo {
     /// What is known of the method of that name.
+    ///
+    /// Where revisions differ so much that it has several rows, the oldest; see [`find_in`](Self::find_in).
     pub fn find(name: &str) -> Option<&'static Self> {
         METHODS.iter().find(|method| method.name == name)
+    }
+
+    /// What is known of the method of that name in a revision.
+    pub fn find_in(name: &str, revision: Revision) -> Option<&'static Self> {
+        METHODS.iter().find(|method| method.name == name && method.is_in(revision))
+    }
+
+    /// The methods of a revision.
+    pub fn all_in(revision: Revision) -> impl Iterator<Item = &'static Self> {
+        METHODS.iter().filter(move |method| method.is_in(revision))
     }
 
     /// Whether a revision has it.
     pub fn is_in(&self, revision: Revision) -> bool {
         self.since <= revision && self.until.is_none_or(|until| revision <= until)
+    }
+
+    /// Whether that side sends it.
+    pub fn is_sent_by(&self, side: Side) -> bool {
+        match self.direction {
+            Direction::ToServer => side == Side::Client,
+            Direction::ToClient => side == Side::Server,
+            Direction::Both => true,
+        }
+    }
+
+    /// The name of the extension that it belongs to; none where it is of the protocol itself.
+    pub fn extension(&self) -> Option<&'static str> {
+        self.gate.as_ref()?.capability.strip_prefix("extensions.")
     }
 
     /// Whether it may be sent between peers that agreed on a revision and on these capabilities.
@@ -44,6 +72,7 @@ impl MethodInfo {
             _ if revision < gate.since => true,
             Side::Client => client.has(gate.capability),
             Side::Server => server.has(gate.capability),
+            Side::Either => client.has(gate.capability) || server.has(gate.capability),
         };
         self.is_in(revision) && self.gate.as_ref().is_none_or(is_open)
     }
@@ -79,6 +108,8 @@ pub enum Side {
     Client,
     /// The side with the tools.
     Server,
+    /// Whichever of the two does what the method is about.
+    Either,
 }
 
 /// A capability that a method needs.
@@ -93,97 +124,168 @@ pub struct Gate {
     pub since: Revision,
 }
 
-/// Every method of every revision, but for the tasks of 2025-11-25.
-pub const METHODS: &[MethodInfo] = &[
-    method("initialize", Request, ToServer, None, V2024_11_05),
-    method("notifications/initialized", Notification, ToServer, None, V2024_11_05),
-    method("ping", Request, Both, None, V2024_11_05),
-    method("notifications/cancelled", Notification, Both, None, V2024_11_05),
-    method("notifications/progress", Notification, Both, None, V2024_11_05),
-    method("tools/list", Request, ToServer, server("tools"), V2024_11_05),
-    method("tools/call", Request, ToServer, server("tools"), V2024_11_05),
-    method(
-        "notifications/tools/list_changed",
-        Notification,
-        ToClient,
-        server("tools.listChanged"),
-        V2024_11_05,
-    ),
-    method("resources/list", Request, ToServer, server("resources"), V2024_11_05),
-    method("resources/templates/list", Request, ToServer, server("resources"), V2024_11_05),
-    method("resources/read", Request, ToServer, server("resources"), V2024_11_05),
-    method("resources/subscribe", Request, ToServer, server("resources.subscribe"), V2024_11_05),
-    method("resources/unsubscribe", Request, ToServer, server("resources.subscribe"), V2024_11_05),
-    method(
-        "notifications/resources/updated",
-        Notification,
-        ToClient,
-        server("resources.subscribe"),
-        V2024_11_05,
-    ),
-    method(
-        "notifications/resources/list_changed",
-        Notification,
-        ToClient,
-        server("resources.listChanged"),
-        V2024_11_05,
-    ),
-    method("prompts/list", Request, ToServer, server("prompts"), V2024_11_05),
-    method("prompts/get", Request, ToServer, server("prompts"), V2024_11_05),
-    method(
-        "notifications/prompts/list_changed",
-        Notification,
-        ToClient,
-        server("prompts.listChanged"),
-        V2024_11_05,
-    ),
-    method("logging/setLevel", Request, ToServer, server("logging"), V2024_11_05),
-    method("notifications/message", Notification, ToClient, server("logging"), V2024_11_05),
+/// Declares the rows of [`METHODS`] and makes the type of each method's parameters its [`Method`] or
+/// [`Notice`].
+///
+/// A row is `"name": request Params => Result, direction;` or `"name": notification Params, direction;`,
+/// where the direction is `to_server`, `to_client` or `both`. `needs` names the capability that it takes,
+/// `in` the module of its types. Rows under `also` are further rows of methods that have a type already.
+macro_rules! methods {
+    ($(
+        $name:literal: $kind:ident $params:ident $(=> $result:ident)? $(in $module:ident)?, $direction:ident
+            $(, needs $side:ident $capability:literal $(since $gate_since:ident)?)?
+            $(, since $since:ident)? $(, until $until:ident)?;
+    )+
+    also {$(
+        $also_name:literal: $also_kind:ident $also_params:ident, $also_direction:ident, since $also_since:ident;
+    )+}) => {
+        /// Every method of every revision, and of the tasks extension.
+        ///
+        /// A method whose meaning or direction changed has a row for each range of revisions.
+        pub const METHODS: &[MethodInfo] = &[
+            $(
+                MethodInfo {
+                    name: $name,
+                    kind: methods!(@kind $kind),
+                    direction: methods!(@direction $direction),
+                    params: stringify!($params),
+                    result: methods!(@option $( stringify!($result) )?),
+                    gate: methods!(@option $( Gate {
+                        side: methods!(@side $side),
+                        capability: $capability,
+                        since: methods!(@since $( $gate_since )?),
+                    } )?),
+                    since: methods!(@since $( $since )?),
+                    until: methods!(@option $( Revision::$until )?),
+                },
+            )+
+            $(
+                MethodInfo {
+                    name: $also_name,
+                    kind: methods!(@kind $also_kind),
+                    direction: methods!(@direction $also_direction),
+                    params: stringify!($also_params),
+                    result: None,
+                    gate: None,
+                    since: Revision::$also_since,
+                    until: None,
+                },
+            )+
+        ];
+
+        $( methods!(@type $name $kind crate $(:: $module)? ; $params $( $result )?); )+
+    };
+    (@kind request) => { MethodKind::Request };
+    (@kind notification) => { MethodKind::Notification };
+    (@direction to_server) => { Direction::ToServer };
+    (@direction to_client) => { Direction::ToClient };
+    (@direction both) => { Direction::Both };
+    (@side client) => { Side::Client };
+    (@side server) => { Side::Server };
+    (@side either) => { Side::Either };
+    (@since) => { Revision::V2024_11_05 };
+    (@since $since:ident) => { Revision::$since };
+    (@option) => { None };
+    (@option $value:expr) => { Some($value) };
+    (@type $name:literal request $($module:ident)::+ ; $params:ident EmptyResult) => {
+        impl Method for $($module)::+::$params {
+            const NAME: &'static str = $name;
+            type Response = crate::EmptyResult;
+        }
+    };
+    (@type $name:literal request $($module:ident)::+ ; $params:ident $result:ident) => {
+        impl Method for $($module)::+::$params {
+            const NAME: &'static str = $name;
+            type Response = $($module)::+::$result;
+        }
+    };
+    (@type $name:literal notification $($module:ident)::+ ; $params:ident) => {
+        impl Notice for $($module)::+::$params {
+            const NAME: &'static str = $name;
+        }
+    };
+}
+
+methods! {
+    "initialize": request InitializeRequest => InitializeResult, to_server, until V2025_11_25;
+    "notifications/initialized": notification InitializedNotification, to_server, until V2025_11_25;
+    "server/discover": request DiscoverRequest => DiscoverResult, to_server, since V2026_07_28;
+    "ping": request PingRequest => EmptyResult, both, until V2025_11_25;
+    "notifications/cancelled": notification CancelledNotification, both;
+    "notifications/progress": notification ProgressNotification, both, until V2025_11_25;
+
+    "tools/list": request ListToolsRequest => ListToolsResult, to_server, needs server "tools";
+    "tools/call": request CallToolRequest => CallToolResult, to_server, needs server "tools";
+    "notifications/tools/list_changed": notification ToolListChangedNotification, to_client,
+        needs server "tools.listChanged";
+
+    "resources/list": request ListResourcesRequest => ListResourcesResult, to_server,
+        needs server "resources";
+    "resources/templates/list": request ListResourceTemplatesRequest => ListResourceTemplatesResult, to_server,
+        needs server "resources";
+    "resources/read": request ReadResourceRequest => ReadResourceResult, to_server, needs server "resources";
+    "resources/subscribe": request SubscribeRequest => EmptyResult, to_server,
+        needs server "resources.subscribe", until V2025_11_25;
+    "resources/unsubscribe": request UnsubscribeRequest => EmptyResult, to_server,
+        needs server "resources.subscribe", until V2025_11_25;
+    "notifications/resources/updated": notification ResourceUpdatedNotification, to_client,
+        needs server "resources.subscribe";
+    "notifications/resources/list_changed": notification ResourceListChangedNotification, to_client,
+        needs server "resources.listChanged";
+
+    "prompts/list": request ListPromptsRequest => ListPromptsResult, to_server, needs server "prompts";
+    "prompts/get": request GetPromptRequest => GetPromptResult, to_server, needs server "prompts";
+    "notifications/prompts/list_changed": notification PromptListChangedNotification, to_client,
+        needs server "prompts.listChanged";
+
+    "logging/setLevel": request SetLevelRequest => EmptyResult, to_server,
+        needs server "logging", until V2025_11_25;
+    "notifications/message": notification LoggingMessageNotification, to_client, needs server "logging";
     // The first revision has the method, but no capability for it.
-    method(
-        "completion/complete",
-        Request,
-        ToServer,
-        gate(Side::Server, "completions", V2025_03_26),
-        V2024_11_05,
-    ),
-    method("roots/list", Request, ToClient, client("roots"), V2024_11_05),
-    method(
-        "notifications/roots/list_changed",
-        Notification,
-        ToServer,
-        client("roots.listChanged"),
-        V2024_11_05,
-    ),
-    method("sampling/createMessage", Request, ToClient, client("sampling"), V2024_11_05),
-    method("elicitation/create", Request, ToClient, client("elicitation"), V2025_06_18),
-    method(
-        "notifications/elicitation/complete",
-        Notification,
-        ToClient,
-        client("elicitation.url"),
-        V2025_11_25,
-    ),
-];
+    "completion/complete": request CompleteRequest => CompleteResult, to_server,
+        needs server "completions" since V2025_03_26;
 
-const fn method(
-    name: &'static str,
-    kind: MethodKind,
-    direction: Direction,
-    gate: Option<Gate>,
-    since: Revision,
-) -> MethodInfo {
-    MethodInfo { name, kind, direction, gate, since, until: None }
-}
+    "subscriptions/listen": request SubscriptionsListenRequest => SubscriptionsListenResult, to_server,
+        since V2026_07_28;
+    "notifications/subscriptions/acknowledged": notification SubscriptionsAcknowledgedNotification, to_client,
+        since V2026_07_28;
 
-const fn server(capability: &'static str) -> Option<Gate> {
-    gate(Side::Server, capability, V2024_11_05)
-}
+    // What a server asks. In 2026-07-28 the same stands in an `InputRequiredResult`.
+    "roots/list": request ListRootsRequest => ListRootsResult, to_client,
+        needs client "roots", until V2025_11_25;
+    "notifications/roots/list_changed": notification RootsListChangedNotification, to_server,
+        needs client "roots.listChanged", until V2025_11_25;
+    "sampling/createMessage": request CreateMessageRequest => CreateMessageResult, to_client,
+        needs client "sampling", until V2025_11_25;
+    "elicitation/create": request ElicitRequest => ElicitResult, to_client,
+        needs client "elicitation", since V2025_06_18, until V2025_11_25;
+    "notifications/elicitation/complete": notification ElicitationCompleteNotification, to_client,
+        needs client "elicitation.url", since V2025_11_25, until V2025_11_25;
 
-const fn client(capability: &'static str) -> Option<Gate> {
-    gate(Side::Client, capability, V2024_11_05)
-}
+    // The tasks of 2025-11-25, which either side may run.
+    "tasks/get": request GetTaskRequest => GetTaskResult in core_tasks, both,
+        needs either "tasks", since V2025_11_25, until V2025_11_25;
+    "tasks/result": request GetTaskPayloadRequest => GetTaskPayloadResult in core_tasks, both,
+        needs either "tasks", since V2025_11_25, until V2025_11_25;
+    "tasks/cancel": request CancelTaskRequest => CancelTaskResult in core_tasks, both,
+        needs either "tasks.cancel", since V2025_11_25, until V2025_11_25;
+    "tasks/list": request ListTasksRequest => ListTasksResult in core_tasks, both,
+        needs either "tasks.list", since V2025_11_25, until V2025_11_25;
+    "notifications/tasks/status": notification TaskStatusNotification in core_tasks, both,
+        needs either "tasks", since V2025_11_25, until V2025_11_25;
 
-const fn gate(side: Side, capability: &'static str, since: Revision) -> Option<Gate> {
-    Some(Gate { side, capability, since })
+    // The tasks extension, which only servers run.
+    "tasks/get": request GetTaskRequest => GetTaskResult in task_extension, to_server,
+        needs server "extensions.io.modelcontextprotocol/tasks", since V2026_07_28;
+    "tasks/update": request UpdateTaskRequest => EmptyResult in task_extension, to_server,
+        needs server "extensions.io.modelcontextprotocol/tasks", since V2026_07_28;
+    "tasks/cancel": request CancelTaskRequest => EmptyResult in task_extension, to_server,
+        needs server "extensions.io.modelcontextprotocol/tasks", since V2026_07_28;
+    "notifications/tasks": notification TaskStatusNotification in task_extension, to_client,
+        needs client "extensions.io.modelcontextprotocol/tasks", since V2026_07_28;
+
+    also {
+        // A server sends no more requests, so the client has nothing to report on.
+        "notifications/progress": notification ProgressNotification, to_client, since V2026_07_28;
+    }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// It means nothing to anyone else: it goes back unread, and the empty one is one like any other.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination>.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Cursor(String);
 
@@ -51,12 +52,12 @@ pub trait Paginated: Method {
 /// Declares the request and the result of a method that lists something.
 macro_rules! list_method {
     (
-        $name:literal,
         $(#[$request_attribute:meta])* $request:ident,
         $(#[$result_attribute:meta])* $result:ident { $(#[$items_attribute:meta])* $items:ident: $item:ident }
     ) => {
         $(#[$request_attribute])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[non_exhaustive]
         pub struct $request {
             /// Where the page begins; the first one without.
@@ -72,13 +73,9 @@ macro_rules! list_method {
             some meta: Meta,
         });
 
-        impl Method for $request {
-            const NAME: &'static str = $name;
-            type Response = $result;
-        }
-
         $(#[$result_attribute])*
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "camelCase")]
         #[non_exhaustive]
         pub struct $result {
@@ -87,6 +84,20 @@ macro_rules! list_method {
             /// Where the next page begins; none on the last one.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub next_cursor: Option<crate::Cursor>,
+            /// What kind of result this is; absent means complete. Since 2026-07-28.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub result_type: Option<crate::ResultType>,
+            /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.
+            #[serde(
+                default,
+                deserialize_with = "crate::wire::time_to_live",
+                skip_serializing_if = "Option::is_none"
+            )]
+            #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Milliseconds>"))]
+            pub ttl_ms: Option<u64>,
+            /// Who may be given what was kept. Since 2026-07-28.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub cache_scope: Option<crate::CacheScope>,
             /// Attachments.
             #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
             pub meta: Option<Meta>,
@@ -95,12 +106,22 @@ macro_rules! list_method {
         impl $result {
             /// The only page, or the last one.
             pub fn new($items: Vec<$item>) -> Self {
-                Self { $items, next_cursor: None, meta: None }
+                Self {
+                    $items,
+                    next_cursor: None,
+                    result_type: None,
+                    ttl_ms: None,
+                    cache_scope: None,
+                    meta: None,
+                }
             }
         }
 
         setters!($result {
             some next_cursor: crate::Cursor,
+            some result_type: crate::ResultType,
+            some ttl_ms: u64,
+            some cache_scope: crate::CacheScope,
             some meta: Meta,
         });
 
@@ -122,10 +143,11 @@ macro_rules! list_method {
 
 /// Declares a notification without parameters of its own.
 macro_rules! bare_notification {
-    ($( $(#[$attribute:meta])* $notification:ident = $name:literal; )+) => {
+    ($( $(#[$attribute:meta])* $notification:ident; )+) => {
         $(
             $(#[$attribute])*
             #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
             #[non_exhaustive]
             pub struct $notification {
                 /// Attachments.
@@ -136,10 +158,6 @@ macro_rules! bare_notification {
             setters!($notification {
                 some meta: Meta,
             });
-
-            impl Notice for $notification {
-                const NAME: &'static str = $name;
-            }
 
             has_meta!($notification);
         )+

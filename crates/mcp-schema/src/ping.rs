@@ -1,4 +1,3 @@
-use agentwire_jsonrpc::Method;
 use serde::{Deserialize, Serialize};
 
 use crate::Meta;
@@ -7,6 +6,7 @@ use crate::Meta;
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping>.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PingRequest {
     /// Attachments.
@@ -18,21 +18,22 @@ setters!(PingRequest {
     some meta: Meta,
 });
 
-impl Method for PingRequest {
-    const NAME: &'static str = "ping";
-    type Response = EmptyResult;
-}
-
 /// An answer that says only that it was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EmptyResult {
+    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_type: Option<crate::ResultType>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 setters!(EmptyResult {
+    some result_type: crate::ResultType,
     some meta: Meta,
 });
 

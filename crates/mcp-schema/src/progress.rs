@@ -1,4 +1,3 @@
-use agentwire_jsonrpc::Notice;
 use serde::{Deserialize, Serialize};
 
 use crate::wire::{number, optional_number};
@@ -8,6 +7,7 @@ use crate::{Meta, ProgressToken};
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress>.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProgressNotification {
@@ -39,9 +39,5 @@ setters!(ProgressNotification {
     some message: String,
     some meta: Meta,
 });
-
-impl Notice for ProgressNotification {
-    const NAME: &'static str = "notifications/progress";
-}
 
 has_meta!(ProgressNotification);

@@ -1,15 +1,15 @@
 use std::collections::BTreeMap;
 
-use agentwire_jsonrpc::{Method, Notice};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::{is_false, null_as_default};
-use crate::{ContentBlock, Icon, Meta, Role};
+use crate::{ContentBlock, Icon, InputResponses, Meta, Role};
 
 /// A prepared conversation that the server offers to the user.
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/prompts>.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Prompt {
     /// Its name for programs.
@@ -55,6 +55,7 @@ setters!(Prompt {
 
 /// Something to fill in before a prompt can be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// Its name for programs.
@@ -84,7 +85,6 @@ setters!(PromptArgument {
 });
 
 list_method! {
-    "prompts/list",
     /// Asks for the server's prompts.
     ListPromptsRequest,
     /// A page of the server's prompts.
@@ -95,7 +95,9 @@ list_method! {
 }
 
 /// Asks for a prompt with its arguments filled in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GetPromptRequest {
     /// The prompt's name.
@@ -103,6 +105,13 @@ pub struct GetPromptRequest {
     /// What to fill in, by the arguments' names.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<String, String>,
+    /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputResponsesSchema>"))]
+    pub input_responses: Option<InputResponses>,
+    /// What that result gave the client to send back, unread. Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_state: Option<String>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -111,7 +120,13 @@ pub struct GetPromptRequest {
 impl GetPromptRequest {
     /// The prompt of that name, with nothing filled in.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), arguments: BTreeMap::new(), meta: None }
+        Self {
+            name: name.into(),
+            arguments: BTreeMap::new(),
+            input_responses: None,
+            request_state: None,
+            meta: None,
+        }
     }
 
     /// The same with one more argument.
@@ -124,16 +139,15 @@ impl GetPromptRequest {
 
 setters!(GetPromptRequest {
     set arguments: BTreeMap<String, String>,
+    some input_responses: InputResponses,
+    some request_state: String,
     some meta: Meta,
 });
 
-impl Method for GetPromptRequest {
-    const NAME: &'static str = "prompts/get";
-    type Response = GetPromptResult;
-}
-
 /// A prompt with its arguments filled in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GetPromptResult {
     /// What it is for.
@@ -141,6 +155,9 @@ pub struct GetPromptResult {
     pub description: Option<String>,
     /// The conversation, oldest message first.
     pub messages: Vec<PromptMessage>,
+    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_type: Option<crate::ResultType>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -149,17 +166,19 @@ pub struct GetPromptResult {
 impl GetPromptResult {
     /// A conversation of these messages.
     pub fn new(messages: Vec<PromptMessage>) -> Self {
-        Self { description: None, messages, meta: None }
+        Self { description: None, messages, result_type: None, meta: None }
     }
 }
 
 setters!(GetPromptResult {
     some description: String,
+    some result_type: crate::ResultType,
     some meta: Meta,
 });
 
 /// One message of a prompt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PromptMessage {
     /// Who says it.
@@ -187,7 +206,7 @@ impl PromptMessage {
 
 bare_notification! {
     /// The server's prompts are others now: whoever listed them should do so again.
-    PromptListChangedNotification = "notifications/prompts/list_changed";
+    PromptListChangedNotification;
 }
 
 has_meta!(Prompt, GetPromptRequest, GetPromptResult);

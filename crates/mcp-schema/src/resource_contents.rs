@@ -90,10 +90,12 @@ macro_rules! resource_contents {
         $(
             $(#[$attribute])*
             #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
             #[serde(rename_all = "camelCase")]
             #[non_exhaustive]
             pub struct $name {
                 /// Where it is.
+                #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
                 pub uri: String,
                 /// Its media type.
                 #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,6 +133,7 @@ resource_contents! {
     /// What is in a resource that is not text.
     BlobResourceContents {
         /// The bytes in base64, with padding.
+        #[cfg_attr(feature = "schema", schemars(extend("format" = "byte")))]
         blob
     }
 }

@@ -1,17 +1,18 @@
-use agentwire_jsonrpc::{Method, Notice};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::null_as_default;
-use crate::{Annotations, EmptyResult, Icon, Meta, ResourceContents};
+use crate::{Annotations, Icon, InputResponses, Meta, ResourceContents};
 
 /// Something that the server lets the client read, such as a file.
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/resources>.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Resource {
     /// Where it is, and what it is read by.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
     pub uri: String,
     /// Its name for programs.
     pub name: String,
@@ -67,10 +68,12 @@ setters!(Resource {
 
 /// A family of resources, whose URIs are made by filling in a template.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
     /// The template, in the notation of RFC 6570.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri-template")))]
     pub uri_template: String,
     /// Its name for programs.
     pub name: String,
@@ -120,7 +123,6 @@ setters!(ResourceTemplate {
 });
 
 list_method! {
-    "resources/list",
     /// Asks for the server's resources.
     ListResourcesRequest,
     /// A page of the server's resources.
@@ -131,7 +133,6 @@ list_method! {
 }
 
 list_method! {
-    "resources/templates/list",
     /// Asks for the server's resource templates.
     ListResourceTemplatesRequest,
     /// A page of the server's resource templates.
@@ -142,13 +143,15 @@ list_method! {
 }
 
 macro_rules! uri_request {
-    ($( $(#[$attribute:meta])* $request:ident = $name:literal => $response:ident; )+) => {
+    ($( $(#[$attribute:meta])* $request:ident; )+) => {
         $(
             $(#[$attribute])*
             #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
             #[non_exhaustive]
             pub struct $request {
                 /// Which resource.
+                #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
                 pub uri: String,
                 /// Attachments.
                 #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -166,31 +169,75 @@ macro_rules! uri_request {
                 some meta: Meta,
             });
 
-            impl Method for $request {
-                const NAME: &'static str = $name;
-                type Response = $response;
-            }
-
             has_meta!($request);
         )+
     };
 }
 
+/// Reads a resource. Where there is none, the error is [`code::RESOURCE_NOT_FOUND`](crate::code) or, since
+/// 2026-07-28, invalid params.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ReadResourceRequest {
+    /// Which resource.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
+    pub uri: String,
+    /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputResponsesSchema>"))]
+    pub input_responses: Option<InputResponses>,
+    /// What that result gave the client to send back, unread. Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_state: Option<String>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ReadResourceRequest {
+    /// The resource at that URI.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into(), input_responses: None, request_state: None, meta: None }
+    }
+}
+
+setters!(ReadResourceRequest {
+    some input_responses: InputResponses,
+    some request_state: String,
+    some meta: Meta,
+});
+
 uri_request! {
-    /// Reads a resource. Where there is none, the error is [`code::RESOURCE_NOT_FOUND`](crate::code).
-    ReadResourceRequest = "resources/read" => ReadResourceResult;
     /// Asks to hear when a resource changes.
-    SubscribeRequest = "resources/subscribe" => EmptyResult;
+    SubscribeRequest;
     /// Asks to hear of it no longer.
-    UnsubscribeRequest = "resources/unsubscribe" => EmptyResult;
+    UnsubscribeRequest;
 }
 
 /// What is in a resource; several parts where it stands for several, such as a folder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReadResourceResult {
     /// The parts.
     pub contents: Vec<ResourceContents>,
+    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_type: Option<crate::ResultType>,
+    /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::time_to_live",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Milliseconds>"))]
+    pub ttl_ms: Option<u64>,
+    /// Who may be given what was kept. Since 2026-07-28.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<crate::CacheScope>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -199,19 +246,24 @@ pub struct ReadResourceResult {
 impl ReadResourceResult {
     /// These parts.
     pub fn new(contents: Vec<ResourceContents>) -> Self {
-        Self { contents, meta: None }
+        Self { contents, ..Self::default() }
     }
 }
 
 setters!(ReadResourceResult {
+    some result_type: crate::ResultType,
+    some ttl_ms: u64,
+    some cache_scope: crate::CacheScope,
     some meta: Meta,
 });
 
 /// A resource that the client subscribed to, or a part of it, is another now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ResourceUpdatedNotification {
     /// Which resource.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
     pub uri: String,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -229,13 +281,9 @@ setters!(ResourceUpdatedNotification {
     some meta: Meta,
 });
 
-impl Notice for ResourceUpdatedNotification {
-    const NAME: &'static str = "notifications/resources/updated";
-}
-
 bare_notification! {
     /// The server's resources are others now: whoever listed them should do so again.
-    ResourceListChangedNotification = "notifications/resources/list_changed";
+    ResourceListChangedNotification;
 }
 
-has_meta!(Resource, ResourceTemplate, ReadResourceResult, ResourceUpdatedNotification);
+has_meta!(Resource, ResourceTemplate, ReadResourceRequest, ReadResourceResult, ResourceUpdatedNotification);

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// A published revision of the protocol. A later one compares greater.
 ///
-/// This is what two peers agree on in `initialize`; what a peer *says*, which may be anything, is a
-/// [`ProtocolVersion`]. See <https://modelcontextprotocol.io/specification/versioning>.
+/// Up to 2025-11-25 this is what two peers agree on in `initialize`; what a peer *says*, which may be
+/// anything, is a [`ProtocolVersion`]. See <https://modelcontextprotocol.io/specification/versioning>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Revision {
@@ -21,11 +21,18 @@ pub enum Revision {
     /// Brought icons, elicitation by URL, tools in sampling and tasks.
     #[serde(rename = "2025-11-25")]
     V2025_11_25,
+    /// Took sessions away: each request says which revision it is in, and a server asks by its results.
+    #[serde(rename = "2026-07-28")]
+    V2026_07_28,
 }
 
 impl Revision {
     /// Every revision, oldest first.
-    pub const ALL: &[Self] = &[Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25];
+    pub const ALL: &[Self] =
+        &[Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
+
+    /// The newest revision.
+    pub const LATEST: Self = Self::V2026_07_28;
 
     /// The newest revision whose connections are sessions that begin with `initialize`.
     pub const LATEST_SESSION: Self = Self::V2025_11_25;
@@ -37,12 +44,24 @@ impl Revision {
             Self::V2025_03_26 => "2025-03-26",
             Self::V2025_06_18 => "2025-06-18",
             Self::V2025_11_25 => "2025-11-25",
+            Self::V2026_07_28 => "2026-07-28",
         }
     }
 
     /// The revision with that name, none where we know of no such.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|revision| revision.as_str() == name)
+    }
+
+    /// Whether a connection is a session that begins with `initialize`. Only such a revision may be agreed on
+    /// there.
+    pub fn has_sessions(self) -> bool {
+        self <= Self::LATEST_SESSION
+    }
+
+    /// Whether every request stands alone and says in its `_meta` which revision it is in.
+    pub fn is_stateless(self) -> bool {
+        !self.has_sessions()
     }
 
     /// Whether several messages may travel as one JSON array. Only 2025-03-26 allows it.
@@ -75,6 +94,11 @@ impl Revision {
         self >= Self::V2025_06_18
     }
 
+    /// Whether structured content may be any JSON, not only an object.
+    pub fn has_any_structured_content(self) -> bool {
+        self >= Self::V2026_07_28
+    }
+
     /// Whether a server may ask the user through the client.
     pub fn has_elicitation(self) -> bool {
         self >= Self::V2025_06_18
@@ -89,6 +113,28 @@ impl Revision {
     pub fn has_sampling_tools(self) -> bool {
         self >= Self::V2025_11_25
     }
+
+    /// Whether requests can run as the tasks of [`core_tasks`](crate::core_tasks). Only 2025-11-25.
+    pub fn has_core_tasks(self) -> bool {
+        self == Self::V2025_11_25
+    }
+
+    /// Whether capabilities can name extensions, such as the one of
+    /// [`task_extension`](crate::task_extension).
+    pub fn has_extensions(self) -> bool {
+        self >= Self::V2026_07_28
+    }
+
+    /// Whether a server sends requests. Later, it asks with an
+    /// [`InputRequiredResult`](crate::InputRequiredResult).
+    pub fn has_server_requests(self) -> bool {
+        self <= Self::V2025_11_25
+    }
+
+    /// Whether results say what they are and how long they may be kept.
+    pub fn has_result_types(self) -> bool {
+        self >= Self::V2026_07_28
+    }
 }
 
 impl fmt::Display for Revision {
@@ -101,6 +147,7 @@ impl fmt::Display for Revision {
 ///
 /// A server that gets one it does not know answers with one that it does, so this must not fail to read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct ProtocolVersion(String);
 

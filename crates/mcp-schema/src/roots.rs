@@ -1,4 +1,3 @@
-use agentwire_jsonrpc::{Method, Notice};
 use serde::{Deserialize, Serialize};
 
 use crate::Meta;
@@ -7,6 +6,7 @@ use crate::Meta;
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/roots>.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListRootsRequest {
     /// Attachments.
@@ -18,13 +18,9 @@ setters!(ListRootsRequest {
     some meta: Meta,
 });
 
-impl Method for ListRootsRequest {
-    const NAME: &'static str = "roots/list";
-    type Response = ListRootsResult;
-}
-
 /// The folders and files that the client works in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListRootsResult {
     /// The roots.
@@ -47,9 +43,11 @@ setters!(ListRootsResult {
 
 /// A folder or file that the client works in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Root {
     /// Where it is, a `file://` URI.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
     pub uri: String,
     /// Its name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +71,7 @@ setters!(Root {
 
 bare_notification! {
     /// The client's roots are others now. The client sends it.
-    RootsListChangedNotification = "notifications/roots/list_changed";
+    RootsListChangedNotification;
 }
 
 has_meta!(ListRootsRequest, ListRootsResult, Root);

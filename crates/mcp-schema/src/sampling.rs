@@ -1,6 +1,6 @@
-use agentwire_jsonrpc::Method;
 use serde::{Deserialize, Serialize};
 
+use crate::core_tasks::TaskMetadata;
 use crate::wire::{null_as_default, one_or_many, optional_number};
 use crate::{JsonObject, Meta, Role, SamplingContent, Tool};
 
@@ -8,6 +8,7 @@ use crate::{JsonObject, Meta, Role, SamplingContent, Tool};
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/sampling>.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CreateMessageRequest {
@@ -32,6 +33,7 @@ pub struct CreateMessageRequest {
     pub stop_sequences: Vec<String>,
     /// Anything that the model's provider understands.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub metadata: Option<JsonObject>,
     /// Tools that the model may use; the server runs them. Since 2025-11-25.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
@@ -39,6 +41,9 @@ pub struct CreateMessageRequest {
     /// Whether it must use one. Since 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
+    /// Asks to run it as a task. Only 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskMetadata>,
     /// Attachments.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -58,6 +63,7 @@ impl CreateMessageRequest {
             metadata: None,
             tools: Vec::new(),
             tool_choice: None,
+            task: None,
             meta: None,
         }
     }
@@ -72,22 +78,20 @@ setters!(CreateMessageRequest {
     some metadata: JsonObject,
     set tools: Vec<Tool>,
     some tool_choice: ToolChoice,
+    some task: TaskMetadata,
     some meta: Meta,
 });
 
-impl Method for CreateMessageRequest {
-    const NAME: &'static str = "sampling/createMessage";
-    type Response = CreateMessageResult;
-}
-
 /// One message of the conversation with the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SamplingMessage {
     /// Who says it.
     pub role: Role,
     /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
     #[serde(with = "one_or_many")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::OneOrMany<SamplingContent>"))]
     pub content: Vec<SamplingContent>,
     /// Attachments. Since 2025-11-25.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -118,6 +122,7 @@ setters!(SamplingMessage {
 
 /// What the model said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CreateMessageResult {
@@ -125,6 +130,7 @@ pub struct CreateMessageResult {
     pub role: Role,
     /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
     #[serde(with = "one_or_many")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::OneOrMany<SamplingContent>"))]
     pub content: Vec<SamplingContent>,
     /// Which model it was.
     pub model: String,
@@ -157,6 +163,7 @@ setters!(CreateMessageResult {
 
 /// Which model the server would like. The client decides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelPreferences {
@@ -165,12 +172,15 @@ pub struct ModelPreferences {
     pub hints: Vec<ModelHint>,
     /// How much a low price matters, from 0 to 1.
     #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub cost_priority: Option<f64>,
     /// How much a quick answer matters, from 0 to 1.
     #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub speed_priority: Option<f64>,
     /// How much a clever answer matters, from 0 to 1.
     #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub intelligence_priority: Option<f64>,
 }
 
@@ -183,6 +193,7 @@ setters!(ModelPreferences {
 
 /// A model, or a family of them, by a part of its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ModelHint {
     /// The part of the name.
@@ -199,6 +210,7 @@ impl ModelHint {
 
 /// Whether the model must use a tool. Since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolChoice {
     /// Absent means `auto`.
@@ -236,7 +248,7 @@ open_enum! {
 
 open_enum! {
     /// Why the model stopped. Providers have reasons of their own, too.
-    pub enum StopReason {
+    pub enum StopReason as string {
         /// It had said what it had to say.
         EndTurn = "endTurn",
         /// It came to one of the texts at which to stop.

@@ -82,7 +82,12 @@ from_blocks! {
 
 /// The model wants a tool to be used, a `tool_use` block. Since 2025-11-25.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename = "tool_use", rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "ToolUseContent", transform = crate::schema::Tag("type", "tool_use"))
+)]
 #[non_exhaustive]
 pub struct ToolUseContent {
     /// Names this use; the result says it again.
@@ -109,7 +114,12 @@ setters!(ToolUseContent {
 
 /// What came of using a tool, a `tool_result` block. Since 2025-11-25.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename = "tool_result", rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "ToolResultContent", transform = crate::schema::Tag("type", "tool_result"))
+)]
 #[non_exhaustive]
 pub struct ToolResultContent {
     /// Which use it was.
@@ -119,6 +129,7 @@ pub struct ToolResultContent {
     pub content: Vec<ContentBlock>,
     /// The answer for programs, an object.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
     pub structured_content: Option<RawJson>,
     /// Whether the tool failed.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::wire::null_as_default;
+
 /// A field for one of several choices.
 ///
 /// Three spellings of it are read: plain values, titled ones, and the titled ones of 2025-06-18.
@@ -69,6 +71,7 @@ setters!(MultiSelectSchema {
 
 /// One of the choices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Choice {
     /// What is sent when it is chosen.
@@ -159,7 +162,7 @@ struct MultiWire {
     min_items: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_items: Option<u64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     default: Vec<String>,
 }
 

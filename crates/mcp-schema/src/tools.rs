@@ -1,4 +1,3 @@
-use agentwire_jsonrpc::{Method, Notice};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::null_as_default;
@@ -8,6 +7,7 @@ use crate::{Icon, JsonSchema, Meta};
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/tools>.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Tool {
@@ -73,6 +73,7 @@ setters!(Tool {
 
 /// Hints on what calling a tool does. They may be false: never decide on those of a server you do not trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolAnnotations {
@@ -103,6 +104,7 @@ setters!(ToolAnnotations {
 
 /// How a tool wants to be run. Only 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolExecution {
@@ -128,7 +130,6 @@ open_enum! {
 }
 
 list_method! {
-    "tools/list",
     /// Asks for the server's tools.
     ListToolsRequest,
     /// A page of the server's tools.
@@ -140,7 +141,7 @@ list_method! {
 
 bare_notification! {
     /// The server's tools are others now: whoever listed them should do so again.
-    ToolListChangedNotification = "notifications/tools/list_changed";
+    ToolListChangedNotification;
 }
 
 has_meta!(Tool);

@@ -52,7 +52,7 @@ impl Client {
     /// What the client did not say it can do is not asked: the call fails with [`CallError::NotAllowed`].
     pub fn call<M: Method + Narrow>(&self, mut request: M) -> Call<M::Response> {
         let Negotiated { revision, client_capabilities, capabilities, .. } = self.negotiated();
-        let is_allowed = MethodInfo::find(M::NAME)
+        let is_allowed = MethodInfo::find_in(M::NAME, *revision)
             .is_some_and(|method| method.is_allowed(*revision, client_capabilities, capabilities));
         if !is_allowed {
             let why = "the client did not say that it can answer this";

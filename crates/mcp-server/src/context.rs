@@ -150,9 +150,7 @@ impl Context {
 
     /// Encodes an answer, in the terms of the client's revision.
     pub(crate) fn encode<T: Serialize + Narrow>(&self, mut value: T) -> Result<RawJson, ErrorObject> {
-        if self.0.revision < Revision::LATEST_SESSION {
-            value.narrow(self.0.revision);
-        }
+        value.narrow(self.0.revision);
         self.0.request.peer().encode_answer(&value).map_err(ErrorObject::internal_error)
     }
 

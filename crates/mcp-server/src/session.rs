@@ -9,7 +9,7 @@ use agentwire_mcp_schema::{
     CallToolParams, CallToolRequest, ClientCapabilities, EmptyResult, GetPromptRequest, HasMeta,
     Implementation, InitializeRequest, InitializeResult, InitializedNotification, ListPromptsRequest,
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest, ListToolsRequest,
-    LoggingLevel, MethodInfo, MethodKind, Narrow, PingRequest, ReadResourceRequest, Revision,
+    LoggingLevel, METHODS, MethodInfo, MethodKind, Narrow, PingRequest, ReadResourceRequest, Revision,
     ServerCapabilities, SetLevelRequest, code,
 };
 use agentwire_peer::{Handler, Peer, RequestContext};
@@ -119,7 +119,8 @@ impl Session {
             return Err(ErrorObject::invalid_request("`initialize` must not be part of a batch"));
         }
         let request: InitializeRequest = read_params(params)?;
-        let revision = request.protocol_version.revision().unwrap_or(Revision::LATEST_SESSION);
+        let asked = request.protocol_version.revision().filter(|revision| revision.has_sessions());
+        let revision = asked.unwrap_or(Revision::LATEST_SESSION);
         let mut result = InitializeResult::new(revision, self.server.info().clone());
         result.capabilities = self.server.capabilities();
         result.instructions = self.server.instructions_text();
@@ -239,8 +240,10 @@ fn encode<T: Serialize>(context: &RequestContext, value: &T) -> Result<Reply, Er
 
 /// Before the handshake a client may probe for anything, and has to hear whether that is unknown or early.
 fn refuse_early(method: &str) -> ErrorObject {
-    let is_request = |method: &MethodInfo| method.kind == MethodKind::Request;
-    if MethodInfo::find(method).is_some_and(is_request) {
+    let is_known = |known: &MethodInfo| {
+        known.name == method && known.kind == MethodKind::Request && known.since.has_sessions()
+    };
+    if METHODS.iter().any(is_known) {
         ErrorObject::invalid_request(format_args!("`{method}` must not come before `initialize`"))
     } else {
         ErrorObject::method_not_found(method)

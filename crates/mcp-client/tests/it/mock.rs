@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agentwire_mcp_client::{BoxError, Client, Server};
+use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Packet, duplex};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -22,6 +23,7 @@ pub(crate) async fn with_mock<R, S>(
     main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
 ) -> (Result<R, BoxError>, S) {
     let (near, far) = duplex(16);
+    let near = checked(near, Conversation::mcp(), Side::Client);
     tokio::join!(client.connect(near, main), script(Mock::new(far)))
 }
 

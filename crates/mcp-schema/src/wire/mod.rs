@@ -1,4 +1,5 @@
-//! How values are written and read here, once for all types: nothing in this module is a word of the protocol.
+//! How values are written and read here, once for all types: nothing in this module is a word of the
+//! protocol.
 
 mod number;
 mod object;
@@ -12,7 +13,7 @@ mod setters;
 #[macro_use]
 mod tagged;
 
-pub(crate) use number::{number, optional_number};
+pub(crate) use number::{number, optional_number, time_to_live};
 pub(crate) use object::{borrowed_object, encode_object, object};
-pub(crate) use optional::{is_false, null_as_default};
+pub(crate) use optional::{is_false, null_as_default, rare};
 pub(crate) use tagged::{Tagged, read_tagged, unknown_variant, write_tag_first};

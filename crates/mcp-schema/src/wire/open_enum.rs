@@ -1,10 +1,12 @@
 //! Sets of words that grow with the protocol: a word we do not know is kept, not refused.
 
 /// Declares an enum of words with an `Unknown` variant that keeps any other.
+///
+/// `as string` is for words that the protocol itself leaves open: its schema lists none of them.
 macro_rules! open_enum {
     (
         $(#[$attribute:meta])*
-        pub enum $name:ident {
+        pub enum $name:ident $(as $string:ident)? {
             $( $(#[$variant_attribute:meta])* $variant:ident = $word:literal, )+
         }
     ) => {
@@ -68,5 +70,23 @@ macro_rules! open_enum {
                 deserializer.deserialize_str(Word)
             }
         }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn schema_id() -> std::borrow::Cow<'static, str> {
+                concat!(module_path!(), "::", stringify!($name)).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let is_string = open_enum!(@ $( $string )?);
+                crate::schema::words(&[ $( $word ),+ ], is_string)
+            }
+        }
     };
+    (@ string) => { true };
+    (@) => { false };
 }

@@ -14,3 +14,13 @@ where
 pub(crate) fn is_false(flag: &bool) -> bool {
     !flag
 }
+
+/// Reads a member that few messages carry, apart from the others: its code does not stand in their way.
+#[inline(never)]
+pub(crate) fn rare<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Option::deserialize(deserializer)
+}

@@ -66,8 +66,9 @@ fn what_a_message_cannot_do_without_is_demanded() {
 
 #[test]
 fn the_data_of_errors_is_typed() {
-    let required =
-        code::UrlElicitationRequired::new(vec![ElicitUrlRequest::new("m", "https://example.com", "e1")]);
+    let required = code::UrlElicitationRequired::new(vec![
+        ElicitUrlRequest::new("m", "https://example.com").elicitation_id("e1"),
+    ]);
     let error = agentwire_jsonrpc::ErrorObject::from(required);
     assert_eq!(
         write(&error),

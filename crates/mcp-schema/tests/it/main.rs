@@ -6,6 +6,8 @@ mod methods;
 mod narrowing;
 mod requests;
 mod round_trips;
+mod stateless;
+mod tasks;
 
 use agentwire_mcp_schema::Revision;
 use serde::Serialize;
@@ -16,6 +18,7 @@ const A: Revision = Revision::V2024_11_05;
 const B: Revision = Revision::V2025_03_26;
 const C: Revision = Revision::V2025_06_18;
 const D: Revision = Revision::V2025_11_25;
+const E: Revision = Revision::V2026_07_28;
 
 /// Reads text the way messages are read: from text, not from a tree.
 fn read<T: DeserializeOwned>(json: &Value) -> T {

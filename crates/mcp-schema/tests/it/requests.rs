@@ -1,8 +1,8 @@
 use agentwire_jsonrpc::{RawJson, RequestId};
 use agentwire_mcp_schema::{
-    CallToolParams, CallToolRequest, Completion, Cursor, HasMeta, ListToolsRequest, ListToolsResult,
-    LoggingLevel, LoggingMessageNotification, Paginated, PingRequest, ProgressNotification, ProgressToken,
-    ProtocolVersion, Revision, SetLevelRequest,
+    CallToolParams, CallToolRequest, Completion, Cursor, ElicitResult, HasMeta, ListToolsRequest,
+    ListToolsResult, LoggingLevel, LoggingMessageNotification, Paginated, PingRequest, ProgressNotification,
+    ProgressToken, ProtocolVersion, Revision, SetLevelRequest,
 };
 use serde_json::{Value, json};
 
@@ -56,7 +56,16 @@ fn borrowed_params_borrow() {
     assert!(text.as_bytes().as_ptr_range().contains(&params.name.as_ptr()), "the name was copied");
     assert_eq!(params.progress_token(), Some(1_i64.into()));
 
+    let again =
+        r#"{"name":"add","task":{"ttl":5},"requestState":"s","inputResponses":{"a":{"action":"cancel"}}}"#;
+    let again: CallToolParams<'_> = serde_json::from_str(again).unwrap();
+    assert_eq!(again.decode_task().unwrap().unwrap().ttl, Some(5));
+    assert_eq!(again.decode_request_state().unwrap().as_deref(), Some("s"));
+    let answer = &again.decode_input_responses().unwrap().unwrap()["a"];
+    assert_eq!(*answer, ElicitResult::cancel().into());
+
     let none: CallToolParams<'_> = serde_json::from_str(r#"{"name":"a\u0064d"}"#).unwrap();
+    assert_eq!((none.decode_task().unwrap(), none.decode_input_responses().unwrap()), (None, None));
     assert_eq!((&*none.name, none.arguments_json()), ("add", "{}"));
 }
 

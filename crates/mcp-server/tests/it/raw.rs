@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agentwire_mcp_server::Server;
+use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Packet, duplex};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -19,7 +20,8 @@ pub(crate) async fn with_raw<R>(server: &Server, main: impl AsyncFnOnce(&mut Raw
         let mut raw = Raw(near);
         main(&mut raw).await
     };
-    let (result, served) = tokio::join!(client, server.serve(far));
+    let (result, served) =
+        tokio::join!(client, server.serve(checked(far, Conversation::mcp(), Side::Server)));
     served.expect("a client that leaves in good order is no fault");
     result
 }

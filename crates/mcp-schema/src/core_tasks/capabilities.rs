@@ -1,0 +1,113 @@
+//! Who runs which requests as tasks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::JsonObject;
+
+macro_rules! capability {
+    ($( $(#[$attribute:meta])* $name:ident { $( $(#[$member_attribute:meta])* $member:ident: $kind:ty, )+ } )+) => {
+        $(
+            $(#[$attribute])*
+            #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            #[serde(rename_all = "camelCase")]
+            #[non_exhaustive]
+            pub struct $name {
+                $(
+                    $(#[$member_attribute])*
+                    #[serde(skip_serializing_if = "Option::is_none")]
+                    pub $member: Option<$kind>,
+                )+
+                /// Members that this version of the library does not know.
+                #[serde(flatten)]
+                pub other: JsonObject,
+            }
+
+            setters!($name {
+                $( some $member: $kind, )+
+                set other: JsonObject,
+            });
+        )+
+    };
+}
+
+capability! {
+    /// Which requests a client runs as tasks.
+    ClientTasksCapability {
+        /// It lists them.
+        list: JsonObject,
+        /// It cancels them.
+        cancel: JsonObject,
+        /// The requests.
+        requests: ClientTaskRequests,
+    }
+    /// The requests that a client runs as tasks.
+    ClientTaskRequests {
+        /// Those of sampling.
+        sampling: SamplingTasks,
+        /// Those of elicitation.
+        elicitation: ElicitationTasks,
+    }
+    /// The requests of sampling that a client runs as tasks.
+    SamplingTasks {
+        /// `sampling/createMessage`.
+        create_message: JsonObject,
+    }
+    /// The requests of elicitation that a client runs as tasks.
+    ElicitationTasks {
+        /// `elicitation/create`.
+        create: JsonObject,
+    }
+    /// Which requests a server runs as tasks.
+    ServerTasksCapability {
+        /// It lists them.
+        list: JsonObject,
+        /// It cancels them.
+        cancel: JsonObject,
+        /// The requests.
+        requests: ServerTaskRequests,
+    }
+    /// The requests that a server runs as tasks.
+    ServerTaskRequests {
+        /// Those of tools.
+        tools: ToolTasks,
+    }
+    /// The requests of tools that a server runs as tasks.
+    ToolTasks {
+        /// `tools/call`, for the tools that say so.
+        call: JsonObject,
+    }
+}
+
+impl ClientTasksCapability {
+    pub(crate) fn has(&self, path: &str) -> bool {
+        let requests = self.requests.as_ref();
+        match path {
+            "tasks" => true,
+            "tasks.list" => self.list.is_some(),
+            "tasks.cancel" => self.cancel.is_some(),
+            "tasks.requests.sampling.createMessage" => requests
+                .and_then(|requests| requests.sampling.as_ref())
+                .is_some_and(|sampling| sampling.create_message.is_some()),
+            "tasks.requests.elicitation.create" => requests
+                .and_then(|requests| requests.elicitation.as_ref())
+                .is_some_and(|elicitation| elicitation.create.is_some()),
+            _ => false,
+        }
+    }
+}
+
+impl ServerTasksCapability {
+    pub(crate) fn has(&self, path: &str) -> bool {
+        match path {
+            "tasks" => true,
+            "tasks.list" => self.list.is_some(),
+            "tasks.cancel" => self.cancel.is_some(),
+            "tasks.requests.tools.call" => {
+                let tools = self.requests.as_ref().and_then(|requests| requests.tools.as_ref());
+                tools.is_some_and(|tools| tools.call.is_some())
+            }
+            _ => false,
+        }
+    }
+}

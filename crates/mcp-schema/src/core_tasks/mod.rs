@@ -1,0 +1,337 @@
+//! The tasks of 2025-11-25, which were part of the protocol itself, as an experiment.
+//!
+//! Whoever sends a request of a kind that the other side runs as a task may add `task` to it. The answer is
+//! then a [`CreateTaskResult`] at once; [`GetTaskRequest`] tells how it stands, and [`GetTaskPayloadRequest`]
+//! waits for the result. Either side may be the one that runs tasks. A tool that failed makes its task
+//! *failed*.
+//!
+//! The tasks of 2026-07-28 are another protocol with some of the same names:
+//! [`task_extension`](crate::task_extension).
+//!
+//! See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks>.
+
+mod capabilities;
+
+use agentwire_jsonrpc::RawJson;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use self::capabilities::{
+    ClientTaskRequests, ClientTasksCapability, ElicitationTasks, SamplingTasks, ServerTaskRequests,
+    ServerTasksCapability, ToolTasks,
+};
+use crate::{Cursor, JsonObject, Meta, Paginated};
+
+/// The key in `_meta` under which messages about a task name it, with a [`RelatedTaskMetadata`].
+pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+
+open_enum! {
+    /// How a task stands.
+    pub enum TaskStatus {
+        /// It runs.
+        Working = "working",
+        /// It waits for an answer; whoever asked for it should send [`GetTaskPayloadRequest`] to get the
+        /// question.
+        InputRequired = "input_required",
+        /// It is done, and there is a result.
+        Completed = "completed",
+        /// It ended with an error, or its tool failed.
+        Failed = "failed",
+        /// It was cancelled.
+        Cancelled = "cancelled",
+    }
+}
+
+impl TaskStatus {
+    /// Whether it can change no more.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// Asks that a request be run as a task; the member `task` of the request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct TaskMetadata {
+    /// For how many milliseconds to keep it from its creation on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u64>,
+}
+
+setters!(TaskMetadata {
+    some ttl: u64,
+});
+
+/// A task and how it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Task {
+    /// Its name, which whoever runs it chose, so that nobody can guess it.
+    pub task_id: String,
+    /// How it stands.
+    pub status: TaskStatus,
+    /// The same for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_message: Option<String>,
+    /// When it was created, in ISO 8601.
+    pub created_at: String,
+    /// When its status last changed, in ISO 8601.
+    pub last_updated_at: String,
+    /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
+    #[cfg_attr(feature = "schema", schemars(extend("x-nullable" = true)))]
+    pub ttl: Option<u64>,
+    /// How many milliseconds to wait between two questions about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub poll_interval: Option<u64>,
+}
+
+impl Task {
+    /// A task that was created at that time and runs.
+    pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
+        let created_at = created_at.into();
+        Self {
+            task_id: task_id.into(),
+            status: TaskStatus::Working,
+            status_message: None,
+            last_updated_at: created_at.clone(),
+            created_at,
+            ttl: None,
+            poll_interval: None,
+        }
+    }
+}
+
+setters!(Task {
+    set status: TaskStatus,
+    some status_message: String,
+    set last_updated_at: String,
+    some ttl: u64,
+    some poll_interval: u64,
+});
+
+/// The request runs as this task. It comes in place of the request's own result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CreateTaskResult {
+    /// The task.
+    pub task: Task,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CreateTaskResult {
+    /// That task.
+    pub fn new(task: Task) -> Self {
+        Self { task, meta: None }
+    }
+}
+
+setters!(CreateTaskResult {
+    some meta: Meta,
+});
+
+macro_rules! task_requests {
+    ($( $(#[$attribute:meta])* $request:ident; )+) => {
+        $(
+            $(#[$attribute])*
+            #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            #[serde(rename_all = "camelCase")]
+            #[non_exhaustive]
+            pub struct $request {
+                /// Which task.
+                pub task_id: String,
+                /// Attachments.
+                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                pub meta: Option<Meta>,
+            }
+
+            impl $request {
+                /// That task.
+                pub fn new(task_id: impl Into<String>) -> Self {
+                    Self { task_id: task_id.into(), meta: None }
+                }
+            }
+
+            setters!($request {
+                some meta: Meta,
+            });
+
+            has_meta!($request);
+        )+
+    };
+}
+
+task_requests! {
+    /// Asks how a task stands.
+    GetTaskRequest;
+    /// Waits until a task is done, and asks for its result.
+    GetTaskPayloadRequest;
+    /// Cancels a task.
+    CancelTaskRequest;
+}
+
+macro_rules! task_reports {
+    ($( $(#[$attribute:meta])* $report:ident; )+) => {
+        $(
+            $(#[$attribute])*
+            #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            #[non_exhaustive]
+            pub struct $report {
+                /// The task.
+                #[serde(flatten)]
+                pub task: Task,
+                /// Attachments.
+                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                pub meta: Option<Meta>,
+            }
+
+            impl $report {
+                /// That task.
+                pub fn new(task: Task) -> Self {
+                    Self { task, meta: None }
+                }
+            }
+
+            setters!($report {
+                some meta: Meta,
+            });
+
+            has_meta!($report);
+        )+
+    };
+}
+
+task_reports! {
+    /// How a task stands.
+    GetTaskResult;
+    /// How a task stands that was cancelled.
+    CancelTaskResult;
+    /// A task stands otherwise than before. Whoever asked for the task must not wait for it: it may never be
+    /// sent.
+    TaskStatusNotification;
+}
+
+/// The result of a task: what the request would have been answered with, had it not been run as one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct GetTaskPayloadResult(
+    #[cfg_attr(feature = "schema", schemars(with = "crate::JsonObject"))] RawJson,
+);
+
+impl GetTaskPayloadResult {
+    /// That result, encoded.
+    ///
+    /// # Errors
+    ///
+    /// When its JSON form is not an object.
+    pub fn encode<T: Serialize + ?Sized>(result: &T) -> Result<Self, serde_json::Error> {
+        crate::wire::encode_object(result).map(Self)
+    }
+
+    /// Decodes it into the result that the request has.
+    ///
+    /// # Errors
+    ///
+    /// When it is another one.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        self.0.decode()
+    }
+}
+
+/// Asks for the tasks that there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ListTasksRequest {
+    /// Where the page begins; the first one without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<Cursor>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+setters!(ListTasksRequest {
+    some cursor: Cursor,
+    some meta: Meta,
+});
+
+/// A page of the tasks that there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ListTasksResult {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// Where the next page begins; none on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<Cursor>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ListTasksResult {
+    /// The only page, or the last one.
+    pub fn new(tasks: Vec<Task>) -> Self {
+        Self { tasks, next_cursor: None, meta: None }
+    }
+}
+
+setters!(ListTasksResult {
+    some next_cursor: Cursor,
+    some meta: Meta,
+});
+
+impl Paginated for ListTasksRequest {
+    type Item = Task;
+
+    fn page(cursor: Option<Cursor>) -> Self {
+        Self { cursor, meta: None }
+    }
+
+    fn split(page: ListTasksResult) -> (Vec<Task>, Option<Cursor>) {
+        (page.tasks, page.next_cursor)
+    }
+}
+
+/// Names the task that a message is about, in its `_meta`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RelatedTaskMetadata {
+    /// The task.
+    pub task_id: String,
+}
+
+impl RelatedTaskMetadata {
+    /// That task.
+    pub fn new(task_id: impl Into<String>) -> Self {
+        Self { task_id: task_id.into() }
+    }
+
+    /// Reads it out of a `_meta`; none where it names no task.
+    #[inline]
+    pub fn read(meta: Option<&Meta>) -> Option<Self> {
+        Self::deserialize(meta?.get(RELATED_TASK)?).ok()
+    }
+
+    /// Writes it into a `_meta`, beside what else is there.
+    pub fn write_to(&self, meta: &mut Option<Meta>) {
+        let value = JsonObject::from_iter([("taskId".to_owned(), Value::from(&*self.task_id))]);
+        meta.get_or_insert_default().insert(RELATED_TASK.to_owned(), value.into());
+    }
+}
+
+has_meta!(CreateTaskResult, ListTasksRequest, ListTasksResult);

@@ -1,0 +1,191 @@
+use std::collections::BTreeMap;
+
+use agentwire_jsonrpc::{Method, RawJson};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{
+    CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitResult, ListRootsRequest,
+    ListRootsResult, Meta, ResultType,
+};
+
+/// What a server wants to know from the client, each under a key of its choice.
+pub type InputRequests = BTreeMap<String, InputRequest>;
+
+/// What the client answers, under the keys of [`InputRequests`].
+pub type InputResponses = BTreeMap<String, InputResponse>;
+
+/// The server cannot answer yet. Since 2026-07-28, in place of requests from the server.
+///
+/// The client finds out what is wanted and sends its request again, under a new id, with the answers and with
+/// `request_state` as it came. At least one of the two members is there. Only `tools/call`, `prompts/get` and
+/// `resources/read` are answered like this.
+/// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct InputRequiredResult {
+    /// Always [`ResultType::InputRequired`].
+    pub result_type: ResultType,
+    /// What the client must find out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputRequestsSchema>"))]
+    pub input_requests: Option<InputRequests>,
+    /// What the server wants to see again. It means nothing to the client, and the server must not trust it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_state: Option<String>,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl InputRequiredResult {
+    /// These answers are wanted.
+    pub fn new(input_requests: InputRequests) -> Self {
+        Self { input_requests: Some(input_requests), ..Self::default() }
+    }
+
+    /// Nothing but another try is wanted, with this state.
+    pub fn retry(request_state: impl Into<String>) -> Self {
+        Self { request_state: Some(request_state.into()), ..Self::default() }
+    }
+}
+
+impl Default for InputRequiredResult {
+    fn default() -> Self {
+        Self { result_type: ResultType::InputRequired, input_requests: None, request_state: None, meta: None }
+    }
+}
+
+setters!(InputRequiredResult {
+    some input_requests: InputRequests,
+    some request_state: String,
+    some meta: Meta,
+});
+
+/// A question to the client inside of a result: a method and its parameters, without an id of its own.
+///
+/// Reading any other method fails: the client could not answer, and the server would wait in vain.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum InputRequest {
+    /// To the client's language model, `sampling/createMessage`.
+    CreateMessage(CreateMessageRequest),
+    /// For the client's folders, `roots/list`.
+    ListRoots(ListRootsRequest),
+    /// To the user, `elicitation/create`.
+    Elicit(ElicitRequest),
+}
+
+impl InputRequest {
+    /// The methods that may stand there.
+    pub const METHODS: &[&str] = &[CreateMessageRequest::NAME, ListRootsRequest::NAME, ElicitRequest::NAME];
+
+    /// The method's name.
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::CreateMessage(_) => CreateMessageRequest::NAME,
+            Self::ListRoots(_) => ListRootsRequest::NAME,
+            Self::Elicit(_) => ElicitRequest::NAME,
+        }
+    }
+}
+
+impl Serialize for InputRequest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Call<'a, P> {
+            method: &'static str,
+            params: &'a P,
+        }
+
+        let method = self.method();
+        match self {
+            Self::CreateMessage(params) => Call { method, params }.serialize(serializer),
+            Self::ListRoots(params) => Call { method, params }.serialize(serializer),
+            Self::Elicit(params) => Call { method, params }.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for InputRequest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Call {
+            method: String,
+            params: Option<RawJson>,
+        }
+
+        let Call { method, params } = Call::deserialize(deserializer)?;
+        let params = params.unwrap_or(RawJson::EMPTY_OBJECT);
+        match &*method {
+            CreateMessageRequest::NAME => params.decode().map(Self::CreateMessage),
+            ListRootsRequest::NAME => params.decode().map(Self::ListRoots),
+            ElicitRequest::NAME => params.decode().map(Self::Elicit),
+            other => return Err(D::Error::unknown_variant(other, Self::METHODS)),
+        }
+        .map_err(D::Error::custom)
+    }
+}
+
+macro_rules! from_parts {
+    ($( $part:ident => $whole:ident::$variant:ident, )+) => {
+        $(
+            impl From<$part> for $whole {
+                fn from(part: $part) -> Self {
+                    Self::$variant(part)
+                }
+            }
+        )+
+    };
+}
+
+from_parts! {
+    CreateMessageRequest => InputRequest::CreateMessage,
+    ListRootsRequest => InputRequest::ListRoots,
+    ElicitRequest => InputRequest::Elicit,
+    CreateMessageResult => InputResponse::CreateMessage,
+    ListRootsResult => InputResponse::ListRoots,
+    ElicitResult => InputResponse::Elicit,
+}
+
+/// What the client answers to an [`InputRequest`].
+///
+/// No member says which of the three it is, so it is told by the member that only that one has: `action`,
+/// `roots` or `model`. The server knows by the key what it asked for, and gets anything else as it came.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum InputResponse {
+    /// What the model said.
+    CreateMessage(CreateMessageResult),
+    /// The client's folders.
+    ListRoots(ListRootsResult),
+    /// What the user did.
+    Elicit(ElicitResult),
+    /// None of these.
+    Unknown(RawJson),
+}
+
+impl<'de> Deserialize<'de> for InputResponse {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Default, Deserialize)]
+        struct Members {
+            action: Option<serde::de::IgnoredAny>,
+            roots: Option<serde::de::IgnoredAny>,
+            model: Option<serde::de::IgnoredAny>,
+        }
+
+        let response = RawJson::deserialize(deserializer)?;
+        let known = match response.decode().unwrap_or_default() {
+            Members { action: Some(_), .. } => response.decode().map(Self::Elicit),
+            Members { roots: Some(_), .. } => response.decode().map(Self::ListRoots),
+            Members { model: Some(_), .. } => response.decode().map(Self::CreateMessage),
+            _ => return Ok(Self::Unknown(response)),
+        };
+        Ok(known.unwrap_or(Self::Unknown(response)))
+    }
+}
+
+has_meta!(InputRequiredResult);

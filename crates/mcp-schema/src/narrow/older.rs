@@ -1,0 +1,77 @@
+//! The older forms of what a revision does not have.
+
+use agentwire_jsonrpc::RawJson;
+use serde_json::Value;
+
+use crate::{
+    AudioContent, CallToolResult, ClientCapabilities, ContentBlock, ElicitSchema, InputRequest, Narrow,
+    ResourceLink, Revision, SingleSelectSchema, TextContent, Tool, ToolResultContent,
+};
+
+impl Narrow for InputRequest {
+    fn narrow(&mut self, revision: Revision) {
+        match self {
+            Self::CreateMessage(request) => request.narrow(revision),
+            Self::ListRoots(request) => request.narrow(revision),
+            Self::Elicit(request) => request.narrow(revision),
+        }
+    }
+}
+
+pub(super) fn link_as_text(link: &mut ResourceLink) -> TextContent {
+    let name = link.title.as_deref().unwrap_or(&link.name);
+    TextContent { annotations: link.annotations.take(), ..TextContent::new(format!("{name}: {}", link.uri)) }
+}
+
+pub(super) fn audio_as_text(audio: &mut AudioContent) -> TextContent {
+    let note = format!("[a sound of type {}, which this client cannot take]", audio.mime_type);
+    TextContent { annotations: audio.annotations.take(), ..TextContent::new(note) }
+}
+
+/// `{}` means forms to an older server, so a client that only opens pages must not say it.
+pub(super) fn client_capabilities(capabilities: &mut ClientCapabilities, revision: Revision) {
+    if !revision.has_url_elicitation() {
+        capabilities.elicitation.take_if(|elicitation| !elicitation.has_form());
+    }
+}
+
+/// 2025-03-26 has a tool's title among its annotations. Until 2025-11-25, what a tool answers is an object.
+pub(super) fn tool(tool: &mut Tool, revision: Revision) {
+    if revision < Revision::V2025_06_18
+        && let Some(title) = tool.title.take()
+    {
+        tool.annotations.get_or_insert_default().title.get_or_insert(title);
+    }
+    if !revision.has_any_structured_content() {
+        tool.output_schema.take_if(|schema| schema.as_map().get("type") != Some(&Value::from("object")));
+    }
+}
+
+/// An answer that is only structured would arrive empty.
+pub(super) fn tool_result(result: &mut CallToolResult, revision: Revision) {
+    structured(&mut result.structured_content, &mut result.content, revision);
+}
+
+pub(super) fn used_tool_result(result: &mut ToolResultContent, revision: Revision) {
+    structured(&mut result.structured_content, &mut result.content, revision);
+}
+
+fn structured(structured: &mut Option<RawJson>, content: &mut Vec<ContentBlock>, revision: Revision) {
+    let Some(json) = structured else { return };
+    let is_object = json.as_str().starts_with('{');
+    if revision.has_any_structured_content() || revision.has_structured_content() && is_object {
+        return;
+    }
+    if content.is_empty() {
+        content.push(ContentBlock::text(json.as_str()));
+    }
+    *structured = None;
+}
+
+pub(super) fn form(schema: &mut ElicitSchema, revision: Revision) {
+    schema.properties.iter_mut().for_each(|(_, field)| field.narrow(revision));
+}
+
+pub(super) fn titles(schema: &mut SingleSelectSchema, revision: Revision) {
+    schema.legacy_titles |= revision < Revision::V2025_11_25;
+}

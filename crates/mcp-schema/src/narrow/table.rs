@@ -1,0 +1,201 @@
+//! How the table of rules is written, and what it becomes: `Narrow`, and data for whoever makes schemas.
+
+use crate::Revision;
+
+/// A range of revisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Range {
+    /// The first.
+    pub since: Revision,
+    /// The last; none where it goes on.
+    pub until: Option<Revision>,
+}
+
+impl Range {
+    /// From `since` to `until`.
+    pub const fn new(since: Revision, until: Option<Revision>) -> Self {
+        Self { since, until }
+    }
+
+    /// Whether the revision is in it.
+    pub fn contains(self, revision: Revision) -> bool {
+        self.since <= revision && self.until.is_none_or(|until| revision <= until)
+    }
+}
+
+/// What the revisions say about a member of a type, where they do not all say what the type says.
+#[cfg(feature = "schema")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Member {
+    /// The type's name.
+    pub owner: &'static str,
+    /// The name of the type's field. On the wire it is called [`wire_name`](Self::wire_name).
+    pub field: &'static str,
+    /// The revisions that have it.
+    pub range: Range,
+    /// Whether those revisions require it; otherwise it is as the type says.
+    pub is_required: bool,
+    /// The one revision that does not require it.
+    pub except: Option<Revision>,
+}
+
+#[cfg(feature = "schema")]
+impl Member {
+    /// The member's name on the wire.
+    pub fn wire_name(&self) -> String {
+        match self.field {
+            "meta" => "_meta".to_owned(),
+            "dialect" => "$schema".to_owned(),
+            "default_value" => "default".to_owned(),
+            field => {
+                let mut words = field.split('_');
+                let first = words.next().unwrap_or_default().to_owned();
+                words.fold(first, |name, word| name + &word[..1].to_uppercase() + &word[1..])
+            }
+        }
+    }
+
+    /// Whether that revision requires it; none where it is as the type says.
+    pub fn is_required_in(&self, revision: Revision) -> Option<bool> {
+        self.is_required.then(|| self.range.contains(revision) && self.except != Some(revision))
+    }
+}
+
+/// The revisions that have a variant of a union.
+#[cfg(feature = "schema")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Variant {
+    /// The union's name.
+    pub owner: &'static str,
+    /// The name of the variant's type.
+    pub kind: &'static str,
+    /// The revisions that have it.
+    pub range: Range,
+}
+
+/// A range from what a row says of it.
+macro_rules! range {
+    ($( since $since:ident )? $( until $until:ident )?) => {
+        crate::narrow::Range::new(range!(@since $( $since )?), range!(@until $( $until )?))
+    };
+    (@since) => { crate::Revision::V2024_11_05 };
+    (@since $since:ident) => { crate::Revision::$since };
+    (@until) => { None };
+    (@until $until:ident) => { Some(crate::Revision::$until) };
+}
+
+/// A row per type: its members that are not in every revision, or not required in every one.
+///
+/// ```text
+/// Type {
+///     member: since V until V                 which revisions have it
+///     member: is required [except V]          whether those revisions require it
+///     member: since V is required or value    and what is filled in where it is missing
+/// } each member, member                       members to narrow in turn
+///   first function                            what to do before a member goes
+/// ```
+macro_rules! members {
+    ($(
+        $name:ident $( in $module:ident )? {
+            $( $member:ident:
+                $( since $since:ident )? $( until $until:ident )?
+                $( is $required:ident $( except $except:ident )? $( or $fill:expr )? )?
+            ),* $(,)?
+        }
+        $( each $( $nested:ident ),+ )?
+        $( first $rescue:path )?
+        ;
+    )+) => {
+        $(
+            impl crate::Narrow for crate::$( $module:: )?$name {
+                #[allow(unused_variables, reason = "some types are the same in every revision")]
+                fn narrow(&mut self, revision: crate::Revision) {
+                    $( $rescue(self, revision); )?
+                    $(
+                        if !range!($( since $since )? $( until $until )?).contains(revision) {
+                            self.$member = Default::default();
+                        }
+                        $( $(
+                            else if self.$member.is_none() {
+                                self.$member = Some($fill);
+                            }
+                        )? )?
+                    )*
+                    $( $( self.$nested.narrow(revision); )+ )?
+                }
+            }
+        )+
+
+        #[cfg(feature = "schema")]
+        pub(crate) const MEMBERS: &[crate::narrow::Member] = &[$( $(
+            crate::narrow::Member {
+                owner: stringify!($name),
+                field: stringify!($member),
+                range: range!($( since $since )? $( until $until )?),
+                is_required: members!(@flag $( $required )?),
+                except: range!(@until $( $( $except )? )?),
+            },
+        )* )+];
+    };
+    (@flag) => { false };
+    (@flag required) => { true };
+}
+
+/// A row per union: its variants, each with the revisions that have it and what makes an older form of it.
+///
+/// `open` is a union that keeps what it does not know.
+macro_rules! variants {
+    ($(
+        $name:ident {
+            $( $variant:ident($kind:ident) $( since $since:ident )? $( else $older:path )? ),+ $(,)?
+        } $( $open:ident )?
+        ;
+    )+) => {
+        $(
+            impl crate::Narrow for crate::$name {
+                fn narrow(&mut self, revision: crate::Revision) {
+                    $( variants!(@older self, revision, $variant $( $since )? $( , $older )?); )+
+                    match self {
+                        $( Self::$variant(value) => value.narrow(revision), )+
+                        $( variants!(@unknown $open) => {} )?
+                    }
+                }
+            }
+
+            #[cfg(feature = "schema")]
+            impl schemars::JsonSchema for crate::$name {
+                fn schema_name() -> std::borrow::Cow<'static, str> {
+                    stringify!($name).into()
+                }
+
+                fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                    let variants = [ $( generator.subschema_for::<crate::$kind>() ),+ ];
+                    crate::schema::union(variants, variants!(@is_open $( $open )?))
+                }
+            }
+        )+
+
+        #[cfg(feature = "schema")]
+        pub(crate) const VARIANTS: &[crate::narrow::Variant] = &[$( $(
+            crate::narrow::Variant {
+                owner: stringify!($name),
+                kind: stringify!($kind),
+                range: range!($( since $since )?),
+            },
+        )+ )+];
+    };
+    (@older $this:ident, $revision:ident, $variant:ident $( $since:ident )?) => {};
+    (@older $this:ident, $revision:ident, $variant:ident $since:ident, $older:path) => {
+        if let Self::$variant(value) = $this
+            && $revision < crate::Revision::$since
+        {
+            *$this = $older(value).into();
+        }
+    };
+    (@unknown open) => { Self::Unknown(_) };
+    (@is_open) => { false };
+    (@is_open open) => { true };
+}

@@ -1,0 +1,179 @@
+//! What the protocol itself keeps in `_meta` since 2026-07-28, as types.
+
+use agentwire_jsonrpc::RequestId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    ClientCapabilities, Implementation, LoggingLevel, Meta, ProgressToken, ProtocolVersion, Revision,
+};
+
+/// What a client says about itself with every request of 2026-07-28, where no session remembers it.
+///
+/// It is a view: [`read`](Self::read) takes it out of a `_meta` and [`write_to`](Self::write_to) puts it into
+/// one, beside whatever else is there.
+///
+/// ```
+/// use agentwire_mcp_schema::{ClientCapabilities, HasMeta, Implementation, ListToolsRequest, RequestMeta, Revision};
+///
+/// # fn main() -> Result<(), serde_json::Error> {
+/// let mut request = ListToolsRequest::default();
+/// let about = RequestMeta::new(Revision::V2026_07_28, ClientCapabilities::default())
+///     .client_info(Implementation::new("editor", "1"));
+/// about.write_to(request.meta_slot());
+///
+/// let about = RequestMeta::read(request.meta_ref())?;
+/// assert_eq!(about.protocol_version, Revision::V2026_07_28);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// See <https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta>.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RequestMeta {
+    /// The version that the request is in.
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+    pub protocol_version: ProtocolVersion,
+    /// What the client offers while it waits for the answer.
+    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
+    pub client_capabilities: ClientCapabilities,
+    /// Who the client is.
+    #[serde(rename = "io.modelcontextprotocol/clientInfo", skip_serializing_if = "Option::is_none")]
+    pub client_info: Option<Implementation>,
+    /// From which level on the client wants the server's log about this request. None means none of it.
+    #[serde(rename = "io.modelcontextprotocol/logLevel", skip_serializing_if = "Option::is_none")]
+    pub log_level: Option<LoggingLevel>,
+    /// The token under which the client wants to hear of progress.
+    #[serde(rename = "progressToken", skip_serializing_if = "Option::is_none")]
+    pub progress_token: Option<ProgressToken>,
+}
+
+impl RequestMeta {
+    /// A request in that version, from a client with these capabilities.
+    pub fn new(
+        protocol_version: impl Into<ProtocolVersion>,
+        client_capabilities: ClientCapabilities,
+    ) -> Self {
+        Self {
+            protocol_version: protocol_version.into(),
+            client_capabilities,
+            client_info: None,
+            log_level: None,
+            progress_token: None,
+        }
+    }
+
+    /// The version that a request names, if it names one, whatever else its `_meta` may lack.
+    pub fn version(meta: Option<&Meta>) -> Option<ProtocolVersion> {
+        meta?.get("io.modelcontextprotocol/protocolVersion")?.as_str().map(ProtocolVersion::from)
+    }
+
+    /// Whether a request is one of a stateless revision: it names a version that is one, or that we do not
+    /// know.
+    pub fn is_stateless(meta: Option<&Meta>) -> bool {
+        Self::version(meta).is_some_and(|version| version.revision().is_none_or(Revision::is_stateless))
+    }
+}
+
+setters!(RequestMeta {
+    some client_info: Implementation,
+    some log_level: LoggingLevel,
+    some progress_token: ProgressToken,
+});
+
+/// What a server says with a notification of 2026-07-28.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct NotificationMeta {
+    /// The id of the `subscriptions/listen` on which it is sent, with its type.
+    #[serde(rename = "io.modelcontextprotocol/subscriptionId", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::RequestIdSchema>"))]
+    pub subscription_id: Option<RequestId>,
+}
+
+impl NotificationMeta {
+    /// On the subscription that the request of this id opened.
+    pub fn new(subscription_id: impl Into<RequestId>) -> Self {
+        Self { subscription_id: Some(subscription_id.into()) }
+    }
+}
+
+/// What a server says about itself with every result of 2026-07-28.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ResultMeta {
+    /// Who the server is.
+    #[serde(rename = "io.modelcontextprotocol/serverInfo", skip_serializing_if = "Option::is_none")]
+    pub server_info: Option<Implementation>,
+}
+
+impl ResultMeta {
+    /// That server.
+    pub fn new(server_info: Implementation) -> Self {
+        Self { server_info: Some(server_info) }
+    }
+}
+
+/// What a server says with the end of a subscription.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SubscriptionsListenResultMeta {
+    /// The id of the request that opened it, with its type.
+    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RequestIdSchema"))]
+    pub subscription_id: RequestId,
+    /// Who the server is.
+    #[serde(rename = "io.modelcontextprotocol/serverInfo", skip_serializing_if = "Option::is_none")]
+    pub server_info: Option<Implementation>,
+}
+
+impl SubscriptionsListenResultMeta {
+    /// The subscription that the request of this id opened.
+    pub fn new(subscription_id: impl Into<RequestId>) -> Self {
+        Self { subscription_id: subscription_id.into(), server_info: None }
+    }
+}
+
+setters!(SubscriptionsListenResultMeta {
+    some server_info: Implementation,
+});
+
+macro_rules! views {
+    ($( $name:ident )+) => {
+        $(
+            impl $name {
+                /// Reads it out of a `_meta`. None is an empty one.
+                ///
+                /// # Errors
+                ///
+                /// When something that is required is missing, or something is of the wrong type.
+                #[inline]
+                pub fn read(meta: Option<&Meta>) -> Result<Self, serde_json::Error> {
+                    Self::deserialize(meta.unwrap_or(&Meta::new()))
+                }
+
+                /// Writes it into a `_meta`, beside what else is there.
+                #[inline]
+                pub fn write_to(&self, meta: &mut Option<Meta>) {
+                    meta.get_or_insert_default().extend(self.to_meta());
+                }
+
+                /// A `_meta` with nothing else.
+                #[inline]
+                pub fn to_meta(&self) -> Meta {
+                    match serde_json::to_value(self) {
+                        Ok(Value::Object(meta)) => meta,
+                        _ => unreachable!("it is a struct of members that all have a JSON form"),
+                    }
+                }
+            }
+        )+
+    };
+}
+
+views! { RequestMeta NotificationMeta ResultMeta SubscriptionsListenResultMeta }

@@ -1,0 +1,172 @@
+//! A JSON Schema of every type, and which definition of the protocol each one speaks. Feature `schema`.
+//!
+//! The types are the source and cover all revisions at once. What one revision has of them is said by
+//! [`DEFINITIONS`], [`MEMBERS`] and [`VARIANTS`]; whoever makes the schema of a revision takes out the rest.
+//!
+//! In a schema, `"x-open": true` marks a union or a set of words to which the types keep what they do not
+//! know, and `"x-nullable": true` a member whose `null` is not the same as its absence.
+
+mod definitions;
+mod shapes;
+
+use schemars::transform::Transform;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Value, json};
+
+pub use crate::narrow::{Member, Variant};
+pub use definitions::{DEFINITIONS, INLINED, TASK_EXTENSION};
+pub(crate) use shapes::{
+    ErrorSchema, FormValue, InputRequestsSchema, InputResponsesSchema, JsonObjectSchema, Milliseconds,
+    OneOrMany, RequestIdSchema,
+};
+
+use crate::{Range, Revision};
+
+/// The members that not every revision has or requires.
+pub const MEMBERS: &[Member] = crate::narrow::MEMBERS;
+
+/// The variants of unions, each with the revisions that have it.
+pub const VARIANTS: &[Variant] = crate::narrow::VARIANTS;
+
+/// A definition of the published schema and the type that speaks it.
+///
+/// A type may have several: a name per range of revisions, or several names at once.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Definition {
+    /// The published name, such as `CallToolRequestParams`.
+    pub name: &'static str,
+    /// The name of the type's schema, by which others refer to it.
+    pub type_name: fn() -> std::borrow::Cow<'static, str>,
+    /// What the definition is of.
+    pub role: Role,
+    /// The revisions that publish it.
+    pub range: Range,
+    /// Its JSON Schema, made with the generator: what all revisions have of it, as it is read.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// Decodes JSON text into the type and encodes it again.
+    pub round_trip: fn(&str) -> Result<String, serde_json::Error>,
+    /// The same, narrowed to a revision in between; none where no revision differs.
+    pub narrow: Option<NarrowText>,
+}
+
+/// Decodes JSON text into a type, narrows the value to a revision and encodes it again.
+pub type NarrowText = fn(&str, Revision) -> Result<String, serde_json::Error>;
+
+impl Definition {
+    /// Whether a revision publishes it.
+    pub fn is_in(&self, revision: Revision) -> bool {
+        self.range.contains(revision)
+    }
+}
+
+/// What a definition is of. It decides what its `_meta` looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// The parameters of a request.
+    Params,
+    /// The parameters of a notification.
+    NotificationParams,
+    /// A result.
+    Result,
+    /// Something inside of those.
+    Plain,
+    /// A name for a simple type; where it is used, the simple type is published.
+    Alias,
+}
+
+/// The schema of a set of words.
+pub(crate) fn words(words: &[&str], is_string: bool) -> Schema {
+    if is_string {
+        schemars::json_schema!({ "type": "string" })
+    } else {
+        schemars::json_schema!({ "type": "string", "enum": words, "x-open": true })
+    }
+}
+
+/// The schema of a union.
+pub(crate) fn union<const N: usize>(variants: [Schema; N], is_open: bool) -> Schema {
+    let variants: Vec<Value> = variants.into_iter().map(Schema::to_value).collect();
+    let mut schema = schemars::json_schema!({ "anyOf": variants });
+    if is_open {
+        schema.insert("x-open".to_owned(), true.into());
+    }
+    schema
+}
+
+/// Adds the member that tells a struct from others, which serde writes without a field for it.
+pub(crate) struct Tag(pub(crate) &'static str, pub(crate) &'static str);
+
+impl Transform for Tag {
+    fn transform(&mut self, schema: &mut Schema) {
+        let Self(name, word) = *self;
+        add_property(schema, name, json!({ "type": "string", "const": word }));
+        let required = schema.ensure_object().entry("required").or_insert_with(|| json!([]));
+        required.as_array_mut().expect("`required` is a list").insert(0, name.into());
+    }
+}
+
+/// Adds the member `mode` to a form, which is read past and never written.
+pub(crate) fn add_form_mode(schema: &mut Schema) {
+    add_property(schema, "mode", json!({ "type": "string", "const": "form" }));
+}
+
+fn add_property(schema: &mut Schema, name: &str, property: Value) {
+    let properties = schema.ensure_object().entry("properties").or_insert_with(|| json!({}));
+    properties.as_object_mut().expect("`properties` is an object").insert(name.to_owned(), property);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn types() -> serde_json::Map<String, Value> {
+        let mut generator = SchemaGenerator::default();
+        for definition in DEFINITIONS.iter().chain(INLINED).chain(TASK_EXTENSION) {
+            (definition.schema)(&mut generator);
+        }
+        generator.take_definitions(true)
+    }
+
+    /// A row about a member that no type has, or by a name that is not its name on the wire, would do
+    /// nothing.
+    #[test]
+    fn every_rule_is_about_something() {
+        let types = types();
+        for rule in MEMBERS {
+            let members = &types[rule.owner]["properties"];
+            // The types of the extension share names with others, and come second.
+            let second = types.get(&format!("{}2", rule.owner)).map(|schema| &schema["properties"]);
+            let name = rule.wire_name();
+            // A choice of one is a union of its spellings.
+            let is_union = rule.owner == "SingleSelectSchema";
+            let mut both = [Some(members), second].into_iter().flatten();
+            let is_there = both.any(|members| members.get(&name).is_some());
+            assert!(is_there || is_union, "{} has no member {name}", rule.owner);
+        }
+        for rule in VARIANTS {
+            assert!(types.contains_key(rule.owner), "{}", rule.owner);
+            assert!(types.contains_key(rule.kind), "{}", rule.kind);
+        }
+    }
+
+    #[test]
+    fn a_type_has_a_name_once_in_a_revision() {
+        for &revision in Revision::ALL {
+            let rows: Vec<_> = DEFINITIONS.iter().filter(|row| row.is_in(revision)).collect();
+            let pairs: BTreeSet<_> = rows.iter().map(|row| (row.name, (row.type_name)())).collect();
+            assert_eq!(pairs.len(), rows.len(), "{revision}");
+        }
+    }
+
+    #[test]
+    fn a_definition_reads_and_writes() {
+        let tool = DEFINITIONS.iter().find(|row| row.name == "Tool").unwrap();
+        let text = r#"{"name":"add","inputSchema":{"type":"object"}}"#;
+        assert_eq!((tool.round_trip)(text).unwrap(), text);
+        assert!((tool.round_trip)("{}").is_err());
+    }
+}

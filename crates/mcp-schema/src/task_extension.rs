@@ -1,0 +1,292 @@
+//! The tasks of 2026-07-28, an extension of the protocol: `io.modelcontextprotocol/tasks`.
+//!
+//! A client names the extension among its capabilities. A server may then answer a request with a
+//! [`CreateTaskResult`] of its own accord; [`GetTaskRequest`] tells how the task stands, its result or error
+//! included, and [`UpdateTaskRequest`] answers what it asks. Only servers run tasks. A tool that failed makes
+//! its task *completed*, with a result that says so.
+//!
+//! The tasks of 2025-11-25 are another protocol with some of the same names:
+//! [`core_tasks`](crate::core_tasks).
+//!
+//! See <https://modelcontextprotocol.io/extensions/tasks/overview>.
+
+use agentwire_jsonrpc::{ErrorObject, RawJson};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{InputRequests, InputResponses, JsonObject, Meta, ResultType, SubscriptionFilter};
+
+/// The extension's name, a key of `capabilities.extensions`.
+pub const NAME: &str = "io.modelcontextprotocol/tasks";
+
+const TASK_IDS: &str = "taskIds";
+
+open_enum! {
+    /// How a task stands.
+    pub enum TaskStatus {
+        /// It runs.
+        Working = "working",
+        /// It waits for answers to its `input_requests`.
+        InputRequired = "input_required",
+        /// It is done, and there is a result.
+        Completed = "completed",
+        /// It ended with an error of the protocol.
+        Failed = "failed",
+        /// It was cancelled.
+        Cancelled = "cancelled",
+    }
+}
+
+impl TaskStatus {
+    /// Whether it can change no more.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// A task and how it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Task {
+    /// Its name, which the server chose, so that nobody can guess it.
+    pub task_id: String,
+    /// How it stands.
+    pub status: TaskStatus,
+    /// The same for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_message: Option<String>,
+    /// When it was created, in ISO 8601.
+    pub created_at: String,
+    /// When it last changed, in ISO 8601.
+    pub last_updated_at: String,
+    /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
+    #[cfg_attr(feature = "schema", schemars(extend("x-nullable" = true)))]
+    pub ttl_ms: Option<u64>,
+    /// How many milliseconds to wait between two questions about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub poll_interval_ms: Option<u64>,
+}
+
+impl Task {
+    /// A task that was created at that time and runs.
+    pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
+        let created_at = created_at.into();
+        Self {
+            task_id: task_id.into(),
+            status: TaskStatus::Working,
+            status_message: None,
+            last_updated_at: created_at.clone(),
+            created_at,
+            ttl_ms: None,
+            poll_interval_ms: None,
+        }
+    }
+}
+
+setters!(Task {
+    set status: TaskStatus,
+    some status_message: String,
+    set last_updated_at: String,
+    some ttl_ms: u64,
+    some poll_interval_ms: u64,
+});
+
+/// The request runs as this task. It comes in place of the request's own result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CreateTaskResult {
+    /// Always [`ResultType::Task`].
+    pub result_type: ResultType,
+    /// The task.
+    #[serde(flatten)]
+    pub task: Task,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CreateTaskResult {
+    /// That task.
+    pub fn new(task: Task) -> Self {
+        Self { result_type: ResultType::Task, task, meta: None }
+    }
+}
+
+setters!(CreateTaskResult {
+    some meta: Meta,
+});
+
+macro_rules! task_requests {
+    ($( $(#[$attribute:meta])* $request:ident; )+) => {
+        $(
+            $(#[$attribute])*
+            #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            #[serde(rename_all = "camelCase")]
+            #[non_exhaustive]
+            pub struct $request {
+                /// Which task.
+                pub task_id: String,
+                /// Attachments.
+                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                pub meta: Option<Meta>,
+            }
+
+            impl $request {
+                /// That task.
+                pub fn new(task_id: impl Into<String>) -> Self {
+                    Self { task_id: task_id.into(), meta: None }
+                }
+            }
+
+            setters!($request {
+                some meta: Meta,
+            });
+
+            has_meta!($request);
+        )+
+    };
+}
+
+task_requests! {
+    /// Asks how a task stands.
+    GetTaskRequest;
+    /// Cancels a task, as far as its server can. A task that is done stays what it is.
+    CancelTaskRequest;
+}
+
+/// Answers some of what a task asks. Answers under other keys mean nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct UpdateTaskRequest {
+    /// Which task.
+    pub task_id: String,
+    /// The answers, under the keys of its `input_requests`.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::InputResponsesSchema"))]
+    pub input_responses: InputResponses,
+    /// Attachments.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl UpdateTaskRequest {
+    /// These answers to that task.
+    pub fn new(task_id: impl Into<String>, input_responses: InputResponses) -> Self {
+        Self { task_id: task_id.into(), input_responses, meta: None }
+    }
+}
+
+setters!(UpdateTaskRequest {
+    some meta: Meta,
+});
+
+macro_rules! task_reports {
+    ($( $(#[$attribute:meta])* $report:ident { $( $(#[$first_attribute:meta])* $first:ident: $kind:ty, )? } )+) => {
+        $(
+            $(#[$attribute])*
+            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            #[serde(rename_all = "camelCase")]
+            #[non_exhaustive]
+            pub struct $report {
+                $(
+                    $(#[$first_attribute])*
+                    pub $first: Option<$kind>,
+                )?
+                /// The task.
+                #[serde(flatten)]
+                pub task: Task,
+                /// What it asks that has no answer yet, while it is [`TaskStatus::InputRequired`].
+                #[serde(skip_serializing_if = "Option::is_none")]
+                #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputRequestsSchema>"))]
+                pub input_requests: Option<InputRequests>,
+                /// What the request would have been answered with, once it is [`TaskStatus::Completed`].
+                #[serde(skip_serializing_if = "Option::is_none")]
+                #[cfg_attr(feature = "schema", schemars(with = "Option<crate::JsonObject>"))]
+                pub result: Option<RawJson>,
+                /// Why it ended, once it is [`TaskStatus::Failed`].
+                #[serde(skip_serializing_if = "Option::is_none")]
+                #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::ErrorSchema>"))]
+                pub error: Option<ErrorObject>,
+                /// Attachments.
+                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                pub meta: Option<Meta>,
+            }
+
+            impl $report {
+                /// That task, without what its status may add.
+                pub fn new(task: Task) -> Self {
+                    Self {
+                        $( $first: None, )?
+                        task,
+                        input_requests: None,
+                        result: None,
+                        error: None,
+                        meta: None,
+                    }
+                }
+            }
+
+            setters!($report {
+                $( some $first: $kind, )?
+                some input_requests: InputRequests,
+                some result: RawJson,
+                some error: ErrorObject,
+                some meta: Meta,
+            });
+
+            has_meta!($report);
+        )+
+    };
+}
+
+task_reports! {
+    /// How a task stands, with what it asks, its result or its error.
+    GetTaskResult {
+        /// What kind of result this is; absent means complete.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result_type: ResultType,
+    }
+    /// A task stands otherwise than before. It is sent on a subscription that named the task; the client must
+    /// not wait for it, because it may never be sent.
+    TaskStatusNotification {}
+}
+
+/// The tasks that a subscription is about: what the extension adds to a [`SubscriptionFilter`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskSubscription {
+    /// Their names.
+    pub task_ids: Vec<String>,
+}
+
+impl TaskSubscription {
+    /// These tasks.
+    pub fn new<T: Into<String>>(task_ids: impl IntoIterator<Item = T>) -> Self {
+        Self { task_ids: task_ids.into_iter().map(T::into).collect() }
+    }
+
+    /// Reads it out of a filter; no tasks where it names none.
+    pub fn read(filter: &SubscriptionFilter) -> Self {
+        let ids = filter.other.get(TASK_IDS).and_then(Value::as_array);
+        Self::new(ids.into_iter().flatten().filter_map(Value::as_str))
+    }
+
+    /// Writes it into a filter.
+    pub fn write_to(&self, filter: &mut SubscriptionFilter) {
+        filter.other.insert(TASK_IDS.to_owned(), self.task_ids.clone().into());
+    }
+}
+
+/// The capabilities of a client or server that has the extension, for `extensions`.
+pub fn extensions() -> JsonObject {
+    JsonObject::from_iter([(NAME.to_owned(), JsonObject::new().into())])
+}
+
+has_meta!(CreateTaskResult, UpdateTaskRequest);
