@@ -47,8 +47,9 @@
 //!   an empty list where it has `x-deserialize-default-on-null`. Any other fault is an error.
 //! - A word that is not in the schema is kept in a variant `Other(String)` ([`ToolKind`](v1::ToolKind), whose schema has
 //!   a word `other`, calls it `Unknown`). An object with a foreign tag is kept whole in a variant `Unknown`.
-//! - [`RequestPermissionOutcome`](v1::RequestPermissionOutcome) alone is closed: what is no refusal must not pass for
-//!   consent.
+//! - Closed are [`RequestPermissionOutcome`](v1::RequestPermissionOutcome), because what is no refusal must not pass for
+//!   consent, and the value of [`SetSessionConfigOptionRequest`](v1::SetSessionConfigOptionRequest), because nobody can
+//!   set an option to what they do not know. The draft of version 2 publishes both as open.
 //! - `_meta` is kept everywhere; other foreign members only in capabilities, where real peers put them.
 //!
 //! # How it writes
@@ -59,9 +60,17 @@
 //! # Limits
 //!
 //! The types are for `serde_json`, from text or from a `Value`. Put inside a `#[serde(untagged)]` enum or a
-//! `#[serde(flatten)]` field of your own, most cannot be read, because serde's own buffer does not hold JSON text. Where
-//! an object is required, serde also takes an array of its members in the order of the struct; a receiver that cares
-//! checks that `params` is an object.
+//! `#[serde(flatten)]` field of your own, most cannot be read, because serde's own buffer does not hold JSON text.
+//!
+//! # Features
+//!
+//! None is on by default, and none changes a type.
+//!
+//! - `unstable`: the modules `v1::unstable` and `v2::unstable`, with what drafts add to a version. What they add to a
+//!   type that keeps foreign members is a view of it; what they add to another is in a `Draft` around it.
+//! - `v2`: the module `v2`, the draft of version 2.
+//! - `schema`: `schemars::JsonSchema` for every type, and lists of all definitions, from which the project generates
+//!   the JSON Schema that it compares with the published one.
 
 mod common;
 #[cfg(feature = "schema")]

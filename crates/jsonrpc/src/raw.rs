@@ -1,9 +1,11 @@
 use std::fmt;
+use std::iter;
 
 use bytes::{Bytes, BytesMut};
 use bytestring::ByteString;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
+use serde::de::{DeserializeOwned, Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
 /// One JSON value that nobody has decoded yet: a cheap, shared slice of the text it arrived in.
@@ -154,8 +156,34 @@ impl Encoder {
 /// Writes the text as it is where the format is `serde_json`'s.
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
-        raw.serialize(serializer)
+        let raw = <&RawValue>::deserialize(Known(&self.0)).or_else(|_| serde_json::from_str(&self.0));
+        raw.map_err(serde::ser::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// Text that is known to be JSON, to be read as a [`RawValue`] and as nothing else. `serde_json` itself would look for
+/// faults in it, which takes longer than to write it.
+struct Known<'a>(&'a str);
+
+impl<'de> Deserializer<'de> for Known<'de> {
+    type Error = serde_json::Error;
+
+    /// A raw value asks for a newtype, and is given an object whose one member, of the same name, is the text.
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        visitor.visit_map(MapDeserializer::new(iter::once((name, BorrowedStrDeserializer::new(self.0)))))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, serde_json::Error> {
+        Err(serde_json::Error::custom("only a raw value can be read"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct seq
+        tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 

@@ -1,7 +1,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::common::Role;
-use crate::wire::fields::Fields;
+use crate::common::{Meta, Role};
+use crate::wire::lenient::lenient;
+use crate::wire::object_only::ObjectOnly;
 use crate::wire::{object, tagged_union};
 
 tagged_union! {
@@ -156,13 +157,35 @@ impl Serialize for EmbeddedResourceResource {
 
 impl<'de> Deserialize<'de> for EmbeddedResourceResource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
-        if fields.contains("text") || !fields.contains("blob") {
-            fields.decode().map(Self::Text).map_err(de::Error::custom)
-        } else {
-            fields.decode().map(Self::Blob).map_err(de::Error::custom)
+        let TextOrBlob { text, blob, uri, mime_type, meta } =
+            TextOrBlob::deserialize(ObjectOnly(deserializer))?;
+        match (text, blob) {
+            (Some(text), _) => Ok(Self::Text(TextResourceContents { mime_type, text, uri, meta })),
+            (None, Some(blob)) => Ok(Self::Blob(BlobResourceContents { blob, mime_type, uri, meta })),
+            (None, None) => Err(de::Error::custom("a resource has neither a `text` nor a `blob`")),
         }
     }
+}
+
+/// Both shapes at once: the last member may tell which it is, and a file's text is better moved than read twice.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TextOrBlob {
+    #[serde(default, deserialize_with = "present")]
+    text: Option<String>,
+    /// Of no interest beside a text, whatever it is.
+    #[serde(default, deserialize_with = "lenient")]
+    blob: Option<String>,
+    uri: String,
+    #[serde(default, deserialize_with = "lenient")]
+    mime_type: Option<String>,
+    #[serde(rename = "_meta", default, deserialize_with = "lenient")]
+    meta: Option<Meta>,
+}
+
+/// A member that may be missing, but not be null.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    String::deserialize(deserializer).map(Some)
 }
 
 object! {

@@ -12,7 +12,11 @@ use serde_json::value::RawValue;
 /// A string that borrows from the input where it can; `Cow` on its own always copies.
 pub(crate) struct Text<'de>(Cow<'de, str>);
 
-impl Text<'_> {
+impl<'de> Text<'de> {
+    pub(super) fn into_cow(self) -> Cow<'de, str> {
+        self.0
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

@@ -17,6 +17,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Patch;
+use super::undecoded::undecoded;
 
 /// A member that counts as missing when it is malformed. Never fails on JSON.
 pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -24,12 +25,12 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned + Default,
 {
-    Ok(decode(&Box::<RawValue>::deserialize(deserializer)?).unwrap_or_default())
+    Ok(decode(&undecoded(deserializer)?).unwrap_or_default())
 }
 
 /// A member that may be anything; missing when it is nothing that can be held.
 pub(crate) fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    let raw = undecoded(deserializer)?;
     Ok(serde_json::from_str(raw.get()).unwrap_or_default())
 }
 
@@ -39,7 +40,7 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned,
 {
-    Ok(decode_items(&Box::<RawValue>::deserialize(deserializer)?).unwrap_or_default())
+    Ok(decode_items(&undecoded(deserializer)?).unwrap_or_default())
 }
 
 /// An array of which bad items are dropped; missing when it is no array. Never fails on JSON.
@@ -48,7 +49,7 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned,
 {
-    Ok(decode_items(&Box::<RawValue>::deserialize(deserializer)?))
+    Ok(decode_items(&undecoded(deserializer)?))
 }
 
 /// An array of which bad items are dropped, where `null` has a meaning of its own. Never fails on JSON.
@@ -57,7 +58,7 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned,
 {
-    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    let raw = undecoded(deserializer)?;
     if raw.get() == "null" {
         return Ok(Patch::Clear);
     }

@@ -14,6 +14,7 @@ mod open_enum;
 mod patch;
 mod string_id;
 pub(crate) mod tagged;
+mod undecoded;
 
 pub(crate) use builder::{builder, empty_object, marker_capability, setter};
 #[cfg(feature = "schema")]
