@@ -10,8 +10,7 @@
 //! well-formed value: also for a number that no type holds, a lone surrogate, or a nesting deeper than
 //! `serde_json` decodes. Nothing is buffered where the member is missing.
 
-use agentwire_jsonrpc::RawJson;
-use serde::de::{self, DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -63,20 +62,6 @@ where
         return Ok(Patch::Clear);
     }
     Ok(decode_items(&raw).map_or(Patch::Keep, Patch::Set))
-}
-
-/// JSON text that stays as it is, but must be an object; missing when it is `null`.
-pub(crate) fn raw_object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
-    let raw = Option::<RawJson>::deserialize(deserializer)?;
-    match raw {
-        Some(raw) if !raw.as_str().starts_with('{') => Err(de::Error::custom("an object is wanted")),
-        raw => Ok(raw),
-    }
-}
-
-/// JSON text that stays as it is. `null` is something, too.
-pub(crate) fn raw<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
-    RawJson::deserialize(deserializer).map(Some)
 }
 
 /// A collection for which `null` means empty; anything else that is wrong stays an error.

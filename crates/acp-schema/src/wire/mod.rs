@@ -12,6 +12,8 @@ mod object;
 pub(crate) mod object_only;
 mod open_enum;
 mod patch;
+#[cfg(feature = "unstable")]
+pub(crate) mod raw;
 mod string_id;
 pub(crate) mod tagged;
 mod undecoded;

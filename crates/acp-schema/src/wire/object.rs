@@ -125,7 +125,7 @@ macro_rules! object {
     (@next $so_far:tt $(#[$doc:meta])* raw $member:ident: Option<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
         $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Option<$type>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::raw",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::raw::raw",
                 skip_serializing_if = "Option::is_none"]
             [] [] [option $member: $type,]
             $($rest)*
@@ -134,7 +134,7 @@ macro_rules! object {
     (@next $so_far:tt $(#[$doc:meta])* raw_object $member:ident: Option<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
         $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Option<$type>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::raw_object",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::raw::raw_object",
                 skip_serializing_if = "Option::is_none"]
             [with = "Option<crate::common::Meta>"] [] [option $member: $type,]
             $($rest)*
