@@ -104,7 +104,7 @@ tokio = {{ version = "1", default-features = false, features = ["rt", "macros"] 
 }
 
 /// Counts names with versions, each once: cargo marks a repeated line with `(*)` and adds the path of a local crate.
-fn crates_in(tree: &str, root: &str) -> usize {
+pub(crate) fn crates_in(tree: &str, root: &str) -> usize {
     let name_and_version = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     let crates: BTreeSet<String> =
         tree.lines().filter(|line| !line.is_empty()).map(name_and_version).collect();

@@ -1,4 +1,5 @@
-//! `cargo xtask bench stdio`: our programs, the rivals' and hand-written loops, side by side in one run.
+//! `cargo xtask bench stdio`: our programs, the rivals' and hand-written loops, side by side in one run. The other suite,
+//! `cargo xtask bench schema`, compares types alone.
 //!
 //! One load generator (`wire`) speaks bytes to all of them, so a difference is theirs. Subjects take turns within each
 //! repetition and every repetition starts fresh programs; a row's number is the median. The limit programs are blocking
@@ -11,6 +12,8 @@ mod pace;
 mod process;
 mod rows;
 mod scenario;
+mod schema;
+mod schema_build;
 mod subject;
 mod table;
 mod wire;
@@ -29,10 +32,11 @@ use self::table::Report;
 /// How to ask for it.
 pub(crate) const USAGE: &str = "\
 cargo xtask bench stdio [--quick] [--build] [--only ROW]... [--json FILE] [--check] [--rivals-only]
+cargo xtask bench schema [--quick] [--build] [--only ROW]... [--json FILE] [--check]
 
-  --quick        three short repetitions, and no build rows unless --build asks for them
-  --build        measure the clean builds (rows h), which take minutes; part of a full run
-  --only ROW     only the scenario of this row (a to n); may be given again
+  --quick        few short repetitions, and no build rows unless --build asks for them
+  --build        measure the clean builds, which take minutes; part of a full run
+  --only ROW     only this row (of stdio a to n, of schema by its name); may be given again
   --json FILE    write the samples too
   --check        exit with an error when a floor is missed
   --rivals-only  leave our side out, to look at the yardsticks alone";
@@ -64,7 +68,12 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
             other => bail!("{}\n\n{USAGE}", other.unexpected()),
         }
     }
-    ensure!(suite.as_deref() == Some("stdio"), "{USAGE}");
+    match suite.as_deref() {
+        Some("stdio") => {}
+        // What it measures is measured in programs that it builds in release mode.
+        Some("schema") => return schema::run(root, &options),
+        _ => bail!("{USAGE}"),
+    }
     if cfg!(debug_assertions) {
         return again_in_release(root);
     }

@@ -62,7 +62,18 @@ impl Programs {
     /// Builds all programs in release mode. A missing one is an error, unless our side is left out on purpose.
     pub(crate) fn build(root: &Path, with_ours: bool) -> Result<Self> {
         let rivals = root.join("xtask/rivals/Cargo.toml");
-        cargo(root, &["build", "--release", "--workspace", "--manifest-path", &rivals.to_string_lossy()])?;
+        cargo(
+            root,
+            &[
+                "build",
+                "--release",
+                "--workspace",
+                "--exclude",
+                "rival-schema*",
+                "--manifest-path",
+                &rivals.to_string_lossy(),
+            ],
+        )?;
         let ours = if with_ours { Some(build_ours(root)?) } else { None };
         Ok(Self { ours, rivals: target_directory(&rivals)?.join("release") })
     }
@@ -128,7 +139,7 @@ fn build_ours(root: &Path) -> Result<PathBuf> {
 }
 
 /// Where a workspace builds to; `CARGO_TARGET_DIR` and a user's configuration are respected.
-fn target_directory(manifest: &Path) -> Result<PathBuf> {
+pub(crate) fn target_directory(manifest: &Path) -> Result<PathBuf> {
     let metadata = cargo_metadata::MetadataCommand::new().manifest_path(manifest).no_deps().exec()?;
     Ok(metadata.target_directory.into_std_path_buf())
 }

@@ -115,7 +115,7 @@ fn ratio(ours: Option<f64>, other: Option<f64>) -> String {
 }
 
 /// Prints columns: the first two and the last to the left, numbers to the right.
-fn print_aligned(lines: &[Vec<String>]) {
+pub(crate) fn print_aligned(lines: &[Vec<String>]) {
     let columns = lines.first().map_or(0, Vec::len);
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
