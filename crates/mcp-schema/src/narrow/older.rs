@@ -4,8 +4,9 @@ use agentwire_jsonrpc::RawJson;
 use serde_json::Value;
 
 use crate::{
-    AudioContent, CallToolResult, ClientCapabilities, ContentBlock, ElicitSchema, InputRequest, Narrow,
-    ResourceLink, Revision, SingleSelectSchema, TextContent, Tool, ToolResultContent,
+    AudioContent, CallToolResult, ClientCapabilities, ContentBlock, CreateMessageRequest,
+    CreateMessageResult, ElicitSchema, InputRequest, Narrow, ResourceLink, Revision, SamplingContent,
+    SamplingMessage, SingleSelectSchema, TextContent, Tool, ToolResultContent,
 };
 
 impl Narrow for InputRequest {
@@ -66,6 +67,32 @@ fn structured(structured: &mut Option<RawJson>, content: &mut Vec<ContentBlock>,
         content.push(ContentBlock::text(json.as_str()));
     }
     *structured = None;
+}
+
+/// Where a message is one block, several are as many messages of the same speaker.
+pub(super) fn conversation(request: &mut CreateMessageRequest, revision: Revision) {
+    if revision < Revision::V2025_11_25 && request.messages.iter().any(|message| message.content.len() != 1) {
+        let messages = std::mem::take(&mut request.messages).into_iter();
+        let blocks = |message: SamplingMessage| {
+            message.content.into_iter().map(move |block| SamplingMessage::new(message.role.clone(), block))
+        };
+        request.messages = messages.flat_map(blocks).collect();
+    }
+}
+
+/// Where an answer is one block, texts are one text, and of anything else the first block is the answer.
+pub(super) fn said(result: &mut CreateMessageResult, revision: Revision) {
+    if revision >= Revision::V2025_11_25 || result.content.len() == 1 {
+        return;
+    }
+    let text = |block: &SamplingContent| match block {
+        SamplingContent::Text(text) => Some(text.text.clone()),
+        _ => None,
+    };
+    match result.content.iter().map(text).collect::<Option<Vec<_>>>() {
+        Some(texts) => result.content = vec![TextContent::new(texts.concat()).into()],
+        None => result.content.truncate(1),
+    }
 }
 
 pub(super) fn form(schema: &mut ElicitSchema, revision: Revision) {

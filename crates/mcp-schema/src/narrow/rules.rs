@@ -148,9 +148,9 @@ members! {
         tool_choice: since V2025_11_25,
         task: since V2025_11_25 until V2025_11_25,
         meta: until V2025_11_25,
-    } each messages, tools;
+    } each messages, tools first older::conversation;
     SamplingMessage { meta: since V2025_11_25 } each content;
-    CreateMessageResult {} each content;
+    CreateMessageResult {} each content first older::said;
     ToolUseContent {};
     ToolResultContent { content: is required } each content first older::used_tool_result;
     ElicitFormRequest { task: since V2025_11_25 until V2025_11_25, meta: until V2025_11_25 }

@@ -162,3 +162,29 @@ fn a_form_spells_titles_as_the_peer_reads_them() {
     let new = form(json!({ "type": "string", "oneOf": [{ "const": "s", "title": "Small" }] }));
     check::<ElicitRequest>(new, [old.clone(), old.clone(), old]);
 }
+
+#[test]
+fn several_blocks_become_what_an_older_peer_reads() {
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    let several = json!({ "role": "user", "content": [text("a"), text("b")] });
+    let one = |block: Value| json!({ "role": "user", "content": block });
+    let asked: CreateMessageRequest =
+        serde_json::from_value(json!({ "messages": [several, one(text("c"))], "maxTokens": 1 })).unwrap();
+    let mut older = asked.clone();
+    older.narrow(Revision::V2025_06_18);
+    let each: Vec<Value> = ["a", "b", "c"].into_iter().map(|block| one(text(block))).collect();
+    assert_eq!(serde_json::to_value(&older).unwrap(), json!({ "messages": each, "maxTokens": 1 }));
+    let mut newer = asked.clone();
+    newer.narrow(Revision::V2025_11_25);
+    assert_eq!(newer, asked);
+
+    let answer = |content: Value| json!({ "role": "assistant", "content": content, "model": "m" });
+    let narrowed = |content: Value| {
+        let mut answer: CreateMessageResult = serde_json::from_value(answer(content)).unwrap();
+        answer.narrow(Revision::V2025_06_18);
+        serde_json::to_value(answer).unwrap()
+    };
+    assert_eq!(narrowed(json!([text("a"), text("b")])), answer(text("ab")));
+    let image = json!({ "type": "image", "data": "", "mimeType": "image/png" });
+    assert_eq!(narrowed(json!([image, text("b")])), answer(image));
+}
