@@ -1,7 +1,7 @@
 //! The error codes that the protocol adds to those of JSON-RPC, and the data that goes with errors.
 
 use agentwire_jsonrpc::ErrorObject;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{ClientCapabilities, ElicitUrlRequest, ProtocolVersion, Range, Revision};
 
@@ -91,13 +91,15 @@ pub fn missing_resource(uri: &str, revision: Revision) -> ErrorObject {
     ErrorObject::new(code, "resource not found").with_data(&Data { uri })
 }
 
-/// What comes with [`URL_ELICITATION_REQUIRED`]: the pages to go to before another try.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct UrlElicitationRequired {
-    /// The pages.
-    pub elicitations: Vec<ElicitUrlRequest>,
+object! {
+    /// What comes with [`URL_ELICITATION_REQUIRED`]: the pages to go to before another try.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct UrlElicitationRequired {
+        /// The pages.
+        pub elicitations: Vec<ElicitUrlRequest>,
+    }
 }
 
 impl UrlElicitationRequired {
@@ -114,14 +116,16 @@ impl From<UrlElicitationRequired> for ErrorObject {
     }
 }
 
-/// What comes with [`MISSING_REQUIRED_CLIENT_CAPABILITY`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct MissingCapabilities {
-    /// The capabilities that the request takes.
-    pub required_capabilities: ClientCapabilities,
+object! {
+    /// What comes with [`MISSING_REQUIRED_CLIENT_CAPABILITY`].
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct MissingCapabilities {
+        /// The capabilities that the request takes.
+        pub required_capabilities: ClientCapabilities,
+    }
 }
 
 impl MissingCapabilities {
@@ -139,16 +143,18 @@ impl From<MissingCapabilities> for ErrorObject {
     }
 }
 
-/// What comes with [`UNSUPPORTED_PROTOCOL_VERSION`], and with `-32602` from a server of an older revision
-/// that refuses the version which `initialize` names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct UnsupportedVersion {
-    /// The versions that the server speaks.
-    pub supported: Vec<ProtocolVersion>,
-    /// The one that the client named.
-    pub requested: ProtocolVersion,
+object! {
+    /// What comes with [`UNSUPPORTED_PROTOCOL_VERSION`], and with `-32602` from a server of an older revision
+    /// that refuses the version which `initialize` names.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct UnsupportedVersion {
+        /// The versions that the server speaks.
+        pub supported: Vec<ProtocolVersion>,
+        /// The one that the client named.
+        pub requested: ProtocolVersion,
+    }
 }
 
 impl UnsupportedVersion {

@@ -1,28 +1,30 @@
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::Meta;
 use crate::wire::{is_false, null_as_default};
 
-/// Asks how what the user typed so far might go on.
-///
-/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion>.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct CompleteRequest {
-    /// What is being filled in, `ref` on the wire.
-    #[serde(rename = "ref")]
-    pub reference: CompletionReference,
-    /// The argument that is being typed.
-    pub argument: CompletionArgument,
-    /// What is filled in already. Since 2025-06-18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context: Option<CompletionContext>,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// Asks how what the user typed so far might go on.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion>.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct CompleteRequest {
+        /// What is being filled in, `ref` on the wire.
+        #[serde(rename = "ref")]
+        pub reference: CompletionReference,
+        /// The argument that is being typed.
+        pub argument: CompletionArgument,
+        /// What is filled in already. Since 2025-06-18.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub context: Option<CompletionContext>,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl CompleteRequest {
@@ -64,21 +66,23 @@ impl From<ResourceTemplateReference> for CompletionReference {
     }
 }
 
-/// Names a prompt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "type", rename = "ref/prompt")]
-#[cfg_attr(
-    feature = "schema",
-    schemars(rename = "PromptReference", transform = crate::schema::Tag("type", "ref/prompt"))
-)]
-#[non_exhaustive]
-pub struct PromptReference {
-    /// The prompt's name.
-    pub name: String,
-    /// The prompt's name for people. Since 2025-06-18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
+object! {
+    /// Names a prompt.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(tag = "type", rename = "ref/prompt")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(rename = "PromptReference", transform = crate::schema::Tag("type", "ref/prompt"))
+    )]
+    #[non_exhaustive]
+    pub struct PromptReference {
+        /// The prompt's name.
+        pub name: String,
+        /// The prompt's name for people. Since 2025-06-18.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
+    }
 }
 
 impl PromptReference {
@@ -92,19 +96,21 @@ setters!(PromptReference {
     some title: String,
 });
 
-/// Names a resource template, or one resource. Before 2025-06-18 it was called a resource reference.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "type", rename = "ref/resource")]
-#[cfg_attr(
-    feature = "schema",
-    schemars(rename = "ResourceTemplateReference", transform = crate::schema::Tag("type", "ref/resource"))
-)]
-#[non_exhaustive]
-pub struct ResourceTemplateReference {
-    /// The URI, or its template.
-    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri-template")))]
-    pub uri: String,
+object! {
+    /// Names a resource template, or one resource. Before 2025-06-18 it was called a resource reference.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(tag = "type", rename = "ref/resource")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(rename = "ResourceTemplateReference", transform = crate::schema::Tag("type", "ref/resource"))
+    )]
+    #[non_exhaustive]
+    pub struct ResourceTemplateReference {
+        /// The URI, or its template.
+        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri-template")))]
+        pub uri: String,
+    }
 }
 
 impl ResourceTemplateReference {
@@ -114,15 +120,17 @@ impl ResourceTemplateReference {
     }
 }
 
-/// The argument that is being typed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct CompletionArgument {
-    /// Its name.
-    pub name: String,
-    /// What is there so far.
-    pub value: String,
+object! {
+    /// The argument that is being typed.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct CompletionArgument {
+        /// Its name.
+        pub name: String,
+        /// What is there so far.
+        pub value: String,
+    }
 }
 
 impl CompletionArgument {
@@ -132,34 +140,38 @@ impl CompletionArgument {
     }
 }
 
-/// What is filled in already. Since 2025-06-18.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct CompletionContext {
-    /// The values of the other arguments, by their names.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "BTreeMap::is_empty")]
-    pub arguments: BTreeMap<String, String>,
+object! {
+    /// What is filled in already. Since 2025-06-18.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct CompletionContext {
+        /// The values of the other arguments, by their names.
+        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "BTreeMap::is_empty")]
+        pub arguments: BTreeMap<String, String>,
+    }
 }
 
 setters!(CompletionContext {
     set arguments: BTreeMap<String, String>,
 });
 
-/// How it might go on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CompleteResult {
-    /// The proposals.
-    pub completion: Completion,
-    /// What kind of result this is; absent means complete. Since 2026-07-28.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub result_type: Option<crate::ResultType>,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// How it might go on.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct CompleteResult {
+        /// The proposals.
+        pub completion: Completion,
+        /// What kind of result this is; absent means complete. Since 2026-07-28.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub result_type: Option<crate::ResultType>,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl CompleteResult {
@@ -174,21 +186,23 @@ setters!(CompleteResult {
     some meta: Meta,
 });
 
-/// Proposals for the value of an argument.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Completion {
-    /// The values, best first, 100 at most.
-    #[cfg_attr(feature = "schema", schemars(length(max = 100)))]
-    pub values: Vec<String>,
-    /// How many there are in all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total: Option<u64>,
-    /// Whether there are more than these.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
-    pub has_more: bool,
+object! {
+    /// Proposals for the value of an argument.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct Completion {
+        /// The values, best first, 100 at most.
+        #[cfg_attr(feature = "schema", schemars(length(max = 100)))]
+        pub values: Vec<String>,
+        /// How many there are in all.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub total: Option<u64>,
+        /// Whether there are more than these.
+        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+        pub has_more: bool,
+    }
 }
 
 impl Completion {

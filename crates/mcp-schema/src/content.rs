@@ -1,4 +1,4 @@
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::wire::{null_as_default, optional_number};
 use crate::{Icon, JsonObject, Meta, ResourceContents};
@@ -100,24 +100,26 @@ from_blocks! {
     EmbeddedResource => Resource,
 }
 
-/// Text, a `text` block.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "type", rename = "text", rename_all = "camelCase")]
-#[cfg_attr(
-    feature = "schema",
-    schemars(rename = "TextContent", transform = crate::schema::Tag("type", "text"))
-)]
-#[non_exhaustive]
-pub struct TextContent {
-    /// The text.
-    pub text: String,
-    /// For whom it is and how much it matters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Annotations>,
-    /// Attachments. Since 2025-06-18.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// Text, a `text` block.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(tag = "type", rename = "text", rename_all = "camelCase")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(rename = "TextContent", transform = crate::schema::Tag("type", "text"))
+    )]
+    #[non_exhaustive]
+    pub struct TextContent {
+        /// The text.
+        pub text: String,
+        /// For whom it is and how much it matters.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub annotations: Option<Annotations>,
+        /// Attachments. Since 2025-06-18.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl TextContent {
@@ -135,27 +137,29 @@ setters!(TextContent {
 macro_rules! media_content {
     ($( $(#[$attribute:meta])* $name:ident = $schema:tt, $tag:literal; )+) => {
         $(
-            $(#[$attribute])*
-            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-            #[serde(tag = "type", rename = $tag, rename_all = "camelCase")]
-            #[cfg_attr(
-                feature = "schema",
-                schemars(rename = $schema, transform = crate::schema::Tag("type", $tag))
-            )]
-            #[non_exhaustive]
-            pub struct $name {
-                /// The bytes in base64, with padding.
-                #[cfg_attr(feature = "schema", schemars(extend("format" = "byte")))]
-                pub data: String,
-                /// Their media type.
-                pub mime_type: String,
-                /// For whom it is and how much it matters.
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub annotations: Option<Annotations>,
-                /// Attachments. Since 2025-06-18.
-                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                pub meta: Option<Meta>,
+            object! {
+                $(#[$attribute])*
+                #[derive(Clone, Debug, PartialEq, Serialize)]
+                #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+                #[serde(tag = "type", rename = $tag, rename_all = "camelCase")]
+                #[cfg_attr(
+                    feature = "schema",
+                    schemars(rename = $schema, transform = crate::schema::Tag("type", $tag))
+                )]
+                #[non_exhaustive]
+                pub struct $name {
+                    /// The bytes in base64, with padding.
+                    #[cfg_attr(feature = "schema", schemars(extend("format" = "byte")))]
+                    pub data: String,
+                    /// Their media type.
+                    pub mime_type: String,
+                    /// For whom it is and how much it matters.
+                    #[serde(skip_serializing_if = "Option::is_none")]
+                    pub annotations: Option<Annotations>,
+                    /// Attachments. Since 2025-06-18.
+                    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                    pub meta: Option<Meta>,
+                }
             }
 
             impl $name {
@@ -180,44 +184,46 @@ media_content! {
     AudioContent = "AudioContent", "audio";
 }
 
-/// Where a resource can be read, a `resource_link` block. Since 2025-06-18.
-///
-/// It need not be among those that `resources/list` names.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "type", rename = "resource_link", rename_all = "camelCase")]
-#[cfg_attr(
-    feature = "schema",
-    schemars(rename = "ResourceLink", transform = crate::schema::Tag("type", "resource_link"))
-)]
-#[non_exhaustive]
-pub struct ResourceLink {
-    /// Where it is.
-    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-    pub uri: String,
-    /// Its name for programs.
-    pub name: String,
-    /// Its name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What it is, in words for the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Its media type.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// Its length in bytes, before any encoding.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<u64>,
-    /// Pictures to show it by. Since 2025-11-25.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-    pub icons: Vec<Icon>,
-    /// For whom it is and how much it matters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Annotations>,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// Where a resource can be read, a `resource_link` block. Since 2025-06-18.
+    ///
+    /// It need not be among those that `resources/list` names.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(tag = "type", rename = "resource_link", rename_all = "camelCase")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(rename = "ResourceLink", transform = crate::schema::Tag("type", "resource_link"))
+    )]
+    #[non_exhaustive]
+    pub struct ResourceLink {
+        /// Where it is.
+        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
+        pub uri: String,
+        /// Its name for programs.
+        pub name: String,
+        /// Its name for people.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
+        /// What it is, in words for the model.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub description: Option<String>,
+        /// Its media type.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mime_type: Option<String>,
+        /// Its length in bytes, before any encoding.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub size: Option<u64>,
+        /// Pictures to show it by. Since 2025-11-25.
+        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+        pub icons: Vec<Icon>,
+        /// For whom it is and how much it matters.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub annotations: Option<Annotations>,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl ResourceLink {
@@ -247,24 +253,26 @@ setters!(ResourceLink {
     some meta: Meta,
 });
 
-/// A resource and what is in it, a `resource` block.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "type", rename = "resource", rename_all = "camelCase")]
-#[cfg_attr(
-    feature = "schema",
-    schemars(rename = "EmbeddedResource", transform = crate::schema::Tag("type", "resource"))
-)]
-#[non_exhaustive]
-pub struct EmbeddedResource {
-    /// What is in it.
-    pub resource: ResourceContents,
-    /// For whom it is and how much it matters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Annotations>,
-    /// Attachments. Since 2025-06-18.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// A resource and what is in it, a `resource` block.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(tag = "type", rename = "resource", rename_all = "camelCase")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(rename = "EmbeddedResource", transform = crate::schema::Tag("type", "resource"))
+    )]
+    #[non_exhaustive]
+    pub struct EmbeddedResource {
+        /// What is in it.
+        pub resource: ResourceContents,
+        /// For whom it is and how much it matters.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub annotations: Option<Annotations>,
+        /// Attachments. Since 2025-06-18.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl EmbeddedResource {
@@ -279,22 +287,24 @@ setters!(EmbeddedResource {
     some meta: Meta,
 });
 
-/// For whom something is, how much it matters and how old it is. Hints, which may be false.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Annotations {
-    /// For whom it is. None means for both.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-    pub audience: Vec<Role>,
-    /// From 0, which can be left out, to 1, which is needed.
-    #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub priority: Option<f64>,
-    /// When it last changed, as ISO 8601 text. Since 2025-06-18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_modified: Option<String>,
+object! {
+    /// For whom something is, how much it matters and how old it is. Hints, which may be false.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct Annotations {
+        /// For whom it is. None means for both.
+        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+        pub audience: Vec<Role>,
+        /// From 0, which can be left out, to 1, which is needed.
+        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+        pub priority: Option<f64>,
+        /// When it last changed, as ISO 8601 text. Since 2025-06-18.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub last_modified: Option<String>,
+    }
 }
 
 setters!(Annotations {

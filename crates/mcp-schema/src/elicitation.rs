@@ -74,25 +74,27 @@ impl HasMeta for ElicitRequest {
     }
 }
 
-/// Asks the user to fill in a form.
-///
-/// It is written without `mode`, which says the same in every revision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "schema", schemars(transform = crate::schema::add_form_mode))]
-#[non_exhaustive]
-pub struct ElicitFormRequest {
-    /// Why it is asked, for the user.
-    pub message: String,
-    /// The form's fields.
-    pub requested_schema: ElicitSchema,
-    /// Asks to run it as a task. Only 2025-11-25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task: Option<TaskMetadata>,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// Asks the user to fill in a form.
+    ///
+    /// It is written without `mode`, which says the same in every revision.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::add_form_mode))]
+    #[non_exhaustive]
+    pub struct ElicitFormRequest {
+        /// Why it is asked, for the user.
+        pub message: String,
+        /// The form's fields.
+        pub requested_schema: ElicitSchema,
+        /// Asks to run it as a task. Only 2025-11-25.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub task: Option<TaskMetadata>,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl ElicitFormRequest {
@@ -107,30 +109,32 @@ setters!(ElicitFormRequest {
     some meta: Meta,
 });
 
-/// Asks the user to go to a web page, for what the client must not see. Since 2025-11-25.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "mode", rename = "url", rename_all = "camelCase")]
-#[cfg_attr(
-    feature = "schema",
-    schemars(rename = "ElicitUrlRequest", transform = crate::schema::Tag("mode", "url"))
-)]
-#[non_exhaustive]
-pub struct ElicitUrlRequest {
-    /// Why it is asked, for the user.
-    pub message: String,
-    /// The page. The client shows it in full and asks before it opens it.
-    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-    pub url: String,
-    /// Names this one, unique in its server. Only 2025-11-25, which requires it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub elicitation_id: Option<String>,
-    /// Asks to run it as a task. Only 2025-11-25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task: Option<TaskMetadata>,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// Asks the user to go to a web page, for what the client must not see. Since 2025-11-25.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(tag = "mode", rename = "url", rename_all = "camelCase")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(rename = "ElicitUrlRequest", transform = crate::schema::Tag("mode", "url"))
+    )]
+    #[non_exhaustive]
+    pub struct ElicitUrlRequest {
+        /// Why it is asked, for the user.
+        pub message: String,
+        /// The page. The client shows it in full and asks before it opens it.
+        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
+        pub url: String,
+        /// Names this one, unique in its server. Only 2025-11-25, which requires it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub elicitation_id: Option<String>,
+        /// Asks to run it as a task. Only 2025-11-25.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub task: Option<TaskMetadata>,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl ElicitUrlRequest {
@@ -146,24 +150,26 @@ setters!(ElicitUrlRequest {
     some meta: Meta,
 });
 
-/// What the user did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ElicitResult {
-    /// Whether the user agreed.
-    pub action: ElicitAction,
-    /// What the user filled in, if it was a form and was accepted: strings, numbers, booleans and, since
-    /// 2025-11-25, arrays of strings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::FormValue>>")
-    )]
-    pub content: Option<JsonObject>,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// What the user did.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct ElicitResult {
+        /// Whether the user agreed.
+        pub action: ElicitAction,
+        /// What the user filled in, if it was a form and was accepted: strings, numbers, booleans and, since
+        /// 2025-11-25, arrays of strings.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::FormValue>>")
+        )]
+        pub content: Option<JsonObject>,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl ElicitResult {
@@ -205,17 +211,19 @@ open_enum! {
     }
 }
 
-/// What the user went to a web page for is done. The server sends it. Only 2025-11-25.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ElicitationCompleteNotification {
-    /// Which one it was.
-    pub elicitation_id: String,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// What the user went to a web page for is done. The server sends it. Only 2025-11-25.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct ElicitationCompleteNotification {
+        /// Which one it was.
+        pub elicitation_id: String,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl ElicitationCompleteNotification {

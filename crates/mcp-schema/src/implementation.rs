@@ -1,32 +1,34 @@
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::wire::null_as_default;
 
-/// The name and version of a program that speaks the protocol, and how to show it to people.
-///
-/// See <https://modelcontextprotocol.io/specification/2025-11-25/schema#implementation>.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Implementation {
-    /// The name for programs.
-    pub name: String,
-    /// The name for people; the plain name where there is none. Since 2025-06-18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// The program's own version, of no fixed form.
-    pub version: String,
-    /// What the program does, in a sentence or two. Since 2025-11-25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Pictures to show it by. Since 2025-11-25.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-    pub icons: Vec<Icon>,
-    /// The program's home page. Since 2025-11-25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-    pub website_url: Option<String>,
+object! {
+    /// The name and version of a program that speaks the protocol, and how to show it to people.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/schema#implementation>.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct Implementation {
+        /// The name for programs.
+        pub name: String,
+        /// The name for people; the plain name where there is none. Since 2025-06-18.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
+        /// The program's own version, of no fixed form.
+        pub version: String,
+        /// What the program does, in a sentence or two. Since 2025-11-25.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub description: Option<String>,
+        /// Pictures to show it by. Since 2025-11-25.
+        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+        pub icons: Vec<Icon>,
+        /// The program's home page. Since 2025-11-25.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
+        pub website_url: Option<String>,
+    }
 }
 
 impl Implementation {
@@ -55,26 +57,28 @@ setters!(Implementation {
     some website_url: String,
 });
 
-/// A picture that stands for a program, a tool, a prompt or a resource. Since 2025-11-25.
-///
-/// See <https://modelcontextprotocol.io/specification/2025-11-25/basic#icons>.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Icon {
-    /// Where the picture is: an `https:` or a `data:` URI. Whoever fetches it must not trust it.
-    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-    pub src: String,
-    /// Its media type, where the source does not say it or says it wrongly.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// The sizes it is good at, each `48x48` or `any`. None means any.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-    pub sizes: Vec<String>,
-    /// The background it was drawn for. None means either.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub theme: Option<IconTheme>,
+object! {
+    /// A picture that stands for a program, a tool, a prompt or a resource. Since 2025-11-25.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic#icons>.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct Icon {
+        /// Where the picture is: an `https:` or a `data:` URI. Whoever fetches it must not trust it.
+        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
+        pub src: String,
+        /// Its media type, where the source does not say it or says it wrongly.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mime_type: Option<String>,
+        /// The sizes it is good at, each `48x48` or `any`. None means any.
+        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+        pub sizes: Vec<String>,
+        /// The background it was drawn for. None means either.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub theme: Option<IconTheme>,
+    }
 }
 
 impl Icon {

@@ -15,29 +15,31 @@ pub type InputRequests = BTreeMap<String, InputRequest>;
 /// What the client answers, under the keys of [`InputRequests`].
 pub type InputResponses = BTreeMap<String, InputResponse>;
 
-/// The server cannot answer yet. Since 2026-07-28, in place of requests from the server.
-///
-/// The client finds out what is wanted and sends its request again, under a new id, with the answers and with
-/// `request_state` as it came. At least one of the two members is there. Only `tools/call`, `prompts/get` and
-/// `resources/read` are answered like this.
-/// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct InputRequiredResult {
-    /// Always [`ResultType::InputRequired`].
-    pub result_type: ResultType,
-    /// What the client must find out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputRequestsSchema>"))]
-    pub input_requests: Option<InputRequests>,
-    /// What the server wants to see again. It means nothing to the client, and the server must not trust it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub request_state: Option<String>,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// The server cannot answer yet. Since 2026-07-28, in place of requests from the server.
+    ///
+    /// The client finds out what is wanted and sends its request again, under a new id, with the answers and with
+    /// `request_state` as it came. At least one of the two members is there. Only `tools/call`, `prompts/get` and
+    /// `resources/read` are answered like this.
+    /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct InputRequiredResult {
+        /// Always [`ResultType::InputRequired`].
+        pub result_type: ResultType,
+        /// What the client must find out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputRequestsSchema>"))]
+        pub input_requests: Option<InputRequests>,
+        /// What the server wants to see again. It means nothing to the client, and the server must not trust it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub request_state: Option<String>,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl InputRequiredResult {

@@ -28,20 +28,22 @@ open_enum! {
     }
 }
 
-/// Asks the server to send log messages from that level upwards.
-///
-/// Reading one with a level that is none fails: the server answers `-32602`.
-/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging>.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct SetLevelRequest {
-    /// The least level to send.
-    #[serde(deserialize_with = "known_level")]
-    pub level: LoggingLevel,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// Asks the server to send log messages from that level upwards.
+    ///
+    /// Reading one with a level that is none fails: the server answers `-32602`.
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging>.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct SetLevelRequest {
+        /// The least level to send.
+        #[serde(deserialize_with = "known_level")]
+        pub level: LoggingLevel,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl SetLevelRequest {
@@ -64,22 +66,24 @@ fn known_level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LoggingLeve
     }
 }
 
-/// A line of the server's log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct LoggingMessageNotification {
-    /// How grave it is.
-    pub level: LoggingLevel,
-    /// Which part of the server says it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub logger: Option<String>,
-    /// What it says, any JSON: a string, or an object with details.
-    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
-    pub data: RawJson,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// A line of the server's log.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct LoggingMessageNotification {
+        /// How grave it is.
+        pub level: LoggingLevel,
+        /// Which part of the server says it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub logger: Option<String>,
+        /// What it says, any JSON: a string, or an object with details.
+        #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
+        pub data: RawJson,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl LoggingMessageNotification {

@@ -86,25 +86,28 @@ impl<'de> Deserialize<'de> for ResourceContents {
 }
 
 macro_rules! resource_contents {
-    ($( $(#[$attribute:meta])* $name:ident { $(#[$body_attribute:meta])* $body:ident } )+) => {
+    ($( $(#[$attribute:meta])* $name:ident { $(#[doc = $body_doc:literal])* $(#[cfg_attr($($body_other:tt)*)])* $body:ident } )+) => {
         $(
-            $(#[$attribute])*
-            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-            #[serde(rename_all = "camelCase")]
-            #[non_exhaustive]
-            pub struct $name {
-                /// Where it is.
-                #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-                pub uri: String,
-                /// Its media type.
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub mime_type: Option<String>,
-                $(#[$body_attribute])*
-                pub $body: String,
-                /// Attachments. Since 2025-06-18.
-                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                pub meta: Option<Meta>,
+            object! {
+                $(#[$attribute])*
+                #[derive(Clone, Debug, PartialEq, Serialize)]
+                #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+                #[serde(rename_all = "camelCase")]
+                #[non_exhaustive]
+                pub struct $name {
+                    /// Where it is.
+                    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
+                    pub uri: String,
+                    /// Its media type.
+                    #[serde(skip_serializing_if = "Option::is_none")]
+                    pub mime_type: Option<String>,
+                    $(#[doc = $body_doc])*
+                    $(#[cfg_attr($($body_other)*)])*
+                    pub $body: String,
+                    /// Attachments. Since 2025-06-18.
+                    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                    pub meta: Option<Meta>,
+                }
             }
 
             impl $name {

@@ -1,52 +1,54 @@
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::core_tasks::TaskMetadata;
 use crate::wire::{null_as_default, one_or_many, optional_number};
 use crate::{JsonObject, Meta, Role, SamplingContent, Tool};
 
-/// Asks the client's language model. The server sends it, and the client's user may refuse.
-///
-/// See <https://modelcontextprotocol.io/specification/2025-11-25/client/sampling>.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CreateMessageRequest {
-    /// The conversation so far, oldest first.
-    pub messages: Vec<SamplingMessage>,
-    /// How many tokens the answer may have at most.
-    pub max_tokens: u64,
-    /// The system prompt that the server would like.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub system_prompt: Option<String>,
-    /// Which model the server would like.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model_preferences: Option<ModelPreferences>,
-    /// What else the client should show the model. Absent means nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub include_context: Option<IncludeContext>,
-    /// The model's temperature.
-    #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<f64>,
-    /// Texts at which the model stops.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-    pub stop_sequences: Vec<String>,
-    /// Anything that the model's provider understands.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
-    pub metadata: Option<JsonObject>,
-    /// Tools that the model may use; the server runs them. Since 2025-11-25.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<Tool>,
-    /// Whether it must use one. Since 2025-11-25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_choice: Option<ToolChoice>,
-    /// Asks to run it as a task. Only 2025-11-25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task: Option<TaskMetadata>,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// Asks the client's language model. The server sends it, and the client's user may refuse.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/sampling>.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct CreateMessageRequest {
+        /// The conversation so far, oldest first.
+        pub messages: Vec<SamplingMessage>,
+        /// How many tokens the answer may have at most.
+        pub max_tokens: u64,
+        /// The system prompt that the server would like.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub system_prompt: Option<String>,
+        /// Which model the server would like.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub model_preferences: Option<ModelPreferences>,
+        /// What else the client should show the model. Absent means nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub include_context: Option<IncludeContext>,
+        /// The model's temperature.
+        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
+        pub temperature: Option<f64>,
+        /// Texts at which the model stops.
+        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+        pub stop_sequences: Vec<String>,
+        /// Anything that the model's provider understands.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
+        pub metadata: Option<JsonObject>,
+        /// Tools that the model may use; the server runs them. Since 2025-11-25.
+        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+        pub tools: Vec<Tool>,
+        /// Whether it must use one. Since 2025-11-25.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub tool_choice: Option<ToolChoice>,
+        /// Asks to run it as a task. Only 2025-11-25.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub task: Option<TaskMetadata>,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl CreateMessageRequest {
@@ -82,20 +84,22 @@ setters!(CreateMessageRequest {
     some meta: Meta,
 });
 
-/// One message of the conversation with the model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct SamplingMessage {
-    /// Who says it.
-    pub role: Role,
-    /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
-    #[serde(with = "one_or_many")]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::OneOrMany<SamplingContent>"))]
-    pub content: Vec<SamplingContent>,
-    /// Attachments. Since 2025-11-25.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// One message of the conversation with the model.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct SamplingMessage {
+        /// Who says it.
+        pub role: Role,
+        /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
+        #[serde(with = "one_or_many")]
+        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::OneOrMany<SamplingContent>"))]
+        pub content: Vec<SamplingContent>,
+        /// Attachments. Since 2025-11-25.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl SamplingMessage {
@@ -120,26 +124,28 @@ setters!(SamplingMessage {
     some meta: Meta,
 });
 
-/// What the model said.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CreateMessageResult {
-    /// Who says it: the model.
-    pub role: Role,
-    /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
-    #[serde(with = "one_or_many")]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::OneOrMany<SamplingContent>"))]
-    pub content: Vec<SamplingContent>,
-    /// Which model it was.
-    pub model: String,
-    /// Why it stopped, if that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop_reason: Option<StopReason>,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// What the model said.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct CreateMessageResult {
+        /// Who says it: the model.
+        pub role: Role,
+        /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
+        #[serde(with = "one_or_many")]
+        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::OneOrMany<SamplingContent>"))]
+        pub content: Vec<SamplingContent>,
+        /// Which model it was.
+        pub model: String,
+        /// Why it stopped, if that is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub stop_reason: Option<StopReason>,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl CreateMessageResult {
@@ -161,27 +167,29 @@ setters!(CreateMessageResult {
     some meta: Meta,
 });
 
-/// Which model the server would like. The client decides.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ModelPreferences {
-    /// Names, best first.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-    pub hints: Vec<ModelHint>,
-    /// How much a low price matters, from 0 to 1.
-    #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub cost_priority: Option<f64>,
-    /// How much a quick answer matters, from 0 to 1.
-    #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub speed_priority: Option<f64>,
-    /// How much a clever answer matters, from 0 to 1.
-    #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub intelligence_priority: Option<f64>,
+object! {
+    /// Which model the server would like. The client decides.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct ModelPreferences {
+        /// Names, best first.
+        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+        pub hints: Vec<ModelHint>,
+        /// How much a low price matters, from 0 to 1.
+        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+        pub cost_priority: Option<f64>,
+        /// How much a quick answer matters, from 0 to 1.
+        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+        pub speed_priority: Option<f64>,
+        /// How much a clever answer matters, from 0 to 1.
+        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+        pub intelligence_priority: Option<f64>,
+    }
 }
 
 setters!(ModelPreferences {
@@ -191,14 +199,16 @@ setters!(ModelPreferences {
     some intelligence_priority: f64,
 });
 
-/// A model, or a family of them, by a part of its name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ModelHint {
-    /// The part of the name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+object! {
+    /// A model, or a family of them, by a part of its name.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct ModelHint {
+        /// The part of the name.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+    }
 }
 
 impl ModelHint {
@@ -208,14 +218,16 @@ impl ModelHint {
     }
 }
 
-/// Whether the model must use a tool. Since 2025-11-25.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ToolChoice {
-    /// Absent means `auto`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<ToolChoiceMode>,
+object! {
+    /// Whether the model must use a tool. Since 2025-11-25.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct ToolChoice {
+        /// Absent means `auto`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mode: Option<ToolChoiceMode>,
+    }
 }
 
 setters!(ToolChoice {

@@ -1,5 +1,5 @@
 use agentwire_jsonrpc::RawJson;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::wire::{is_false, null_as_default};
 use crate::{AudioContent, ContentBlock, ImageContent, JsonObject, Meta, TextContent};
@@ -80,25 +80,27 @@ from_blocks! {
     ToolResultContent => ToolResult,
 }
 
-/// The model wants a tool to be used, a `tool_use` block. Since 2025-11-25.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "type", rename = "tool_use", rename_all = "camelCase")]
-#[cfg_attr(
-    feature = "schema",
-    schemars(rename = "ToolUseContent", transform = crate::schema::Tag("type", "tool_use"))
-)]
-#[non_exhaustive]
-pub struct ToolUseContent {
-    /// Names this use; the result says it again.
-    pub id: String,
-    /// The tool's name.
-    pub name: String,
-    /// The tool's arguments.
-    pub input: JsonObject,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// The model wants a tool to be used, a `tool_use` block. Since 2025-11-25.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(tag = "type", rename = "tool_use", rename_all = "camelCase")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(rename = "ToolUseContent", transform = crate::schema::Tag("type", "tool_use"))
+    )]
+    #[non_exhaustive]
+    pub struct ToolUseContent {
+        /// Names this use; the result says it again.
+        pub id: String,
+        /// The tool's name.
+        pub name: String,
+        /// The tool's arguments.
+        pub input: JsonObject,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl ToolUseContent {
@@ -112,31 +114,33 @@ setters!(ToolUseContent {
     some meta: Meta,
 });
 
-/// What came of using a tool, a `tool_result` block. Since 2025-11-25.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "type", rename = "tool_result", rename_all = "camelCase")]
-#[cfg_attr(
-    feature = "schema",
-    schemars(rename = "ToolResultContent", transform = crate::schema::Tag("type", "tool_result"))
-)]
-#[non_exhaustive]
-pub struct ToolResultContent {
-    /// Which use it was.
-    pub tool_use_id: String,
-    /// The answer for the model.
-    #[serde(default, deserialize_with = "null_as_default")]
-    pub content: Vec<ContentBlock>,
-    /// The answer for programs, an object.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
-    pub structured_content: Option<RawJson>,
-    /// Whether the tool failed.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
-    pub is_error: bool,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// What came of using a tool, a `tool_result` block. Since 2025-11-25.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(tag = "type", rename = "tool_result", rename_all = "camelCase")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(rename = "ToolResultContent", transform = crate::schema::Tag("type", "tool_result"))
+    )]
+    #[non_exhaustive]
+    pub struct ToolResultContent {
+        /// Which use it was.
+        pub tool_use_id: String,
+        /// The answer for the model.
+        #[serde(default, deserialize_with = "null_as_default")]
+        pub content: Vec<ContentBlock>,
+        /// The answer for programs, an object.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
+        pub structured_content: Option<RawJson>,
+        /// Whether the tool failed.
+        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+        pub is_error: bool,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl ToolResultContent {

@@ -69,17 +69,19 @@ setters!(MultiSelectSchema {
     set default_value: Vec<String>,
 });
 
-/// One of the choices.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Choice {
-    /// What is sent when it is chosen.
-    #[serde(rename = "const")]
-    pub value: String,
-    /// What is shown; the value where there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
+object! {
+    /// One of the choices.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct Choice {
+        /// What is sent when it is chosen.
+        #[serde(rename = "const")]
+        pub value: String,
+        /// What is shown; the value where there is none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
+    }
 }
 
 impl Choice {

@@ -37,20 +37,22 @@ setters!(SubscriptionFilter {
     set other: JsonObject,
 });
 
-/// Asks to hear of changes for as long as the request is open. Since 2026-07-28.
-///
-/// The server says first what it agreed to, in a [`SubscriptionsAcknowledgedNotification`]; each notification
-/// names the request in its `_meta`. The answer comes when the server ends it. See
-/// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/subscriptions>.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct SubscriptionsListenRequest {
-    /// What to hear of.
-    pub notifications: SubscriptionFilter,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// Asks to hear of changes for as long as the request is open. Since 2026-07-28.
+    ///
+    /// The server says first what it agreed to, in a [`SubscriptionsAcknowledgedNotification`]; each notification
+    /// names the request in its `_meta`. The answer comes when the server ends it. See
+    /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/subscriptions>.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct SubscriptionsListenRequest {
+        /// What to hear of.
+        pub notifications: SubscriptionFilter,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl SubscriptionsListenRequest {
@@ -64,18 +66,20 @@ setters!(SubscriptionsListenRequest {
     some meta: Meta,
 });
 
-/// The server ended a subscription in good order; which one stands in its `_meta`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SubscriptionsListenResult {
-    /// What kind of result this is; absent means complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub result_type: Option<ResultType>,
-    /// Attachments, a [`SubscriptionsListenResultMeta`] among them.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// The server ended a subscription in good order; which one stands in its `_meta`.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct SubscriptionsListenResult {
+        /// What kind of result this is; absent means complete.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub result_type: Option<ResultType>,
+        /// Attachments, a [`SubscriptionsListenResultMeta`] among them.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl SubscriptionsListenResult {
@@ -91,16 +95,18 @@ setters!(SubscriptionsListenResult {
     some meta: Meta,
 });
 
-/// What the server agreed to tell on a subscription, before anything else is said on it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct SubscriptionsAcknowledgedNotification {
-    /// What was asked for, without what the server does not offer.
-    pub notifications: SubscriptionFilter,
-    /// Attachments, a [`NotificationMeta`] among them.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// What the server agreed to tell on a subscription, before anything else is said on it.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct SubscriptionsAcknowledgedNotification {
+        /// What was asked for, without what the server does not offer.
+        pub notifications: SubscriptionFilter,
+        /// Attachments, a [`NotificationMeta`] among them.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl SubscriptionsAcknowledgedNotification {

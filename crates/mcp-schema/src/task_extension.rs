@@ -44,29 +44,31 @@ impl TaskStatus {
     }
 }
 
-/// A task and how it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Task {
-    /// Its name, which the server chose, so that nobody can guess it.
-    pub task_id: String,
-    /// How it stands.
-    pub status: TaskStatus,
-    /// The same for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status_message: Option<String>,
-    /// When it was created, in ISO 8601.
-    pub created_at: String,
-    /// When it last changed, in ISO 8601.
-    pub last_updated_at: String,
-    /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
-    #[cfg_attr(feature = "schema", schemars(extend("x-nullable" = true)))]
-    pub ttl_ms: Option<u64>,
-    /// How many milliseconds to wait between two questions about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub poll_interval_ms: Option<u64>,
+object! {
+    /// A task and how it stands.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct Task {
+        /// Its name, which the server chose, so that nobody can guess it.
+        pub task_id: String,
+        /// How it stands.
+        pub status: TaskStatus,
+        /// The same for people.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub status_message: Option<String>,
+        /// When it was created, in ISO 8601.
+        pub created_at: String,
+        /// When it last changed, in ISO 8601.
+        pub last_updated_at: String,
+        /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
+        #[cfg_attr(feature = "schema", schemars(extend("x-nullable" = true)))]
+        pub ttl_ms: Option<u64>,
+        /// How many milliseconds to wait between two questions about it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub poll_interval_ms: Option<u64>,
+    }
 }
 
 impl Task {
@@ -123,17 +125,19 @@ setters!(CreateTaskResult {
 macro_rules! task_requests {
     ($( $(#[$attribute:meta])* $request:ident; )+) => {
         $(
-            $(#[$attribute])*
-            #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-            #[serde(rename_all = "camelCase")]
-            #[non_exhaustive]
-            pub struct $request {
-                /// Which task.
-                pub task_id: String,
-                /// Attachments.
-                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                pub meta: Option<Meta>,
+            object! {
+                $(#[$attribute])*
+                #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+                #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+                #[serde(rename_all = "camelCase")]
+                #[non_exhaustive]
+                pub struct $request {
+                    /// Which task.
+                    pub task_id: String,
+                    /// Attachments.
+                    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                    pub meta: Option<Meta>,
+                }
             }
 
             impl $request {
@@ -159,20 +163,22 @@ task_requests! {
     CancelTaskRequest;
 }
 
-/// Answers some of what a task asks. Answers under other keys mean nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct UpdateTaskRequest {
-    /// Which task.
-    pub task_id: String,
-    /// The answers, under the keys of its `input_requests`.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::InputResponsesSchema"))]
-    pub input_responses: InputResponses,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// Answers some of what a task asks. Answers under other keys mean nothing.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct UpdateTaskRequest {
+        /// Which task.
+        pub task_id: String,
+        /// The answers, under the keys of its `input_requests`.
+        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::InputResponsesSchema"))]
+        pub input_responses: InputResponses,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl UpdateTaskRequest {

@@ -50,43 +50,47 @@ impl TaskStatus {
     }
 }
 
-/// Asks that a request be run as a task; the member `task` of the request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct TaskMetadata {
-    /// For how many milliseconds to keep it from its creation on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ttl: Option<u64>,
+object! {
+    /// Asks that a request be run as a task; the member `task` of the request.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct TaskMetadata {
+        /// For how many milliseconds to keep it from its creation on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub ttl: Option<u64>,
+    }
 }
 
 setters!(TaskMetadata {
     some ttl: u64,
 });
 
-/// A task and how it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Task {
-    /// Its name, which whoever runs it chose, so that nobody can guess it.
-    pub task_id: String,
-    /// How it stands.
-    pub status: TaskStatus,
-    /// The same for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status_message: Option<String>,
-    /// When it was created, in ISO 8601.
-    pub created_at: String,
-    /// When its status last changed, in ISO 8601.
-    pub last_updated_at: String,
-    /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
-    #[cfg_attr(feature = "schema", schemars(extend("x-nullable" = true)))]
-    pub ttl: Option<u64>,
-    /// How many milliseconds to wait between two questions about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub poll_interval: Option<u64>,
+object! {
+    /// A task and how it stands.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct Task {
+        /// Its name, which whoever runs it chose, so that nobody can guess it.
+        pub task_id: String,
+        /// How it stands.
+        pub status: TaskStatus,
+        /// The same for people.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub status_message: Option<String>,
+        /// When it was created, in ISO 8601.
+        pub created_at: String,
+        /// When its status last changed, in ISO 8601.
+        pub last_updated_at: String,
+        /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
+        #[cfg_attr(feature = "schema", schemars(extend("x-nullable" = true)))]
+        pub ttl: Option<u64>,
+        /// How many milliseconds to wait between two questions about it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub poll_interval: Option<u64>,
+    }
 }
 
 impl Task {
@@ -113,16 +117,18 @@ setters!(Task {
     some poll_interval: u64,
 });
 
-/// The request runs as this task. It comes in place of the request's own result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct CreateTaskResult {
-    /// The task.
-    pub task: Task,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// The request runs as this task. It comes in place of the request's own result.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct CreateTaskResult {
+        /// The task.
+        pub task: Task,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl CreateTaskResult {
@@ -139,17 +145,19 @@ setters!(CreateTaskResult {
 macro_rules! task_requests {
     ($( $(#[$attribute:meta])* $request:ident; )+) => {
         $(
-            $(#[$attribute])*
-            #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-            #[serde(rename_all = "camelCase")]
-            #[non_exhaustive]
-            pub struct $request {
-                /// Which task.
-                pub task_id: String,
-                /// Attachments.
-                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                pub meta: Option<Meta>,
+            object! {
+                $(#[$attribute])*
+                #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+                #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+                #[serde(rename_all = "camelCase")]
+                #[non_exhaustive]
+                pub struct $request {
+                    /// Which task.
+                    pub task_id: String,
+                    /// Attachments.
+                    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                    pub meta: Option<Meta>,
+                }
             }
 
             impl $request {
@@ -247,17 +255,19 @@ impl GetTaskPayloadResult {
     }
 }
 
-/// Asks for the tasks that there are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ListTasksRequest {
-    /// Where the page begins; the first one without.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// Asks for the tasks that there are.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub struct ListTasksRequest {
+        /// Where the page begins; the first one without.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cursor: Option<Cursor>,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 setters!(ListTasksRequest {
@@ -265,20 +275,22 @@ setters!(ListTasksRequest {
     some meta: Meta,
 });
 
-/// A page of the tasks that there are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ListTasksResult {
-    /// The tasks.
-    pub tasks: Vec<Task>,
-    /// Where the next page begins; none on the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<Cursor>,
-    /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+object! {
+    /// A page of the tasks that there are.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct ListTasksResult {
+        /// The tasks.
+        pub tasks: Vec<Task>,
+        /// Where the next page begins; none on the last one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub next_cursor: Option<Cursor>,
+        /// Attachments.
+        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+        pub meta: Option<Meta>,
+    }
 }
 
 impl ListTasksResult {
@@ -305,14 +317,16 @@ impl Paginated for ListTasksRequest {
     }
 }
 
-/// Names the task that a message is about, in its `_meta`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct RelatedTaskMetadata {
-    /// The task.
-    pub task_id: String,
+object! {
+    /// Names the task that a message is about, in its `_meta`.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    pub struct RelatedTaskMetadata {
+        /// The task.
+        pub task_id: String,
+    }
 }
 
 impl RelatedTaskMetadata {

@@ -3,6 +3,8 @@
 
 mod number;
 mod object;
+#[macro_use]
+mod object_only;
 pub(crate) mod one_or_many;
 #[macro_use]
 mod open_enum;
@@ -15,5 +17,6 @@ mod tagged;
 
 pub(crate) use number::{number, optional_number, time_to_live};
 pub(crate) use object::{borrowed_object, encode_object, object};
+pub(crate) use object_only::ObjectOnly;
 pub(crate) use optional::{is_false, null_as_default, rare};
 pub(crate) use tagged::{Tagged, read_tagged, unknown_variant, write_tag_first};

@@ -88,3 +88,20 @@ fn the_data_of_errors_is_typed() {
     assert_eq!(refusal.supported[0].revision(), Some(Revision::V2024_11_05));
     assert_eq!(refusal.supported[1].revision(), None);
 }
+
+/// Derived code would take an array for a struct whose members come by position.
+#[test]
+fn a_list_is_no_object() {
+    fn refused<T: serde::de::DeserializeOwned + std::fmt::Debug>(text: &str) {
+        let read: Result<T, _> = serde_json::from_str(text);
+        assert!(read.is_err(), "{read:?}");
+    }
+    refused::<SetLevelRequest>(r#"["info", null]"#);
+    refused::<ElicitResult>(r#"["accept", {}, null]"#);
+    refused::<Root>(r#"["file:///", "n", null]"#);
+    refused::<ListToolsRequest>("[null, null]");
+    refused::<ListToolsResult>("[[], null, null]");
+    refused::<TextContent>(r#"["t", null, null]"#);
+    refused::<CompletionArgument>(r#"["a", "b"]"#);
+    refused::<InitializeRequest>(r#"["2025-11-25", {}, ["name", "1"], null]"#);
+}
