@@ -14,7 +14,7 @@ tagged_union! {
         "image" => Image(Box<ImageContent>) from ImageContent,
         /// Sound; in prompts only where the agent has the capability `session.prompt.audio`.
         "audio" => Audio(Box<AudioContent>) from AudioContent,
-        /// A pointer to something that the receiver may be able to read. Every agent takes it.
+        /// A pointer to something that can perhaps be read by whoever gets it. Every agent takes it.
         "resource_link" => ResourceLink(Box<ResourceLink>) from ResourceLink,
         /// A resource with its contents; in prompts only where the agent has the capability
         /// `session.prompt.embeddedContext`.

@@ -29,7 +29,7 @@ object! {
 object! {
     /// `auth/status_update`: the status is another one now. It says what an answer to `auth/status` would.
     ///
-    /// An agent with the capability `auth.status` may send it at any time after `initialize`. A draft.
+    /// An agent with the capability `auth.status` sends it whenever it likes once it has been initialized. A draft.
     AuthStatusUpdateNotification {
         /// Whether sessions can begin. Programs decide on this alone.
         required state: AuthState,

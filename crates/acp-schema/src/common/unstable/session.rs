@@ -129,7 +129,7 @@ object! {
 macro_rules! session_types {
     () => {
         $crate::wire::object! {
-            /// `session/status`: whether the agent has a session in memory. Nothing changes by asking.
+            /// `session/status`: whether a session is loaded at the moment, and what goes on in it. Nothing changes by asking.
             ///
             /// Only where the agent has the capability `status` for sessions. A draft.
             SessionStatusRequest {
