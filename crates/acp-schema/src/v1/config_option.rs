@@ -105,7 +105,7 @@ impl Serialize for SessionConfigSelectOptions {
 
 impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let list: Vec<Fields> = Vec::deserialize(deserializer)?;
+        let list: Vec<Fields<'de>> = Vec::deserialize(deserializer)?;
         if list.first().is_some_and(|first| first.contains("group")) {
             list.iter().map(Fields::decode).collect::<Result<_, _>>().map(Self::Grouped)
         } else {

@@ -102,7 +102,7 @@ impl From<Vec<SessionConfigSelectGroup>> for SessionConfigSelectOptions {
 
 impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let list: Vec<Fields> = Vec::deserialize(deserializer)?;
+        let list: Vec<Fields<'de>> = Vec::deserialize(deserializer)?;
         if list.first().is_some_and(|first| first.contains("groupId")) {
             list.iter().map(Fields::decode).collect::<Result<_, _>>().map(Self::Grouped)
         } else {

@@ -9,6 +9,8 @@ use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::undecoded::Undecoded;
+
 /// A string that borrows from the input where it can; `Cow` on its own always copies.
 pub(crate) struct Text<'de>(Cow<'de, str>);
 
@@ -61,19 +63,16 @@ impl<'de> Deserialize<'de> for Text<'de> {
 }
 
 /// The members of an object in their order, each still JSON text, so that a look at one key can decide what
-/// the others are decoded as, without a `Value` in between.
-pub(crate) struct Fields(Vec<(String, Box<RawValue>)>);
+/// the others are decoded as, without a `Value` in between. Nothing is copied that the input can lend.
+pub(crate) struct Fields<'de>(Vec<(Text<'de>, Cow<'de, RawValue>)>);
 
-impl Fields {
+impl<'de> Fields<'de> {
     /// Reads what is left of an object of which `key` has already been taken.
-    pub(crate) fn collect<'de, A: MapAccess<'de>>(
-        key: Option<Text<'de>>,
-        mut map: A,
-    ) -> Result<Self, A::Error> {
+    pub(crate) fn collect<A: MapAccess<'de>>(key: Option<Text<'de>>, mut map: A) -> Result<Self, A::Error> {
         let mut members = Vec::new();
         let mut next = key;
         while let Some(key) = next {
-            members.push((key.into_string(), map.next_value()?));
+            members.push((key, map.next_value_seed(Undecoded)?));
             next = map.next_key()?;
         }
         Ok(Self(members))
@@ -81,12 +80,17 @@ impl Fields {
 
     /// Whether there is such a member, whatever its value.
     pub(crate) fn contains(&self, key: &str) -> bool {
-        self.0.iter().any(|(name, _)| name == key)
+        self.0.iter().any(|(name, _)| name.as_str() == key)
     }
 
-    /// Decodes one member; none where it is missing.
+    /// Decodes one member; none where it is missing. One that is there twice is an error: readers differ in which of
+    /// the two they believe.
     pub(crate) fn member<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, serde_json::Error> {
-        let Some((_, value)) = self.0.iter().find(|(name, _)| name == key) else { return Ok(None) };
+        let mut named = self.0.iter().filter(|(name, _)| name.as_str() == key);
+        let Some((_, value)) = named.next() else { return Ok(None) };
+        if named.next().is_some() {
+            return Err(serde_json::Error::custom(format_args!("duplicate field `{key}`")));
+        }
         serde_json::from_str(value.get()).map(Some)
     }
 
@@ -97,8 +101,9 @@ impl Fields {
 
     /// Takes out one member that must be a string; none where it is missing.
     pub(crate) fn take_text(&mut self, key: &str) -> Result<Option<String>, serde_json::Error> {
-        let Some(at) = self.0.iter().position(|(name, _)| name == key) else { return Ok(None) };
-        serde_json::from_str(self.0.remove(at).1.get()).map(Some)
+        let text = self.member(key)?;
+        self.0.retain(|(name, _)| name.as_str() != key);
+        Ok(text)
     }
 
     /// The object, for whatever wants to be decoded from one.
@@ -122,7 +127,7 @@ impl Fields {
 
 /// Notes which members a struct names.
 struct Named<'de, 'n> {
-    fields: &'de Fields,
+    fields: &'de Fields<'de>,
     named: &'n mut &'static [&'static str],
 }
 
@@ -149,18 +154,18 @@ impl<'de> Deserializer<'de> for Named<'de, '_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Fields {
+impl<'de> Deserialize<'de> for Fields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct FieldsVisitor;
 
         impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields;
+            type Value = Fields<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
                 let first = map.next_key()?;
                 Fields::collect(first, map)
             }

@@ -335,7 +335,7 @@ macro_rules! object {
                 #[serde(rename_all = "camelCase")]
                 struct Own { $($own)* }
 
-                let fields = <$crate::wire::fields::Fields as serde::Deserialize>::deserialize(deserializer)?;
+                let fields = <$crate::wire::fields::Fields<'_> as serde::Deserialize>::deserialize(deserializer)?;
                 let (own, others) = fields.split().map_err(serde::de::Error::custom)?;
                 let Own { $($member),* } = own;
                 let $union = others.decode().map_err(serde::de::Error::custom)?;

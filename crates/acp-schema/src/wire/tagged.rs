@@ -4,11 +4,12 @@
 //! and we always write it first. Then what follows is decoded straight into the variant's struct; only when it comes
 //! later are the members collected, as undecoded text.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
+use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
+use serde::de::{DeserializeOwned, DeserializeSeed, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::Value;
@@ -48,7 +49,7 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
         let first: Option<Text<'de>> = map.next_key()?;
         if first.as_ref().is_some_and(|key| key.as_str() == T::KEY) {
             let tag: Text<'de> = map.next_value()?;
-            return T::decode(tag.as_str(), MapAccessDeserializer::new(map));
+            return T::decode(tag.as_str(), MapAccessDeserializer::new(Untagged { map, key: T::KEY }));
         }
         let mut fields = Fields::collect(first, map)?;
         let tag = fields.take_text(T::KEY).map_err(A::Error::custom)?;
@@ -57,6 +58,36 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
             None => T::decode_untagged(fields.deserializer()),
         }
         .map_err(A::Error::custom)
+    }
+}
+
+/// The members behind the tag. A second tag is an error: readers differ in which of two they believe, and what one of
+/// them takes for a refusal must not be another's consent.
+struct Untagged<A> {
+    map: A,
+    key: &'static str,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Untagged<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        let Some(key) = self.map.next_key::<Text<'de>>()? else { return Ok(None) };
+        if key.as_str() == self.key {
+            return Err(A::Error::duplicate_field(self.key));
+        }
+        match key.into_cow() {
+            Cow::Borrowed(key) => seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some),
+            Cow::Owned(key) => seed.deserialize(key.into_deserializer()).map(Some),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.map.size_hint()
     }
 }
 

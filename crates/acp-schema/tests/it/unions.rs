@@ -86,3 +86,22 @@ fn words_are_kept() {
     assert_eq!(ToolKind::from("teleport").as_str(), "teleport");
     assert!(!PermissionOptionKind::from("allow_forever").allows());
 }
+
+/// Readers differ in which of two they believe, so what one takes for a refusal could be another's consent.
+#[test]
+fn a_tag_stands_once() {
+    fn refused<T: serde::de::DeserializeOwned + std::fmt::Debug>(text: &str) {
+        let read: Result<T, _> = serde_json::from_str(text);
+        assert!(read.as_ref().is_err_and(|error| error.to_string().contains("duplicate field")), "{read:?}");
+    }
+    refused::<RequestPermissionResponse>(
+        r#"{"outcome":{"outcome":"selected","outcome":"cancelled","optionId":"x"}}"#,
+    );
+    refused::<CreateElicitationResponse>(r#"{"action":"accept","action":"decline","content":{}}"#);
+    refused::<ContentBlock>(r#"{"type":"text","text":"t","type":"image"}"#);
+    refused::<ContentBlock>(r#"{"text":"t","type":"text","type":"image"}"#);
+    #[cfg(feature = "v2")]
+    refused::<agentwire_acp_schema::v2::RequestPermissionResponse>(
+        r#"{"outcome":{"outcome":"selected","outcome":"cancelled","optionId":"x"}}"#,
+    );
+}

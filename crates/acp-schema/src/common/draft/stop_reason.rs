@@ -46,7 +46,7 @@ impl IdleStopReason {
     }
 
     /// Reads it from an object that has members of its own beside it. One that is malformed counts as not told.
-    pub(crate) fn read(fields: &Fields, own_members: &[&str]) -> Option<Self> {
+    pub(crate) fn read(fields: &Fields<'_>, own_members: &[&str]) -> Option<Self> {
         let word: String = fields.member(KEY).ok()??;
         match word.as_str() {
             "end_turn" => Some(Self::EndTurn),
