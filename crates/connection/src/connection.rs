@@ -18,7 +18,7 @@ use crate::queue::{Kind, Queue, Transmit};
 /// Nothing here reads, writes, waits or looks at a clock. The methods are of four kinds:
 ///
 /// - *input*: [`handle_frame`](Self::handle_frame), [`handle_abandon`](Self::handle_abandon),
-///   [`handle_timeout`](Self::handle_timeout), [`handle_end`](Self::handle_end);
+///   [`handle_failure`](Self::handle_failure), [`handle_timeout`](Self::handle_timeout), [`handle_end`](Self::handle_end);
 /// - *output*: [`poll_event`](Self::poll_event), [`poll_transmit`](Self::poll_transmit),
 ///   [`poll_timeout`](Self::poll_timeout);
 /// - *mutators*: [`call`](Self::call), [`notify`](Self::notify), [`answer`](Self::answer),
@@ -72,6 +72,14 @@ impl Connection {
                 self.events.push_back(Event::Cancelled(owed));
             }
         }
+    }
+
+    /// Takes the news that the request with this id gets no answer, because what carried it failed. If it is a
+    /// call of ours that waits, it is over. The peer is not told: it may never have heard of it.
+    pub fn handle_failure(&mut self, id: &RequestId) -> Option<CallId> {
+        let call = self.take_call(id)?;
+        self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Failed) });
+        Some(call)
     }
 
     /// Takes the time: calls whose deadline has come fail, and the peer is told.

@@ -71,6 +71,9 @@ pub enum CallFailure {
     /// No answer came in time. The peer was told that it is no longer waited for.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
+    /// What carried the call failed, and the connection goes on. What it was is for the transport to say.
+    #[error("what carried the call failed")]
+    Failed,
     /// The connection ended first.
     #[error("the connection closed before the answer came")]
     Closed,

@@ -184,11 +184,14 @@ impl<R: DeserializeOwned> Future for Call<R> {
                     None => Ok(result),
                 }
             }
-            Err(failure) => {
+            Err((failure, fault)) => {
                 if let (CallFailure::TimedOut(_), Some(hook)) = (&failure, this.on_drop.take()) {
                     hook();
                 }
-                Err(CallError::from_failure(failure, this.method.clone(), closed))
+                Err(match fault {
+                    Some(fault) => CallError::Failed { method: this.method.clone(), fault },
+                    None => CallError::from_failure(failure, this.method.clone(), closed),
+                })
             }
         })
     }

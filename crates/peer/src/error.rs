@@ -42,6 +42,17 @@ pub enum CallError {
         /// How long was waited.
         after: Duration,
     },
+    /// The transport could not carry the call, and goes on; see
+    /// [`Packet::Failed`](agentwire_transport::Packet::Failed).
+    #[error("{method}: {fault}")]
+    #[non_exhaustive]
+    Failed {
+        /// What was called.
+        method: ByteString,
+        /// What failed, which can be asked for its type.
+        #[source]
+        fault: Arc<Fault>,
+    },
     /// The peer answered with an error.
     #[error("{method}: the peer refused: {error}")]
     #[non_exhaustive]

@@ -5,7 +5,8 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use agentwire_connection::{CallFailure, CallId, Connection, Event, OwedId};
-use agentwire_jsonrpc::{Encoder, RawJson};
+use agentwire_jsonrpc::{Encoder, RawJson, RequestId};
+use agentwire_transport::Fault;
 use serde::Serialize;
 use slab::Slab;
 
@@ -104,8 +105,13 @@ pub(crate) enum Drive {
 pub(crate) struct Slot {
     waker: Option<Waker>,
     outcome: Option<Result<RawJson, CallFailure>>,
+    /// What the transport said of a call that it could not carry.
+    fault: Option<Arc<Fault>>,
     pub(crate) progress: Option<ProgressHook>,
 }
+
+/// The result of a call, or why it has none, with the transport's fault where there is one.
+pub(crate) type Outcome = Result<RawJson, (CallFailure, Option<Arc<Fault>>)>;
 
 /// Hears the params of each progress notification on a call.
 pub(crate) type ProgressHook = Box<dyn FnMut(RawJson) + Send>;
@@ -249,9 +255,10 @@ impl State {
         self.answers.insert(call, Slot { progress, ..Slot::default() });
     }
 
-    pub(crate) fn poll_slot(&mut self, call: CallId, waker: &Waker) -> Poll<Result<RawJson, CallFailure>> {
+    /// The outcome of a call, and the transport's fault where that is why it failed.
+    pub(crate) fn poll_slot(&mut self, call: CallId, waker: &Waker) -> Poll<Outcome> {
         let Some(slot) = self.answers.get_mut(&call) else {
-            return Poll::Ready(Err(CallFailure::Closed));
+            return Poll::Ready(Err((CallFailure::Closed, None)));
         };
         if slot.outcome.is_none() {
             match &mut slot.waker {
@@ -263,10 +270,11 @@ impl State {
         let slot = self.answers.remove(&call);
         let outcome = slot.and_then(|mut slot| {
             let outcome = slot.outcome.take();
+            let fault = slot.fault.take();
             self.litter.push(Litter::Slot(slot));
-            outcome
+            Some(outcome?.map_err(|failure| (failure, fault)))
         });
-        Poll::Ready(outcome.unwrap_or(Err(CallFailure::Closed)))
+        Poll::Ready(outcome.unwrap_or(Err((CallFailure::Closed, None))))
     }
 
     /// Whether there is a call with this id.
@@ -290,6 +298,13 @@ impl State {
             _ => None,
         };
         (slot, waker)
+    }
+
+    /// The transport could not carry a request of ours.
+    pub(crate) fn fail(&mut self, id: &RequestId, fault: Arc<Fault>) {
+        if let Some(slot) = self.connection.handle_failure(id).and_then(|call| self.answers.get_mut(&call)) {
+            slot.fault = Some(fault);
+        }
     }
 
     pub(crate) fn settle(&mut self, call: CallId, outcome: Result<RawJson, CallFailure>) -> Option<Waker> {

@@ -203,6 +203,7 @@ where
                     wanted = self.update(cx, |state| match packet {
                         Packet::Frame { frame, .. } => state.connection.handle_frame(now, frame),
                         Packet::Abandon(id) => state.connection.handle_abandon(&id),
+                        Packet::Failed { id, fault } => state.fail(&id, fault),
                         _ => {}
                     });
                 }

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use agentwire_jsonrpc::{Frame, Message, RequestId};
 use bytestring::ByteString;
 use futures::{Sink, Stream};
@@ -5,7 +7,7 @@ use futures::{Sink, Stream};
 use crate::Fault;
 
 /// What a transport moves.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Packet {
     /// A frame of JSON-RPC.
@@ -19,6 +21,14 @@ pub enum Packet {
     /// Whoever sent the request with this id no longer waits for its answer, and cannot be told anything.
     /// A transport on which callers cannot leave one by one, such as stdio, neither sends nor makes it.
     Abandon(RequestId),
+    /// Our request with this id gets no answer, because what carried it failed. The transport goes on.
+    /// A transport whose requests share one fate, such as stdio, ends instead, and never makes it.
+    Failed {
+        /// The request.
+        id: RequestId,
+        /// What failed.
+        fault: Arc<Fault>,
+    },
 }
 
 impl Packet {
@@ -40,7 +50,23 @@ impl Packet {
                 frame.write(&mut text);
                 Some(String::from_utf8(text).expect("frames are written as UTF-8"))
             }
-            Self::Abandon(_) => None,
+            Self::Abandon(_) | Self::Failed { .. } => None,
+        }
+    }
+}
+
+/// Two failures are equal if they are the same one.
+impl PartialEq for Packet {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Frame { frame, related }, Self::Frame { frame: other, related: other_related }) => {
+                frame == other && related == other_related
+            }
+            (Self::Abandon(id), Self::Abandon(other)) => id == other,
+            (Self::Failed { id, fault }, Self::Failed { id: other, fault: other_fault }) => {
+                id == other && Arc::ptr_eq(fault, other_fault)
+            }
+            _ => false,
         }
     }
 }

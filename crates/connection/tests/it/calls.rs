@@ -247,3 +247,16 @@ fn what_is_said_carries_what_it_belongs_to() {
     assert!(text(&then[0]).contains("notifications/cancelled"));
     assert_eq!(one.connection.owed_request_id(owed), None);
 }
+
+#[test]
+fn a_call_that_could_not_be_carried_is_over() {
+    let mut one = One::acp();
+    let (first, second) = (one.call(CallOptions::new()), one.call(CallOptions::new()));
+    assert_eq!(one.connection.handle_failure(&first.request_id()), Some(first));
+    assert_eq!(one.connection.handle_failure(&first.request_id()), None, "once");
+    assert_eq!(one.connection.handle_failure(&"1".into()), None, "no call of ours");
+    one.hear_result("2", "[2]");
+    assert_eq!(one.happened(), [failed(first, CallFailure::Failed), ok(second, "[2]")]);
+    one.hear_result("1", "[1]");
+    assert!(matches!(&one.happened()[..], [Event::Stray(_)]));
+}

@@ -3,10 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::io::ErrorKind;
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_peer::{CallError, Closed, Peer};
-use agentwire_transport::Fault;
+use agentwire_transport::{Fault, Packet};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -393,4 +394,25 @@ async fn dropping_the_driver_drops_the_handlers() {
     assert_eq!(far.heard().await["method"], "ask");
     let context = log.take().unwrap();
     all_fails(context.peer()).await;
+}
+
+/// The transport goes on, so the other calls do too.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_could_not_be_carried_fails_alone() {
+    with_wire(acp(), deaf(), async |peer, far| {
+        let script = async {
+            settle().await;
+            let fault = Arc::new(Fault::other("no route"));
+            far.give(Packet::Failed { id: 1_u64.into(), fault: fault.clone() });
+            far.give(Packet::Failed { id: 7_u64.into(), fault });
+            far.say(json!({"jsonrpc": "2.0", "id": 2, "result": 2}));
+        };
+        let (first, second) = (ask("first"), ask("second"));
+        let (first, second, ()) = tokio::join!(peer.call(&first), peer.call(&second), script);
+        assert_eq!(second.unwrap(), 2);
+        let error = first.unwrap_err();
+        assert_eq!(error.to_string(), "ask: no route");
+        assert!(matches!(error, CallError::Failed { fault, .. } if matches!(*fault, Fault::Other(_))));
+    })
+    .await;
 }
