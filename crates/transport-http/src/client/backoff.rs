@@ -1,0 +1,55 @@
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::time::Duration;
+
+use crate::client::Config;
+
+/// However eager a server is to be asked again, this much time passes.
+const LEAST: Duration = Duration::from_millis(10);
+
+/// How long to wait before a stream is resumed, after so many failures in a row. None where that is longer than
+/// the client is willing to wait.
+pub(crate) fn delay(config: &Config, told: Option<Duration>, failures: u32) -> Option<Duration> {
+    let longest = config.longest_retry_delay;
+    if told.is_some_and(|told| told > longest) {
+        return None;
+    }
+    let base = match (told, failures) {
+        (Some(told), 0) => told,
+        (told, _) => {
+            let doubled = config.retry_delay.saturating_mul(1 << failures.saturating_sub(1).min(16));
+            doubled.min(longest).max(told.unwrap_or_default())
+        }
+    };
+    // What the server asks for is the least, so chance only adds to it.
+    Some(base.max(LEAST) + base.mul_f64(chance() / 4.0))
+}
+
+/// A number from 0 to 1, as random as the keys of a hash map, which suffices to tell clients apart.
+fn chance() -> f64 {
+    let random = RandomState::new().build_hasher().finish();
+    f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_grow_and_never_undercut_the_server() {
+        let config = Config::new("http://localhost/").unwrap().longest_retry_delay(Duration::from_secs(4));
+        let millis = Duration::from_millis;
+        let within = |told, failures, from: u64| {
+            let delay = delay(&config, told, failures).unwrap();
+            assert!(delay >= millis(from) && delay <= millis(from).mul_f64(1.26), "{delay:?} for {from} ms");
+        };
+        within(Some(millis(50)), 0, 50);
+        within(Some(Duration::ZERO), 0, 10);
+        within(None, 0, 500);
+        within(None, 1, 500);
+        within(None, 2, 1000);
+        within(None, 100, 4000);
+        within(Some(millis(3000)), 1, 3000);
+        assert_eq!(delay(&config, Some(millis(4001)), 0), None);
+    }
+}

@@ -1,0 +1,163 @@
+use std::time::Duration;
+
+use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+
+use crate::client::{Http, HttpClient};
+
+/// Where a server is, and how to speak to it.
+///
+/// Every limit has a default that fits most servers.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Config {
+    pub(crate) url: Uri,
+    pub(crate) headers: HeaderMap,
+    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only that client is made here"))]
+    pub(crate) connect_timeout: Duration,
+    pub(crate) first_byte_timeout: Duration,
+    pub(crate) acceptance_timeout: Duration,
+    pub(crate) idle_timeout: Duration,
+    pub(crate) close_timeout: Duration,
+    pub(crate) message_limit: usize,
+    pub(crate) batch_limit: usize,
+    pub(crate) retries: u32,
+    pub(crate) retry_delay: Duration,
+    pub(crate) longest_retry_delay: Duration,
+    pub(crate) listen: bool,
+}
+
+/// The text is no URL that a server can have: `http` or `https`, with a host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{url}` is no URL of an MCP server: `https://host/path` or `http://host:port/path`")]
+#[non_exhaustive]
+pub struct InvalidUrl {
+    /// The text.
+    pub url: String,
+}
+
+impl Config {
+    /// The defaults for a server at `url`.
+    ///
+    /// # Errors
+    ///
+    /// When that is no absolute URL of the scheme `http` or `https`.
+    pub fn new(url: &str) -> Result<Self, InvalidUrl> {
+        let parsed = url.parse::<Uri>().ok().filter(|uri| {
+            matches!(uri.scheme_str(), Some("http" | "https"))
+                && uri.host().is_some_and(|host| !host.is_empty())
+        });
+        Ok(Self {
+            url: parsed.ok_or_else(|| InvalidUrl { url: url.to_owned() })?,
+            headers: HeaderMap::new(),
+            connect_timeout: Duration::from_secs(10),
+            first_byte_timeout: Duration::from_secs(300),
+            acceptance_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(300),
+            close_timeout: Duration::from_secs(5),
+            message_limit: DEFAULT_LINE_LIMIT,
+            batch_limit: DEFAULT_BATCH_LIMIT,
+            retries: 5,
+            retry_delay: Duration::from_millis(500),
+            longest_retry_delay: Duration::from_secs(60),
+            listen: true,
+        })
+    }
+
+    /// Adds a header to every request, and to no request to another origin. Those that the transport sets itself
+    /// win. Its value may be a secret, and is not shown by `Debug`.
+    pub fn header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
+        value.set_sensitive(true);
+        self.headers.append(name, value);
+        self
+    }
+
+    /// Sets how long a connection may take to be made (default 10 s). A client of your own sees to that itself.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// Sets how long the headers of the response to a request may take (default 5 min). A server that answers
+    /// with JSON sends them when the work is done.
+    pub fn first_byte_timeout(mut self, timeout: Duration) -> Self {
+        self.first_byte_timeout = timeout;
+        self
+    }
+
+    /// Sets how long a server may take to accept a notification or an answer (default 30 s). What is said after it
+    /// waits that long.
+    pub fn acceptance_timeout(mut self, timeout: Duration) -> Self {
+        self.acceptance_timeout = timeout;
+        self
+    }
+
+    /// Sets how long the body of a response may be silent (default 5 min); a comment breaks the silence. A stream
+    /// that can be resumed then is.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = timeout;
+        self
+    }
+
+    /// Sets how long the end of a session may take to be told to the server (default 5 s).
+    pub fn close_timeout(mut self, timeout: Duration) -> Self {
+        self.close_timeout = timeout;
+        self
+    }
+
+    /// Sets how long a message of the server's may be, in bytes (default 32 MiB).
+    pub fn message_limit(mut self, bytes: usize) -> Self {
+        self.message_limit = bytes;
+        self
+    }
+
+    /// Sets how many messages a batch of the server's may hold (default 1024).
+    pub fn batch_limit(mut self, messages: usize) -> Self {
+        self.batch_limit = messages;
+        self
+    }
+
+    /// Sets how many times in a row a stream may fail to be resumed (default 5). A message itself is never sent
+    /// twice.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// Sets how long to wait before a stream is resumed (default 500 ms), where the server has not said. Each
+    /// failure doubles it, and some chance is added, so that many clients do not come back at once.
+    pub fn retry_delay(mut self, delay: Duration) -> Self {
+        self.retry_delay = delay;
+        self
+    }
+
+    /// Sets the longest wait before a stream is resumed (default 60 s). A server that asks for more gets its stream
+    /// given up instead.
+    pub fn longest_retry_delay(mut self, delay: Duration) -> Self {
+        self.longest_retry_delay = delay;
+        self
+    }
+
+    /// Sets whether a session has a stream for what the server says of its own accord (default true).
+    pub fn listen(mut self, listen: bool) -> Self {
+        self.listen = listen;
+        self
+    }
+
+    /// A transport that uses [`Reqwest`](crate::client::Reqwest). Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// When TLS cannot be set up.
+    #[cfg(feature = "reqwest")]
+    pub fn open(self) -> Result<Http, crate::client::HttpError> {
+        let client =
+            crate::client::Reqwest::new(self.connect_timeout).map_err(crate::client::HttpError::Unsent)?;
+        Ok(self.open_with(client))
+    }
+
+    /// A transport that uses the client given. Nothing is sent yet.
+    pub fn open_with(self, client: impl HttpClient + 'static) -> Http {
+        Http::with(self, client)
+    }
+}

@@ -1,0 +1,354 @@
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Message, RequestId, Response, code};
+use agentwire_transport::{Fault, Packet};
+use bytes::Bytes;
+use bytestring::ByteString;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use tokio::time::Instant;
+
+use crate::client::body::{self, Events, LINGER};
+use crate::client::route::Kind;
+use crate::client::shared::{Content, Reply, Shared};
+use crate::client::{HttpError, Wait, backoff, route};
+use crate::header;
+use crate::sse::Event;
+
+/// The life of one stream: a POST with requests and all that answers it, or the stream of the session.
+///
+/// ```text
+///  Send ──▶ Read ──▶ Linger ──▶ Over
+///            │ ▲
+///   cut off  ▼ │  GET with Last-Event-ID
+///           Wait
+/// ```
+pub(crate) struct Exchange {
+    shared: Arc<Shared>,
+    purpose: Purpose,
+    state: State,
+    /// What is to be passed on before anything else is done.
+    ready: VecDeque<Arrival>,
+    last_event_id: Option<HeaderValue>,
+    /// How long the server wants us to stay away once the stream ends.
+    retry: Option<Duration>,
+    /// How many times in a row the stream could not be resumed, or brought nothing.
+    failures: u32,
+}
+
+/// What an exchange is for.
+pub(crate) enum Purpose {
+    /// To have requests answered.
+    Call {
+        /// Tells this exchange from others with the same ids.
+        serial: u64,
+        pending: Vec<RequestId>,
+        kind: Kind,
+        stateless: bool,
+        /// What the server said that was no message, in case nothing better comes.
+        unreadable: Option<HttpError>,
+    },
+    /// To hear what the server says of its own accord.
+    Listen {
+        /// Whether the server ever had such a stream.
+        opened: bool,
+    },
+}
+
+/// What comes of an exchange.
+pub(crate) enum Arrival {
+    Packet(Packet),
+    /// All requests of the exchange with this serial number are settled.
+    Settled(u64),
+    /// Nothing more can be said on this transport.
+    Fatal(HttpError),
+}
+
+enum State {
+    Send(HeaderMap, Bytes),
+    Read(Events),
+    Wait(Duration),
+    /// Until then, at most.
+    Linger(Events, Instant),
+    Over,
+}
+
+impl Exchange {
+    pub(crate) fn call(shared: Arc<Shared>, purpose: Purpose, headers: HeaderMap, body: Bytes) -> Self {
+        Self::new(shared, purpose, State::Send(headers, body))
+    }
+
+    pub(crate) fn listen(shared: Arc<Shared>) -> Self {
+        Self::new(shared, Purpose::Listen { opened: false }, State::Wait(Duration::ZERO))
+    }
+
+    fn new(shared: Arc<Shared>, purpose: Purpose, state: State) -> Self {
+        let ready = VecDeque::new();
+        Self { shared, purpose, state, ready, last_event_id: None, retry: None, failures: 0 }
+    }
+
+    pub(crate) async fn next(&mut self) -> Option<Arrival> {
+        loop {
+            if let Some(arrival) = self.ready.pop_front() {
+                return Some(arrival);
+            }
+            match std::mem::replace(&mut self.state, State::Over) {
+                State::Over => return None,
+                State::Send(headers, body) => self.send(headers, body).await,
+                State::Read(events) => self.read(events).await,
+                State::Wait(delay) => self.resume(delay).await,
+                State::Linger(events, until) => self.linger(events, until).await,
+            }
+        }
+    }
+
+    async fn send(&mut self, headers: HeaderMap, body: Bytes) {
+        let reply = match self.shared.post(headers, body, Wait::FirstByte).await {
+            Ok(reply) => reply,
+            Err(error) => return self.fail(error),
+        };
+        if !reply.status.is_success() {
+            return self.refused(reply).await;
+        }
+        if matches!(self.purpose, Purpose::Call { kind: Kind::Initialize, .. }) {
+            let id = reply.headers.get(&header::SESSION_ID);
+            let id = id.filter(|id| header::is_session_id(id.as_bytes())).cloned();
+            let mut session = self.shared.session();
+            (session.id, session.version) = (id, None);
+        }
+        match reply.content() {
+            Content::Events => self.state = State::Read(self.events(reply)),
+            Content::Json => match collect(reply, self.shared.config.message_limit).await {
+                Ok(text) => {
+                    self.take_message(text);
+                    self.end_without_answer(HttpError::NoAnswer);
+                }
+                Err(error) => self.fail(error),
+            },
+            Content::Other => {
+                let error = reply.unexpected();
+                reply.body.drain().await;
+                self.fail(error);
+            }
+        }
+    }
+
+    fn events(&self, reply: Reply) -> Events {
+        // The limit is that of the message; the rest of the line is the name of its field.
+        Events::new(reply.body, self.shared.config.message_limit.saturating_add("data: ".len()))
+    }
+
+    async fn refused(&mut self, reply: Reply) {
+        let (refusal, id) = reply.refusal().await;
+        let asks_for_login = matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        if let (Purpose::Call { pending, .. }, Some(id), Some(error)) = (&self.purpose, id, &refusal.error)
+            && !asks_for_login
+            && pending.contains(&id)
+            && (error.code == code::METHOD_NOT_FOUND || !self.has_expired(refusal.status))
+        {
+            // It answers the request by its id, whatever the status.
+            let frame = Message::from(Response::new(id, Err(error.clone()))).into();
+            self.take_frame(frame);
+            return self.end_without_answer(HttpError::Refused(Box::new(refusal)));
+        }
+        if self.has_expired(refusal.status) {
+            self.ready.push_back(Arrival::Fatal(HttpError::SessionExpired));
+        } else {
+            self.fail(HttpError::Refused(Box::new(refusal)));
+        }
+    }
+
+    /// Whether a response with this status says that the server has ended the session.
+    fn has_expired(&self, status: StatusCode) -> bool {
+        let in_session = match self.purpose {
+            Purpose::Call { ref kind, stateless, .. } => *kind != Kind::Initialize && !stateless,
+            // Some servers without such streams answer 404 to every GET.
+            Purpose::Listen { opened } => opened,
+        };
+        in_session && status == StatusCode::NOT_FOUND && self.shared.session().id.is_some()
+    }
+
+    async fn read(&mut self, mut events: Events) {
+        match events.next_event().await {
+            Ok(Some(event)) => {
+                self.take_event(event);
+                self.state = match &self.purpose {
+                    Purpose::Call { pending, .. } if pending.is_empty() => {
+                        State::Linger(events, Instant::now() + LINGER)
+                    }
+                    _ => State::Read(events),
+                };
+            }
+            // To end a stream that is to be asked for again is no failure.
+            Ok(None) if self.retry.is_some() => self.wait(HttpError::NoAnswer),
+            Ok(None) => self.wait_after_failure(HttpError::NoAnswer),
+            // A server may well have nothing to say. But a connection that is silent may be dead.
+            Err(HttpError::TimedOut { .. }) if matches!(self.purpose, Purpose::Listen { .. }) => {
+                self.state = State::Wait(Duration::ZERO);
+            }
+            Err(error @ (HttpError::Broken(_) | HttpError::TimedOut { .. })) => {
+                self.wait_after_failure(error)
+            }
+            // To resume after what cannot be read would lead to it again.
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// All is answered; what else the stream brings before it ends is taken too.
+    async fn linger(&mut self, mut events: Events, until: Instant) {
+        let last = tokio::time::timeout_at(until, async {
+            while let Ok(Some(event)) = events.next_event().await {
+                if event.data.as_ref().is_some_and(|data| !data.is_empty()) {
+                    return Some(event);
+                }
+            }
+            None
+        });
+        if let Ok(Some(event)) = last.await {
+            self.take_event(event);
+            self.state = State::Linger(events, until);
+        }
+    }
+
+    /// Waits longer each time that a stream was opened and brought nothing.
+    fn wait_after_failure(&mut self, why: HttpError) {
+        self.failures += 1;
+        if matches!(self.purpose, Purpose::Listen { .. }) {
+            // As long as it can be opened it is worth having.
+            self.failures = self.failures.min(self.shared.config.retries);
+        }
+        self.wait(why);
+    }
+
+    /// Waits until the stream is resumed, if it can be.
+    fn wait(&mut self, why: HttpError) {
+        let resumable = match self.purpose {
+            Purpose::Call { stateless, .. } => !stateless && self.last_event_id.is_some(),
+            Purpose::Listen { .. } => true,
+        };
+        let delay = backoff::delay(&self.shared.config, self.retry, self.failures);
+        match delay.filter(|_| resumable && self.failures <= self.shared.config.retries) {
+            Some(delay) => self.state = State::Wait(delay),
+            None => self.end_without_answer(why),
+        }
+    }
+
+    async fn resume(&mut self, delay: Duration) {
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        let reply = match self.shared.get(self.last_event_id.clone()).await {
+            Ok(reply) => reply,
+            Err(error @ HttpError::Redirected { .. }) => return self.fail(error),
+            Err(error) => {
+                self.failures += 1;
+                return self.wait(error);
+            }
+        };
+        if reply.status.is_success() {
+            if reply.content() != Content::Events {
+                let error = reply.unexpected();
+                return self.fail(error);
+            }
+            if let Purpose::Listen { opened } = &mut self.purpose {
+                *opened = true;
+            }
+            self.state = State::Read(self.events(reply));
+        } else if reply.status.is_server_error() || reply.status == StatusCode::TOO_MANY_REQUESTS {
+            self.failures += 1;
+            let (refusal, _) = reply.refusal().await;
+            self.wait(HttpError::Refused(Box::new(refusal)));
+        } else {
+            self.refused(reply).await;
+        }
+    }
+
+    fn take_event(&mut self, event: Event) {
+        if let Some(id) = event.id {
+            // An empty id says that there is none, and so does one that no header can carry.
+            let id = Some(id).filter(|id| !id.is_empty());
+            self.last_event_id = id.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok());
+        }
+        self.retry = event.retry.or(self.retry);
+        self.failures = 0;
+        let is_message = event.name.is_none_or(|name| name == "message");
+        if let Some(data) = event.data.filter(|data| is_message && !data.is_empty()) {
+            self.take_message(data);
+        }
+    }
+
+    fn take_message(&mut self, text: ByteString) {
+        match Frame::parse_with(text, self.shared.config.batch_limit) {
+            // To answer what has no id would tell the server nothing that it could use.
+            Frame::Malformed(malformed) if malformed.intent == Intent::Request(RequestId::NULL) => {
+                if let Purpose::Call { unreadable, .. } = &mut self.purpose {
+                    *unreadable = Some(HttpError::NotAMessage(malformed.error));
+                }
+            }
+            frame => self.take_frame(frame),
+        }
+    }
+
+    fn take_frame(&mut self, frame: Frame) {
+        let mut settled = None;
+        if let Purpose::Call { serial, pending, .. } = &mut self.purpose
+            && !pending.is_empty()
+        {
+            pending.retain(|id| !route::answered(&frame).any(|answered| answered == id));
+            settled = Some(*serial).filter(|_| pending.is_empty());
+        }
+        if settled.is_some()
+            && let Frame::Single(Message::Response(response)) = &frame
+        {
+            self.look_into(response);
+        }
+        self.ready.push_back(Arrival::Packet(Packet::new(frame)));
+        self.ready.extend(settled.map(Arrival::Settled));
+    }
+
+    /// Takes from an answer what later requests need.
+    fn look_into(&self, answer: &Response) {
+        match (&self.purpose, &answer.outcome) {
+            (Purpose::Call { kind: Kind::Initialize, .. }, Ok(result)) => {
+                if let Some(version) = route::agreed_version(result) {
+                    let mut session = self.shared.session();
+                    (session.version, session.stateless) = (Some(version), None);
+                }
+            }
+            (Purpose::Call { kind: Kind::ListTools, stateless: true, .. }, Ok(result)) => {
+                self.shared.mirror().learn(result);
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends with an error that explains more than that there was no answer, if there is one.
+    fn end_without_answer(&mut self, error: HttpError) {
+        let unreadable = match &mut self.purpose {
+            Purpose::Call { unreadable, .. } => unreadable.take(),
+            Purpose::Listen { .. } => None,
+        };
+        self.fail(unreadable.unwrap_or(error));
+    }
+
+    /// Ends. Each request that has no answer fails; the stream of the session just is no more.
+    fn fail(&mut self, error: HttpError) {
+        self.state = State::Over;
+        let Purpose::Call { serial, pending, .. } = &mut self.purpose else {
+            return;
+        };
+        if pending.is_empty() {
+            return;
+        }
+        let fault = Arc::new(Fault::from(error));
+        let failed = pending.drain(..).map(|id| Packet::Failed { id, fault: fault.clone() });
+        self.ready.extend(failed.map(Arrival::Packet));
+        self.ready.push_back(Arrival::Settled(*serial));
+    }
+}
+
+async fn collect(reply: Reply, limit: usize) -> Result<ByteString, HttpError> {
+    let body = reply.body.collect(limit).await?;
+    body::text(body).map_err(|error| HttpError::NotAMessage(ErrorObject::parse_error(error)))
+}

@@ -1,0 +1,323 @@
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use agentwire_jsonrpc::{Frame, Message, RequestId};
+use agentwire_transport::{Fault, Packet};
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::stream::{AbortHandle, BoxStream, SelectAll, abortable, unfold};
+use futures::{FutureExt, Sink, Stream, StreamExt};
+use http::{HeaderMap, StatusCode};
+
+use crate::client::exchange::{Arrival, Exchange, Purpose};
+use crate::client::route::{self, Kind, Route};
+use crate::client::shared::{Shared, within};
+use crate::client::wakers::Wakers;
+use crate::client::{Config, HttpClient, HttpError, Wait};
+
+/// A transport to a server that speaks Streamable HTTP; see [the module](crate::client).
+///
+/// Its sink is not ready while the server has yet to accept a notification or an answer, so those keep their
+/// order, also towards the requests after them. Requests run beside each other, as many as there are.
+pub struct Http {
+    shared: Arc<Shared>,
+    /// All streams that are being read, or will be.
+    exchanges: SelectAll<BoxStream<'static, Arrival>>,
+    /// Those whose requests wait for an answer, by each of their ids.
+    calls: HashMap<RequestId, Call>,
+    next_serial: u64,
+    /// What is being said that gets no answer.
+    saying: Option<BoxFuture<'static, Said>>,
+    /// What came in and was not taken. While it is here, no stream is read.
+    arrived: Option<Packet>,
+    state: State,
+    wakers: Arc<Wakers>,
+    waker: Waker,
+}
+
+struct Call {
+    serial: u64,
+    stateless: bool,
+    abort: AbortHandle,
+}
+
+/// What came of something that gets no answer.
+struct Said {
+    kind: Kind,
+    outcome: Result<(), HttpError>,
+}
+
+enum State {
+    Open,
+    /// What ended it, until that has been said.
+    Failed(Option<Fault>),
+    Closing(BoxFuture<'static, ()>),
+    Closed,
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Http").field("url", &self.shared.config.url).finish_non_exhaustive()
+    }
+}
+
+impl Http {
+    /// A transport to the server at `url`, with the defaults of [`Config`]. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// When that is no URL of a server, or TLS cannot be set up.
+    #[cfg(feature = "reqwest")]
+    pub fn new(url: &str) -> Result<Self, Fault> {
+        Ok(Config::new(url).map_err(Fault::other)?.open()?)
+    }
+
+    pub(crate) fn with(config: Config, client: impl HttpClient + 'static) -> Self {
+        let wakers = Arc::new(Wakers::default());
+        Self {
+            shared: Arc::new(Shared::new(config, Box::new(client))),
+            exchanges: SelectAll::new(),
+            calls: HashMap::new(),
+            next_serial: 0,
+            saying: None,
+            arrived: None,
+            state: State::Open,
+            waker: wakers.clone().into(),
+            wakers,
+        }
+    }
+
+    /// Goes on with everything, whichever side is polled.
+    fn poll_all(&mut self) {
+        if !matches!(self.state, State::Open) {
+            return;
+        }
+        let waker = self.waker.clone();
+        let cx = &mut Context::from_waker(&waker);
+        self.poll_saying(cx);
+        while self.arrived.is_none() && matches!(self.state, State::Open) {
+            match self.exchanges.poll_next_unpin(cx) {
+                Poll::Ready(Some(Arrival::Packet(packet))) => self.arrived = Some(packet),
+                Poll::Ready(Some(Arrival::Settled(serial))) => {
+                    self.calls.retain(|_, call| call.serial != serial);
+                }
+                Poll::Ready(Some(Arrival::Fatal(error))) => self.fail(error),
+                Poll::Ready(None) | Poll::Pending => return,
+            }
+        }
+    }
+
+    fn poll_saying(&mut self, cx: &mut Context<'_>) {
+        let Some(Poll::Ready(said)) = self.saying.as_mut().map(|saying| saying.poll_unpin(cx)) else {
+            return;
+        };
+        self.saying = None;
+        match said {
+            Said { outcome: Err(HttpError::SessionExpired), .. } => self.fail(HttpError::SessionExpired),
+            Said { kind: Kind::Initialized, outcome: Ok(()) } if self.shared.config.listen => {
+                self.add(Exchange::listen(self.shared.clone()));
+            }
+            Said { kind: Kind::Cancelled(Some(id)), .. } => self.abandon(&id),
+            // Nobody waits to hear of it. If the server cannot be reached, the next request says so.
+            Said { .. } => {}
+        }
+    }
+
+    fn fail(&mut self, error: HttpError) {
+        self.end(State::Failed(Some(error.into())));
+    }
+
+    /// Closes every stream.
+    fn end(&mut self, state: State) {
+        self.exchanges.clear();
+        self.calls.clear();
+        self.saying = None;
+        self.state = state;
+        self.waker.wake_by_ref();
+    }
+
+    fn add(&mut self, exchange: Exchange) -> AbortHandle {
+        let arrivals = unfold(exchange, |mut exchange| async move {
+            exchange.next().await.map(|arrival| (arrival, exchange))
+        });
+        let (arrivals, abort) = abortable(arrivals);
+        self.exchanges.push(arrivals.boxed());
+        abort
+    }
+
+    /// Closes the stream of a request.
+    fn abandon(&mut self, id: &RequestId) {
+        if let Some(call) = self.calls.remove(id) {
+            // A batch is given up with its last request.
+            if !self.calls.values().any(|other| other.serial == call.serial) {
+                call.abort.abort();
+            }
+        }
+    }
+
+    fn take(&mut self, frame: Frame) {
+        let mut route = Route::of(&frame);
+        let headers = match route.stateless.take() {
+            Some(mut headers) => {
+                if let (Kind::CallTool, Frame::Single(Message::Request(call))) = (&route.kind, &frame) {
+                    self.shared.mirror().add(call.params.as_ref(), &mut headers);
+                }
+                let version = headers.get(crate::header::PROTOCOL_VERSION).cloned();
+                let mut session = self.shared.session();
+                if session.version.is_none() {
+                    session.stateless = version;
+                }
+                drop(session);
+                self.post(frame, route, headers, true);
+                return;
+            }
+            None if route.kind == Kind::Initialize => HeaderMap::new(),
+            None => {
+                let stateless = self.shared.session().stateless.clone();
+                match stateless {
+                    Some(version) => return self.take_stateless(frame, route, version),
+                    None => self.shared.session_headers(),
+                }
+            }
+        };
+        self.post(frame, route, headers, false);
+    }
+
+    /// Takes what says nothing of its revision after a request that did, and before there is a session.
+    fn take_stateless(&mut self, frame: Frame, route: Route, version: http::HeaderValue) {
+        if let Kind::Cancelled(id) = &route.kind {
+            // Here a request is cancelled by closing its stream, and by nothing else.
+            return id.iter().for_each(|id| self.abandon(id));
+        }
+        // There is nothing to be answered, and no answer may be sent.
+        if !route.answers {
+            let headers = route::stateless_notification(&frame, version);
+            self.post(frame, route, headers, true);
+        }
+    }
+
+    fn post(&mut self, frame: Frame, route: Route, headers: HeaderMap, stateless: bool) {
+        if let Kind::Cancelled(Some(id)) = &route.kind
+            && (stateless || self.calls.get(id).is_some_and(|call| call.stateless))
+        {
+            return self.abandon(id);
+        }
+        let mut body = Vec::with_capacity(frame.size_hint());
+        frame.write(&mut body);
+        let body = Bytes::from(body);
+        if route.requests.is_empty() {
+            self.saying = Some(say(self.shared.clone(), route.kind, headers, body).boxed());
+            return;
+        }
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        let purpose = Purpose::Call {
+            serial,
+            pending: route.requests.clone(),
+            kind: route.kind,
+            stateless,
+            unreadable: None,
+        };
+        let abort = self.add(Exchange::call(self.shared.clone(), purpose, headers, body));
+        for id in route.requests {
+            self.calls.insert(id, Call { serial, stateless, abort: abort.clone() });
+        }
+    }
+}
+
+/// Sends what gets no answer.
+async fn say(shared: Arc<Shared>, kind: Kind, headers: HeaderMap, body: Bytes) -> Said {
+    let in_session = headers.contains_key(crate::header::SESSION_ID);
+    let outcome = match shared.post(headers, body, Wait::Acceptance).await {
+        Ok(reply) if reply.status.is_success() => {
+            reply.body.drain().await;
+            Ok(())
+        }
+        Ok(reply) if in_session && reply.status == StatusCode::NOT_FOUND => Err(HttpError::SessionExpired),
+        Ok(reply) => Err(HttpError::Refused(Box::new(reply.refusal().await.0))),
+        Err(error) => Err(error),
+    };
+    Said { kind, outcome }
+}
+
+impl Stream for Http {
+    type Item = Result<Packet, Fault>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        this.wakers.reader.register(cx.waker());
+        this.poll_all();
+        if let Some(packet) = this.arrived.take() {
+            return Poll::Ready(Some(Ok(packet)));
+        }
+        match &mut this.state {
+            State::Open => Poll::Pending,
+            State::Failed(fault) => Poll::Ready(fault.take().map(Err)),
+            State::Closing(_) | State::Closed => Poll::Ready(None),
+        }
+    }
+}
+
+impl Sink<Packet> for Http {
+    type Error = Fault;
+
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        self.poll_flush(cx)
+    }
+
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+        let this = self.get_mut();
+        match packet {
+            Packet::Frame { frame, .. } => this.take(frame),
+            Packet::Abandon(id) => this.abandon(&id),
+            // Servers cannot be told that a request of theirs came to nothing other than by an answer.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Completes when the server has accepted every notification and answer. Requests are on their way then,
+    /// unless something waits to be read.
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let this = self.get_mut();
+        this.wakers.writer.register(cx.waker());
+        this.poll_all();
+        match this.state {
+            State::Open if this.saying.is_some() => Poll::Pending,
+            State::Open => Poll::Ready(Ok(())),
+            _ => Poll::Ready(Err(io::Error::from(io::ErrorKind::BrokenPipe).into())),
+        }
+    }
+
+    /// Gives up what is still asked, and tells the server that its session is over, where there is one. It takes
+    /// [`Config::close_timeout`] at most, and whatever the server says to it is no error.
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let this = self.get_mut();
+        this.wakers.writer.register(cx.waker());
+        this.poll_all();
+        loop {
+            match &mut this.state {
+                State::Open if this.saying.is_some() => return Poll::Pending,
+                State::Open => {
+                    let shared = this.shared.clone();
+                    let closing = async move {
+                        if shared.session().id.is_some() {
+                            // Some servers do not let their sessions be ended, and some are gone.
+                            let _ = within(shared.config.close_timeout, shared.delete()).await;
+                        }
+                    };
+                    this.end(State::Closing(closing.boxed()));
+                }
+                State::Closing(closing) => {
+                    futures::ready!(closing.poll_unpin(cx));
+                    this.state = State::Closed;
+                }
+                State::Failed(_) | State::Closed => return Poll::Ready(Ok(())),
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+use std::error::Error;
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use http::{Request, Response};
+
+/// Whatever went wrong below HTTP.
+pub type BoxError = Box<dyn Error + Send + Sync>;
+
+/// The body of a response, as it arrives.
+pub type Body = BoxStream<'static, Result<Bytes, BoxError>>;
+
+/// Whoever sends HTTP requests.
+///
+/// The transport says what to send and judges what comes back: it follows redirects itself (only within the
+/// origin), waits no longer than its time limits, and reads no more than its size limits. So a client should
+/// do none of that, and above all follow no redirect. To add what changes from request to request, such as
+/// an access token, or to answer a 401, wrap one client in another.
+///
+/// ```
+/// use agentwire_transport_http::client::{Body, BoxError, HttpClient};
+/// use bytes::Bytes;
+/// use futures::future::BoxFuture;
+/// use http::{HeaderValue, Request, Response, header::AUTHORIZATION};
+///
+/// struct WithToken<C> {
+///     client: C,
+///     token: Box<dyn Fn() -> HeaderValue + Send + Sync>,
+/// }
+///
+/// impl<C: HttpClient> HttpClient for WithToken<C> {
+///     fn send(&self, mut request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
+///         request.headers_mut().insert(AUTHORIZATION, (self.token)());
+///         self.client.send(request)
+///     }
+/// }
+/// ```
+///
+/// The client in this crate is [`Reqwest`](crate::client::Reqwest), with the feature `reqwest`.
+pub trait HttpClient: Send + Sync {
+    /// Sends a request and gives the response as soon as its headers are there.
+    ///
+    /// The returned future does all the work; dropping it, or the body, gives up the request and closes
+    /// whatever carried it.
+    fn send(&self, request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>>;
+}

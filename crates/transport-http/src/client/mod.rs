@@ -1,0 +1,93 @@
+//! The client: a transport to one server.
+//!
+//! ```no_run
+//! # #[cfg(feature = "reqwest")]
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use agentwire_transport::Packet;
+//! use agentwire_transport_http::client::Http;
+//! use futures::{SinkExt, StreamExt};
+//!
+//! let mut server = Http::new("https://example.com/mcp")?;
+//! server.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#)).await?;
+//! while let Some(packet) = server.next().await {
+//!     println!("{:?}", packet?);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How messages travel
+//!
+//! ```text
+//!  a request ────────────────▶ POST ──▶ one JSON, or a stream of events ──▶ packets, the answer last
+//!                                          │ cut off: GET with Last-Event-ID, in a session only
+//!  a notification, an answer ─▶ POST ──▶ 202
+//!  Packet::Abandon ──────────▶ its stream is closed
+//!  poll_close ───────────────▶ DELETE, in a session only
+//!
+//!  what the server says of its own accord ◀── GET, opened after `notifications/initialized`
+//! ```
+//!
+//! Which rules hold is read off the messages that pass. A request that names its revision in `_meta` stands
+//! alone: its headers repeat its body, marked arguments of tools included, and it belongs to no session. Any other
+//! belongs to the session that `initialize` began; its id and version are taken from the answer to that.
+//!
+//! # When something fails
+//!
+//! | what | what comes of it |
+//! |---|---|
+//! | an error of JSON-RPC under the id of the request, whatever the status | a packet, as any answer |
+//! | any other refusal, also 401 and 403 in any form | [`Packet::Failed`] with [`HttpError::Refused`] |
+//! | no connection, no answer in time, an answer that is none | [`Packet::Failed`] |
+//! | a stream is cut off and has event ids | it is resumed; nothing is lost and nothing comes twice |
+//! | a stream is cut off and has none, or is stateless | [`Packet::Failed`]; the request is not sent again |
+//! | 404 in a session | the transport ends with [`HttpError::SessionExpired`] |
+//! | a notification or an answer is refused | nothing: nobody waits for it |
+//! | the GET stream is refused | nothing: the session goes on without |
+//!
+//! # Cancelling
+//!
+//! In a session the server is told by `notifications/cancelled`, and then the stream of the request is closed. A
+//! server that is told before the request reached it knows nothing to cancel: over HTTP the two may overtake
+//! each other. Without a session, closing the stream is all there is, so the notification is not sent.
+//!
+//! # Invariants
+//!
+//! - Nothing is spawned here: all goes on while the sink or the stream is polled, whichever task that is. (The
+//!   connections of `reqwest` are tasks of its own.)
+//! - Headers, the session's id among them, never go to another origin than that of the URL.
+//! - No message is sent twice.
+//! - Each request gets an answer or a [`Packet::Failed`], or the transport ends, or it was abandoned or cancelled.
+//! - Not more than one message of the server's waits here to be taken; a reader that is slow slows the server.
+//!
+//! # What it will not do
+//!
+//! It does not ask for tokens (wrap an [`HttpClient`]), begins no session again, and tries no other transport.
+//! A transport that is dropped without being closed leaves its session to the server.
+//!
+//! It needs tokio's timers, whatever the [`HttpClient`].
+//!
+//! [`Packet::Failed`]: agentwire_transport::Packet::Failed
+
+mod backoff;
+mod body;
+mod config;
+mod error;
+mod exchange;
+mod http;
+mod http_client;
+mod mirror;
+mod redirect;
+#[cfg(feature = "reqwest")]
+mod reqwest;
+mod route;
+mod shared;
+mod wakers;
+
+pub use config::{Config, InvalidUrl};
+pub use error::{HttpError, Refusal, Wait};
+pub use http_client::{Body, BoxError, HttpClient};
+#[cfg(feature = "reqwest")]
+pub use reqwest::Reqwest;
+
+pub use self::http::Http;

@@ -1,0 +1,131 @@
+use agentwire_jsonrpc::{Frame, Intent, Message, RawJson, RequestId};
+use http::{HeaderMap, HeaderValue};
+
+use crate::header;
+use crate::peek::{self, Params};
+
+/// What a frame on its way out says about itself.
+#[derive(Debug, Default)]
+pub(crate) struct Route {
+    /// The requests in it, which get answers.
+    pub(crate) requests: Vec<RequestId>,
+    /// Whether there are answers in it.
+    pub(crate) answers: bool,
+    pub(crate) kind: Kind,
+    /// The headers that only the stateless revisions have. None where the frame names no such revision.
+    pub(crate) stateless: Option<HeaderMap>,
+}
+
+/// The messages that change what the transport does.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) enum Kind {
+    #[default]
+    Other,
+    Initialize,
+    Initialized,
+    /// What the answer says decides on the headers of calls.
+    ListTools,
+    CallTool,
+    /// A request of ours is no longer waited for.
+    Cancelled(Option<RequestId>),
+}
+
+impl Route {
+    pub(crate) fn of(frame: &Frame) -> Self {
+        let mut route = Self::default();
+        match frame {
+            Frame::Single(message) => {
+                route.add(message);
+                route.look_into(message);
+            }
+            Frame::Batch(messages) => {
+                for message in messages {
+                    match message {
+                        Ok(message) => route.add(message),
+                        Err(_) => route.answers = true,
+                    }
+                }
+            }
+            // What is written for it is the error that it is answered with.
+            Frame::Malformed(_) => route.answers = true,
+        }
+        route
+    }
+
+    fn add(&mut self, message: &Message) {
+        match message {
+            Message::Request(request) => self.requests.push(request.id.clone()),
+            Message::Response(_) => self.answers = true,
+            Message::Notification(_) => {}
+        }
+    }
+
+    fn look_into(&mut self, message: &Message) {
+        let (method, params) = match message {
+            Message::Request(request) => (&request.method, Params::of(message)),
+            Message::Notification(notification) => (&notification.method, Params::of(message)),
+            Message::Response(_) => return,
+        };
+        self.kind = match (message, &**method) {
+            (Message::Request(_), "initialize") => Kind::Initialize,
+            (Message::Request(_), "tools/list") => Kind::ListTools,
+            (Message::Request(_), "tools/call") => Kind::CallTool,
+            (Message::Notification(_), "notifications/initialized") => Kind::Initialized,
+            (Message::Notification(notification), "notifications/cancelled") => {
+                Kind::Cancelled(peek::cancelled(notification))
+            }
+            _ => Kind::Other,
+        };
+        let version = params.meta.and_then(|meta| meta.protocol_version);
+        self.stateless = version.and_then(|version| value(&version)).map(|version| {
+            let name = match header::named_by(method) {
+                Some("uri") => params.uri,
+                Some(_) => params.name,
+                None => None,
+            };
+            let mut headers = HeaderMap::with_capacity(8);
+            headers.insert(header::PROTOCOL_VERSION, version);
+            headers.extend(value(method).map(|method| (header::METHOD, method)));
+            headers.extend(name.and_then(|name| value(&name)).map(|name| (header::NAME, name)));
+            headers
+        });
+    }
+}
+
+/// The headers of a notification that does not say itself which stateless revision it belongs to.
+pub(crate) fn stateless_notification(frame: &Frame, version: HeaderValue) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(8);
+    headers.insert(header::PROTOCOL_VERSION, version);
+    if let Frame::Single(Message::Notification(notification)) = frame {
+        headers.extend(value(&notification.method).map(|method| (header::METHOD, method)));
+    }
+    headers
+}
+
+/// A text as the value of a header.
+pub(crate) fn value(text: &str) -> Option<HeaderValue> {
+    HeaderValue::from_str(&header::encode(text)).ok()
+}
+
+/// The ids of the requests that a frame which came in answers, well or badly.
+pub(crate) fn answered(frame: &Frame) -> impl Iterator<Item = &RequestId> {
+    let (single, batch) = match frame {
+        Frame::Single(message) => (Some(Ok(message)), &[][..]),
+        Frame::Malformed(malformed) => (Some(Err(malformed)), &[][..]),
+        Frame::Batch(messages) => (None, &messages[..]),
+    };
+    single.into_iter().chain(batch.iter().map(Result::as_ref)).filter_map(|message| match message {
+        Ok(Message::Response(response)) => Some(&response.id),
+        Err(malformed) => match &malformed.intent {
+            Intent::Response(id) => Some(id),
+            _ => None,
+        },
+        Ok(_) => None,
+    })
+}
+
+/// The version that the answer to `initialize` settles on.
+pub(crate) fn agreed_version(result: &RawJson) -> Option<HeaderValue> {
+    let version = Params::read(Some(result)).protocol_version?;
+    HeaderValue::from_str(&version).ok()
+}

@@ -1,0 +1,208 @@
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use agentwire_jsonrpc::{ErrorObject, RequestId};
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
+use serde::Deserialize;
+
+use crate::client::body::{self, Incoming, REFUSAL_TIME};
+use crate::client::mirror::Mirror;
+use crate::client::{Config, HttpClient, HttpError, Refusal, Wait, redirect};
+use crate::header;
+
+/// The most redirects that one request follows.
+const MOST_REDIRECTS: usize = 5;
+
+/// What all requests of one transport share.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    client: Box<dyn HttpClient>,
+    session: Mutex<Session>,
+    mirror: Mutex<Mirror>,
+}
+
+/// What later requests repeat.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Session {
+    /// The id that the server gave with its answer to `initialize`.
+    pub(crate) id: Option<HeaderValue>,
+    /// The version that it settled on.
+    pub(crate) version: Option<HeaderValue>,
+    /// The version of the last request that was stateless, as long as there is no session.
+    pub(crate) stateless: Option<HeaderValue>,
+}
+
+/// A response whose body has not been read.
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Incoming,
+}
+
+/// What the body of a response is.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Content {
+    Json,
+    Events,
+    Other,
+}
+
+impl Shared {
+    pub(crate) fn new(config: Config, client: Box<dyn HttpClient>) -> Self {
+        Self { config, client, session: Mutex::default(), mirror: Mutex::default() }
+    }
+
+    pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
+        // Nothing that happens while it is locked leaves it half changed.
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn mirror(&self) -> MutexGuard<'_, Mirror> {
+        self.mirror.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a message.
+    pub(crate) async fn post(&self, headers: HeaderMap, body: Bytes, wait: Wait) -> Result<Reply, HttpError> {
+        let mut all = self.config.headers.clone();
+        // Those of the user that have the same name give way, all of them.
+        headers.keys().for_each(|name| drop(all.remove(name)));
+        all.extend(headers);
+        all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        all.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        self.send(Method::POST, all, body, wait).await
+    }
+
+    /// Opens a stream of the session, or goes on with one.
+    pub(crate) async fn get(&self, last_event_id: Option<HeaderValue>) -> Result<Reply, HttpError> {
+        let mut headers = self.of_session();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(id) = last_event_id {
+            headers.insert(header::LAST_EVENT_ID, id);
+        }
+        self.send(Method::GET, headers, Bytes::new(), Wait::Acceptance).await
+    }
+
+    /// Ends the session.
+    pub(crate) async fn delete(&self) -> Result<(), HttpError> {
+        let reply = self.send(Method::DELETE, self.of_session(), Bytes::new(), Wait::Acceptance).await?;
+        reply.body.drain().await;
+        Ok(())
+    }
+
+    /// The headers of a request in the session, those of the user included.
+    fn of_session(&self) -> HeaderMap {
+        let mut headers = self.config.headers.clone();
+        headers.extend(self.session_headers());
+        headers
+    }
+
+    /// The headers that say which session a request belongs to.
+    pub(crate) fn session_headers(&self) -> HeaderMap {
+        let session = self.session();
+        let mut headers = HeaderMap::with_capacity(8);
+        headers.extend(session.id.clone().map(|id| (header::SESSION_ID, id)));
+        headers.extend(session.version.clone().map(|version| (header::PROTOCOL_VERSION, version)));
+        headers
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+        wait: Wait,
+    ) -> Result<Reply, HttpError> {
+        let after = match wait {
+            Wait::FirstByte => self.config.first_byte_timeout,
+            _ => self.config.acceptance_timeout,
+        };
+        let mut url = self.config.url.clone();
+        let mut redirects = 0;
+        loop {
+            let mut request = Request::new(body.clone());
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = url.clone();
+            *request.headers_mut() = headers.clone();
+            let response = within(after, self.client.send(request))
+                .await
+                .ok_or(HttpError::TimedOut { wait, after })?
+                .map_err(HttpError::Unsent)?;
+            let (head, body) = response.into_parts();
+            if !head.status.is_redirection() {
+                let body = Incoming::new(body, self.config.idle_timeout);
+                return Ok(Reply { status: head.status, headers: head.headers, body });
+            }
+            url = redirected(&url, head.status, &head.headers)?;
+            redirects += 1;
+            if redirects > MOST_REDIRECTS {
+                return Err(HttpError::Redirected { status: head.status, location: url.to_string() });
+            }
+        }
+    }
+}
+
+/// Where to send the same request again. Only within the origin, because of the headers, and only where the
+/// method stays the same.
+fn redirected(from: &Uri, status: StatusCode, headers: &HeaderMap) -> Result<Uri, HttpError> {
+    let location = headers.get(LOCATION).map(HeaderValue::as_bytes).unwrap_or_default();
+    let location = String::from_utf8_lossy(location);
+    let keeps_method = matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
+    redirect::resolve(from, &location)
+        .filter(|to| keeps_method && redirect::same_origin(from, to))
+        .ok_or_else(|| HttpError::Redirected { status, location: location.into_owned() })
+}
+
+impl Reply {
+    pub(crate) fn content(&self) -> Content {
+        let media_type = self.content_type().split(';').next().unwrap_or_default().trim();
+        let plain = self.headers.get(CONTENT_ENCODING).is_none_or(|coding| coding == "identity");
+        if plain && media_type.eq_ignore_ascii_case("application/json") {
+            Content::Json
+        } else if plain && media_type.eq_ignore_ascii_case("text/event-stream") {
+            Content::Events
+        } else {
+            Content::Other
+        }
+    }
+
+    fn content_type(&self) -> &str {
+        self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// What is wrong with a response that is neither of the two kinds.
+    pub(crate) fn unexpected(&self) -> HttpError {
+        let encoding = self.headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+        let content_type = match encoding {
+            Some(encoding) => format!("{} ({encoding})", self.content_type()),
+            None => self.content_type().to_owned(),
+        };
+        match self.status {
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => HttpError::NoAnswer,
+            _ => HttpError::ContentType { content_type },
+        }
+    }
+
+    /// Reads what a refusal says, and to which request it says it.
+    pub(crate) async fn refusal(self) -> (Refusal, Option<RequestId>) {
+        let start = self.body.beginning(REFUSAL_TIME).await;
+        let answer: Option<ErrorAnswer> = serde_json::from_slice(&start).ok();
+        let excerpt = if answer.is_none() { body::excerpt(&start) } else { String::new() };
+        let (error, id) = answer.map_or((None, None), |answer| (Some(answer.error), answer.id));
+        (Refusal { status: self.status, headers: self.headers, error, excerpt }, id)
+    }
+}
+
+/// An error of JSON-RPC, whose id is left out where the server could not tell it.
+#[derive(Deserialize)]
+struct ErrorAnswer {
+    error: ErrorObject,
+    #[serde(default)]
+    id: Option<RequestId>,
+}
+
+/// The future's output, if it comes in time.
+pub(crate) async fn within<F: Future>(limit: Duration, future: F) -> Option<F::Output> {
+    tokio::time::timeout(limit, future).await.ok()
+}

@@ -1,0 +1,83 @@
+//! MCP over Streamable HTTP, for servers and for clients, in every revision that has it.
+//!
+//! The transport has two forms. From 2025-03-26 to 2025-11-25 a client opens a *session* with `initialize`, and what
+//! it sends and hears from then on carries the session's id; a stream that is cut can be resumed. Since 2026-07-28
+//! each request *stands alone*, and closing its response cancels it. One endpoint serves both, side by side, and one
+//! client speaks whichever its messages are written in.
+//!
+//! ```text
+//!            POST, GET, DELETE                                     Packet
+//!  client ◀────────────────────▶ Endpoint ── Links ──▶ Link ◀────────────────▶ whoever serves it
+//!            JSON, events          (tower)              │
+//!                                                       ├─ a session: one link from initialize to DELETE
+//!                                                       └─ an exchange: one link for one request
+//! ```
+//!
+//! It knows the rules of the transport, the names of headers and of a handful of methods. It knows no handlers: a
+//! link is a [`Transport`](agentwire_transport::Transport), as is the client.
+//!
+//! ```
+//! # #[cfg(feature = "hyper")]
+//! # async fn run() -> std::io::Result<()> {
+//! use agentwire_transport::Packet;
+//! use agentwire_transport_http::server::{Config, Link, endpoint, serve};
+//! use futures::stream::{FuturesUnordered, StreamExt};
+//!
+//! /// Says of every packet that it came.
+//! async fn attend(mut link: Link) {
+//!     while let Some(Ok(packet)) = link.next().await {
+//!         println!("{packet:?}");
+//!     }
+//! }
+//!
+//! let (endpoint, mut links) = endpoint(Config::new());
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+//! let mut attended = FuturesUnordered::new();
+//! let clients = async {
+//!     loop {
+//!         tokio::select! {
+//!             Some(link) = links.next() => attended.push(attend(link)),
+//!             Some(()) = attended.next() => {}
+//!             else => break,
+//!         }
+//!     }
+//! };
+//! tokio::join!(serve(listener, endpoint), clients);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it will not do
+//!
+//! It answers nothing that a handler should answer, and keeps no state of MCP beyond which revision a session has
+//! agreed on. It does not authenticate, log, compress or terminate TLS: layers in front of the endpoint do. It spawns
+//! nothing: what it does, it does while its futures and streams are polled.
+//!
+//! # Invariants
+//!
+//! - Every message goes out on exactly one stream: what belongs to a request, on that of its request.
+//! - No buffer grows with what a peer sends or leaves unread. Each limit has a default, a setter, and an error that
+//!   names it.
+//! - Nobody who does not know its id can speak in a session, and ids come from the operating system's randomness.
+//! - Of one `EventId` there is one event, and it is never replayed on another stream.
+//!
+//! The specification is at <https://modelcontextprotocol.io/specification>, under *Transports*.
+
+#[cfg(any(feature = "client", feature = "server"))]
+pub mod header;
+#[cfg(any(feature = "client", feature = "server"))]
+mod peek;
+#[cfg(feature = "server")]
+mod revision;
+#[cfg(any(feature = "client", feature = "server"))]
+pub mod sse;
+
+#[cfg(feature = "client")]
+pub mod client;
+#[cfg(feature = "server")]
+pub mod server;
+
+/// Compiles the examples of the README.
+#[cfg(all(doctest, feature = "hyper", feature = "reqwest"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,378 @@
+use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use agentwire_jsonrpc::{Frame, Message, Request, RequestId};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::request::Parts;
+use http::{Response, StatusCode};
+use tokio::time::Sleep;
+
+use crate::header;
+use crate::server::endpoint::find_session;
+use crate::server::link::Link;
+use crate::server::outlet::{Decision, Outlet, Reader, Text};
+use crate::server::post::{Destination, check_batch, destination};
+use crate::server::refusal::Refusal;
+use crate::server::session::{Resumed, Session};
+use crate::server::shared::Shared;
+use crate::server::{AnswerForm, Body, Event, EventId, Principal, SessionId};
+use crate::sse;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+const NO: HeaderValue = HeaderValue::from_static("no");
+
+/// The response of an [`Endpoint`](crate::server::Endpoint) to one request, in the making.
+///
+/// Dropping it is how a client leaves before it has got a response.
+pub struct Answering<B> {
+    shared: Arc<Shared>,
+    step: Step<B>,
+}
+
+enum Step<B> {
+    /// The body of a POST arrives.
+    Reading(Box<Reading<B>>),
+    /// A session has to have room for what was sent.
+    Delivering { session: Arc<Session>, id: RequestId, frame: Option<Frame> },
+    /// A request waits for the first thing that is said of it.
+    Waiting(Waiting),
+    /// A resumed stream waits for what is remembered.
+    Replaying(Replaying),
+    /// It is there.
+    Ready(Option<Response<Body>>),
+}
+
+struct Reading<B> {
+    parts: Option<Parts>,
+    body: B,
+    read: Read,
+    timeout: Option<Pin<Box<Sleep>>>,
+}
+
+/// What has been read of a body.
+enum Read {
+    /// Nothing, or all of it in one piece.
+    Whole(Bytes),
+    Pieces(BytesMut),
+}
+
+struct Waiting {
+    /// None once it has become the body.
+    reader: Option<Reader>,
+    id: RequestId,
+    /// The session that the request opens.
+    opens: Option<Arc<Session>>,
+    patience: Patience,
+}
+
+/// How long a response waits to become what it will be.
+#[derive(Clone, Copy)]
+enum Patience {
+    /// Until something is said.
+    Endless,
+    /// For so many turns of the executor. An answer that comes within them goes out with the head of the response.
+    Turns(u8),
+}
+
+struct Replaying {
+    remembered: BoxFuture<'static, Option<Vec<Event>>>,
+    after: EventId,
+    /// Who reads what comes, and the place of the last event that is remembered only.
+    live: Option<(Reader, u64)>,
+}
+
+impl<B> Answering<B> {
+    pub(crate) fn reading(shared: &Arc<Shared>, parts: Parts, body: B) -> Self {
+        let reading = Reading { parts: Some(parts), body, read: Read::Whole(Bytes::new()), timeout: None };
+        Self::new(shared, Step::Reading(Box::new(reading)))
+    }
+
+    pub(crate) fn refused(shared: &Arc<Shared>, refusal: Refusal) -> Self {
+        Self::new(shared, Step::Ready(Some(refusal.into_response())))
+    }
+
+    pub(crate) fn deleted(shared: &Arc<Shared>) -> Self {
+        Self::new(shared, Step::Ready(Some(empty(StatusCode::NO_CONTENT))))
+    }
+
+    pub(crate) fn listening(shared: &Arc<Shared>, reader: Reader) -> Self {
+        Self::new(shared, Step::Ready(Some(stream(Body::stream(Bytes::new(), reader)))))
+    }
+
+    pub(crate) fn resuming(
+        shared: &Arc<Shared>,
+        resumed: Resumed,
+        after: EventId,
+        replay: impl FnOnce(EventId) -> BoxFuture<'static, Option<Vec<Event>>>,
+    ) -> Self {
+        let live = match resumed {
+            Resumed::Live(reader, place) if place == after.place => return Self::listening(shared, reader),
+            Resumed::Live(reader, place) => Some((reader, place)),
+            Resumed::Ended => None,
+        };
+        Self::new(shared, Step::Replaying(Replaying { remembered: replay(after), after, live }))
+    }
+
+    fn new(shared: &Arc<Shared>, step: Step<B>) -> Self {
+        Self { shared: shared.clone(), step }
+    }
+}
+
+impl<B> fmt::Debug for Answering<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answering").finish_non_exhaustive()
+    }
+}
+
+impl<B> Future for Answering<B>
+where
+    B: http_body::Body + Unpin,
+    B::Data: Into<Bytes>,
+{
+    type Output = Result<Response<Body>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        loop {
+            let next = match &mut this.step {
+                Step::Reading(reading) => {
+                    let body = ready!(reading.poll_body(cx, &this.shared));
+                    let parts = reading.parts.take();
+                    body.and_then(|body| match parts {
+                        Some(parts) => direct(&this.shared, parts, body),
+                        None => Err(Refusal::closing()),
+                    })
+                }
+                Step::Delivering { session, id, frame } => {
+                    match ready!(session.poll_take(cx, frame, &this.shared)) {
+                        Err(unwelcome) => Err(Refusal::from(unwelcome).under(id.clone())),
+                        Ok(None) => Ok(Step::Ready(Some(empty(StatusCode::ACCEPTED)))),
+                        Ok(Some(reader)) => {
+                            let patience = match this.shared.config.session_answer {
+                                AnswerForm::Events => Patience::Turns(2),
+                                AnswerForm::Json => Patience::Endless,
+                            };
+                            let id = std::mem::replace(id, RequestId::NULL);
+                            Ok(Step::Waiting(Waiting { reader: Some(reader), id, opens: None, patience }))
+                        }
+                    }
+                }
+                Step::Waiting(waiting) => ready!(waiting.poll_response(cx)).map(|r| Step::Ready(Some(r))),
+                Step::Replaying(replaying) => {
+                    ready!(replaying.poll_response(cx)).map(|r| Step::Ready(Some(r)))
+                }
+                Step::Ready(response) => {
+                    let response = response.take().expect("a future is not polled after it was ready");
+                    return Poll::Ready(Ok(response));
+                }
+            };
+            this.step = next.unwrap_or_else(|refusal| Step::Ready(Some(refusal.into_response())));
+        }
+    }
+}
+
+impl<B> Reading<B>
+where
+    B: http_body::Body + Unpin,
+    B::Data: Into<Bytes>,
+{
+    fn poll_body(&mut self, cx: &mut Context<'_>, shared: &Shared) -> Poll<Result<Bytes, Refusal>> {
+        let limit = shared.config.body_limit;
+        loop {
+            match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    let Ok(data) = frame.into_data() else { continue };
+                    if self.read.len() + data.remaining() > limit {
+                        return Poll::Ready(Err(Refusal::too_long(limit)));
+                    }
+                    self.read.push(data.into());
+                }
+                Poll::Ready(Some(Err(_))) => {
+                    let why = "the body could not be read";
+                    return Poll::Ready(Err(Refusal::new(StatusCode::BAD_REQUEST, why)));
+                }
+                Poll::Ready(None) => return Poll::Ready(Ok(self.read.take())),
+                Poll::Pending => break,
+            }
+        }
+        let after = shared.config.body_timeout;
+        let timeout = self.timeout.get_or_insert_with(|| Box::pin(tokio::time::sleep(after)));
+        ready!(timeout.poll_unpin(cx));
+        let why = format!("the body took longer than the limit of {after:?}");
+        Poll::Ready(Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, why)))
+    }
+}
+
+impl Read {
+    fn len(&self) -> usize {
+        match self {
+            Self::Whole(bytes) => bytes.len(),
+            Self::Pieces(bytes) => bytes.len(),
+        }
+    }
+
+    fn push(&mut self, data: Bytes) {
+        match self {
+            Self::Whole(whole) if whole.is_empty() => *whole = data,
+            Self::Whole(whole) => {
+                let mut pieces = BytesMut::with_capacity(2 * (whole.len() + data.len()));
+                pieces.put_slice(whole);
+                pieces.put_slice(&data);
+                *self = Self::Pieces(pieces);
+            }
+            Self::Pieces(pieces) => pieces.put_slice(&data),
+        }
+    }
+
+    fn take(&mut self) -> Bytes {
+        match std::mem::replace(self, Self::Whole(Bytes::new())) {
+            Self::Whole(bytes) => bytes,
+            Self::Pieces(bytes) => bytes.freeze(),
+        }
+    }
+}
+
+/// Gives a body to whom it is for.
+fn direct<B>(shared: &Arc<Shared>, parts: Parts, body: Bytes) -> Result<Step<B>, Refusal> {
+    match destination(&shared.config, &parts.headers, body)? {
+        Destination::Session(id, frame) => {
+            let asked = match &frame {
+                Frame::Single(Message::Request(request)) => request.id.clone(),
+                _ => RequestId::NULL,
+            };
+            let session = find_session(shared, id, &parts).map_err(|refusal| refusal.under(asked.clone()))?;
+            check_batch(&frame, || session.revision())?;
+            Ok(Step::Delivering { session, id: asked, frame: Some(frame) })
+        }
+        Destination::Initialize(request) => open(shared, parts, request),
+        Destination::Exchange(message) => exchange(shared, parts, message),
+    }
+}
+
+/// Opens a session.
+fn open<B>(shared: &Arc<Shared>, parts: Parts, request: Request) -> Result<Step<B>, Refusal> {
+    let id = request.id.clone();
+    let refuse = |refusal: Refusal| refusal.under(id.clone());
+    let principal = parts.extensions.get::<Principal>().cloned();
+    let session_id = SessionId::random().ok_or_else(|| refuse(Refusal::unanswered()))?;
+    let session = Arc::new(Session::new(session_id, principal, id.clone(), shared.now()));
+    shared
+        .add_session(&session)
+        .map_err(|limit| refuse(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "sessions", limit.0)))?;
+    let reader = session.begin(request, shared);
+    if !shared.offer(Link::session(shared.clone(), session.clone(), parts)) {
+        return Err(refuse(Refusal::closing()));
+    }
+    // What the answer says decides whether there is a session, so nothing is sent before it.
+    Ok(Step::Waiting(Waiting { reader: Some(reader), id, opens: Some(session), patience: Patience::Endless }))
+}
+
+/// Lets a message stand alone.
+fn exchange<B>(shared: &Arc<Shared>, parts: Parts, message: Message) -> Result<Step<B>, Refusal> {
+    let id = match &message {
+        Message::Request(request) => Some(request.id.clone()),
+        _ => None,
+    };
+    let refuse = |refusal: Refusal| refusal.under(id.clone().unwrap_or(RequestId::NULL));
+    shared.add_exchange().map_err(|limit| {
+        refuse(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "unanswered requests", limit.0))
+    })?;
+    let outlet = id.is_some().then(|| Arc::new(Outlet::exchange(shared.config.stateless_answer)));
+    let reader = outlet.as_ref().map(|outlet| outlet.attach(shared));
+    let link = Link::exchange(shared.clone(), message, outlet, parts);
+    if !shared.offer(link) {
+        return Err(refuse(Refusal::closing()));
+    }
+    let Some((reader, id)) = reader.zip(id) else {
+        return Ok(Step::Ready(Some(empty(StatusCode::ACCEPTED))));
+    };
+    // The status says which error it was, so nothing is sent before something is known.
+    Ok(Step::Waiting(Waiting { reader: Some(reader), id, opens: None, patience: Patience::Endless }))
+}
+
+impl Waiting {
+    fn poll_response(&mut self, cx: &Context<'_>) -> Poll<Result<Response<Body>, Refusal>> {
+        let Some(reader) = &self.reader else {
+            return Poll::Ready(Err(Refusal::unanswered()));
+        };
+        let now = matches!(self.patience, Patience::Turns(0));
+        let Poll::Ready(decision) = reader.poll_decision(cx, now) else {
+            if let Patience::Turns(turns) = &mut self.patience {
+                *turns -= 1;
+                cx.waker().wake_by_ref();
+            }
+            return Poll::Pending;
+        };
+        let mut response = match decision {
+            Decision::Whole(status, text) => json(status, Body::whole(text)),
+            Decision::Events => match self.reader.take() {
+                Some(reader) => stream(Body::stream(Bytes::new(), reader)),
+                None => return Poll::Ready(Err(Refusal::unanswered())),
+            },
+            Decision::Nothing => return Poll::Ready(Err(self.unanswered())),
+        };
+        if let Some(session) = self.opens.take().filter(|session| session.is_open()) {
+            response.headers_mut().insert(header::SESSION_ID, session.id().header());
+        }
+        Poll::Ready(Ok(response))
+    }
+
+    fn unanswered(&self) -> Refusal {
+        Refusal::unanswered().under(self.id.clone())
+    }
+}
+
+impl Replaying {
+    fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Result<Response<Body>, Refusal>> {
+        let events = ready!(self.remembered.poll_unpin(cx));
+        let live = self.live.take();
+        if live.is_none() && events.is_none() {
+            return Poll::Ready(Err(Refusal::unknown_event()));
+        }
+        let last = live.as_ref().map_or(u64::MAX, |(_, place)| *place);
+        let mut text = Vec::new();
+        for event in events.unwrap_or_default() {
+            if event.id.place > self.after.place && event.id.place <= last {
+                sse::begin(None, Some(&event.id.to_string()), &mut text);
+                text.extend_from_slice(&event.data);
+                text.extend_from_slice(sse::END);
+            }
+        }
+        let body = match live {
+            Some((reader, _)) => Body::stream(text.into(), reader),
+            None => Body::whole(Text::from(text)),
+        };
+        Poll::Ready(Ok(stream(body)))
+    }
+}
+
+fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+fn json(status: StatusCode, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+fn stream(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, EVENTS);
+    headers.insert(CACHE_CONTROL, NO_CACHE);
+    headers.insert(ACCEL_BUFFERING, NO);
+    response
+}

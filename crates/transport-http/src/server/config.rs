@@ -1,0 +1,285 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::server::{EventStore, MemoryEventStore};
+
+/// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    pub(crate) sessions: bool,
+    pub(crate) stateless: bool,
+    pub(crate) session_answer: AnswerForm,
+    pub(crate) stateless_answer: AnswerForm,
+    pub(crate) hosts: Names,
+    pub(crate) origins: Names,
+    pub(crate) body_limit: usize,
+    pub(crate) batch_limit: usize,
+    pub(crate) body_timeout: Duration,
+    pub(crate) session_limit: usize,
+    pub(crate) exchange_limit: usize,
+    pub(crate) stream_limit: usize,
+    pub(crate) inbox_limit: usize,
+    pub(crate) high_water: usize,
+    pub(crate) idle: Duration,
+    pub(crate) keep_alive: Duration,
+    pub(crate) stall: Duration,
+    pub(crate) retry: Duration,
+    pub(crate) stream_time: Option<Duration>,
+    pub(crate) store: Option<Arc<dyn EventStore>>,
+    pub(crate) event_limit: usize,
+}
+
+/// In which form a request is answered when its answer is the first thing that is said of it. Whatever is said
+/// before the answer makes it a stream in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AnswerForm {
+    /// One JSON object. Costs least; an answer that is lost on its way cannot be fetched again.
+    Json,
+    /// A stream of events. It is opened at once, and in a session a client that lost it can resume it.
+    Events,
+}
+
+/// Which names a header may have.
+#[derive(Clone, Debug)]
+pub(crate) enum Names {
+    /// Those of the loopback interface: `localhost`, `127.0.0.1` and `[::1]`, with any port.
+    Loopback,
+    /// These, in lower case.
+    These(Vec<String>),
+    /// Any.
+    Any,
+}
+
+impl Config {
+    /// The defaults: every revision, and only for clients on the same machine.
+    pub fn new() -> Self {
+        Self {
+            sessions: true,
+            stateless: true,
+            session_answer: AnswerForm::Events,
+            stateless_answer: AnswerForm::Json,
+            hosts: Names::Loopback,
+            origins: Names::Loopback,
+            body_limit: 4 << 20,
+            batch_limit: agentwire_jsonrpc::DEFAULT_BATCH_LIMIT,
+            body_timeout: Duration::from_secs(30),
+            session_limit: 10_000,
+            exchange_limit: 10_000,
+            stream_limit: 256,
+            inbox_limit: 64,
+            high_water: 64 << 10,
+            idle: Duration::from_secs(30 * 60),
+            keep_alive: Duration::from_secs(15),
+            stall: Duration::from_secs(30),
+            retry: Duration::from_secs(1),
+            stream_time: None,
+            store: Some(Arc::new(MemoryEventStore::default())),
+            event_limit: 1 << 20,
+        }
+    }
+
+    /// Whether clients of 2025-03-26 to 2025-11-25 are served, which open sessions (default: yes).
+    #[must_use]
+    pub fn sessions(mut self, sessions: bool) -> Self {
+        self.sessions = sessions;
+        self
+    }
+
+    /// Whether clients of 2026-07-28 are served, whose every request stands alone (default: yes).
+    #[must_use]
+    pub fn stateless(mut self, stateless: bool) -> Self {
+        self.stateless = stateless;
+        self
+    }
+
+    /// How requests in a session are answered (default: [`AnswerForm::Events`]).
+    #[must_use]
+    pub fn session_answer(mut self, form: AnswerForm) -> Self {
+        self.session_answer = form;
+        self
+    }
+
+    /// How requests without a session are answered (default: [`AnswerForm::Json`]). Errors are always JSON
+    /// there, because the status of the response says which error it is.
+    #[must_use]
+    pub fn stateless_answer(mut self, form: AnswerForm) -> Self {
+        self.stateless_answer = form;
+        self
+    }
+
+    /// Which names of this server the `Host` header may have, with their port where that is not the default one,
+    /// such as `example.com` or `192.0.2.1:8080` (default: the names of the loopback interface with any port).
+    /// Anything else gets 403.
+    ///
+    /// This is what protects a local server from a web page whose name was made to point to it.
+    #[must_use]
+    pub fn hosts<S: Into<String>>(mut self, hosts: impl IntoIterator<Item = S>) -> Self {
+        self.hosts = Names::these(hosts);
+        self
+    }
+
+    /// Does not look at the `Host` header. Right where something in front of the endpoint does.
+    #[must_use]
+    pub fn any_host(mut self) -> Self {
+        self.hosts = Names::Any;
+        self
+    }
+
+    /// Which web pages may call: values of the `Origin` header, such as `https://app.example.com` (default: pages
+    /// of the loopback interface). Any other origin, `null` included, gets 403; a request without one, as
+    /// programs make it, is taken.
+    #[must_use]
+    pub fn origins<S: Into<String>>(mut self, origins: impl IntoIterator<Item = S>) -> Self {
+        self.origins = Names::these(origins);
+        self
+    }
+
+    /// Takes calls from any web page. Only right where every call is authenticated in a way that a browser does
+    /// not do by itself.
+    #[must_use]
+    pub fn any_origin(mut self) -> Self {
+        self.origins = Names::Any;
+        self
+    }
+
+    /// How many bytes the body of a request may have (default 4 MiB). A longer one gets 413.
+    #[must_use]
+    pub fn body_limit(mut self, bytes: usize) -> Self {
+        self.body_limit = bytes;
+        self
+    }
+
+    /// How many messages a batch may have (default 1024).
+    #[must_use]
+    pub fn batch_limit(mut self, messages: usize) -> Self {
+        self.batch_limit = messages;
+        self
+    }
+
+    /// How long the body of a request may take to arrive (default 30 s). A slower one gets 408.
+    #[must_use]
+    pub fn body_timeout(mut self, timeout: Duration) -> Self {
+        self.body_timeout = timeout;
+        self
+    }
+
+    /// How many sessions may be open (default 10,000). One more gets 503.
+    #[must_use]
+    pub fn session_limit(mut self, sessions: usize) -> Self {
+        self.session_limit = sessions;
+        self
+    }
+
+    /// How many requests without a session may be unanswered (default 10,000). One more gets 503.
+    #[must_use]
+    pub fn exchange_limit(mut self, exchanges: usize) -> Self {
+        self.exchange_limit = exchanges;
+        self
+    }
+
+    /// How many requests of one session may be unanswered, and how many GET streams it may have open (default 256
+    /// each). One more gets 429.
+    #[must_use]
+    pub fn stream_limit(mut self, streams: usize) -> Self {
+        self.stream_limit = streams;
+        self
+    }
+
+    /// How many messages of one session may wait to be taken from its link (default 64). While there are as
+    /// many, further POSTs wait.
+    #[must_use]
+    pub fn inbox_limit(mut self, messages: usize) -> Self {
+        self.inbox_limit = messages.max(1);
+        self
+    }
+
+    /// How many bytes of a stream may wait to be read by the client before the link takes nothing more (default
+    /// 64 KiB). As much is kept of what belongs to no request while the client has no GET stream open; then the
+    /// oldest is dropped.
+    #[must_use]
+    pub fn high_water(mut self, bytes: usize) -> Self {
+        self.high_water = bytes.max(1);
+        self
+    }
+
+    /// How long a session may be without a request and without an open stream before it ends (default 30 min).
+    #[must_use]
+    pub fn idle(mut self, idle: Duration) -> Self {
+        self.idle = idle;
+        self
+    }
+
+    /// How long a stream may be silent before a comment is sent on it (default 15 s), so that nothing on the way
+    /// takes it for dead. A request whose answer takes longer than that is answered by a stream.
+    #[must_use]
+    pub fn keep_alive(mut self, interval: Duration) -> Self {
+        self.keep_alive = interval;
+        self
+    }
+
+    /// How long a client may leave a full stream unread before the stream is cut (default 30 s). Until then the
+    /// rest of its session, or its exchange, waits.
+    #[must_use]
+    pub fn stall(mut self, stall: Duration) -> Self {
+        self.stall = stall;
+        self
+    }
+
+    /// How long a client should wait before it resumes a stream that ended early (default 1 s). It is told when
+    /// a stream of 2025-11-25 begins.
+    #[must_use]
+    pub fn retry(mut self, retry: Duration) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Closes each stream of 2025-11-25 after this time, so that clients come back for the rest instead of holding
+    /// connections (default: streams stay open). It needs an event store.
+    #[must_use]
+    pub fn stream_time(mut self, time: Option<Duration>) -> Self {
+        self.stream_time = time;
+        self
+    }
+
+    /// What remembers events for clients that lost their connection (default: a [`MemoryEventStore`]). With none,
+    /// events have no ids and no stream can be resumed.
+    #[must_use]
+    pub fn event_store(mut self, store: Option<Arc<dyn EventStore>>) -> Self {
+        self.store = store;
+        self
+    }
+
+    /// How many bytes a message may have to be given to the event store (default 1 MiB). A longer one is sent
+    /// once and not kept.
+    #[must_use]
+    pub fn event_limit(mut self, bytes: usize) -> Self {
+        self.event_limit = bytes;
+        self
+    }
+
+    /// The granularity of everything that waits for minutes or seconds.
+    pub(crate) fn tick(&self) -> Duration {
+        let shortest = self.idle.min(self.keep_alive).min(self.stall);
+        let shortest = shortest.min(self.stream_time.unwrap_or(shortest));
+        (shortest / 4).clamp(Duration::from_millis(5), Duration::from_secs(1))
+    }
+
+    /// How many ticks a time is, rounded up; at least one.
+    pub(crate) fn ticks(&self, time: Duration) -> u32 {
+        u32::try_from(time.as_nanos().div_ceil(self.tick().as_nanos())).unwrap_or(u32::MAX).max(1)
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Names {
+    fn these<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
+        Self::These(names.into_iter().map(|name| name.into().to_ascii_lowercase()).collect())
+    }
+}

@@ -1,0 +1,56 @@
+//! The server: an [`Endpoint`] to mount in a web server, and a stream of [`Link`]s to be served.
+//!
+//! # Which stream a message goes to
+//!
+//! An answer, and what is `related` to a request that is not answered yet, goes out on the response to the POST that
+//! brought the request. All else goes to the oldest stream that the client has opened with GET; while there is none,
+//! the newest [`high_water`](Config::high_water) bytes of it are kept, and the oldest are dropped. An answer to a
+//! request that nobody waits for any more is dropped.
+//!
+//! # When a client leaves
+//!
+//! In a session, a response that the client closes cancels nothing: what is said goes to the [`EventStore`], and a
+//! GET with `Last-Event-ID` has the rest. Without a session, it is [`Packet::Abandon`](agentwire_transport::Packet).
+//! `notifications/cancelled` ends the response to the request that it names, because no answer will come.
+//!
+//! # Statuses
+//!
+//! | status | when |
+//! |---|---|
+//! | 202 | a notification or an answer was taken |
+//! | 400 | no message; no session id; an unknown protocol version or event; headers that contradict the body; a batch where there are none; a request id in flight |
+//! | 403 | a foreign `Host` or `Origin` |
+//! | 404 | a session that is not known; without sessions, a method that is not |
+//! | 405 | any method but GET, POST and DELETE; without sessions, but POST |
+//! | 406, 415 | `Accept`, `Content-Type` |
+//! | 408, 413 | a body that is too slow, too long |
+//! | 429, 503 | a limit of the session, of the endpoint; the endpoint is shut |
+
+mod answering;
+mod body;
+mod config;
+mod endpoint;
+mod guard;
+mod link;
+mod links;
+mod outlet;
+mod post;
+mod queue;
+mod refusal;
+#[cfg(feature = "hyper")]
+mod serve;
+mod session;
+mod session_id;
+mod shared;
+mod store;
+
+pub use answering::Answering;
+pub use body::{Body, Stalled};
+pub use config::{AnswerForm, Config};
+pub use endpoint::{Endpoint, endpoint};
+pub use link::{Link, LinkKind, Principal};
+pub use links::Links;
+#[cfg(feature = "hyper")]
+pub use serve::{Serve, serve};
+pub use session_id::SessionId;
+pub use store::{Event, EventId, EventStore, MemoryEventStore};

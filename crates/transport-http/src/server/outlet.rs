@@ -1,0 +1,526 @@
+//! One response that is being written: the answer to a POST, or the stream of a GET.
+//!
+//! A link puts frames in at one side, the body of the response takes bytes out at the other, and either may be
+//! gone. In a session the outlet outlives its reader, so that another can take its place.
+
+use std::fmt;
+use std::io::Write;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+
+use agentwire_jsonrpc::{Frame, Message, code};
+use bytes::Bytes;
+use http::StatusCode;
+
+use crate::server::body::Stalled;
+use crate::server::queue::{COPY_LIMIT, Queue};
+use crate::server::shared::Shared;
+use crate::server::{AnswerForm, Event, EventId, SessionId};
+use crate::sse;
+
+/// Codes of errors that 2026-07-28 gives a status of their own.
+pub(crate) const HEADER_MISMATCH: i64 = -32020;
+const MISSING_CAPABILITY: i64 = -32021;
+pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
+
+/// A response that is being written.
+#[derive(Debug)]
+pub(crate) struct Outlet {
+    /// Its number within its session; 0 without one.
+    number: u64,
+    /// The session whose events are remembered.
+    session: Option<SessionId>,
+    form: AnswerForm,
+    state: Mutex<State>,
+}
+
+struct State {
+    phase: Phase,
+    queue: Queue,
+    /// How many answers are still to come. The stream of a GET has none, and ends when it is told to.
+    owed: usize,
+    /// Nothing more will be put in.
+    ended: bool,
+    /// The link should come to an end.
+    hurried: bool,
+    cut: bool,
+    attached: bool,
+    /// Counts the readers, of whom the last one reads.
+    generation: u32,
+    /// The place of the last event.
+    place: u64,
+    /// Whether the stream begins with an event without data.
+    primes: bool,
+    /// The tick at which the reader last took something, or came.
+    moved: u32,
+    /// The tick at which the reader came.
+    opened: u32,
+    reader: Option<Waker>,
+    /// The half of a link that waits for room.
+    sink: Option<Waker>,
+    /// The half of a link that waits for the reader to leave.
+    stream: Option<Waker>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// Nothing has been said, so it can still become JSON.
+    Undecided,
+    /// One JSON text, to be taken by the reader.
+    Whole(StatusCode, Text),
+    /// A stream of events.
+    Events,
+}
+
+/// A JSON text, of which a large part is not copied.
+#[derive(Debug, Default)]
+pub(crate) struct Text(pub(crate) [Bytes; 3]);
+
+/// What a reader finds.
+pub(crate) enum Decision {
+    /// One JSON text.
+    Whole(StatusCode, Text),
+    /// A stream of events, to be read from now on.
+    Events,
+    /// No answer will come.
+    Nothing,
+}
+
+impl Outlet {
+    /// The response of one exchange without a session.
+    pub(crate) fn exchange(form: AnswerForm) -> Self {
+        Self { number: 0, session: None, form, state: Mutex::new(State::new(Phase::Undecided, 1, false)) }
+    }
+
+    /// The response to a POST in a session, which brought as many requests as are `owed` answers.
+    pub(crate) fn post(number: u64, session: SessionId, form: AnswerForm, owed: usize, primes: bool) -> Self {
+        let state = Mutex::new(State::new(Phase::Undecided, owed, primes));
+        Self { number, session: Some(session), form, state }
+    }
+
+    /// The stream of a GET.
+    pub(crate) fn get(number: u64, session: SessionId, primes: bool) -> Self {
+        let state = Mutex::new(State::new(Phase::Events, 0, primes));
+        Self { number, session: Some(session), form: AnswerForm::Events, state }
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Takes a frame that holds as many of the `answers` that are owed. Says whether there is too much unread now.
+    pub(crate) fn put(&self, frame: &Frame, answers: usize, shared: &Shared) -> bool {
+        let mut state = self.lock();
+        if state.ended {
+            return false;
+        }
+        state.owed = state.owed.saturating_sub(answers);
+        state.ended = answers > 0 && state.owed == 0;
+        match (&state.phase, self.whole(frame)) {
+            (Phase::Undecided, Some(status)) if state.ended => {
+                state.phase = Phase::Whole(status, Text::of(frame));
+            }
+            (Phase::Undecided, _) => {
+                self.open(&mut state, shared);
+                self.event(&mut state, frame, shared);
+            }
+            _ => self.event(&mut state, frame, shared),
+        }
+        let full = state.attached && state.queue.len() >= shared.config.high_water;
+        let ended = state.ended;
+        wake(state, |state| [state.reader.take(), state.stream.take_if(|_| ended)]);
+        full
+    }
+
+    /// The status with which a frame can be the whole response, if it can.
+    fn whole(&self, frame: &Frame) -> Option<StatusCode> {
+        let error = match frame {
+            Frame::Single(Message::Response(response)) => response.outcome.as_ref().err().map(|e| e.code),
+            Frame::Malformed(malformed) => Some(malformed.error.code),
+            _ => None,
+        };
+        match error {
+            Some(code) if self.session.is_none() => Some(status_of(code)),
+            _ => (self.form == AnswerForm::Json).then_some(StatusCode::OK),
+        }
+    }
+
+    /// Makes it a stream, for good.
+    fn open(&self, state: &mut State, shared: &Shared) {
+        state.phase = Phase::Events;
+        if state.attached {
+            self.prime(state, shared);
+        }
+    }
+
+    /// Says first what makes the stream one that can be resumed.
+    fn prime(&self, state: &mut State, shared: &Shared) {
+        if state.primes && state.place == 0 && self.remembers(shared) {
+            let tail = state.queue.tail();
+            sse::retry(shared.config.retry, tail);
+            self.begin_event(0, tail);
+            state.queue.tail().extend_from_slice(sse::END);
+            state.queue.grown();
+        }
+    }
+
+    fn remembers(&self, shared: &Shared) -> bool {
+        self.session.is_some() && shared.config.store.is_some()
+    }
+
+    fn begin_event(&self, place: u64, out: &mut Vec<u8>) {
+        writeln!(out, "id: {}", EventId::new(self.number, place)).expect("a growing buffer takes every text");
+        sse::begin(None, None, out);
+    }
+
+    /// Adds an event to what waits, and to what is remembered.
+    fn event(&self, state: &mut State, frame: &Frame, shared: &Shared) {
+        let remember = self.session.zip(shared.config.store.as_deref());
+        let remember = remember.filter(|_| frame.size_hint() <= shared.config.event_limit);
+        if !state.attached && remember.is_none() {
+            return;
+        }
+        state.place += 1;
+        let place = state.place;
+        let tail = state.queue.tail();
+        if self.remembers(shared) {
+            self.begin_event(place, tail);
+        } else {
+            sse::begin(None, None, tail);
+        }
+        let data = if frame.size_hint() >= COPY_LIMIT {
+            let text = Text::of(frame);
+            let data = remember.is_some().then(|| text.joined());
+            match &data {
+                Some(data) => state.queue.push(data.clone()),
+                None => text.0.into_iter().for_each(|piece| state.queue.push(piece)),
+            }
+            data
+        } else {
+            let start = tail.len();
+            frame.write(tail);
+            remember.is_some().then(|| Bytes::copy_from_slice(&tail[start..]))
+        };
+        state.queue.tail().extend_from_slice(sse::END);
+        state.queue.grown();
+        if !state.attached {
+            state.queue.clear();
+        }
+        if let Some(((session, store), data)) = remember.zip(data) {
+            store.append(session, Event::new(EventId::new(self.number, place), data));
+        }
+    }
+
+    /// Fewer answers will come than were owed, because their requests were cancelled.
+    pub(crate) fn forgive(&self, answers: usize) {
+        let mut state = self.lock();
+        state.owed = state.owed.saturating_sub(answers);
+        state.ended |= state.owed == 0;
+        wake(state, |state| [state.reader.take()]);
+    }
+
+    /// Nothing more will be put in.
+    pub(crate) fn finish(&self) {
+        let mut state = self.lock();
+        state.ended = true;
+        wake(state, State::all);
+    }
+
+    /// Tells the link that it should come to an end.
+    pub(crate) fn hurry(&self) {
+        let mut state = self.lock();
+        state.hurried = true;
+        wake(state, |state| [state.stream.take()]);
+    }
+
+    /// Whether somebody reads it who may get more.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.lock().attached
+    }
+
+    /// Ready while little waits to be read.
+    pub(crate) fn poll_room(&self, cx: &Context<'_>, high_water: usize) -> Poll<()> {
+        let mut state = self.lock();
+        if state.queue.len() < high_water || !state.attached {
+            return Poll::Ready(());
+        }
+        set(&mut state.sink, cx);
+        Poll::Pending
+    }
+
+    /// Ready when all has been said or should be soon, or the reader has left: true, if before that.
+    pub(crate) fn poll_left(&self, cx: &Context<'_>) -> Poll<bool> {
+        let mut state = self.lock();
+        if state.ended || state.hurried || !state.attached {
+            return Poll::Ready(!state.ended && !state.attached);
+        }
+        set(&mut state.stream, cx);
+        Poll::Pending
+    }
+
+    /// Gives it a reader, the first or one instead of another.
+    pub(crate) fn attach(self: &Arc<Self>, shared: &Arc<Shared>) -> Reader {
+        let mut state = self.lock();
+        let before = state.come(shared);
+        if matches!(state.phase, Phase::Events) {
+            self.prime(&mut state, shared);
+        }
+        self.reader(state, before, shared)
+    }
+
+    /// Gives it a reader that has read up to an event. Gives also the place of the last event that the reader will
+    /// not find here. None if there is no such stream.
+    pub(crate) fn resume(self: &Arc<Self>, after: u64, shared: &Arc<Shared>) -> Option<(Reader, u64)> {
+        let mut state = self.lock();
+        if !matches!(state.phase, Phase::Events) || after > state.place {
+            return None;
+        }
+        let before = state.come(shared);
+        state.queue.clear();
+        let place = state.place;
+        Some((self.reader(state, before, shared), place))
+    }
+
+    fn reader(
+        self: &Arc<Self>,
+        state: MutexGuard<'_, State>,
+        before: Option<Waker>,
+        shared: &Arc<Shared>,
+    ) -> Reader {
+        let generation = state.generation;
+        drop(state);
+        if let Some(before) = before {
+            before.wake();
+        }
+        let registration = shared.register(self);
+        Reader { outlet: self.clone(), shared: shared.clone(), generation, registration }
+    }
+
+    /// What is due at a tick: a comment on a stream that is silent, the end of one that nobody reads.
+    pub(crate) fn tick(&self, now: u32, shared: &Shared) {
+        let mut state = self.lock();
+        if !state.attached {
+            return;
+        }
+        let quiet = now.wrapping_sub(state.moved);
+        let ticks = &shared.ticks;
+        let outlived = ticks.stream_time.is_some_and(|time| now.wrapping_sub(state.opened) >= time);
+        if state.queue.len() >= shared.config.high_water && quiet >= ticks.stall {
+            state.cut = true;
+            state.leave();
+        } else if outlived && state.primes && self.remembers(shared) && matches!(state.phase, Phase::Events) {
+            // The reader finds itself replaced, by nobody.
+            state.leave();
+            state.generation += 1;
+        } else if quiet >= ticks.keep_alive && state.queue.is_empty() && !state.ended {
+            if matches!(state.phase, Phase::Undecided) {
+                self.open(&mut state, shared);
+            }
+            sse::comment(state.queue.tail());
+            state.queue.grown();
+            state.moved = now;
+        } else {
+            return;
+        }
+        wake(state, State::all);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no panic while it was held")
+    }
+}
+
+impl State {
+    fn new(phase: Phase, owed: usize, primes: bool) -> Self {
+        Self {
+            phase,
+            queue: Queue::default(),
+            owed,
+            ended: false,
+            hurried: false,
+            cut: false,
+            attached: false,
+            generation: 0,
+            place: 0,
+            primes,
+            moved: 0,
+            opened: 0,
+            reader: None,
+            sink: None,
+            stream: None,
+        }
+    }
+
+    /// A reader comes. Gives the one before it, which finds out.
+    fn come(&mut self, shared: &Shared) -> Option<Waker> {
+        self.attached = true;
+        self.cut = false;
+        self.generation += 1;
+        self.moved = shared.clock.load(Ordering::Relaxed);
+        self.opened = self.moved;
+        self.reader.take()
+    }
+
+    /// Everybody who waits.
+    fn all(&mut self) -> [Option<Waker>; 3] {
+        [self.reader.take(), self.sink.take(), self.stream.take()]
+    }
+
+    /// The reader leaves, and what waited for it goes.
+    fn leave(&mut self) {
+        self.attached = false;
+        self.queue.clear();
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State")
+            .field("phase", &self.phase)
+            .field("unread", &self.queue.len())
+            .field("owed", &self.owed)
+            .field("ended", &self.ended)
+            .field("attached", &self.attached)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The one who reads an outlet. Dropping it is how a client leaves.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    outlet: Arc<Outlet>,
+    shared: Arc<Shared>,
+    generation: u32,
+    registration: usize,
+}
+
+impl Reader {
+    /// What form the response has. With `now` it becomes a stream if nothing has been said.
+    pub(crate) fn poll_decision(&self, cx: &Context<'_>, now: bool) -> Poll<Decision> {
+        let mut state = self.outlet.lock();
+        if state.cut || state.generation != self.generation {
+            return Poll::Ready(Decision::Nothing);
+        }
+        let ended = state.ended;
+        match &mut state.phase {
+            Phase::Whole(status, text) => Poll::Ready(Decision::Whole(*status, std::mem::take(text))),
+            Phase::Events => Poll::Ready(Decision::Events),
+            Phase::Undecided if ended => Poll::Ready(Decision::Nothing),
+            Phase::Undecided if now => {
+                self.outlet.open(&mut state, &self.shared);
+                Poll::Ready(Decision::Events)
+            }
+            Phase::Undecided => {
+                set(&mut state.reader, cx);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Takes what waits of a stream.
+    pub(crate) fn poll_read(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Bytes, Stalled>>> {
+        let mut state = self.outlet.lock();
+        if state.generation != self.generation {
+            return Poll::Ready(None);
+        }
+        if state.cut {
+            return Poll::Ready(Some(Err(Stalled(self.shared.config.stall))));
+        }
+        let high_water = self.shared.config.high_water;
+        let was_full = state.queue.len() >= high_water;
+        if let Some(bytes) = state.queue.pop() {
+            state.moved = self.shared.clock.load(Ordering::Relaxed);
+            if was_full && state.queue.len() < high_water {
+                wake(state, |state| [state.sink.take()]);
+            }
+            return Poll::Ready(Some(Ok(bytes)));
+        }
+        if state.ended {
+            return Poll::Ready(None);
+        }
+        set(&mut state.reader, cx);
+        Poll::Pending
+    }
+
+    /// Whether nothing more can be read.
+    pub(crate) fn is_at_end(&self) -> bool {
+        let state = self.outlet.lock();
+        state.generation != self.generation || (state.ended && state.queue.is_empty() && !state.cut)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.shared.unregister(self.registration);
+        let mut state = self.outlet.lock();
+        if state.generation == self.generation {
+            state.leave();
+            wake(state, State::all);
+        }
+    }
+}
+
+impl From<Vec<u8>> for Text {
+    fn from(text: Vec<u8>) -> Self {
+        Self([text.into(), Bytes::new(), Bytes::new()])
+    }
+}
+
+impl Text {
+    /// The text of a frame.
+    pub(crate) fn of(frame: &Frame) -> Self {
+        match frame {
+            Frame::Single(message) if message.body().is_some_and(|body| body.len() >= COPY_LIMIT) => {
+                let (mut head, mut tail) = (Vec::with_capacity(128), Vec::with_capacity(8));
+                message.write_head(&mut head);
+                message.write_tail(&mut tail);
+                let body = message.body().map(|body| body.clone().into_bytes()).unwrap_or_default();
+                Self([head.into(), body, tail.into()])
+            }
+            frame => {
+                let mut text = Vec::with_capacity(frame.size_hint());
+                frame.write(&mut text);
+                text.into()
+            }
+        }
+    }
+
+    fn joined(&self) -> Bytes {
+        match &self.0 {
+            [text, rest, _] if rest.is_empty() => text.clone(),
+            pieces => pieces.concat().into(),
+        }
+    }
+}
+
+/// The status that goes with an error where each request stands alone.
+fn status_of(error: i64) -> StatusCode {
+    match error {
+        code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        code::PARSE_ERROR
+        | code::INVALID_REQUEST
+        | code::INVALID_PARAMS
+        | HEADER_MISMATCH
+        | MISSING_CAPABILITY
+        | UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}
+
+/// Wakes whom `whom` gives, after the lock is given back.
+fn wake<const N: usize>(
+    mut state: MutexGuard<'_, State>,
+    whom: impl FnOnce(&mut State) -> [Option<Waker>; N],
+) {
+    let wakers = whom(&mut state);
+    drop(state);
+    wakers.into_iter().flatten().for_each(Waker::wake);
+}
+
+fn set(slot: &mut Option<Waker>, cx: &Context<'_>) {
+    match slot {
+        Some(waker) => waker.clone_from(cx.waker()),
+        None => *slot = Some(cx.waker().clone()),
+    }
+}

@@ -1,0 +1,176 @@
+//! Where the body of a POST belongs: to a session, to a new one, or to nobody but itself.
+
+use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, Message, Notification, Request, RequestId};
+use bytes::Bytes;
+use bytestring::ByteString;
+use http::{HeaderMap, HeaderName};
+
+use crate::header;
+use crate::peek::Params;
+use crate::revision::Revision;
+use crate::server::guard::single;
+use crate::server::refusal::Refusal;
+use crate::server::{Config, SessionId};
+
+/// What becomes of a POST.
+pub(crate) enum Destination {
+    /// It belongs to a session that should exist.
+    Session(SessionId, Frame),
+    /// It opens one.
+    Initialize(Request),
+    /// It stands alone.
+    Exchange(Message),
+}
+
+/// Reads a body, and finds where it belongs.
+pub(crate) fn destination(config: &Config, headers: &HeaderMap, body: Bytes) -> Result<Destination, Refusal> {
+    let frame = read(config, body)?;
+    let version = single(headers, &header::PROTOCOL_VERSION)?.map(|version| String::from_utf8_lossy(version));
+    let known = version.as_deref().map(Revision::parse);
+    match (known, &version) {
+        (Some(Some(revision)), _) if revision.is_stateless() && config.stateless => {
+            return exchange(headers, frame, revision.as_str());
+        }
+        (Some(Some(revision)), _) if !revision.is_stateless() && config.sessions => {}
+        (None, _) if config.sessions => {}
+        // A revision that only whoever serves the link may know, said twice, so that it is no session's.
+        (Some(None), Some(version)) if config.stateless && says_in_body(&frame, version) => {
+            return exchange(headers, frame, version);
+        }
+        (Some(_), Some(version)) => return Err(Refusal::unsupported_version(config, id_of(&frame), version)),
+        _ => {
+            let id = id_of(&frame);
+            if let Frame::Single(Message::Request(request)) = &frame
+                && request.method == "initialize"
+            {
+                let offered =
+                    Params::of(&Message::Request(request.clone())).protocol_version.map(|v| v.into_owned());
+                return Err(Refusal::unsupported_version(config, id, &offered.unwrap_or_default()));
+            }
+            return Err(Refusal::header_mismatch(id, "the MCP-Protocol-Version header is missing"));
+        }
+    }
+    if let Some(session) = single(headers, &header::SESSION_ID)? {
+        let session = SessionId::parse(session).ok_or_else(Refusal::unknown_session);
+        return session.map(|session| Destination::Session(session, frame));
+    }
+    initialize(frame)
+}
+
+/// Reads a body. What is no message at all is refused here, because nobody above could answer it better.
+fn read(config: &Config, body: Bytes) -> Result<Frame, Refusal> {
+    let text = ByteString::try_from(body).map_err(|error| {
+        Refusal::error(RequestId::NULL, ErrorObject::parse_error(format_args!("not UTF-8: {error}")))
+    })?;
+    match Frame::parse_with(text, config.batch_limit) {
+        Frame::Malformed(malformed) => Err(Refusal::malformed(malformed)),
+        Frame::Single(Message::Request(Request { id, .. })) if id.is_null() => {
+            let error = ErrorObject::invalid_request("the id of a request is a string or an integer");
+            Err(Refusal::error(RequestId::NULL, error))
+        }
+        frame => Ok(frame),
+    }
+}
+
+/// What has no session and no stateless revision can only open a session.
+fn initialize(frame: Frame) -> Result<Destination, Refusal> {
+    let id = id_of(&frame);
+    let Frame::Single(message) = frame else {
+        return Err(Refusal::no_session());
+    };
+    let modern = Params::of(&message).meta.is_some_and(|meta| meta.protocol_version.is_some());
+    match message {
+        _ if modern => {
+            let why = "the MCP-Protocol-Version header is missing, or is not the version in _meta";
+            Err(Refusal::header_mismatch(id, why))
+        }
+        Message::Request(request) if request.method == "initialize" => Ok(Destination::Initialize(request)),
+        _ => Err(Refusal::no_session().under(id)),
+    }
+}
+
+/// Checks that a message which stands alone is one that may, and that its headers say what it says.
+fn exchange(headers: &HeaderMap, frame: Frame, version: &str) -> Result<Destination, Refusal> {
+    let id = id_of(&frame);
+    let message = match frame {
+        Frame::Single(message @ (Message::Request(_) | Message::Notification(_))) => message,
+        _ => {
+            let error = ErrorObject::invalid_request("the body must be one request or one notification");
+            return Err(Refusal::error(id, error));
+        }
+    };
+    if let Err(why) = agree(headers, &message, version) {
+        return Err(Refusal::header_mismatch(id, why));
+    }
+    Ok(Destination::Exchange(message))
+}
+
+fn agree(headers: &HeaderMap, message: &Message, version: &str) -> Result<(), &'static str> {
+    let params = Params::of(message);
+    let said = params.meta.and_then(|meta| meta.protocol_version);
+    if said.is_some_and(|said| said != version) {
+        return Err("the MCP-Protocol-Version header is not the version in _meta");
+    }
+    let (method, is_request) = match message {
+        Message::Request(Request { method, .. }) => (&**method, true),
+        Message::Notification(Notification { method, .. }) => (&**method, false),
+        Message::Response(_) => return Ok(()),
+    };
+    let one = |name: HeaderName| {
+        single(headers, &name).map_err(|_| "a header of the request's metadata stands there twice")
+    };
+    match one(header::METHOD)? {
+        Some(value) if value == method.as_bytes() => {}
+        // The specification asks it of requests only.
+        None if !is_request => {}
+        Some(_) => return Err("the Mcp-Method header is not the method in the body"),
+        None => return Err("the Mcp-Method header is missing"),
+    }
+    let named = match header::named_by(method) {
+        Some("uri") => params.uri,
+        Some(_) => params.name,
+        None => return Ok(()),
+    };
+    let Some(value) = one(header::NAME)? else {
+        return if named.is_none() { Ok(()) } else { Err("the Mcp-Name header is missing") };
+    };
+    let value = header::decode(value).ok_or("the Mcp-Name header is not encoded as it must be")?;
+    if named.is_some_and(|named| named == value) {
+        return Ok(());
+    }
+    Err("the Mcp-Name header is not the name in the body")
+}
+
+/// Whether a message carries this version.
+fn says_in_body(frame: &Frame, version: &str) -> bool {
+    let Frame::Single(message) = frame else {
+        return false;
+    };
+    let said = Params::of(message).meta.and_then(|meta| meta.protocol_version);
+    said.is_some_and(|said| said == version)
+}
+
+/// The id under which a refusal is sent.
+fn id_of(frame: &Frame) -> RequestId {
+    match frame {
+        Frame::Single(Message::Request(request)) => request.id.clone(),
+        _ => RequestId::NULL,
+    }
+}
+
+/// Refuses what a session does not take: batches except in the one revision that has them, and in those,
+/// `initialize`.
+pub(crate) fn check_batch(frame: &Frame, revision: impl FnOnce() -> Option<Revision>) -> Result<(), Refusal> {
+    let Frame::Batch(messages) = frame else {
+        return Ok(());
+    };
+    let refuse = |why| Err(Refusal::error(RequestId::NULL, ErrorObject::invalid_request(why)));
+    if !revision().is_some_and(Revision::has_batches) {
+        return refuse("an array of messages is not allowed in this protocol version");
+    }
+    let initializes = |message: &Result<Message, Malformed>| matches!(message, Ok(Message::Request(r)) if r.method == "initialize");
+    if messages.iter().any(initializes) {
+        return refuse("initialize cannot be part of a batch");
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+/// A piece from this size on is sent from where it lies.
+pub(crate) const COPY_LIMIT: usize = 32 << 10;
+
+/// Bytes that wait to be sent: small ones joined, large ones as they are.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    /// Complete pieces, before `tail`.
+    pieces: VecDeque<Bytes>,
+    tail: Vec<u8>,
+    len: usize,
+    /// How much of `tail` has been counted.
+    counted: usize,
+}
+
+impl Queue {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where small pieces are written; [`grown`](Self::grown) says that it was done.
+    pub(crate) fn tail(&mut self) -> &mut Vec<u8> {
+        &mut self.tail
+    }
+
+    /// Counts what was written to the tail.
+    pub(crate) fn grown(&mut self) {
+        self.len += self.tail.len() - std::mem::replace(&mut self.counted, self.tail.len());
+    }
+
+    /// Adds a piece that is not copied.
+    pub(crate) fn push(&mut self, piece: Bytes) {
+        self.grown();
+        if !self.tail.is_empty() {
+            self.pieces.push_back(std::mem::take(&mut self.tail).into());
+            self.counted = 0;
+        }
+        if !piece.is_empty() {
+            self.len += piece.len();
+            self.pieces.push_back(piece);
+        }
+    }
+
+    /// Takes what is first: one piece, or all that was joined.
+    pub(crate) fn pop(&mut self) -> Option<Bytes> {
+        let piece = match self.pieces.pop_front() {
+            Some(piece) => piece,
+            None if self.tail.is_empty() => return None,
+            None => {
+                self.counted = 0;
+                std::mem::take(&mut self.tail).into()
+            }
+        };
+        self.len -= piece.len();
+        Some(piece)
+    }
+
+    /// Forgets everything, and gives its memory back.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

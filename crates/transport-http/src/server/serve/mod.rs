@@ -1,0 +1,253 @@
+//! An endpoint on a socket, by hyper.
+
+mod io;
+mod tasks;
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::{self, BoxFuture, Either};
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::server::refusal::Refusal;
+use crate::server::serve::io::Watched;
+use crate::server::serve::tasks::{Spawn, Tasks};
+use crate::server::{Answering, Body, Endpoint};
+
+/// How many connections are taken before the others get their turn.
+const ACCEPTED_AT_ONCE: usize = 32;
+/// How long to wait after a connection could not be taken, such as for want of file descriptors.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves an endpoint on a listener: HTTP/1.1 and HTTP/2, without TLS, at the path `/mcp`.
+///
+/// The future that this becomes does all of it, and needs a tokio runtime with I/O and time. Nothing is spawned
+/// unless [`spawn_with`](Serve::spawn_with) says how.
+///
+/// ```no_run
+/// use agentwire_transport_http::server::{Config, endpoint, serve};
+/// use futures::StreamExt;
+///
+/// # async fn run() -> std::io::Result<()> {
+/// let (endpoint, mut links) = endpoint(Config::new());
+/// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+/// let clients = async {
+///     while let Some(link) = links.next().await {
+///         // Serve the link: it is a transport.
+///     }
+/// };
+/// tokio::join!(serve(listener, endpoint), clients);
+/// # Ok(())
+/// # }
+/// ```
+pub fn serve(listener: TcpListener, endpoint: Endpoint) -> Serve {
+    let front = Front {
+        listener,
+        endpoint,
+        path: "/mcp".into(),
+        header_timeout: Duration::from_secs(30),
+        write_timeout: Duration::from_secs(60),
+        connection_limit: 16_384,
+    };
+    Serve { front, grace: Duration::from_secs(10), shutdown: None, spawn: None }
+}
+
+/// An endpoint on a listener; see [`serve`].
+pub struct Serve {
+    front: Front,
+    grace: Duration,
+    shutdown: Option<BoxFuture<'static, ()>>,
+    spawn: Option<Spawn>,
+}
+
+/// What takes connections.
+struct Front {
+    listener: TcpListener,
+    endpoint: Endpoint,
+    path: Arc<str>,
+    header_timeout: Duration,
+    write_timeout: Duration,
+    connection_limit: usize,
+}
+
+impl Serve {
+    /// The path of the endpoint (default `/mcp`). Others get 404.
+    #[must_use]
+    pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
+        self.front.path = path.into();
+        self
+    }
+
+    /// How long a client may take for the head of a request, and how long it may keep a connection without one
+    /// (default 30 s).
+    #[must_use]
+    pub fn header_timeout(mut self, timeout: Duration) -> Self {
+        self.front.header_timeout = timeout;
+        self
+    }
+
+    /// How long a client may take nothing of what is sent to it before its connection is closed (default 60 s).
+    #[must_use]
+    pub fn write_timeout(mut self, timeout: Duration) -> Self {
+        self.front.write_timeout = timeout;
+        self
+    }
+
+    /// How many connections may be open (default 16,384). Further ones wait to be accepted.
+    #[must_use]
+    pub fn connection_limit(mut self, connections: usize) -> Self {
+        self.front.connection_limit = connections.max(1);
+        self
+    }
+
+    /// When `signal` completes, no more connections are taken, and the endpoint is [shut](Endpoint::shut). What
+    /// is unanswered has some time to finish.
+    #[must_use]
+    pub fn shutdown(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.shutdown = Some(signal.boxed());
+        self
+    }
+
+    /// How long after the shutdown signal what is unanswered may take (default 10 s). Then it is dropped.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// Gives each connection to a function that runs it elsewhere, such as in a tokio task, so that several cores
+    /// serve. Without this, connections are served within the one future.
+    #[must_use]
+    pub fn spawn_with(mut self, spawn: impl Fn(BoxFuture<'static, ()>) + Send + Sync + 'static) -> Self {
+        self.spawn = Some(Spawn::new(spawn));
+        self
+    }
+
+    async fn run(self) {
+        let Self { front, grace, shutdown, spawn } = self;
+        let mut tasks = Tasks::default();
+        let spawn = spawn.unwrap_or_else(|| tasks.spawner());
+        let mut builder = Builder::new(spawn.clone());
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(front.header_timeout);
+        builder.http2().timer(TokioTimer::new()).keep_alive_interval(front.header_timeout);
+        let graceful = GracefulShutdown::new();
+        let mut shutdown = shutdown.unwrap_or_else(|| future::pending().boxed());
+        {
+            let mut accepting = pin!(front.accept(&builder, &graceful, &spawn));
+            poll_fn(|cx| {
+                if shutdown.poll_unpin(cx).is_ready() {
+                    return Poll::Ready(());
+                }
+                let accepting = accepting.as_mut().poll(cx);
+                tasks.poll(cx);
+                accepting
+            })
+            .await;
+        }
+        front.endpoint.shut();
+        drop(front);
+        let mut ended = pin!(tokio::time::timeout(grace, graceful.shutdown()));
+        poll_fn(|cx| {
+            tasks.poll(cx);
+            ended.as_mut().poll(cx).map(drop)
+        })
+        .await;
+    }
+}
+
+impl Front {
+    /// Takes connections for ever.
+    async fn accept(&self, builder: &Builder<Spawn>, graceful: &GracefulShutdown, spawn: &Spawn) {
+        let mut taken = 0;
+        loop {
+            if graceful.count() >= self.connection_limit {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+            match self.listener.accept().await {
+                Ok((stream, _)) => spawn.spawn(self.connection(stream, builder, graceful)),
+                Err(_) => tokio::time::sleep(PAUSE).await,
+            }
+            taken += 1;
+            if taken % ACCEPTED_AT_ONCE == 0 {
+                give_way().await;
+            }
+        }
+    }
+
+    fn connection(
+        &self,
+        stream: TcpStream,
+        builder: &Builder<Spawn>,
+        graceful: &GracefulShutdown,
+    ) -> BoxFuture<'static, ()> {
+        // Small messages should not wait for more; where that cannot be said, they are only slower.
+        let _ = stream.set_nodelay(true);
+        let io = TokioIo::new(Watched::new(stream, self.header_timeout, self.write_timeout));
+        let service = Routed { endpoint: self.endpoint.clone(), path: self.path.clone() };
+        let connection = builder.serve_connection(io, service).into_owned();
+        // How a connection ended is for its client to know.
+        graceful.watch(connection).map(drop).boxed()
+    }
+}
+
+impl fmt::Debug for Serve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serve")
+            .field("listener", &self.front.listener)
+            .field("path", &self.front.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl IntoFuture for Serve {
+    type Output = ();
+    type IntoFuture = BoxFuture<'static, ()>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.run().boxed()
+    }
+}
+
+/// The endpoint at its path.
+#[derive(Clone)]
+struct Routed {
+    endpoint: Endpoint,
+    path: Arc<str>,
+}
+
+impl hyper::service::Service<Request<Incoming>> for Routed {
+    type Response = Response<Body>;
+    type Error = std::convert::Infallible;
+    type Future = Either<Answering<Incoming>, future::Ready<Result<Response<Body>, Self::Error>>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        if request.uri().path() == &*self.path {
+            return Either::Left(self.endpoint.answer(request));
+        }
+        let refusal = Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path");
+        Either::Right(future::ready(Ok(refusal.into_response())))
+    }
+}
+
+/// Lets others have their turn.
+fn give_way() -> impl Future<Output = ()> {
+    let mut given = false;
+    poll_fn(move |cx| {
+        if std::mem::replace(&mut given, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+}

@@ -1,0 +1,405 @@
+//! One session: what its client has sent and the link has not taken, and which response each request is answered on.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+
+use agentwire_jsonrpc::{Frame, Intent, Malformed, Message, Request, RequestId};
+use agentwire_transport::Packet;
+
+use crate::peek;
+use crate::revision::Revision;
+use crate::server::outlet::{Outlet, Reader};
+use crate::server::shared::Shared;
+use crate::server::{AnswerForm, EventId, Principal, SessionId};
+
+/// How many GET streams whose client has left are kept, so that it can resume them.
+const LEFT_STREAMS: usize = 4;
+
+#[derive(Debug)]
+pub(crate) struct Session {
+    id: SessionId,
+    principal: Option<Principal>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// What the client has sent.
+    inbox: VecDeque<Packet>,
+    /// The half of the link that waits for more.
+    stream: Option<Waker>,
+    /// The POSTs that wait for room in the inbox.
+    posts: Vec<Waker>,
+    /// The responses on which unanswered requests are answered.
+    routes: HashMap<RequestId, Arc<Outlet>>,
+    /// The streams of GETs.
+    listeners: Vec<Arc<Outlet>>,
+    /// What belongs to no request, while no GET is open, and its size.
+    unsent: VecDeque<Frame>,
+    unsent_size: usize,
+    /// The response that has too much unread, if one has.
+    full: Option<Arc<Outlet>>,
+    /// The request that opened the session, until it is answered.
+    initialize: Option<RequestId>,
+    revision: Option<Revision>,
+    streams: u64,
+    /// The tick at which the client was last heard.
+    heard: u32,
+    /// Nothing more comes from the client.
+    closed: bool,
+}
+
+/// Why a POST is not taken.
+pub(crate) enum Unwelcome {
+    /// There is no such session any more.
+    Gone,
+    /// A request has the id of one that is not answered yet.
+    InFlight(RequestId),
+    /// As many requests as there may be are unanswered.
+    TooMany(usize),
+}
+
+/// What a client that resumes a stream gets.
+pub(crate) enum Resumed {
+    /// What is remembered, up to a place, and then what comes.
+    Live(Reader, u64),
+    /// Only what is remembered.
+    Ended,
+}
+
+impl Session {
+    pub(crate) fn new(id: SessionId, principal: Option<Principal>, initialize: RequestId, now: u32) -> Self {
+        let state = State { initialize: Some(initialize), heard: now, ..State::default() };
+        Self { id, principal, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// Whether a caller may speak in this session.
+    pub(crate) fn belongs_to(&self, principal: Option<&Principal>) -> bool {
+        self.principal.as_ref() == principal
+    }
+
+    pub(crate) fn revision(&self) -> Option<Revision> {
+        self.lock().revision
+    }
+
+    /// Whether it has begun, and is still there.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.lock().closed
+    }
+
+    /// Takes the request that opens the session.
+    pub(crate) fn begin(&self, request: Request, shared: &Arc<Shared>) -> Reader {
+        let mut state = self.lock();
+        let outlet = state.new_post(self.id, 1, shared.config.session_answer);
+        state.routes.insert(request.id.clone(), outlet.clone());
+        state.inbox.push_back(Packet::from(Message::from(request)));
+        outlet.attach(shared)
+    }
+
+    /// Takes what a client sent in one POST, when there is room for it. The answers to the requests in it come out
+    /// of the reader, which there is if there are any.
+    pub(crate) fn poll_take(
+        &self,
+        cx: &Context<'_>,
+        frame: &mut Option<Frame>,
+        shared: &Arc<Shared>,
+    ) -> Poll<Result<Option<Reader>, Unwelcome>> {
+        let mut state = self.lock();
+        if state.closed {
+            return Poll::Ready(Err(Unwelcome::Gone));
+        }
+        state.heard = shared.now();
+        let (one, many);
+        let asked: &[RequestId] = match frame.as_ref() {
+            Some(Frame::Single(Message::Request(request))) => {
+                one = [request.id.clone()];
+                &one
+            }
+            Some(Frame::Batch(messages)) => {
+                many = asked(messages);
+                &many
+            }
+            _ => &[],
+        };
+        let taken =
+            |(at, id): &(usize, &RequestId)| state.routes.contains_key(id) || asked[..*at].contains(id);
+        if let Some((_, id)) = asked.iter().enumerate().find(taken) {
+            return Poll::Ready(Err(Unwelcome::InFlight(id.clone())));
+        }
+        let limit = shared.config.stream_limit;
+        if !asked.is_empty() && state.routes.len() + asked.len() > limit.max(asked.len()) {
+            return Poll::Ready(Err(Unwelcome::TooMany(limit)));
+        }
+        if state.inbox.len() >= shared.config.inbox_limit {
+            state.posts.push(cx.waker().clone());
+            return Poll::Pending;
+        }
+        let Some(frame) = frame.take() else {
+            return Poll::Ready(Ok(None));
+        };
+        let outlet =
+            (!asked.is_empty()).then(|| state.new_post(self.id, asked.len(), shared.config.session_answer));
+        if let Some(outlet) = &outlet {
+            state.routes.extend(asked.iter().map(|id| (id.clone(), outlet.clone())));
+        }
+        let given_up = given_up(&frame).and_then(|id| state.routes.remove(&id));
+        state.inbox.push_back(Packet::new(frame));
+        let waker = state.stream.take();
+        // Before the link can answer, so that the answer has somebody to wait for it.
+        let reader = outlet.map(|outlet| outlet.attach(shared));
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        if let Some(outlet) = given_up {
+            // A cancelled request is not answered, so nobody else would end its response.
+            outlet.forgive(1);
+        }
+        Poll::Ready(Ok(reader))
+    }
+
+    /// What the client sent next. None when nothing more comes.
+    pub(crate) fn poll_packet(&self, cx: &Context<'_>) -> Poll<Option<Packet>> {
+        let mut state = self.lock();
+        if let Some(packet) = state.inbox.pop_front() {
+            let posts = std::mem::take(&mut state.posts);
+            drop(state);
+            posts.into_iter().for_each(Waker::wake);
+            return Poll::Ready(Some(packet));
+        }
+        if state.closed {
+            return Poll::Ready(None);
+        }
+        match &mut state.stream {
+            Some(waker) => waker.clone_from(cx.waker()),
+            stream => *stream = Some(cx.waker().clone()),
+        }
+        Poll::Pending
+    }
+
+    /// Ready while no response has too much unread.
+    pub(crate) fn poll_room(&self, cx: &Context<'_>, shared: &Shared) -> Poll<()> {
+        let Some(full) = self.lock().full.clone() else {
+            return Poll::Ready(());
+        };
+        let room = full.poll_room(cx, shared.config.high_water);
+        if room.is_ready() {
+            self.lock().full = None;
+        }
+        room
+    }
+
+    /// Sends a frame on the one stream that it belongs to. Says whether it was the refusal of the session.
+    pub(crate) fn send(&self, frame: Frame, related: Option<&RequestId>, shared: &Shared) -> bool {
+        let mut state = self.lock();
+        let (outlet, answers) = state.route(&frame, related);
+        let refused = state.settle(&frame);
+        state.closed |= refused;
+        let outlet = match outlet {
+            Some(outlet) => outlet,
+            // An answer that nobody waits for belongs on no other stream.
+            None if is_answer(&frame) => return false,
+            None => match state.listener() {
+                Some(listener) => listener,
+                None => {
+                    state.keep(frame, shared.config.high_water);
+                    return false;
+                }
+            },
+        };
+        // The lock is kept, so that events get their places in the order in which they are sent.
+        if outlet.put(&frame, answers, shared) {
+            state.full = Some(outlet);
+        }
+        refused
+    }
+
+    /// Opens a stream for what belongs to no request. None if there are too many.
+    pub(crate) fn listen(&self, shared: &Arc<Shared>) -> Result<Reader, Unwelcome> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(Unwelcome::Gone);
+        }
+        state.heard = shared.now();
+        let attached = state.listeners.iter().filter(|listener| listener.is_attached()).count();
+        if attached >= shared.config.stream_limit {
+            return Err(Unwelcome::TooMany(shared.config.stream_limit));
+        }
+        if state.listeners.len() - attached >= LEFT_STREAMS
+            && let Some(oldest) = state.listeners.iter().position(|listener| !listener.is_attached())
+        {
+            state.listeners.remove(oldest);
+        }
+        state.streams += 1;
+        let primes = state.revision.is_some_and(Revision::primes_streams);
+        let outlet = Arc::new(Outlet::get(state.streams, self.id, primes));
+        let reader = outlet.attach(shared);
+        state.listeners.push(outlet.clone());
+        state.flush(&outlet, shared);
+        Ok(reader)
+    }
+
+    /// Goes on with a stream after an event.
+    pub(crate) fn resume(&self, after: EventId, shared: &Arc<Shared>) -> Result<Resumed, Unwelcome> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(Unwelcome::Gone);
+        }
+        state.heard = shared.now();
+        let of_number = |outlet: &&Arc<Outlet>| outlet.number() == after.stream;
+        let listener = state.listeners.iter().find(of_number).cloned();
+        let found = listener.clone().or_else(|| state.routes.values().find(of_number).cloned());
+        let resumed = found.and_then(|outlet| outlet.resume(after.place, shared));
+        let Some((reader, place)) = resumed else {
+            return Ok(Resumed::Ended);
+        };
+        if let Some(listener) = listener {
+            state.flush(&listener, shared);
+        }
+        Ok(Resumed::Live(reader, place))
+    }
+
+    /// Whether the client was neither heard nor is listening for so many ticks.
+    pub(crate) fn is_idle(&self, now: u32, ticks: u32) -> bool {
+        let state = self.lock();
+        now.wrapping_sub(state.heard) >= ticks
+            && !state.listeners.iter().chain(state.routes.values()).any(|outlet| outlet.is_attached())
+    }
+
+    /// Ends everything at once.
+    pub(crate) fn close(&self) {
+        let routes = std::mem::take(&mut self.lock().routes);
+        self.retire();
+        routes.into_values().for_each(|outlet| outlet.finish());
+    }
+
+    /// Takes nothing more, but answers what was asked.
+    pub(crate) fn retire(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.unsent.clear();
+        let listeners = std::mem::take(&mut state.listeners);
+        let wakers = std::mem::take(&mut state.posts).into_iter().chain(state.stream.take());
+        drop(state);
+        wakers.for_each(Waker::wake);
+        listeners.into_iter().for_each(|outlet| outlet.finish());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no panic while it was held")
+    }
+}
+
+impl State {
+    fn new_post(&mut self, session: SessionId, asked: usize, form: AnswerForm) -> Arc<Outlet> {
+        self.streams += 1;
+        let primes = self.revision.is_some_and(Revision::primes_streams);
+        Arc::new(Outlet::post(self.streams, session, form, asked, primes))
+    }
+
+    /// Where a frame belongs, if it belongs to requests, and how many of them it answers.
+    fn route(&mut self, frame: &Frame, related: Option<&RequestId>) -> (Option<Arc<Outlet>>, usize) {
+        match frame {
+            Frame::Single(Message::Response(response)) => (self.routes.remove(&response.id), 1),
+            Frame::Single(_) => (self.related(related), 0),
+            Frame::Malformed(malformed) => (answers_to(malformed).and_then(|id| self.routes.remove(id)), 1),
+            Frame::Batch(messages) => {
+                let mut answered = messages.iter().filter_map(|message| match message {
+                    Ok(Message::Response(response)) => self.routes.remove(&response.id),
+                    Ok(_) => None,
+                    Err(malformed) => answers_to(malformed).and_then(|id| self.routes.remove(id)),
+                });
+                let outlet = answered.next();
+                let answers = answered.count() + usize::from(outlet.is_some());
+                (outlet.or_else(|| self.related(related)), answers)
+            }
+        }
+    }
+
+    fn related(&self, related: Option<&RequestId>) -> Option<Arc<Outlet>> {
+        related.and_then(|id| self.routes.get(id)).cloned()
+    }
+
+    /// Notes what the answer to `initialize` says. Says whether it is a refusal.
+    fn settle(&mut self, frame: &Frame) -> bool {
+        let Some(initialize) = &self.initialize else {
+            return false;
+        };
+        let Frame::Single(Message::Response(response)) = frame else {
+            return false;
+        };
+        if response.id != *initialize {
+            return false;
+        }
+        self.initialize = None;
+        self.revision = response.outcome.as_ref().ok().and_then(peek::agreed);
+        response.outcome.is_err()
+    }
+
+    /// The oldest stream that somebody reads.
+    fn listener(&self) -> Option<Arc<Outlet>> {
+        self.listeners.iter().find(|listener| listener.is_attached()).cloned()
+    }
+
+    /// Keeps what cannot be sent yet; the oldest goes when it is too much.
+    fn keep(&mut self, frame: Frame, limit: usize) {
+        if self.closed {
+            return;
+        }
+        self.unsent_size += frame.size_hint();
+        self.unsent.push_back(frame);
+        while self.unsent_size > limit {
+            match self.unsent.pop_front() {
+                Some(oldest) => self.unsent_size -= oldest.size_hint(),
+                None => break,
+            }
+        }
+    }
+
+    /// Sends what was kept.
+    fn flush(&mut self, listener: &Outlet, shared: &Shared) {
+        self.unsent_size = 0;
+        for frame in std::mem::take(&mut self.unsent) {
+            listener.put(&frame, 0, shared);
+        }
+    }
+}
+
+/// The id of the request that is answered by what is written for malformed text.
+fn answers_to(malformed: &Malformed) -> Option<&RequestId> {
+    match &malformed.intent {
+        Intent::Request(id) => Some(id).filter(|id| !id.is_null()),
+        _ => None,
+    }
+}
+
+/// The ids under which the messages of a batch are answered.
+fn asked(messages: &[Result<Message, Malformed>]) -> Vec<RequestId> {
+    let id = |message: &Result<Message, Malformed>| match message {
+        Ok(Message::Request(request)) => Some(request.id.clone()),
+        Ok(_) => None,
+        Err(malformed) => answers_to(malformed).cloned(),
+    };
+    messages.iter().filter_map(id).collect()
+}
+
+fn is_answer(frame: &Frame) -> bool {
+    match frame {
+        Frame::Single(message) => matches!(message, Message::Response(_)),
+        Frame::Batch(messages) => messages.iter().any(|m| matches!(m, Ok(Message::Response(_)))),
+        Frame::Malformed(_) => true,
+    }
+}
+
+/// The request that a client no longer wants an answer to.
+fn given_up(frame: &Frame) -> Option<RequestId> {
+    match frame {
+        Frame::Single(Message::Notification(notification)) => peek::cancelled(notification),
+        _ => None,
+    }
+}

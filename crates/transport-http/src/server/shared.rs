@@ -1,0 +1,207 @@
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::Waker;
+
+use slab::Slab;
+
+use crate::server::link::Link;
+use crate::server::outlet::Outlet;
+use crate::server::session::Session;
+use crate::server::{Config, SessionId};
+
+/// What an endpoint, its links and its responses share.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) ticks: Ticks,
+    /// Counts ticks while links are asked for.
+    pub(crate) clock: AtomicU32,
+    pub(crate) closing: AtomicBool,
+    sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
+    /// Every outlet that has a reader.
+    readers: Mutex<Slab<Arc<Outlet>>>,
+    /// How many exchanges without a session have not ended.
+    exchanges: AtomicUsize,
+    backlog: Mutex<Backlog>,
+}
+
+/// The times of the configuration, in ticks.
+#[derive(Debug)]
+pub(crate) struct Ticks {
+    pub(crate) idle: u32,
+    pub(crate) keep_alive: u32,
+    pub(crate) stall: u32,
+    pub(crate) stream_time: Option<u32>,
+}
+
+/// Links that nobody has taken yet.
+#[derive(Default)]
+pub(crate) struct Backlog {
+    pub(crate) links: VecDeque<Link>,
+    pub(crate) waker: Option<Waker>,
+    /// No more will come, or nobody will take them.
+    pub(crate) closed: bool,
+}
+
+/// There are as many as there may be; the number.
+pub(crate) struct TooMany(pub(crate) usize);
+
+impl Shared {
+    pub(crate) fn new(config: Config) -> Self {
+        let ticks = Ticks {
+            idle: config.ticks(config.idle),
+            keep_alive: config.ticks(config.keep_alive),
+            stall: config.ticks(config.stall),
+            stream_time: config.stream_time.map(|time| config.ticks(time)),
+        };
+        Self {
+            config,
+            ticks,
+            clock: AtomicU32::new(0),
+            closing: AtomicBool::new(false),
+            sessions: Mutex::default(),
+            readers: Mutex::default(),
+            exchanges: AtomicUsize::new(0),
+            backlog: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> u32 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn register(&self, outlet: &Arc<Outlet>) -> usize {
+        lock(&self.readers).insert(outlet.clone())
+    }
+
+    pub(crate) fn unregister(&self, registration: usize) {
+        let mut readers = lock(&self.readers);
+        let outlet = readers.try_remove(registration);
+        // What a crowd took is given back when it has gone.
+        if readers.is_empty() && readers.capacity() > 1024 {
+            readers.shrink_to_fit();
+        }
+        drop(readers);
+        drop(outlet);
+    }
+
+    pub(crate) fn session(&self, id: SessionId) -> Option<Arc<Session>> {
+        lock(&self.sessions).get(&id).cloned()
+    }
+
+    /// Adds a session, unless there are too many.
+    pub(crate) fn add_session(&self, session: &Arc<Session>) -> Result<(), TooMany> {
+        let mut sessions = lock(&self.sessions);
+        if sessions.len() >= self.config.session_limit {
+            return Err(TooMany(self.config.session_limit));
+        }
+        sessions.insert(session.id(), session.clone());
+        Ok(())
+    }
+
+    /// Ends a session: nobody finds it any more, and its link hears the end.
+    pub(crate) fn end_session(&self, session: &Session) {
+        let mut sessions = lock(&self.sessions);
+        let known = sessions.remove(&session.id());
+        if sessions.capacity() > 4 * sessions.len() + 64 {
+            sessions.shrink_to_fit();
+        }
+        drop(sessions);
+        session.close();
+        if let Some(store) = known.and(self.config.store.as_deref()) {
+            store.forget(session.id());
+        }
+    }
+
+    /// Counts an exchange, unless there are too many.
+    pub(crate) fn add_exchange(&self) -> Result<(), TooMany> {
+        if self.exchanges.fetch_add(1, Ordering::Relaxed) >= self.config.exchange_limit {
+            self.end_exchange();
+            return Err(TooMany(self.config.exchange_limit));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn end_exchange(&self) {
+        self.exchanges.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Gives a link to whoever serves them. Says whether somebody does; if not, the link has ended.
+    pub(crate) fn offer(&self, link: Link) -> bool {
+        let mut backlog = self.backlog();
+        if backlog.closed {
+            return false;
+        }
+        backlog.links.push_back(link);
+        let waker = backlog.waker.take();
+        drop(backlog);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        true
+    }
+
+    pub(crate) fn backlog(&self) -> MutexGuard<'_, Backlog> {
+        lock(&self.backlog)
+    }
+
+    /// Takes nothing new, and lets what there is come to its end: every link hears that no more will come.
+    pub(crate) fn shut(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+        let sessions = std::mem::take(&mut *lock(&self.sessions));
+        for session in sessions.into_values() {
+            session.retire();
+            if let Some(store) = &self.config.store {
+                store.forget(session.id());
+            }
+        }
+        for outlet in self.outlets() {
+            outlet.hurry();
+        }
+        let mut backlog = self.backlog();
+        backlog.closed = true;
+        let waker = backlog.waker.take();
+        drop(backlog);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Lets time go on by one tick. Says whether there is anything for which time matters.
+    pub(crate) fn tick(&self) -> bool {
+        let now = self.clock.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        for outlet in self.outlets() {
+            outlet.tick(now, self);
+        }
+        let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        for session in &sessions {
+            if session.is_idle(now, self.ticks.idle) {
+                self.end_session(session);
+            }
+        }
+        !sessions.is_empty() || !lock(&self.readers).is_empty()
+    }
+
+    fn outlets(&self) -> Vec<Arc<Outlet>> {
+        lock(&self.readers).iter().map(|(_, outlet)| outlet.clone()).collect()
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("config", &self.config)
+            .field("sessions", &lock(&self.sessions).len())
+            .field("streams", &lock(&self.readers).len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no panic while it was held")
+}

@@ -1,0 +1,89 @@
+//! One event, as the bytes that a stream carries.
+
+use std::time::Duration;
+
+/// Writes what comes before the data of an event.
+///
+/// The data follows on the same line and must have no line break in it; [`END`] ends the event. `name` is left
+/// out where it is the default, `message`. Neither `name` nor `id` may have a line break in it.
+pub fn begin(name: Option<&str>, id: Option<&str>, out: &mut Vec<u8>) {
+    if let Some(id) = id {
+        field("id: ", id, out);
+    }
+    if let Some(name) = name {
+        field("event: ", name, out);
+    }
+    out.extend_from_slice(b"data: ");
+}
+
+/// What ends an event.
+pub const END: &[u8] = b"\n\n";
+
+/// Writes an event whose data may have line breaks (any of CR, LF and CRLF); each line of it gets its field, and
+/// the reader sees LF.
+pub fn event(name: Option<&str>, id: Option<&str>, data: &str, out: &mut Vec<u8>) {
+    begin(name, id, out);
+    let mut rest = data;
+    while let Some(at) = rest.find(['\r', '\n']) {
+        out.extend_from_slice(&rest.as_bytes()[..at]);
+        out.extend_from_slice(b"\ndata: ");
+        let ending = if rest[at..].starts_with("\r\n") { 2 } else { 1 };
+        rest = &rest[at + ending..];
+    }
+    out.extend_from_slice(rest.as_bytes());
+    out.extend_from_slice(END);
+}
+
+/// Writes how long a reader waits before it comes back to a stream that ended, in whole milliseconds. It stands
+/// in the event that follows.
+pub fn retry(after: Duration, out: &mut Vec<u8>) {
+    field("retry: ", &after.as_millis().to_string(), out);
+}
+
+/// Writes a comment of one empty line, which readers pass over and which keeps what lies between from closing an
+/// idle stream.
+pub fn comment(out: &mut Vec<u8>) {
+    out.extend_from_slice(b":\n\n");
+}
+
+fn field(name: &str, value: &str, out: &mut Vec<u8>) {
+    debug_assert!(!value.contains(['\r', '\n', '\0']), "a field of one line: {value:?}");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(value.as_bytes());
+    out.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn an_event_has_its_fields_and_an_empty_line() {
+        assert_eq!(written(|out| event(None, None, "{}", out)), "data: {}\n\n");
+        assert_eq!(
+            written(|out| event(Some("endpoint"), Some("1-0"), "/p", out)),
+            "id: 1-0\nevent: endpoint\ndata: /p\n\n"
+        );
+        assert_eq!(written(|out| event(None, Some("a"), "", out)), "id: a\ndata: \n\n");
+    }
+
+    #[test]
+    fn each_line_of_data_gets_its_field() {
+        assert_eq!(
+            written(|out| event(None, None, "a\nb\r\nc\rd\n", out)),
+            "data: a\ndata: b\ndata: c\ndata: d\ndata: \n\n"
+        );
+    }
+
+    #[test]
+    fn retry_and_comment() {
+        assert_eq!(written(|out| retry(Duration::from_millis(1500), out)), "retry: 1500\n");
+        assert_eq!(written(comment), ":\n\n");
+    }
+}

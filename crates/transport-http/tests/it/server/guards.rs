@@ -1,0 +1,124 @@
+//! What is refused before anybody serves it.
+
+use agentwire_transport_http::server::Config;
+use serde_json::json;
+
+use super::script::{Server, initialize, request};
+
+#[tokio::test]
+async fn foreign_pages_and_foreign_names_are_refused_with_every_method() {
+    let mut server = Server::start(Config::new()).await;
+    let port = server.port;
+    for method in ["POST", "GET", "DELETE", "OPTIONS"] {
+        let body = if method == "POST" { initialize("2025-11-25") } else { String::new() };
+        for (name, value) in [
+            ("Origin", "http://evil.example".to_owned()),
+            ("Origin", "null".to_owned()),
+            ("Origin", format!("http://localhost.evil:{port}")),
+            ("Host", "evil.example".to_owned()),
+            ("Host", format!("localhost.evil:{port}")),
+        ] {
+            let (head, answer) = server.raw().await.exchange(method, &[(name, &value)], &body).await;
+            assert_eq!(head.status, 403, "{method} {name}: {value}");
+            assert_eq!(head.header("access-control-allow-origin"), None);
+            let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+            assert!(answer.get("id").is_none() && answer["error"]["message"].is_string());
+        }
+    }
+    assert!(server.heard.try_recv().is_err());
+    for value in
+        [format!("http://localhost:{port}"), "https://127.0.0.1".to_owned(), "http://[::1]:3".to_owned()]
+    {
+        assert_eq!(server.exchange("POST", &[("Origin", &value)], &initialize("2025-11-25")).await.0, 200);
+    }
+    let host = format!("localhost:{port}");
+    assert_eq!(server.exchange("POST", &[("Host", &host)], &initialize("2025-11-25")).await.0, 200);
+}
+
+#[tokio::test]
+async fn names_can_be_listed() {
+    let config = Config::new().hosts(["MCP.example"]).origins(["https://app.example"]);
+    let server = Server::start(config).await;
+    let init = initialize("2025-11-25");
+    for (host, origin, status) in [
+        ("mcp.example", "https://app.example", 200),
+        ("mcp.example:81", "https://app.example", 403),
+        ("localhost", "https://app.example", 403),
+        ("mcp.example", "http://app.example", 403),
+    ] {
+        assert_eq!(server.exchange("POST", &[("Host", host), ("Origin", origin)], &init).await.0, status);
+    }
+}
+
+#[tokio::test]
+async fn media_types_are_checked() {
+    let server = Server::start(Config::new()).await;
+    let init = initialize("2025-11-25");
+    for (value, status) in [
+        ("application/json; charset=utf-8", 200),
+        ("text/plain", 415),
+        ("", 415),
+        ("application/x-www-form-urlencoded", 415),
+    ] {
+        assert_eq!(server.exchange("POST", &[("Content-Type", value)], &init).await.0, status, "{value}");
+    }
+    for (value, status) in [
+        ("*/*", 200),
+        ("application/json", 406),
+        ("text/event-stream", 406),
+        ("application/json, text/event-stream;q=0", 406),
+        ("text/event-stream;q=0.5,application/json;q=0.1", 200),
+    ] {
+        assert_eq!(server.exchange("POST", &[("Accept", value)], &init).await.0, status, "{value}");
+    }
+    let client = server.open("2025-11-25").await;
+    let mut headers = client.headers();
+    headers.push(("Accept", "application/json"));
+    assert_eq!(server.exchange("GET", &headers, "").await.0, 406);
+}
+
+#[tokio::test]
+async fn other_methods_and_other_paths() {
+    let server = Server::start(Config::new()).await;
+    for method in ["PUT", "PATCH", "OPTIONS"] {
+        let (head, _) = server.raw().await.exchange(method, &[], "").await;
+        assert_eq!((head.status, head.header("allow")), (405, Some("GET, POST, DELETE")));
+    }
+    let mut raw = server.raw().await;
+    raw.write(b"POST /other HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n").await;
+    assert_eq!(raw.head().await.status, 404);
+}
+
+#[tokio::test]
+async fn what_is_no_message_gets_an_error() {
+    let mut server = Server::start(Config::new()).await;
+    let session = server.open("2025-11-25").await.session;
+    while server.heard.try_recv().is_ok() {}
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for (body, code) in [
+        ("{", "-32700"),
+        ("1", "-32600"),
+        ("\"x\"", "-32600"),
+        ("{}", "-32600"),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"echo"}"#, "-32600"),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"echo"}"#, "-32600"),
+        (r#"{"jsonrpc":"2.0","method":7}"#, "-32600"),
+        (r#"{"jsonrpc":"2.0","id":1.5,"method":"echo"}"#, "-32600"),
+        (r#"{"JSONRPC":"2.0","id":1,"Method":"echo"}"#, "-32600"),
+        (deep.as_str(), "-32"),
+    ] {
+        let (status, answer) = server.exchange("POST", &[("Mcp-Session-Id", &session)], body).await;
+        assert_eq!((status, answer.contains(code)), (400, true), "{body:.40}: {answer}");
+    }
+    let mut raw = server.raw().await;
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMcp-Session-Id: {session}\r\n"
+    );
+    raw.write(format!("{head}Content-Length: 3\r\n\r\n").as_bytes()).await;
+    raw.write(b"\"\xff\"").await;
+    let head = raw.head().await;
+    assert_eq!((head.status, raw.body(&head).await.contains("-32700")), (400, true));
+    assert!(server.heard.try_recv().is_err(), "none of it was heard");
+    let headers = [("Mcp-Session-Id", session.as_str())];
+    assert_eq!(server.exchange("POST", &headers, &request(1, "echo", json!({}))).await.0, 200);
+}

@@ -1,0 +1,13 @@
+//! The server from outside. Clients are raw sockets, or calls of the service where time is made up; what serves the
+//! links is a script.
+
+mod crowd;
+mod guards;
+mod nasty;
+mod raw;
+mod resumption;
+pub(crate) mod script;
+mod sessions;
+mod stateless;
+mod streams;
+mod time;
