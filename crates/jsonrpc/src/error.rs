@@ -1,7 +1,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::RawJson;
 
@@ -25,7 +27,7 @@ pub mod code {
 ///
 /// This is what one peer tells the other. It is not this library's error type: what can go wrong with a call
 /// has one of its own, in which a peer's refusal is one case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[non_exhaustive]
 pub struct ErrorObject {
     /// A number that programs decide on; see [`code`].
@@ -33,7 +35,7 @@ pub struct ErrorObject {
     /// One short sentence for people.
     pub message: Cow<'static, str>,
     /// Anything more, in a shape that the code or the method defines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<RawJson>,
 }
 
@@ -89,5 +91,35 @@ impl ErrorObject {
 impl fmt::Display for ErrorObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.message, self.code)
+    }
+}
+
+/// Only an object is an error. Derived code would also take an array of the members.
+impl<'de> Deserialize<'de> for ErrorObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Members {
+            code: i64,
+            message: Cow<'static, str>,
+            #[serde(default)]
+            data: Option<RawJson>,
+        }
+
+        struct ErrorVisitor;
+
+        impl<'de> Visitor<'de> for ErrorVisitor {
+            type Value = ErrorObject;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an error: an object with a code and a message")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ErrorObject, A::Error> {
+                let Members { code, message, data } = Members::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(ErrorObject { code, message, data })
+            }
+        }
+
+        deserializer.deserialize_map(ErrorVisitor)
     }
 }

@@ -49,14 +49,16 @@ impl Client {
 
     /// A client that says more of itself, such as a title.
     pub fn from_info(info: Implementation) -> Self {
+        let front = Front::default();
         let handshake = Handshake {
             info,
+            agreed: front.agreed.clone(),
             capabilities: ClientCapabilities::default(),
             handshake_timeout: Some(Duration::from_secs(60)),
             timeout: Some(Duration::from_secs(60)),
             progress_maximum: Some(Duration::from_secs(600)),
         };
-        Self { handshake, connection: Config::new(Dialect::MCP), front: Front::default() }
+        Self { handshake, connection: Config::new(Dialect::MCP), front }
     }
 
     /// Sets how long a call waits for its answer (default 60 s); `None` for ever.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, Request};
 use agentwire_mcp_schema::{
-    EmptyResult, LoggingMessageNotification, PingRequest, PromptListChangedNotification,
-    ResourceListChangedNotification, ResourceUpdatedNotification, ToolListChangedNotification,
+    EmptyResult, LoggingMessageNotification, Narrow, PingRequest, PromptListChangedNotification,
+    ResourceListChangedNotification, ResourceUpdatedNotification, Revision, ToolListChangedNotification,
 };
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::FutureExt;
@@ -26,6 +26,8 @@ pub(crate) type Hook<T> = Option<Mutex<Box<dyn FnMut(T) + Send>>>;
 /// What the driver of a connection calls.
 #[derive(Default)]
 pub(crate) struct Front {
+    /// The revision that was agreed on, once it is.
+    pub(crate) agreed: Arc<OnceLock<Revision>>,
     pub(crate) answers: BTreeMap<&'static str, Answer>,
     pub(crate) on_log: Hook<LoggingMessageNotification>,
     pub(crate) on_tools_changed: Hook<()>,
@@ -42,13 +44,14 @@ impl Front {
         M: Method,
         F: Fn(M) -> O + Send + Sync + 'static,
         O: Future<Output = Result<M::Response, ErrorObject>> + Send + 'static,
-        M::Response: Serialize,
+        M::Response: Serialize + Narrow,
     {
+        let agreed = self.agreed.clone();
         let answer = move |params: Option<&RawJson>| {
             let text = params.map_or("{}", RawJson::as_str);
             let request = serde_json::from_str(text).map_err(ErrorObject::invalid_params)?;
-            let result = function(request);
-            Ok(async move { encode(&result.await?) }.boxed())
+            let (result, agreed) = (function(request), agreed.clone());
+            Ok(async move { encode_in(result.await?, &agreed) }.boxed())
         };
         self.answers.insert(M::NAME, Box::new(answer));
     }
@@ -104,6 +107,14 @@ fn tell<T>(hook: &Hook<T>, what: Option<T>) {
     if let (Some(hook), Some(what)) = (hook, what) {
         hook.lock().unwrap_or_else(PoisonError::into_inner)(what);
     }
+}
+
+/// In the terms of the server's revision. One that asks before it has answered the handshake gets those offered.
+fn encode_in<T: Serialize + Narrow>(mut value: T, agreed: &OnceLock<Revision>) -> Outcome {
+    let revision = agreed.get().copied().unwrap_or(Revision::LATEST_SESSION);
+    value.narrow(revision);
+    value.fits(revision).map_err(ErrorObject::internal_error)?;
+    encode(&value)
 }
 
 fn encode<T: Serialize>(value: &T) -> Outcome {

@@ -1,9 +1,10 @@
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_mcp_schema::{
-    ClientCapabilities, Implementation, InitializeRequest, InitializedNotification, ProtocolVersion,
+    ClientCapabilities, Implementation, InitializeRequest, InitializedNotification, ProtocolVersion, Revision,
 };
 use agentwire_peer::{CallError, Peer};
 
@@ -38,6 +39,8 @@ fn list(versions: &[ProtocolVersion]) -> String {
 pub(crate) struct Handshake {
     pub(crate) info: Implementation,
     pub(crate) capabilities: ClientCapabilities,
+    /// Where the revision is put that was agreed on.
+    pub(crate) agreed: Arc<OnceLock<Revision>>,
     pub(crate) handshake_timeout: Option<Duration>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) progress_maximum: Option<Duration>,
@@ -56,6 +59,7 @@ impl Handshake {
         let Some(revision) = answered else {
             return Err(HandshakeError::UnknownVersion { answered: greeting.protocol_version });
         };
+        let _agreed_once = self.agreed.set(revision);
         peer.take_batches(revision.has_batches());
         peer.notify(&InitializedNotification::default()).await?;
         let session = Session {

@@ -34,6 +34,8 @@
 //!   needs another says so, for a client or for a call. A call that is given up, or dropped, is cancelled at
 //!   the server.
 //! - What the server did not advertise is not asked: such a call fails with [`CallError::NotAllowed`].
+//! - What an older revision does not have is left out of calls and answers, by [`Narrow`](schema::Narrow); what
+//!   cannot be said to it at all is an error.
 //! - Pings are answered. So are requests for roots, sampling and elicitation if the client was given something
 //!   to answer with; if not, they are refused and not advertised.
 //! - Lists end: a server whose cursors go in a circle, or on for ever, is an error.

@@ -132,7 +132,7 @@ impl Server {
     /// Asks anything that the protocol has.
     ///
     /// What the server did not say it can do is not asked: the call fails with [`CallError::NotAllowed`]. What
-    /// its revision does not have is left out.
+    /// its revision does not have is left out, and fails the call in the same way where nothing would be left.
     pub fn call<M: Method + Narrow + HasMeta>(&self, mut request: M) -> Call<M> {
         let Session { revision, client_capabilities, .. } = &*self.session;
         let is_allowed = MethodInfo::find_in(M::NAME, *revision)
@@ -142,6 +142,9 @@ impl Server {
                 .refuse(CallError::not_allowed(M::NAME, "the server did not say that it offers this"));
         }
         request.narrow(*revision);
+        if let Err(misfit) = request.fits(*revision) {
+            return self.refuse(CallError::not_allowed(M::NAME, misfit.to_string()));
+        }
         Call::new(self.peer.clone(), Ok(request), self.session.timeout, self.session.progress_maximum)
     }
 

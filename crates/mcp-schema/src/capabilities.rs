@@ -6,7 +6,7 @@ use crate::wire::{is_false, null_as_default};
 
 /// What a client offers to the server.
 ///
-/// A member that is there, even as `{}`, is a capability; what we do not know of is kept in `other`.
+/// A member that is there, even as `{}`, is a capability, and what we do not know of is kept.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation>.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -81,7 +81,7 @@ impl ClientCapabilities {
 
 /// What a server offers to the client.
 ///
-/// A member that is there, even as `{}`, is a capability; what we do not know of is kept in `other`.
+/// A member that is there, even as `{}`, is a capability, and what we do not know of is kept.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation>.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -119,7 +119,7 @@ impl<'de> Deserialize<'de> for InputRequest {
             params: Option<RawJson>,
         }
 
-        let Call { method, params } = Call::deserialize(deserializer)?;
+        let Call { method, params } = Call::deserialize(crate::wire::ObjectOnly(deserializer))?;
         let params = params.unwrap_or(RawJson::EMPTY_OBJECT);
         match &*method {
             CreateMessageRequest::NAME => params.decode().map(Self::CreateMessage),

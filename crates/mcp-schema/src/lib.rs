@@ -3,7 +3,8 @@
 //! Two peers that speak different revisions of one protocol need one vocabulary, or everything above the wire
 //! exists once per revision. So there is one set of types for all revisions, by area, and each member says
 //! since when it exists. What an older peer does not know is taken out by [`Narrow`] on the way to the wire,
-//! and what a newer one requires is filled in.
+//! and what a newer one requires is filled in. What has no older form, or cannot be made up, is named by
+//! [`Narrow::fits`], so that it is an error here and not nonsense there.
 //!
 //! ```
 //! use agentwire_jsonrpc::Method;
@@ -71,6 +72,14 @@
 //! - A schema keeps every keyword; nothing here validates one or follows a `$ref`.
 //! - What a revision has and requires stands in one table, which [`Narrow`] and the module `schema` are made
 //!   from.
+//!
+//! # Limits
+//!
+//! - A whole number is written without a fraction: `1000.0` where an integer is wanted is refused.
+//! - What is kept as a tree, such as `_meta`, capabilities, schemas and unknown blocks, keeps its numbers as 64-bit
+//!   integers or `f64`. One with more digits loses the last of them, and one beyond the greatest `f64` is an error.
+//! - There, a lone surrogate in a string (`"\ud800"`) is an error too, and so is nesting of 128 levels or more, counted
+//!   from the text that is read. What stays JSON text has neither limit until it is decoded.
 //!
 //! # What it does not do
 //!
@@ -152,7 +161,7 @@ pub use json_schema::JsonSchema;
 pub use logging::{LoggingLevel, LoggingMessageNotification, SetLevelRequest};
 pub use meta::{HasMeta, JsonObject, Meta, ProgressToken};
 pub use methods::{Direction, Gate, METHODS, MethodInfo, MethodKind, Side};
-pub use narrow::{Narrow, Range};
+pub use narrow::{Misfit, Narrow, Range};
 pub use pagination::{Cursor, Paginated};
 pub use ping::{EmptyResult, PingRequest};
 pub use progress::ProgressNotification;

@@ -11,8 +11,7 @@ use crate::{
 object! {
     /// What a client says about itself with every request of 2026-07-28, where no session remembers it.
     ///
-    /// It is a view: [`read`](Self::read) takes it out of a `_meta` and [`write_to`](Self::write_to) puts it into
-    /// one, beside whatever else is there.
+    /// It stands in a `_meta`, beside whatever else is there.
     ///
     /// ```
     /// use agentwire_mcp_schema::{ClientCapabilities, HasMeta, Implementation, ListToolsRequest, RequestMeta, Revision};

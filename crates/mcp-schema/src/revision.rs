@@ -89,6 +89,11 @@ impl Revision {
         self >= Self::V2025_03_26
     }
 
+    /// Whether tools, resources and prompts have a title for people beside their name.
+    pub fn has_titles(self) -> bool {
+        self >= Self::V2025_06_18
+    }
+
     /// Whether a tool may declare an output schema and answer with structured content.
     pub fn has_structured_content(self) -> bool {
         self >= Self::V2025_06_18
@@ -111,6 +116,26 @@ impl Revision {
 
     /// Whether a sampling request may offer tools to the model.
     pub fn has_sampling_tools(self) -> bool {
+        self >= Self::V2025_11_25
+    }
+
+    /// Whether a message of a conversation with the model may have several blocks.
+    pub fn has_several_blocks(self) -> bool {
+        self >= Self::V2025_11_25
+    }
+
+    /// Whether a field of a form may be filled in with several choices.
+    pub fn has_several_choices(self) -> bool {
+        self >= Self::V2025_11_25
+    }
+
+    /// Whether each choice of a form has its title with it. Before, titles are a list beside the values.
+    pub fn has_titled_choices(self) -> bool {
+        self >= Self::V2025_11_25
+    }
+
+    /// Whether a model hears of its wrong arguments in a tool's result. Before, the call is refused.
+    pub fn has_argument_errors_in_results(self) -> bool {
         self >= Self::V2025_11_25
     }
 
@@ -143,7 +168,7 @@ impl fmt::Display for Revision {
     }
 }
 
-/// What a peer names as the version of the protocol: usually a [`Revision`], but any string may arrive.
+/// What a peer names as the version of the protocol: usually the date of a revision, but any string may arrive.
 ///
 /// A server that gets one it does not know answers with one that it does, so this must not fail to read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

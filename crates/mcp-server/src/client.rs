@@ -49,7 +49,8 @@ impl Client {
 
     /// Asks the client for anything the protocol has, to be awaited.
     ///
-    /// What the client did not say it can do is not asked: the call fails with [`CallError::NotAllowed`].
+    /// What the client did not say it can do is not asked, nor what its revision has no words for, such as a page
+    /// to go to before 2025-11-25: the call fails with [`CallError::NotAllowed`], which says what it was.
     pub fn call<M: Method + Narrow>(&self, mut request: M) -> Call<M::Response> {
         let Negotiated { revision, client_capabilities, capabilities, .. } = self.negotiated();
         let is_allowed = MethodInfo::find_in(M::NAME, *revision)
@@ -58,7 +59,18 @@ impl Client {
             let why = "the client did not say that it can answer this";
             return self.peer.refuse_call(CallError::not_allowed(M::NAME, why));
         }
+        // Of what it said, only what the revision has can be meant.
+        let mut can = client_capabilities.clone();
+        can.narrow(*revision);
+        let lacking = request.lacks(&|capability| can.has(capability));
         request.narrow(*revision);
+        if let Err(misfit) = request.fits(*revision) {
+            return self.peer.refuse_call(CallError::not_allowed(M::NAME, misfit.to_string()));
+        }
+        if let Some(capability) = lacking {
+            let why = format!("the client did not say that it has the capability `{capability}`");
+            return self.peer.refuse_call(CallError::not_allowed(M::NAME, why));
+        }
         self.peer.call(&request)
     }
 

@@ -148,9 +148,10 @@ impl Context {
         self.0.request.cancelled()
     }
 
-    /// Encodes an answer, in the terms of the client's revision.
+    /// Encodes an answer, in the terms of the client's revision. One that it has no terms for is an error.
     pub(crate) fn encode<T: Serialize + Narrow>(&self, mut value: T) -> Result<RawJson, ErrorObject> {
         value.narrow(self.0.revision);
+        value.fits(self.0.revision).map_err(ErrorObject::internal_error)?;
         self.0.request.peer().encode_answer(&value).map_err(ErrorObject::internal_error)
     }
 

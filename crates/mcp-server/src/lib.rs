@@ -42,7 +42,7 @@
 //!
 //! - The handshake of the revisions 2024-11-05 to 2025-11-25. A client that asks for something else gets the
 //!   newest. What an older revision does not have is left out of what is sent, by
-//!   [`Narrow`](schema::Narrow).
+//!   [`Narrow`](schema::Narrow); what cannot be said to it at all is an error here.
 //! - A request before `initialize` is answered with an error. Nothing that a client sends ends the server.
 //! - Arguments of the wrong shape do not reach the function; the error names the member that is wrong.
 //! - A cancelled call is dropped where it waits, and not answered. Destructors run.

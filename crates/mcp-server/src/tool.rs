@@ -114,7 +114,7 @@ where
 
 /// What a model's mistake in the arguments is answered with: since 2025-11-25 something that the model sees.
 pub(crate) fn wrong_arguments(name: &str, why: &str, context: &Context) -> Result<RawJson, ErrorObject> {
-    if context.revision() >= Revision::V2025_11_25 {
+    if context.revision().has_argument_errors_in_results() {
         let text = format!("wrong arguments for the tool `{name}`: {why}");
         context.encode(agentwire_mcp_schema::CallToolResult::from_error(text))
     } else {

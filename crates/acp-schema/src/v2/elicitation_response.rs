@@ -102,24 +102,15 @@ impl<'de> Deserialize<'de> for ElicitationAction {
     }
 }
 
-/// What the person filled in.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ElicitationAcceptAction {
-    /// The values of the form's fields, by name; none for a URL.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<BTreeMap<String, ElicitationContentValue>>,
+object! {
+    /// What the person filled in.
+    ElicitationAcceptAction {
+        /// The values of the form's fields, by name; none for a URL.
+        optional content: Option<BTreeMap<String, ElicitationContentValue>>,
+    }
 }
 
 impl ElicitationAcceptAction {
-    /// Accepted, without values.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds the value of one field.
     #[must_use]
     pub fn value(mut self, name: impl Into<String>, value: impl Into<ElicitationContentValue>) -> Self {

@@ -1,6 +1,7 @@
 #[macro_use]
 mod table;
 
+mod misfit;
 mod older;
 mod rules;
 
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::Revision;
 
+pub use misfit::Misfit;
 #[cfg(feature = "schema")]
 pub(crate) use rules::{MEMBERS, VARIANTS};
 pub use table::Range;
@@ -19,7 +21,8 @@ pub use table::{Member, Variant};
 /// What a revision does not have is left out or turned into its older form: a link to a resource becomes
 /// text, structured content becomes text where there is no other, an icon goes. What a revision requires and
 /// an older one did not know is filled in: in 2026-07-28, a result says that it is complete and that it may
-/// not be kept.
+/// not be kept. Some things can be neither: a page that the user is sent to has no older form, and nobody but
+/// the server can name it, as 2025-11-25 requires. [`fits`](Self::fits) finds these.
 ///
 /// ```
 /// use agentwire_mcp_schema::{CallToolResult, ContentBlock, Narrow, ResultType, Revision};
@@ -34,13 +37,49 @@ pub use table::{Member, Variant};
 /// assert_eq!(result.result_type, None);
 /// ```
 pub trait Narrow {
-    /// Leaves only what `revision` has, and adds what it requires.
+    /// Leaves only what `revision` has, and adds what it requires and can be made up.
     fn narrow(&mut self, revision: Revision);
+
+    /// Whether what was narrowed to `revision` is something that it can say. Ask before it is sent.
+    ///
+    /// What this version of the library does not know itself is taken to fit.
+    ///
+    /// ```
+    /// use agentwire_mcp_schema::{ElicitRequest, Narrow, Revision};
+    ///
+    /// let mut request = ElicitRequest::url("Please sign in", "https://example.com/sign-in");
+    /// request.narrow(Revision::V2025_06_18);
+    /// assert!(request.fits(Revision::V2025_06_18).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first thing that the revision does not have or that it misses.
+    fn fits(&self, revision: Revision) -> Result<(), Misfit>;
+
+    /// The first capability that a request asks for by what is in it and that its receiver does not have, such
+    /// as `elicitation.url`. Ask before it is narrowed.
+    ///
+    /// What the method as a whole asks for is its [gate](crate::MethodInfo::gate).
+    fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str>;
+}
+
+/// Whether a member is not there, or is empty.
+fn is_absent<T: Default + PartialEq>(member: &T) -> bool {
+    *member == T::default()
 }
 
 impl<T: Narrow> Narrow for Vec<T> {
     fn narrow(&mut self, revision: Revision) {
         self.iter_mut().for_each(|item| item.narrow(revision));
+    }
+
+    fn fits(&self, revision: Revision) -> Result<(), Misfit> {
+        self.iter().try_for_each(|item| item.fits(revision))
+    }
+
+    fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+        self.iter().find_map(|item| item.lacks(can))
     }
 }
 
@@ -50,10 +89,41 @@ impl<T: Narrow> Narrow for Option<T> {
             value.narrow(revision);
         }
     }
+
+    fn fits(&self, revision: Revision) -> Result<(), Misfit> {
+        self.iter().try_for_each(|value| value.fits(revision))
+    }
+
+    fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+        self.as_ref()?.lacks(can)
+    }
 }
 
 impl<T: Narrow> Narrow for BTreeMap<String, T> {
     fn narrow(&mut self, revision: Revision) {
         self.values_mut().for_each(|value| value.narrow(revision));
+    }
+
+    fn fits(&self, revision: Revision) -> Result<(), Misfit> {
+        self.values().try_for_each(|value| value.fits(revision))
+    }
+
+    fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+        self.values().find_map(|value| value.lacks(can))
+    }
+}
+
+/// A named value, such as a field of a form.
+impl<T: Narrow> Narrow for (String, T) {
+    fn narrow(&mut self, revision: Revision) {
+        self.1.narrow(revision);
+    }
+
+    fn fits(&self, revision: Revision) -> Result<(), Misfit> {
+        self.1.fits(revision)
+    }
+
+    fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+        self.1.lacks(can)
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     AudioContent, CallToolResult, ClientCapabilities, ContentBlock, CreateMessageRequest,
-    CreateMessageResult, ElicitSchema, InputRequest, Narrow, ResourceLink, Revision, SamplingContent,
+    CreateMessageResult, ElicitResult, InputRequest, Misfit, Narrow, ResourceLink, Revision, SamplingContent,
     SamplingMessage, SingleSelectSchema, TextContent, Tool, ToolResultContent,
 };
 
@@ -17,6 +17,22 @@ impl Narrow for InputRequest {
             Self::Elicit(request) => request.narrow(revision),
         }
     }
+
+    fn fits(&self, revision: Revision) -> Result<(), Misfit> {
+        match self {
+            Self::CreateMessage(request) => request.fits(revision),
+            Self::ListRoots(request) => request.fits(revision),
+            Self::Elicit(request) => request.fits(revision),
+        }
+    }
+
+    fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+        match self {
+            Self::CreateMessage(request) => request.lacks(can),
+            Self::ListRoots(request) => request.lacks(can),
+            Self::Elicit(request) => request.lacks(can),
+        }
+    }
 }
 
 pub(super) fn link_as_text(link: &mut ResourceLink) -> TextContent {
@@ -25,7 +41,7 @@ pub(super) fn link_as_text(link: &mut ResourceLink) -> TextContent {
 }
 
 pub(super) fn audio_as_text(audio: &mut AudioContent) -> TextContent {
-    let note = format!("[a sound of type {}, which this client cannot take]", audio.mime_type);
+    let note = format!("[a sound of type {}, which this peer cannot take]", audio.mime_type);
     TextContent { annotations: audio.annotations.take(), ..TextContent::new(note) }
 }
 
@@ -38,7 +54,7 @@ pub(super) fn client_capabilities(capabilities: &mut ClientCapabilities, revisio
 
 /// 2025-03-26 has a tool's title among its annotations. Until 2025-11-25, what a tool answers is an object.
 pub(super) fn tool(tool: &mut Tool, revision: Revision) {
-    if revision < Revision::V2025_06_18
+    if !revision.has_titles()
         && let Some(title) = tool.title.take()
     {
         tool.annotations.get_or_insert_default().title.get_or_insert(title);
@@ -71,7 +87,7 @@ fn structured(structured: &mut Option<RawJson>, content: &mut Vec<ContentBlock>,
 
 /// Where a message is one block, several are as many messages of the same speaker.
 pub(super) fn conversation(request: &mut CreateMessageRequest, revision: Revision) {
-    if revision < Revision::V2025_11_25 && request.messages.iter().any(|message| message.content.len() != 1) {
+    if !revision.has_several_blocks() && request.messages.iter().any(|message| message.content.len() != 1) {
         let messages = std::mem::take(&mut request.messages).into_iter();
         let blocks = |message: SamplingMessage| {
             message.content.into_iter().map(move |block| SamplingMessage::new(message.role.clone(), block))
@@ -82,7 +98,7 @@ pub(super) fn conversation(request: &mut CreateMessageRequest, revision: Revisio
 
 /// Where an answer is one block, texts are one text, and of anything else the first block is the answer.
 pub(super) fn said(result: &mut CreateMessageResult, revision: Revision) {
-    if revision >= Revision::V2025_11_25 || result.content.len() == 1 {
+    if revision.has_several_blocks() || result.content.len() == 1 {
         return;
     }
     let text = |block: &SamplingContent| match block {
@@ -95,10 +111,22 @@ pub(super) fn said(result: &mut CreateMessageResult, revision: Revision) {
     }
 }
 
-pub(super) fn form(schema: &mut ElicitSchema, revision: Revision) {
-    schema.properties.iter_mut().for_each(|(_, field)| field.narrow(revision));
+pub(super) fn titles(schema: &mut SingleSelectSchema, revision: Revision) {
+    schema.legacy_titles |= !revision.has_titled_choices();
 }
 
-pub(super) fn titles(schema: &mut SingleSelectSchema, revision: Revision) {
-    schema.legacy_titles |= revision < Revision::V2025_11_25;
+/// A message on its own cannot become several.
+pub(super) fn is_one_block(message: &SamplingMessage, revision: Revision) -> Result<(), Misfit> {
+    if revision.has_several_blocks() || message.content.len() == 1 {
+        return Ok(());
+    }
+    Err(Misfit::Unknown { what: "a message of several blocks or of none", revision })
+}
+
+/// Where no field is for several choices, none is filled in with them.
+pub(super) fn is_one_choice(result: &ElicitResult, revision: Revision) -> Result<(), Misfit> {
+    if revision.has_several_choices() || !result.content.iter().flatten().any(|(_, value)| value.is_array()) {
+        return Ok(());
+    }
+    Err(Misfit::Unknown { what: "several choices in a field", revision })
 }

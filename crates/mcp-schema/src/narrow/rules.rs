@@ -38,7 +38,7 @@ members! {
     // Utilities
     PingRequest {};
     EmptyResult { result_type: since V2026_07_28 is required or ResultType::Complete };
-    CancelledNotification { request_id: is required except V2025_11_25 };
+    CancelledNotification { request_id: is required except V2025_11_25 from sender };
     ProgressNotification { message: since V2025_03_26 };
     SetLevelRequest {};
     LoggingMessageNotification {};
@@ -51,10 +51,10 @@ members! {
     SubscriptionsListenRequest {};
     SubscriptionsListenResult {
         result_type: since V2026_07_28 is required or ResultType::Complete,
-        meta: is required,
+        meta: is required from sender,
     };
     SubscriptionsAcknowledgedNotification {};
-    InputRequiredResult {} each input_requests;
+    InputRequiredResult since V2026_07_28 {} each input_requests;
 
     // Content
     TextContent { meta: since V2025_06_18 } each annotations;
@@ -144,25 +144,25 @@ members! {
     Root { meta: since V2025_06_18 };
     RootsListChangedNotification {};
     CreateMessageRequest {
-        tools: since V2025_11_25,
-        tool_choice: since V2025_11_25,
+        tools: since V2025_11_25 needs "sampling.tools",
+        tool_choice: since V2025_11_25 needs "sampling.tools",
         task: since V2025_11_25 until V2025_11_25,
         meta: until V2025_11_25,
     } each messages, tools first older::conversation;
-    SamplingMessage { meta: since V2025_11_25 } each content;
+    SamplingMessage { meta: since V2025_11_25 } each content last older::is_one_block;
     CreateMessageResult {} each content first older::said;
     ToolUseContent {};
     ToolResultContent { content: is required } each content first older::used_tool_result;
     ElicitFormRequest { task: since V2025_11_25 until V2025_11_25, meta: until V2025_11_25 }
         each requested_schema;
     ElicitUrlRequest {
-        elicitation_id: since V2025_11_25 until V2025_11_25 is required,
+        elicitation_id: since V2025_11_25 until V2025_11_25 is required from sender,
         task: since V2025_11_25 until V2025_11_25,
         meta: until V2025_11_25,
     };
-    ElicitResult { meta: until V2025_11_25 };
+    ElicitResult { meta: until V2025_11_25 } last older::is_one_choice;
     ElicitationCompleteNotification {};
-    ElicitSchema { dialect: since V2025_11_25 } first older::form;
+    ElicitSchema { dialect: since V2025_11_25 } each properties;
     StringSchema { default_value: since V2025_11_25 };
     NumberSchema { default_value: since V2025_11_25 };
     BooleanSchema {};
@@ -171,7 +171,7 @@ members! {
 
     // The tasks of 2025-11-25
     Task in core_tasks { ttl: is required };
-    CreateTaskResult in core_tasks {};
+    CreateTaskResult in core_tasks since V2025_11_25 until V2025_11_25 {};
     GetTaskRequest in core_tasks {};
     GetTaskResult in core_tasks {};
     GetTaskPayloadRequest in core_tasks {};
@@ -184,7 +184,7 @@ members! {
 
     // The tasks extension
     Task in task_extension { ttl_ms: is required };
-    CreateTaskResult in task_extension {};
+    CreateTaskResult in task_extension since V2026_07_28 {};
     GetTaskRequest in task_extension {};
     GetTaskResult in task_extension {
         result_type: since V2026_07_28 is required or ResultType::Complete,
@@ -202,18 +202,21 @@ variants! {
         ResourceLink(ResourceLink) since V2025_06_18 else older::link_as_text,
         Resource(EmbeddedResource),
     } open;
-    // The use of tools has no older form; who speaks an older revision offers none.
+    // The use of tools has no older form.
     SamplingContent {
         Text(TextContent),
         Image(ImageContent),
         Audio(AudioContent) since V2025_03_26 else older::audio_as_text,
-        ToolUse(ToolUseContent) since V2025_11_25,
-        ToolResult(ToolResultContent) since V2025_11_25,
+        ToolUse(ToolUseContent) since V2025_11_25 needs "sampling.tools",
+        ToolResult(ToolResultContent) since V2025_11_25 needs "sampling.tools",
     } open;
     ResourceContents { Text(TextResourceContents), Blob(BlobResourceContents) };
     CompletionReference { Prompt(PromptReference), Resource(ResourceTemplateReference) };
     // A page to go to has no older form.
-    ElicitRequest { Form(ElicitFormRequest), Url(ElicitUrlRequest) since V2025_11_25 };
+    ElicitRequest {
+        Form(ElicitFormRequest) needs "elicitation.form",
+        Url(ElicitUrlRequest) since V2025_11_25 needs "elicitation.url",
+    };
     // A field for several choices has no older form.
     PrimitiveSchema {
         String(StringSchema),

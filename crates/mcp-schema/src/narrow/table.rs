@@ -90,30 +90,34 @@ macro_rules! range {
 /// A row per type: its members that are not in every revision, or not required in every one.
 ///
 /// ```text
-/// Type {
+/// Type since V until V {                      which revisions have the type at all
 ///     member: since V until V                 which revisions have it
+///     member: since V needs "capability"      and what the receiver must be capable of
 ///     member: is required [except V]          whether those revisions require it
 ///     member: since V is required or value    and what is filled in where it is missing
+///     member: is required from sender         and nothing can be: without it the value does not fit
 /// } each member, member                       members to narrow in turn
 ///   first function                            what to do before a member goes
+///   last function                             what else there is to check of what is left
 /// ```
 macro_rules! members {
     ($(
-        $name:ident $( in $module:ident )? {
+        $name:ident $( in $module:ident )? $( since $first:ident )? $( until $last:ident )? {
             $( $member:ident:
-                $( since $since:ident )? $( until $until:ident )?
-                $( is $required:ident $( except $except:ident )? $( or $fill:expr )? )?
+                $( since $since:ident )? $( until $until:ident )? $( needs $capability:literal )?
+                $( is $required:ident $( except $except:ident )? $( from $sender:ident )? $( or $fill:expr )? )?
             ),* $(,)?
         }
         $( each $( $nested:ident ),+ )?
-        $( first $rescue:path )?
+        $( first $( $rescue:ident )::+ )?
+        $( last $( $check:ident )::+ )?
         ;
     )+) => {
         $(
             impl crate::Narrow for crate::$( $module:: )?$name {
                 #[allow(unused_variables, reason = "some types are the same in every revision")]
                 fn narrow(&mut self, revision: crate::Revision) {
-                    $( $rescue(self, revision); )?
+                    $( $( $rescue )::+(self, revision); )?
                     $(
                         if !range!($( since $since )? $( until $until )?).contains(revision) {
                             self.$member = Default::default();
@@ -125,6 +129,38 @@ macro_rules! members {
                         )? )?
                     )*
                     $( $( self.$nested.narrow(revision); )+ )?
+                }
+
+                #[allow(unused_variables, reason = "some types are the same in every revision")]
+                fn fits(&self, revision: crate::Revision) -> Result<(), crate::Misfit> {
+                    if !range!($( since $first )? $( until $last )?).contains(revision) {
+                        return Err(crate::Misfit::Unknown { what: stringify!($name), revision });
+                    }
+                    $(
+                        let range = range!($( since $since )? $( until $until )?);
+                        let except: Option<crate::Revision> = range!(@until $( $( $except )? )?);
+                        $( $(
+                            members!(@word $sender);
+                            if range.contains(revision) && except != Some(revision) && self.$member.is_none() {
+                                let (owner, member) = (stringify!($name), stringify!($member));
+                                return Err(crate::Misfit::Missing { owner, member, revision });
+                            }
+                        )? )?
+                    )*
+                    $( $( self.$nested.fits(revision)?; )+ )?
+                    $( $( $check )::+(self, revision)?; )?
+                    Ok(())
+                }
+
+                #[allow(unused_variables, reason = "most types need nothing")]
+                fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+                    $( $(
+                        if !crate::narrow::is_absent(&self.$member) && !can($capability) {
+                            return Some($capability);
+                        }
+                    )? )*
+                    $( $( if let Some(lacking) = self.$nested.lacks(can) { return Some(lacking); } )+ )?
+                    None
                 }
             }
         )+
@@ -142,15 +178,19 @@ macro_rules! members {
     };
     (@flag) => { false };
     (@flag required) => { true };
+    (@word sender) => {};
 }
 
-/// A row per union: its variants, each with the revisions that have it and what makes an older form of it.
+/// A row per union: its variants, each with the revisions that have it, what the receiver must be capable of, and
+/// what makes an older form of it. One that has no older form does not fit into an older revision.
 ///
 /// `open` is a union that keeps what it does not know.
 macro_rules! variants {
     ($(
         $name:ident {
-            $( $variant:ident($kind:ident) $( since $since:ident )? $( else $older:path )? ),+ $(,)?
+            $( $variant:ident($kind:ident)
+                $( since $since:ident )? $( needs $capability:literal )? $( else $older:path )?
+            ),+ $(,)?
         } $( $open:ident )?
         ;
     )+) => {
@@ -161,6 +201,34 @@ macro_rules! variants {
                     match self {
                         $( Self::$variant(value) => value.narrow(revision), )+
                         $( variants!(@unknown $open) => {} )?
+                    }
+                }
+
+                fn fits(&self, revision: crate::Revision) -> Result<(), crate::Misfit> {
+                    match self {
+                        $(
+                            Self::$variant(value) => {
+                                $(
+                                    if revision < crate::Revision::$since {
+                                        return Err(crate::Misfit::Unknown { what: stringify!($kind), revision });
+                                    }
+                                )?
+                                value.fits(revision)
+                            }
+                        )+
+                        $( variants!(@unknown $open) => Ok(()) )?
+                    }
+                }
+
+                fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+                    match self {
+                        $(
+                            Self::$variant(value) => {
+                                $( if !can($capability) { return Some($capability); } )?
+                                value.lacks(can)
+                            }
+                        )+
+                        $( variants!(@unknown $open) => None )?
                     }
                 }
             }

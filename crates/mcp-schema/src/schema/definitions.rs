@@ -26,17 +26,17 @@ use crate::{
     InputResponse, InputResponses, JsonObject, ListPromptsRequest, ListPromptsResult,
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest, ListResourcesResult,
     ListRootsRequest, ListRootsResult, ListToolsRequest, ListToolsResult, LoggingLevel,
-    LoggingMessageNotification, ModelHint, ModelPreferences, MultiSelectSchema, Narrow, NotificationMeta,
-    NumberSchema, PingRequest, PrimitiveSchema, ProgressNotification, ProgressToken, Prompt, PromptArgument,
-    PromptListChangedNotification, PromptMessage, PromptReference, ReadResourceRequest, ReadResourceResult,
-    RequestMeta, Resource, ResourceLink, ResourceListChangedNotification, ResourceTemplate,
-    ResourceTemplateReference, ResourceUpdatedNotification, ResultMeta, ResultType, Revision, Root,
-    RootsListChangedNotification, SamplingContent, SamplingMessage, ServerCapabilities, SetLevelRequest,
-    SingleSelectSchema, StringSchema, SubscribeRequest, SubscriptionFilter,
-    SubscriptionsAcknowledgedNotification, SubscriptionsListenRequest, SubscriptionsListenResult,
-    SubscriptionsListenResultMeta, TextContent, TextResourceContents, Tool, ToolAnnotations, ToolChoice,
-    ToolExecution, ToolListChangedNotification, ToolResultContent, ToolUseContent, UnsubscribeRequest, code,
-    core_tasks, task_extension,
+    LoggingMessageNotification, Misfit, ModelHint, ModelPreferences, MultiSelectSchema, Narrow,
+    NotificationMeta, NumberSchema, PingRequest, PrimitiveSchema, ProgressNotification, ProgressToken,
+    Prompt, PromptArgument, PromptListChangedNotification, PromptMessage, PromptReference,
+    ReadResourceRequest, ReadResourceResult, RequestMeta, Resource, ResourceLink,
+    ResourceListChangedNotification, ResourceTemplate, ResourceTemplateReference,
+    ResourceUpdatedNotification, ResultMeta, ResultType, Revision, Root, RootsListChangedNotification,
+    SamplingContent, SamplingMessage, ServerCapabilities, SetLevelRequest, SingleSelectSchema, StringSchema,
+    SubscribeRequest, SubscriptionFilter, SubscriptionsAcknowledgedNotification, SubscriptionsListenRequest,
+    SubscriptionsListenResult, SubscriptionsListenResultMeta, TextContent, TextResourceContents, Tool,
+    ToolAnnotations, ToolChoice, ToolExecution, ToolListChangedNotification, ToolResultContent,
+    ToolUseContent, UnsubscribeRequest, code, core_tasks, task_extension,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned>(text: &str) -> Result<String, serde_json::Error> {
@@ -46,10 +46,13 @@ fn round_trip<T: Serialize + DeserializeOwned>(text: &str) -> Result<String, ser
 fn narrow<T: Serialize + DeserializeOwned + Narrow>(
     text: &str,
     revision: Revision,
-) -> Result<String, serde_json::Error> {
+) -> Result<Result<String, Misfit>, serde_json::Error> {
     let mut value: T = serde_json::from_str(text)?;
     value.narrow(revision);
-    serde_json::to_string(&value)
+    match value.fits(revision) {
+        Ok(()) => serde_json::to_string(&value).map(Ok),
+        Err(misfit) => Ok(Err(misfit)),
+    }
 }
 
 /// Asks a type whether it can be narrowed: its own constant is there only if it can, and goes before the trait's.

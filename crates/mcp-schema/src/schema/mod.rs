@@ -20,7 +20,7 @@ pub(crate) use shapes::{
     OneOrMany, RequestIdSchema,
 };
 
-use crate::{Range, Revision};
+use crate::{Misfit, Range, Revision};
 
 /// The members that not every revision has or requires.
 pub const MEMBERS: &[Member] = crate::narrow::MEMBERS;
@@ -50,8 +50,8 @@ pub struct Definition {
     pub narrow: Option<NarrowText>,
 }
 
-/// Decodes JSON text into a type, narrows the value to a revision and encodes it again.
-pub type NarrowText = fn(&str, Revision) -> Result<String, serde_json::Error>;
+/// Decodes JSON text into a type, narrows the value to a revision and encodes it again, if it then fits.
+pub type NarrowText = fn(&str, Revision) -> Result<Result<String, Misfit>, serde_json::Error>;
 
 impl Definition {
     /// Whether a revision publishes it.
@@ -76,13 +76,17 @@ pub enum Role {
     Alias,
 }
 
-/// The schema of a set of words.
-pub(crate) fn words(words: &[&str], is_string: bool) -> Schema {
+/// The schema of a set of words, with the lines of its doc comment and of theirs.
+pub(crate) fn words(about: &[&str], words: &[(&str, &[&str])], is_string: bool) -> Schema {
+    let text = |lines: &[&str]| lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n");
     if is_string {
-        schemars::json_schema!({ "type": "string" })
-    } else {
-        schemars::json_schema!({ "type": "string", "enum": words, "x-open": true })
+        return schemars::json_schema!({ "description": text(about), "type": "string" });
     }
+    let words: Vec<Value> = words
+        .iter()
+        .map(|(word, about)| json!({ "description": text(about), "type": "string", "const": word }))
+        .collect();
+    schemars::json_schema!({ "description": text(about), "oneOf": words, "x-open": true })
 }
 
 /// The schema of a union.

@@ -5,16 +5,16 @@
 /// `as string` is for words that the protocol itself leaves open: its schema lists none of them.
 macro_rules! open_enum {
     (
-        $(#[$attribute:meta])*
+        $(#[doc = $about:literal])+
         pub enum $name:ident $(as $string:ident)? {
-            $( $(#[$variant_attribute:meta])* $variant:ident = $word:literal, )+
+            $( $(#[doc = $variant_about:literal])+ $variant:ident = $word:literal, )+
         }
     ) => {
-        $(#[$attribute])*
+        $(#[doc = $about])+
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum $name {
-            $( $(#[$variant_attribute])* $variant, )+
+            $( $(#[doc = $variant_about])+ $variant, )+
             /// A word that this version of the library does not know, kept as it came.
             Unknown(Box<str>),
         }
@@ -83,7 +83,7 @@ macro_rules! open_enum {
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let is_string = open_enum!(@ $( $string )?);
-                crate::schema::words(&[ $( $word ),+ ], is_string)
+                crate::schema::words(&[ $( $about ),+ ], &[ $( ($word, &[ $( $variant_about ),+ ]) ),+ ], is_string)
             }
         }
     };

@@ -105,3 +105,26 @@ fn a_list_is_no_object() {
     refused::<CompletionArgument>(r#"["a", "b"]"#);
     refused::<InitializeRequest>(r#"["2025-11-25", {}, ["name", "1"], null]"#);
 }
+
+/// What the crate says of its limits.
+#[test]
+fn limits_of_what_is_kept() {
+    let reads = |text: &str| serde_json::from_str::<CallToolRequest>(text).is_ok();
+    let in_both = |value: &str| {
+        let attached = format!(r#"{{"name":"n","_meta":{{"k":{value}}}}}"#);
+        let argument = format!(r#"{{"name":"n","arguments":{{"k":{value}}}}}"#);
+        (reads(&attached), reads(&argument))
+    };
+    assert_eq!(in_both("1"), (true, true));
+    for value in ["1e400", r#""\ud800""#, &format!("{}{}", "[".repeat(128), "]".repeat(128))] {
+        assert_eq!(in_both(value), (false, true), "{value}");
+    }
+
+    let many_digits = r#"{"name":"n","_meta":{"k":123456789012345678901234567890}}"#;
+    let call: CallToolRequest = serde_json::from_str(many_digits).unwrap();
+    assert_eq!(call.meta.unwrap()["k"].as_f64(), Some(1.234_567_890_123_456_8e29));
+
+    let page = |ttl: &str| format!(r#"{{"tools":[],"ttlMs":{ttl}}}"#);
+    assert!(serde_json::from_str::<ListToolsResult>(&page("1000")).is_ok());
+    assert!(serde_json::from_str::<ListToolsResult>(&page("1000.0")).is_err());
+}

@@ -3,7 +3,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::{A, B, C, D, read, write};
+use crate::{A, B, C, D, E, read, write};
 
 /// A full value, and what of it each revision gets, oldest first.
 fn check<T: DeserializeOwned + Serialize + Narrow>(full: Value, expected: [Value; 3]) {
@@ -50,7 +50,7 @@ fn the_result_of_a_tool() {
     let link_as_text = json!({ "type": "text", "text": "a: file:///a", "annotations": { "priority": 1 } });
     let audio = json!({ "type": "audio", "data": "AA==", "mimeType": "audio/wav" });
     let audio_as_text =
-        json!({ "type": "text", "text": "[a sound of type audio/wav, which this client cannot take]" });
+        json!({ "type": "text", "text": "[a sound of type audio/wav, which this peer cannot take]" });
     let text = json!({ "type": "text", "text": "t", "_meta": { "k": 1 } });
     let text_without_meta = json!({ "type": "text", "text": "t" });
     let resource =
@@ -187,4 +187,77 @@ fn several_blocks_become_what_an_older_peer_reads() {
     assert_eq!(narrowed(json!([text("a"), text("b")])), answer(text("ab")));
     let image = json!({ "type": "image", "data": "", "mimeType": "image/png" });
     assert_eq!(narrowed(json!([image, text("b")])), answer(image));
+}
+
+/// The newest revision of those with sessions that a value does not fit into when narrowed to it, and why.
+fn last_misfit<T: Clone + Narrow>(value: &T) -> Option<(Revision, String)> {
+    let misfit = |revision: Revision| {
+        let mut value = value.clone();
+        value.narrow(revision);
+        value.fits(revision).err().map(|misfit| (revision, misfit.to_string()))
+    };
+    [D, C, B, A].into_iter().find_map(misfit)
+}
+
+#[test]
+fn what_has_no_older_form_does_not_fit() {
+    #[track_caller]
+    fn check<T: Clone + Narrow>(value: &T, revision: Revision, what: &str) {
+        let (last, why) = last_misfit(value).expect("it has no older form");
+        assert!(last == revision && why.contains(what), "{why}");
+    }
+
+    let page = ElicitUrlRequest::new("m", "https://example.com").elicitation_id("1");
+    check(&ElicitRequest::Url(page), C, "`ElicitUrlRequest`");
+    let several = ElicitSchema::new().required("sizes", MultiSelectSchema::new(["s", "m"]));
+    check(&ElicitRequest::form("m", several), C, "`MultiSelectSchema`");
+    let chosen = json!({ "sizes": ["s"] }).as_object().cloned().unwrap();
+    check(&ElicitResult::accept(chosen), C, "several choices");
+
+    let used = ToolUseContent::new("1", "add", JsonObject::new());
+    check(&CreateMessageResult::new("model", used.clone()), C, "`ToolUseContent`");
+    let result = ToolResultContent::new("1", Vec::new());
+    let conversation = vec![SamplingMessage::assistant(used), SamplingMessage::user(result)];
+    check(&CreateMessageRequest::new(conversation, 1), C, "`ToolUseContent`");
+
+    check(&InputRequiredResult::retry("s1"), D, "`InputRequiredResult`");
+    let links = vec![ContentBlock::resource_link("x:", "x"), ContentBlock::audio("", "audio/wav")];
+    assert_eq!(last_misfit(&CallToolResult::new(links)), None);
+}
+
+#[test]
+fn what_only_the_sender_knows_is_missed() {
+    let (revision, why) = last_misfit(&ElicitRequest::url("m", "https://example.com")).unwrap();
+    assert!(revision == D && why.contains("`elicitation_id` of `ElicitUrlRequest`"), "{why}");
+    assert_eq!(ElicitRequest::url("m", "https://example.com").fits(E), Ok(()));
+
+    let nobody: CancelledNotification = read(&json!({}));
+    assert_eq!(nobody.fits(D), Ok(()));
+    assert!(nobody.fits(C).unwrap_err().to_string().contains("`request_id`"));
+    let nothing: SubscriptionsListenResult = read(&json!({}));
+    assert!(nothing.fits(E).unwrap_err().to_string().contains("`meta`"));
+}
+
+#[test]
+fn a_request_asks_for_what_is_in_it() {
+    fn check(request: &impl Narrow, capabilities: Value, expected: Option<&str>) {
+        let capabilities: ClientCapabilities = read(&capabilities);
+        assert_eq!(request.lacks(&|capability| capabilities.has(capability)), expected);
+    }
+
+    let form = ElicitRequest::form("m", ElicitSchema::new());
+    check(&form, json!({ "elicitation": {} }), None);
+    check(&form, json!({ "elicitation": { "url": {} } }), Some("elicitation.form"));
+    let page = ElicitRequest::url("m", "https://example.com");
+    check(&page, json!({ "elicitation": {} }), Some("elicitation.url"));
+    check(&page, json!({ "elicitation": { "form": {} } }), Some("elicitation.url"));
+    check(&page, json!({ "elicitation": { "url": {} } }), None);
+
+    let plain = CreateMessageRequest::new(vec![SamplingMessage::user("hi")], 1);
+    check(&plain, json!({ "sampling": {} }), None);
+    let offers = plain.tools(vec![Tool::new("add", JsonSchema::any_object())]);
+    check(&offers, json!({ "sampling": {} }), Some("sampling.tools"));
+    check(&offers, json!({ "sampling": { "tools": {} } }), None);
+    let used = SamplingMessage::user(ToolResultContent::new("1", Vec::new()));
+    check(&CreateMessageRequest::new(vec![used], 1), json!({ "sampling": {} }), Some("sampling.tools"));
 }

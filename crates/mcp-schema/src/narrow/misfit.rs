@@ -1,0 +1,42 @@
+use std::fmt;
+
+use crate::Revision;
+
+/// Why a revision cannot say a value, whatever is left out of it. See [`Narrow::fits`](crate::Narrow::fits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Misfit {
+    /// The revision does not have it, and nothing older says the same.
+    #[non_exhaustive]
+    Unknown {
+        /// What it does not have: the name of a type, or a few words where no type is for it.
+        what: &'static str,
+        /// The revision.
+        revision: Revision,
+    },
+    /// The revision requires a member that is not there, and only who made the value knows what belongs there.
+    #[non_exhaustive]
+    Missing {
+        /// The name of the type.
+        owner: &'static str,
+        /// The name of the type's field.
+        member: &'static str,
+        /// The revision.
+        revision: Revision,
+    },
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { what, revision } => {
+                write!(f, "revision {revision} does not have `{what}`, nor an older form of it")
+            }
+            Self::Missing { owner, member, revision } => {
+                write!(f, "revision {revision} requires `{member}` of `{owner}`, which is not set")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Misfit {}
