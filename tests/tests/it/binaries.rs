@@ -17,6 +17,11 @@ pub(crate) fn scripted(script: &str) -> String {
     format!("'{}' {script}", env!("CARGO_BIN_EXE_scripted_peer"))
 }
 
+/// The command line of `agentwire` under these arguments, with a recorder before it. Whoever it speaks to is ours too.
+pub(crate) fn recorded(protocol: &str, arguments: &str) -> String {
+    format!("'{}' {protocol} '{}' {arguments}", env!("CARGO_BIN_EXE_recorder"), agentwire().display())
+}
+
 fn build() -> PathBuf {
     let output = Command::new(env!("CARGO"))
         .args(["build", "--package", "agentwire-cli", "--message-format", "json-render-diagnostics"])

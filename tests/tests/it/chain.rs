@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::binaries::scripted;
+use crate::binaries::{recorded, scripted};
 use crate::program::{Program, SOON};
+use crate::rows;
 
 #[test]
 fn a_tool_is_called_through_the_whole_chain() {
@@ -15,6 +16,57 @@ fn a_tool_is_called_through_the_whole_chain() {
     ended.exits(0).prints("42");
     let ended = Program::run(&["chat", "/tools"], SOON);
     ended.exits(0).prints("Add two numbers").prints("cancelled-count");
+}
+
+/// Whoever waits for the end of such a chain checks all that was said in it.
+#[test]
+fn what_is_said_in_a_chain_is_valid() {
+    let folder = tempfile::tempdir().expect("there is room");
+    fs::write(folder.path().join("a.txt"), "what is in it").expect("it can be written");
+    let (agent, server) = (recorded("acp", "agent"), format!("demo={}", recorded("mcp", "server")));
+    let start = |options: &[&str], prompt| {
+        let chain = ["chat", "--agent", &agent, "--mcp", &server, prompt];
+        let mut program = Program::start_in(folder.path(), &[&chain, options].concat());
+        program.close_stdin();
+        program
+    };
+    // Three requests of the client's, with their answers, the agent's commands, and what the row adds.
+    let least = 7;
+    let rows: [(&[&str], &str, &str, usize); 15] = [
+        (&[], "hello", "You said: hello", 1),
+        (&[], "/nothing", "There is no command", 1),
+        (&[], "/tools", "Add two numbers", 6),
+        (&[], "/plan", "", 5),
+        (&[], "/burst 20", "19", 20),
+        (&[], "/call add {\"a\": 2, \"b\": 40}", "42", 9),
+        (&[], "/call echo {\"message\": \"\\u0000ä\"}", "ä", 9),
+        (&[], "/call fail", "always fails", 9),
+        (&[], "/call add {\"a\": true}", "✗", 9),
+        (&[], "/call slow {\"seconds\": 0.01, \"steps\": 3}", "took", 12),
+        (&["--yes"], "/read a.txt", "what is in it", 5),
+        (&["--yes"], "/read missing.txt", "✗", 5),
+        (&["--yes"], "/write b.txt new", "b.txt", 5),
+        (&["--yes"], "/run echo $((6 * 7)); exit 3", "42", 9),
+        (&[], "/write c.txt no", "not permitted", 4),
+    ];
+    rows::for_each(&rows, |(options, prompt, prints, more)| {
+        let ended = start(options, prompt).end(SOON);
+        ended.exits(0).prints(prints);
+        assert!(ended.checked >= least + more, "{} were checked: {ended}", ended.checked);
+    });
+    let interrupted = [
+        ("/slow 600", "This takes"),
+        ("/call slow {\"seconds\": 600, \"steps\": 6000}", "step 1 of 6000"),
+        ("/run exec sleep 605", "Run"),
+    ];
+    rows::for_each(&interrupted, |(prompt, prints)| {
+        let program = start(&["--yes"], prompt);
+        program.stdout.words(prints);
+        program.signal(Signal::INT);
+        let ended = program.end(SOON);
+        ended.exits(0).prints("[cancelled]");
+        assert!(ended.checked > least, "{} were checked: {ended}", ended.checked);
+    });
 }
 
 #[test]

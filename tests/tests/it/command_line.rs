@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::binaries::{agentwire, scripted};
+use crate::binaries::{recorded, scripted};
 use crate::program::{Ended, Program, SOON};
 use crate::rows;
 
@@ -11,7 +11,7 @@ fn run(arguments: &[&str]) -> Ended {
 }
 
 fn server() -> String {
-    format!("'{}' server", agentwire().display())
+    recorded("mcp", "server")
 }
 
 #[test]

@@ -18,3 +18,4 @@ mod program;
 mod rows;
 mod servers_that_fail;
 mod terminal;
+mod wire;

@@ -11,13 +11,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agentwire_tests::Recording;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::binaries::agentwire;
 use crate::family::Family;
 use crate::terminal::Terminal;
+use crate::wire::{self, Said};
 
 /// How long anything that should happen at once may take on a machine that is busy.
 pub(crate) const SOON: Duration = Duration::from_secs(10);
@@ -26,13 +29,18 @@ pub(crate) const SOON: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(20);
 
 /// An `agentwire` that was started, with pipes or a terminal for its streams.
+///
+/// Whatever it says on a wire is checked when it ends, and so is what was recorded of those that it started.
 pub(crate) struct Program {
+    arguments: Vec<String>,
     child: Child,
     stdin: Option<Box<dyn Write + Send>>,
     pub(crate) stdout: Heard,
     pub(crate) stderr: Heard,
     at_terminal: bool,
     pub(crate) family: Family,
+    said: Said,
+    recordings: TempDir,
     started: Instant,
 }
 
@@ -45,6 +53,8 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
     /// The most memory that was seen in use, in MiB.
     pub(crate) peak_memory: u64,
+    /// How many messages were checked by the schema.
+    pub(crate) checked: usize,
 }
 
 impl Program {
@@ -57,17 +67,20 @@ impl Program {
     pub(crate) fn start_in<A: AsRef<str>>(folder: &Path, arguments: &[A]) -> Self {
         let mut command = command(folder, arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let (mut child, family) = spawn(command);
+        let (mut child, family, recordings) = spawn(command);
         let stdin = child.stdin.take().expect("it is a pipe");
         let stdout = Heard::listen(child.stdout.take().expect("it is a pipe"));
         let stderr = Heard::listen(child.stderr.take().expect("it is a pipe"));
         Self {
+            arguments: words(arguments),
             child,
             stdin: Some(Box::new(stdin)),
             stdout,
             stderr,
             at_terminal: false,
             family,
+            said: Said::default(),
+            recordings,
             started: Instant::now(),
         }
     }
@@ -77,16 +90,19 @@ impl Program {
         let mut command = command(Path::new("/"), arguments);
         let [stdin, stdout, stderr] = terminal.streams();
         command.stdin(stdin).stdout(stdout).stderr(stderr);
-        let (child, family) = spawn(command);
+        let (child, family, recordings) = spawn(command);
         let nothing = fs::File::open("/dev/null").expect("every system has it");
         let (stdout, stderr) = (Heard::listen(terminal.keyboard()), Heard::listen(nothing));
         Self {
+            arguments: words(arguments),
             child,
             stdin: Some(Box::new(terminal.keyboard())),
             stdout,
             stderr,
             at_terminal: true,
             family,
+            said: Said::default(),
+            recordings,
             started: Instant::now(),
         }
     }
@@ -100,6 +116,7 @@ impl Program {
 
     /// Writes to its stdin. Whether anybody took it.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> bool {
+        self.said.add(self.stdout.lock().bytes.len(), bytes);
         self.stdin.as_mut().expect("stdin is open").write_all(bytes).is_ok()
     }
 
@@ -156,8 +173,14 @@ impl Program {
             self.stdout.stop();
         }
         let (stdout, stderr) = (self.stdout.to_end(), self.stderr.to_end());
-        Ended { status, stdout, stderr, took, peak_memory }
+        let checked = wire::check_program(&self.arguments, &self.said, &stdout)
+            + wire::check_recordings(self.recordings.path());
+        Ended { status, stdout, stderr, took, peak_memory, checked }
     }
+}
+
+fn words<A: AsRef<str>>(arguments: &[A]) -> Vec<String> {
+    arguments.iter().map(|word| word.as_ref().to_owned()).collect()
 }
 
 fn command<A: AsRef<str>>(folder: &Path, arguments: &[A]) -> Command {
@@ -166,10 +189,12 @@ fn command<A: AsRef<str>>(folder: &Path, arguments: &[A]) -> Command {
     command
 }
 
-fn spawn(mut command: Command) -> (Child, Family) {
+fn spawn(mut command: Command) -> (Child, Family, TempDir) {
     let family = Family::new();
     family.mark(&mut command);
-    (command.spawn().expect("agentwire starts"), family)
+    let recordings = tempfile::tempdir().expect("there is room");
+    command.env(Recording::FOLDER, recordings.path());
+    (command.spawn().expect("agentwire starts"), family, recordings)
 }
 
 impl Drop for Program {

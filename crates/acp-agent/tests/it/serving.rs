@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use agentwire_acp_agent::{Agent, CallError, Context, Error, config, serve, serve_with};
 use agentwire_acp_schema::v1::*;
+use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Fault, Packet, duplex};
 use futures::{SinkExt, StreamExt};
 
@@ -42,6 +43,7 @@ impl<F: AsyncFn(Context) -> Result<StopReason, Error>> Agent for Turn<F> {
 #[tokio::test(start_paused = true)]
 async fn what_was_begun_is_answered_after_the_client_has_closed() {
     let (near, mut far) = duplex(8);
+    let near = checked(near, Conversation::acp(), Side::Server);
     let agent = Turn(async |_: Context| {
         tokio::task::yield_now().await;
         Ok(StopReason::EndTurn)
@@ -68,6 +70,7 @@ async fn turns_end_with_the_client() {
         }
     }
     let (near, mut far) = duplex(8);
+    let near = checked(near, Conversation::acp(), Side::Server);
     let dropped = Rc::new(Cell::new(0));
     let closed = Cell::new(false);
     let agent = Turn(async |cx: Context| {
@@ -93,6 +96,7 @@ async fn turns_end_with_the_client() {
 #[tokio::test]
 async fn a_transport_that_fails_is_an_error_with_its_reason() {
     let (near, mut far) = duplex(8);
+    let near = checked(near, Conversation::acp(), Side::Server);
     send(&mut far, INITIALIZE).await;
     let failing = near.map(|_| Err(Fault::other("the line is cut")));
     let closed = serve(Scripted::default(), failing).await.unwrap_err();
@@ -102,6 +106,7 @@ async fn a_transport_that_fails_is_an_error_with_its_reason() {
 #[tokio::test]
 async fn the_limit_on_open_requests_is_the_one_that_was_set() {
     let (near, mut far) = duplex(8);
+    let near = checked(near, Conversation::acp(), Side::Server);
     let agent = Turn(async |_: Context| std::future::pending().await);
     let client = async {
         send(&mut far, INITIALIZE).await;
@@ -123,6 +128,7 @@ async fn the_limit_on_open_requests_is_the_one_that_was_set() {
 async fn serving_can_be_spawned() {
     for _ in 0..50 {
         let (near, mut far) = duplex(8);
+        let near = checked(near, Conversation::acp(), Side::Server);
         let serving = tokio::spawn(serve(Scripted::default(), near));
         send(&mut far, INITIALIZE).await;
         assert!(next(&mut far).await.contains("scripted"));

@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use agentwire_acp_agent::{Agent, serve};
+use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::lines;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
@@ -13,7 +14,8 @@ fn check(transcript: &str, agent: impl Agent) -> Result<(), String> {
     runtime.expect("a runtime needs nothing").block_on(async {
         let (near, far) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(near);
-        let served = serve(agent, lines(read.compat(), write.compat_write()));
+        let wire = lines(read.compat(), write.compat_write());
+        let served = serve(agent, checked(wire, Conversation::acp(), Side::Server));
         let (served, played) = futures::join!(served, play(transcript, far));
         played.and_then(|()| served.map_err(|closed| format!("the agent ended badly: {closed}")))
     })

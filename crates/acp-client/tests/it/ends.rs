@@ -2,6 +2,7 @@
 
 use agentwire_acp_client::{BoxError, CallError, Client, Context, Error, config, connect, start};
 use agentwire_acp_schema::v1::*;
+use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Fault, Packet, duplex};
 use futures::{SinkExt, StreamExt};
 
@@ -31,6 +32,7 @@ const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_dies_says_why() {
     let (near, mut far) = duplex(8);
+    let near = checked(near, Conversation::acp(), Side::Client);
     let mut packets = 0;
     let dying = near.map(move |packet| {
         packets += 1;
@@ -102,6 +104,7 @@ impl Client for Plain {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn connections_can_be_spawned() {
     let (near, mut far) = duplex(8);
+    let near = checked(near, Conversation::acp(), Side::Client);
     let (agent, running) = start(Plain, near, config());
     let running = tokio::spawn(running);
     let call = tokio::spawn({
@@ -116,6 +119,7 @@ async fn connections_can_be_spawned() {
     assert!(agent.is_closed());
 
     let (near, mut far) = duplex(8);
+    let near = checked(near, Conversation::acp(), Side::Client);
     let connected = tokio::spawn(connect(Plain, near, async |agent| {
         agent.initialize(greeting()).await?;
         Ok(())

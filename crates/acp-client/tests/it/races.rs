@@ -10,6 +10,7 @@ use agentwire_acp_agent::{Agent, Context as AgentContext, Error, serve};
 use agentwire_acp_client::{BoxError, CallError, Client, Context, connect};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::{Frame, Message, RequestId};
+use agentwire_schema_tests::{self as schema_tests, Conversation, checked};
 use agentwire_transport::{Direction, Packet, duplex, tap};
 use futures::future::{Either, join_all, select};
 use tokio::time::sleep;
@@ -262,6 +263,8 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     let ledger = RefCell::new(Ledger::default());
     let (near, far) = duplex(side.dice.below(4) as usize);
     let far = tap(far, |direction, packet| ledger.borrow_mut().note(direction, packet));
+    let near = checked(near, Conversation::acp(), schema_tests::Side::Server);
+    let far = checked(far, Conversation::acp(), schema_tests::Side::Client);
     let main = async |agent: agentwire_acp_client::Agent| {
         let fs = FileSystemCapabilities::new().read_text_file(true);
         let capabilities = ClientCapabilities::new().fs(fs).terminal(true);

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use agentwire_acp_client::{Agent, BoxError, CallError, Client, Context, Error, connect};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
+use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::lines;
 use serde_json::json;
 use tokio::sync::Notify;
@@ -29,7 +30,8 @@ pub(crate) async fn check<R>(
 ) -> Result<R, BoxError> {
     let (near, far) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(near);
-    let connected = connect(client.clone(), lines(read.compat(), write.compat_write()), main);
+    let wire = checked(lines(read.compat(), write.compat_write()), Conversation::acp(), Side::Client);
+    let connected = connect(client.clone(), wire, main);
     let (result, played) = futures::join!(connected, play(transcript, far));
     if let Err(why) = played {
         panic!("{why}\n  main gave {:?}\n  heard {:#?}", result.err(), client.heard());

@@ -65,6 +65,7 @@ async fn fwd_01_updates_that_nobody_knows() {
 #[tokio::test(start_paused = true)]
 async fn fwd_01_unknown_is_passed_on_whole() {
     use agentwire_acp_client::{BoxError, Client, Context, Error, connect};
+    use agentwire_schema_tests::{Conversation, Side, checked};
     use agentwire_transport::{Packet, duplex};
     use futures::SinkExt;
 
@@ -83,6 +84,7 @@ async fn fwd_01_unknown_is_passed_on_whole() {
     }
 
     let (near, mut far) = duplex(8);
+    let near = checked(near, Conversation::acp(), Side::Client);
     for update in [
         r#"{"sessionUpdate":"zzz_update","n":[1]}"#,
         r#"{"sessionUpdate":"config_option_update","configOptions":[{"id":"a","name":"A","type":"slider","min":1}]}"#,

@@ -6,6 +6,7 @@ use agentwire_acp_agent::{Agent, Context as AgentContext, Error, serve};
 use agentwire_acp_client::{BoxError, connect};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
+use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::duplex;
 use serde_json::{Value, json};
 
@@ -101,6 +102,8 @@ impl Agent for Thorough {
 async fn a_whole_conversation() {
     // As little room as there can be: what is sent waits for what is read.
     let (near, far) = duplex(0);
+    let near = checked(near, Conversation::acp(), Side::Server);
+    let far = checked(far, Conversation::acp(), Side::Client);
     let client = Recorder::default();
     let main = async |agent: agentwire_acp_client::Agent| {
         let capabilities = ClientCapabilities::new()

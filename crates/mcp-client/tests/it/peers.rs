@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use agentwire_mcp_client::schema::{
-    CreateMessageRequest, CreateMessageResult, Root, SamplingContent, TextContent,
+    AudioContent, CreateMessageRequest, CreateMessageResult, ElicitResult, JsonObject, Meta, Root,
+    SamplingContent, TextContent, ToolUseContent,
 };
 use agentwire_mcp_client::{Client, Server};
 use serde_json::json;
@@ -48,6 +49,40 @@ async fn what_can_be_answered_is_advertised_and_answered() {
         assert_eq!(sampled["result"]["content"]["text"], "7 tokens");
         let wrong = mock.ask("sampling/createMessage", json!({ "messages": 1 })).await;
         assert_eq!(wrong["error"]["code"], -32602);
+    };
+    with_mock(client, script, wait).await.0.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn lif_12_an_older_server_hears_only_what_its_revision_has() {
+    let client = Client::default()
+        .roots(vec![Root::new("file:///repo").meta(Meta::from_iter([("k".to_owned(), json!(1))]))])
+        .sampling(async |request: CreateMessageRequest| {
+            if request.max_tokens == 1 {
+                return Ok(CreateMessageResult::new("m", ToolUseContent::new("1", "add", JsonObject::new())));
+            }
+            let sound =
+                AudioContent::new("", "audio/wav").meta(Meta::from_iter([("k".to_owned(), json!(1))]));
+            Ok(CreateMessageResult::new("m", sound))
+        })
+        .elicitation(async |_| {
+            let chosen = json!({ "sizes": ["s", "m"] });
+            Ok(ElicitResult::accept(chosen.as_object().cloned().expect("an object")))
+        });
+    let script = async |mut mock: Mock| {
+        mock.greet("2024-11-05").await;
+        let roots = mock.ask("roots/list", json!({})).await;
+        assert_eq!(roots["result"], json!({ "roots": [{ "uri": "file:///repo" }] }));
+        let sampled = mock.ask("sampling/createMessage", json!({ "messages": [], "maxTokens": 7 })).await;
+        let text = "[a sound of type audio/wav, which this peer cannot take]";
+        assert_eq!(sampled["result"]["content"], json!({ "type": "text", "text": text }));
+        // What has no older form is an error, not an answer that the server cannot read.
+        let used = mock.ask("sampling/createMessage", json!({ "messages": [], "maxTokens": 1 })).await;
+        assert_eq!(used["error"]["code"], -32603, "{used}");
+        assert!(used["error"]["message"].as_str().unwrap().contains("`ToolUseContent`"), "{used}");
+        let form = json!({ "message": "m", "requestedSchema": { "type": "object", "properties": {} } });
+        let chosen = mock.ask("elicitation/create", form).await;
+        assert_eq!(chosen["error"]["code"], -32603, "{chosen}");
     };
     with_mock(client, script, wait).await.0.unwrap();
 }

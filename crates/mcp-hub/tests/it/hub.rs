@@ -5,13 +5,15 @@ use std::time::Duration;
 use agentwire_mcp_hub::{Config, Hub, HubError, ServerConfig, ServerState, Target, connect};
 use serde_json::json;
 
-use crate::script::{server, shell};
+use crate::script::{check_heard, server, shell};
 
 /// Real processes take real time; this is only for those that never would.
 const LIMIT: Duration = Duration::from_secs(20);
 
 async fn within<R>(work: impl Future<Output = R>) -> R {
-    tokio::time::timeout(LIMIT, work).await.expect("it ends in time")
+    let result = tokio::time::timeout(LIMIT, work).await.expect("it ends in time");
+    check_heard();
+    result
 }
 
 fn states(hub: &Hub) -> Vec<String> {

@@ -1,7 +1,29 @@
 //! Servers written in shell.
 
+use std::fs;
+
 use agentwire_mcp_hub::ServerConfig;
+use agentwire_schema_tests::{Conversation, Side};
 use agentwire_transport_stdio::{Command, Stderr};
+use tempfile::TempDir;
+
+thread_local! {
+    /// What the servers of one test hear: a file for each process.
+    static HEARD: TempDir = tempfile::tempdir().unwrap();
+}
+
+/// Checks all that servers of this test have heard so far by the schema of the revision.
+pub(crate) fn check_heard() {
+    for entry in HEARD.with(|folder| fs::read_dir(folder.path()).unwrap()) {
+        let mut conversation = Conversation::mcp();
+        for line in fs::read_to_string(entry.unwrap().path()).unwrap().lines() {
+            let message = serde_json::from_str(line).unwrap();
+            if let Err(fault) = conversation.hear(Side::Client, &message) {
+                panic!("the hub has said what the schema does not allow: {fault}\n  in {line}");
+            }
+        }
+    }
+}
 
 /// Reads a request and answers it: `$id` is its id, `$line` all of it.
 const PRELUDE: &str = r#"
@@ -16,6 +38,7 @@ tools() {
 hello='{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"logging":{}},"serverInfo":{"name":"script","version":"1"}}'
 TOOLS_LISTED=0
 while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$HEARD/$$"
     id=${line#*\"id\":}; id=${id%%,*}
     case $line in
         *'"initialize"'*) answer "$hello" ;;
@@ -37,5 +60,7 @@ pub(crate) fn server(name: &str, tools: &str, cases: &str) -> ServerConfig {
 }
 
 pub(crate) fn shell(name: &str, program: &str) -> ServerConfig {
-    ServerConfig::new(name, Command::new("/bin/sh").arg("-c").arg(program).stderr(Stderr::Capture))
+    let heard = HEARD.with(|folder| folder.path().to_owned());
+    let command = Command::new("/bin/sh").arg("-c").arg(program).env("HEARD", heard).stderr(Stderr::Capture);
+    ServerConfig::new(name, command)
 }

@@ -1,7 +1,12 @@
 //! The handshake, and what is offered after it.
 
+use agentwire_jsonrpc::Method;
+use agentwire_mcp_server::schema::{
+    CreateMessageRequest, ElicitRequest, ElicitUrlRequest, JsonSchema, Narrow, SamplingMessage, Tool,
+    ToolResultContent,
+};
 use agentwire_mcp_server::{NoArguments, Server};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::raw::{NEWEST, REVISIONS, code_of, with_raw, with_session};
 use crate::subject::subject;
@@ -93,6 +98,73 @@ async fn a_tool_may_ask_the_client_and_wait() {
         assert_eq!(raw.next().await["result"]["content"][0]["text"], "1 roots of raw");
     })
     .await;
+}
+
+/// A tool asks a client of that revision and with those capabilities: `asked`, or why it was not.
+async fn asks<M>(request: M, revision: &str, capabilities: Value) -> String
+where
+    M: Method + Narrow + Clone + Send + Sync + 'static,
+{
+    let server = Server::new("asking", "1").tool("ask", "Ask the client", move |_: NoArguments, cx| {
+        let request = request.clone();
+        async move {
+            match cx.client().call(request).await {
+                Ok(_) => "asked".to_owned(),
+                Err(error) => error.to_string(),
+            }
+        }
+    });
+    with_raw(&server, async |raw| {
+        let info = json!({ "name": "raw", "version": "1" });
+        let params = json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": info });
+        raw.ask("initialize", params).await;
+        raw.notify("notifications/initialized", json!({})).await;
+        raw.request(1, "tools/call", json!({ "name": "ask" })).await;
+        let mut message = raw.next().await;
+        if message["method"].is_string() {
+            let result = json!({ "action": "cancel", "role": "assistant", "model": "m",
+                "content": { "type": "text", "text": "" } });
+            raw.send(json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })).await;
+            message = raw.next().await;
+        }
+        message["result"]["content"][0]["text"].as_str().expect("the tool's text").to_owned()
+    })
+    .await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_is_only_for_clients_that_know_of_pages() {
+    let page = ElicitRequest::Url(ElicitUrlRequest::new("m", "https://example.com").elicitation_id("1"));
+    let unnamed = ElicitRequest::url("m", "https://example.com");
+    let able = json!({ "elicitation": { "form": {}, "url": {} } });
+    for (request, revision, capabilities, expected) in [
+        (&page, NEWEST, able.clone(), "asked"),
+        (&page, NEWEST, json!({ "elicitation": { "form": {} } }), "`elicitation.url`"),
+        (&page, NEWEST, json!({ "elicitation": {} }), "`elicitation.url`"),
+        (&page, "2025-06-18", able.clone(), "`ElicitUrlRequest`"),
+        (&unnamed, NEWEST, able, "`elicitation_id`"),
+    ] {
+        let came = asks(request.clone(), revision, capabilities).await;
+        assert!(came.contains(expected), "{revision}: {came} instead of {expected}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tools_in_sampling_are_only_for_clients_that_know_of_them() {
+    let tool = Tool::new("add", JsonSchema::any_object());
+    let offers = CreateMessageRequest::new(vec![SamplingMessage::user("1 + 1?")], 9).tools(vec![tool]);
+    let used = SamplingMessage::user(ToolResultContent::new("1", Vec::new()));
+    let goes_on = CreateMessageRequest::new(vec![used], 9);
+    let able = json!({ "sampling": { "tools": {} } });
+    for (request, revision, capabilities, expected) in [
+        (&offers, NEWEST, able.clone(), "asked"),
+        (&offers, NEWEST, json!({ "sampling": {} }), "`sampling.tools`"),
+        (&offers, "2025-06-18", able.clone(), "`sampling.tools`"),
+        (&goes_on, "2025-06-18", able, "`ToolResultContent`"),
+    ] {
+        let came = asks(request.clone(), revision, capabilities).await;
+        assert!(came.contains(expected), "{revision}: {came} instead of {expected}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

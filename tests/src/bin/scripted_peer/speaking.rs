@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead};
 
+use agentwire_tests::Recording;
 use serde_json::{Value, json};
 
 use crate::faults::{self, say};
@@ -11,11 +12,14 @@ pub(crate) struct Peer {
     script: Script,
     /// How answers are spoiled from now on.
     habit: Option<Fault>,
+    /// Of what we hear: the client is under test, and we are not.
+    recording: Recording,
 }
 
 impl Peer {
     pub(crate) fn new(script: Script) -> Self {
-        Self { script, habit: None }
+        let protocol = if script.role == Role::Agent { "acp" } else { "mcp" };
+        Self { script, habit: None, recording: Recording::begin(protocol, "client") }
     }
 
     /// Speaks until stdin ends.
@@ -27,6 +31,9 @@ impl Peer {
             match io::stdin().lock().read_until(b'\n', &mut line) {
                 Ok(count) if count > 0 => {}
                 _ => return,
+            }
+            if let Some(whole) = line.strip_suffix(b"\n") {
+                self.recording.add("client", whole);
             }
             // What cannot be read is not for us.
             if let Ok(message) = serde_json::from_slice::<Value>(&line) {

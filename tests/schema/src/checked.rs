@@ -1,0 +1,29 @@
+use agentwire_transport::{Direction, Packet, Transport, tap};
+use serde_json::Value;
+
+use crate::{Conversation, Side};
+
+/// A transport that panics when our side sends what the protocol's schema does not allow.
+///
+/// What the peer sends is only listened to: tests make it misbehave.
+///
+/// # Panics
+///
+/// Whoever sends such a message panics, with what is wrong and the message.
+pub fn checked(transport: impl Transport, mut conversation: Conversation, ours: Side) -> impl Transport {
+    tap(transport, move |direction, packet: &Packet| {
+        let Some(message) =
+            packet.clone().into_json().and_then(|text| serde_json::from_str::<Value>(&text).ok())
+        else {
+            return;
+        };
+        match direction {
+            Direction::In => drop(conversation.hear(ours.other(), &message)),
+            Direction::Out => {
+                if let Err(fault) = conversation.hear(ours, &message) {
+                    panic!("we sent what the schema does not allow: {fault}\n  in {message}");
+                }
+            }
+        }
+    })
+}

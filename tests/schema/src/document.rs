@@ -1,0 +1,136 @@
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::{fmt, fs, io};
+
+use jsonschema::{ValidationOptions, ValidatorMap};
+use serde_json::Value;
+
+use crate::shape::Shape;
+
+/// One generated JSON Schema, with a compiled validator for each of its definitions.
+///
+/// Schemas live as long as the program: what is read from one refers to it without a lifetime.
+pub struct Document {
+    /// The file's name within `schema/`, e.g. `acp/v1.json`.
+    name: String,
+    root: &'static Value,
+    /// `$defs`, or `definitions` where the protocol still publishes draft 7.
+    definitions: &'static str,
+    validators: ValidatorMap,
+    /// The shapes that were worked out so far, by the addresses of their schemas.
+    shapes: Mutex<Known>,
+    formats: Mutex<HashMap<String, jsonschema::Validator>>,
+}
+
+type Known = HashMap<Vec<usize>, Arc<[Shape]>>;
+
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Document").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Document {
+    /// Reads a file of the project's `schema/` folder, e.g. `mcp/2025-06-18.json`.
+    pub fn generated(name: &str) -> io::Result<Self> {
+        let text = fs::read_to_string(folder().join(name))
+            .map_err(|fault| io::Error::new(fault.kind(), format!("schema/{name}: {fault}")))?;
+        Self::new(name, serde_json::from_str(&text)?)
+    }
+
+    /// A schema document that is at hand.
+    pub fn new(name: &str, root: Value) -> io::Result<Self> {
+        let validators =
+            options().build_map(&root).map_err(|fault| io::Error::other(format!("{name}: {fault}")))?;
+        let definitions = if root.get("$defs").is_some() { "$defs" } else { "definitions" };
+        Ok(Self {
+            name: name.to_owned(),
+            root: Box::leak(Box::new(root)),
+            definitions,
+            validators,
+            shapes: Mutex::default(),
+            formats: Mutex::default(),
+        })
+    }
+
+    /// The file's name within `schema/`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of all definitions.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        let root: &'static Value = self.root;
+        root[self.definitions].as_object().into_iter().flatten().map(|(name, _)| name.as_str())
+    }
+
+    /// Where a definition is. The params of a method that has no name of their own stand in its request.
+    pub fn pointer(&self, name: &str) -> Option<String> {
+        let named = format!("#/{}/{name}", self.definitions);
+        if self.schema(&named).is_some() {
+            return Some(named);
+        }
+        let inlined = format!("#/{}/{}/properties/params", self.definitions, name.strip_suffix("Params")?);
+        self.schema(&inlined).is_some().then_some(inlined)
+    }
+
+    /// The schema at a pointer such as `#/$defs/Tool`.
+    pub fn schema(&self, pointer: &str) -> Option<&'static Value> {
+        self.root.pointer(pointer.strip_prefix('#')?)
+    }
+
+    pub(crate) fn shapes(&self) -> MutexGuard<'_, Known> {
+        self.shapes.lock().expect("nothing panics while it holds the lock")
+    }
+
+    /// What is wrong with a value by the schema at a pointer.
+    ///
+    /// # Errors
+    ///
+    /// Every fault, with its place in the value, or that there is no such schema.
+    pub fn check(&self, pointer: &str, value: &Value) -> Result<(), String> {
+        let validator = self.validators.get(pointer).ok_or_else(|| format!("{}: no {pointer}", self.name))?;
+        let faults: Vec<_> = validator
+            .iter_errors(value)
+            .map(|fault| format!("at `{}`: {fault}", fault.instance_path()))
+            .collect();
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("{} {pointer}: {}", self.name, faults.join("; ")))
+        }
+    }
+
+    /// Whether a string is of a format.
+    pub(crate) fn is_of_format(&self, format: &str, value: &Value) -> bool {
+        let validator = |schema| options().build(&schema).expect("a schema with one keyword");
+        let mut formats = self.formats.lock().expect("nothing panics while it holds the lock");
+        formats
+            .entry(format.to_owned())
+            .or_insert_with(|| validator(serde_json::json!({ "format": format })))
+            .is_valid(value)
+    }
+
+    /// Whether a value is right by the schema at a pointer.
+    pub fn is_valid(&self, pointer: &str, value: &Value) -> bool {
+        self.validators.get(pointer).is_some_and(|validator| validator.is_valid(value))
+    }
+}
+
+/// The folder that `cargo xtask schema` writes.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema")
+}
+
+/// What is not known of a format, nobody is held to.
+fn options() -> ValidationOptions<'static> {
+    jsonschema::options().offline().should_validate_formats(true).with_format("byte", is_base64)
+}
+
+fn is_base64(text: &str) -> bool {
+    let digits = text.trim_end_matches('=');
+    text.len().is_multiple_of(4)
+        && text.len() - digits.len() <= 2
+        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
+}

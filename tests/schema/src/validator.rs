@@ -1,0 +1,277 @@
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use serde_json::Value;
+
+use crate::shape::{Kind, Shape, shapes_of_all};
+use crate::{ACP, Document, MCP, Reader, Reading, Rules};
+
+/// One of the two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "a connection has two ends")]
+pub enum Side {
+    /// The editor, or the host of tools.
+    Client,
+    /// The agent, or the server of tools.
+    Server,
+}
+
+impl Side {
+    /// The one at the other end.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+}
+
+/// Says what is wrong with a JSON-RPC message by the generated schema of one version of a protocol.
+///
+/// It holds a writer of MCP to more than the schema does: no object may have a member that the revision does not
+/// know, but in `_meta` and in maps.
+#[derive(Debug)]
+pub struct Validator {
+    document: Document,
+    rules: Rules,
+    /// Whether what the version does not know is a fault. In ACP a peer ignores it.
+    is_strict: bool,
+    /// By who sends it and by name, where its schema is.
+    methods: HashMap<(Side, &'static str), Method>,
+    /// Where the schema of a response with an error is, and whether it is of the error alone.
+    error: Option<(String, bool)>,
+}
+
+#[derive(Debug)]
+struct Method {
+    /// Of the whole message, or of the params alone.
+    said: String,
+    is_whole: bool,
+    /// Of the result; none for a notification.
+    result: Option<String>,
+}
+
+impl Validator {
+    /// For a version of ACP: `v1`, `v1-unstable`, `v2` or `v2-unstable`.
+    ///
+    /// # Errors
+    ///
+    /// When `schema/acp` has no such version.
+    pub fn acp(version: &str) -> io::Result<Arc<Self>> {
+        cached(&format!("acp/{version}.json"), |document| {
+            let methods = acp_methods(&document);
+            let error = document.pointer("Error").map(|pointer| (pointer, true));
+            Self { document, rules: ACP.for_writers(), is_strict: false, methods, error }
+        })
+    }
+
+    /// For a revision of MCP, by its date.
+    ///
+    /// # Errors
+    ///
+    /// When `schema/mcp` has no such revision.
+    pub fn mcp(revision: &str) -> io::Result<Arc<Self>> {
+        cached(&format!("mcp/{revision}.json"), |document| {
+            let methods = mcp_methods(&document);
+            let names = ["JSONRPCErrorResponse", "JSONRPCError"];
+            let error = names.iter().find_map(|name| document.pointer(name)).map(|pointer| (pointer, false));
+            Self { document, rules: MCP.for_writers(), is_strict: true, methods, error }
+        })
+    }
+
+    /// The methods that a side may send.
+    pub fn methods(&self, from: Side) -> impl Iterator<Item = &'static str> {
+        self.methods.keys().filter(move |(side, _)| *side == from).map(|(_, name)| *name)
+    }
+
+    /// The document that it validates by.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Checks a message that one side sends. `answers` is the method of the request that it answers, and
+    /// `as_task` whether that request asked for a task instead of a result.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, and where.
+    pub fn check(
+        &self,
+        from: Side,
+        message: &Value,
+        answers: Option<&str>,
+        as_task: bool,
+    ) -> Result<(), String> {
+        envelope(message)?;
+        if let Some(method) = message.get("method").and_then(Value::as_str) {
+            return self.check_said(from, method, message);
+        }
+        if let Some(error) = message.get("error") {
+            // JSON-RPC has null where the id could not be read, though no revision of MCP says so.
+            let mut message = message.clone();
+            if message["id"].is_null() {
+                message["id"] = 0.into();
+            }
+            return match &self.error {
+                Some((pointer, true)) => self.check_at(pointer, error),
+                Some((pointer, false)) => self.check_at(pointer, &message),
+                None => Err("the schema has no errors".to_owned()),
+            };
+        }
+        let Some(method) = answers else { return Err("answers a request that nobody made".to_owned()) };
+        let Some(known) = self.methods.get(&(from.other(), method)) else {
+            return if is_extension(method) {
+                Ok(())
+            } else {
+                Err(format!("a result of `{method}`, which is no method"))
+            };
+        };
+        let pointer =
+            known.result.as_deref().ok_or_else(|| format!("a result of the notification `{method}`"))?;
+        let task = self.document.pointer("CreateTaskResult").filter(|_| as_task);
+        self.check_at(task.as_deref().unwrap_or(pointer), &message["result"])
+    }
+
+    fn check_said(&self, from: Side, method: &str, message: &Value) -> Result<(), String> {
+        let Some(known) = self.methods.get(&(from, method)) else {
+            return if is_extension(method) {
+                Ok(())
+            } else {
+                Err(format!("no method `{method}` for the {from:?}"))
+            };
+        };
+        if known.result.is_some() != message.get("id").is_some() {
+            return Err(format!("`{method}` is a request exactly if it has an id"));
+        }
+        if known.is_whole {
+            return self.check_at(&known.said, message);
+        }
+        let nothing = Value::Object(serde_json::Map::new());
+        self.check_at(&known.said, message.get("params").unwrap_or(&nothing))
+    }
+
+    fn check_at(&self, pointer: &str, value: &Value) -> Result<(), String> {
+        self.document.check(pointer, value)?;
+        if !self.is_strict {
+            return Ok(());
+        }
+        let unknown = match Reader::new(&self.document, &self.rules).read(pointer, value) {
+            Reading::Taken(kept) => kept.beyond_schema(),
+            other => return Err(format!("{} {pointer}: {other:?}", self.document.name())),
+        };
+        let unknown: Vec<_> =
+            unknown.into_iter().filter(|place| !["/id", "/jsonrpc"].contains(&place.as_str())).collect();
+        if unknown.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("{} {pointer}: does not know {}", self.document.name(), unknown.join(", ")))
+        }
+    }
+}
+
+/// Compiled once for each version, however many tests use it.
+fn cached(name: &str, make: impl FnOnce(Document) -> Validator) -> io::Result<Arc<Validator>> {
+    static KNOWN: OnceLock<Mutex<HashMap<String, Arc<Validator>>>> = OnceLock::new();
+    let mut known = KNOWN.get_or_init(Mutex::default).lock().expect("nothing panics while it holds the lock");
+    if let Some(validator) = known.get(name) {
+        return Ok(validator.clone());
+    }
+    let validator = Arc::new(make(Document::generated(name)?));
+    known.insert(name.to_owned(), validator.clone());
+    Ok(validator)
+}
+
+/// Methods of which no schema says anything.
+fn is_extension(method: &str) -> bool {
+    method.starts_with('_')
+}
+
+/// ACP's params and results name their method and who takes it.
+fn acp_methods(document: &Document) -> HashMap<(Side, &'static str), Method> {
+    let mut methods = HashMap::new();
+    let at = |name: &str| document.pointer(name).expect("it is there");
+    let about = |name: &str| {
+        let schema = document.schema(&at(name))?;
+        Some((schema.get("x-method")?.as_str()?, schema.get("x-side")?.as_str()?))
+    };
+    for name in document.names() {
+        let Some((method, side)) = about(name) else { continue };
+        if name.ends_with("Response") {
+            continue;
+        }
+        let answers =
+            |other: &&str| other.ends_with("Response") && about(other).is_some_and(|(of, _)| of == method);
+        let senders: &[Side] = match side {
+            "agent" => &[Side::Client],
+            "client" => &[Side::Server],
+            // Neither of the two takes it.
+            "proxy" => continue,
+            _ => &[Side::Client, Side::Server],
+        };
+        for sender in senders {
+            let result = document.names().find(answers).map(at);
+            methods.insert((*sender, method), Method { said: at(name), is_whole: false, result });
+        }
+    }
+    methods
+}
+
+/// MCP has a union of what each side may say; a result is named like its request.
+fn mcp_methods(document: &Document) -> HashMap<(Side, &'static str), Method> {
+    let mut methods = HashMap::new();
+    let unions = [
+        (Side::Client, "ClientRequest"),
+        (Side::Client, "ClientNotification"),
+        (Side::Server, "ServerRequest"),
+        (Side::Server, "ServerNotification"),
+    ];
+    for (side, union) in unions {
+        let Some(pointer) = document.pointer(union) else { continue };
+        let schemas: Vec<_> = document.schema(&pointer).into_iter().collect();
+        for shape in &*shapes_of_all(document, &schemas) {
+            let Some(method) = method_of(document, shape) else { continue };
+            let name = shape.definitions.last().copied().unwrap_or(union);
+            let result = union.ends_with("Request").then(|| result_of(document, name)).flatten();
+            let said = document.pointer(name).expect("it was referred to");
+            methods.insert((side, method), Method { said, is_whole: true, result });
+        }
+    }
+    methods
+}
+
+fn method_of(document: &Document, shape: &Shape) -> Option<&'static str> {
+    let Kind::Object(object) = &shape.kind else { return None };
+    let shapes = shapes_of_all(document, &object.members.get("method")?.schemas);
+    match shapes.first()?.kind {
+        Kind::Constant(word) => word.as_str(),
+        _ => None,
+    }
+}
+
+fn result_of(document: &Document, request: &str) -> Option<String> {
+    let stem = request.strip_suffix("Request")?;
+    let response = document.pointer(&format!("{stem}ResultResponse"));
+    let result = || document.pointer(&format!("{stem}Result"));
+    let empty = || document.pointer("EmptyResult");
+    response.map(|pointer| format!("{pointer}/properties/result")).or_else(result).or_else(empty)
+}
+
+/// What every message of JSON-RPC must have.
+fn envelope(message: &Value) -> Result<(), String> {
+    if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err("`jsonrpc` is not \"2.0\"".to_owned());
+    }
+    let is_id = |id: &Value| id.is_string() || id.is_i64() || id.is_u64() || id.is_null();
+    if message.get("id").is_some_and(|id| !is_id(id)) {
+        return Err("the id is neither a string nor an integer".to_owned());
+    }
+    let kinds = ["method", "result", "error"].iter().filter(|name| message.get(**name).is_some()).count();
+    let known = ["jsonrpc", "id", "method", "params", "result", "error"];
+    let other = message.as_object().into_iter().flatten().find(|(name, _)| !known.contains(&name.as_str()));
+    match other {
+        Some((name, _)) => Err(format!("a message has no member `{name}`")),
+        None if kinds != 1 => Err("neither a request, a notification nor a response".to_owned()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,9 @@
+//! The types against the generated schemas, and the generated schemas against what was really said.
+
+mod judge;
+mod narrowing;
+mod reader;
+mod registry;
+mod round_trips;
+mod transcripts;
+mod validator;

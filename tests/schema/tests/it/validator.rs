@@ -1,0 +1,92 @@
+//! The validator of whole messages can say no.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use agentwire_schema_tests::{Conversation, Side, Validator, checked, folder};
+use agentwire_transport::{Packet, duplex};
+use futures::SinkExt;
+use serde_json::{Value, json};
+
+use crate::registry;
+
+fn greeted(revision: &str) -> Conversation {
+    let mut conversation = Conversation::mcp();
+    let info = json!({ "name": "x", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+    let result = json!({ "protocolVersion": revision, "capabilities": {}, "serverInfo": info });
+    let request = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+    conversation.hear(Side::Client, &request).unwrap();
+    conversation.hear(Side::Server, &json!({ "jsonrpc": "2.0", "id": 0, "result": result })).unwrap();
+    conversation
+}
+
+/// The fault that the server's answer to a call has.
+fn answer(revision: &str, result: Value) -> Result<(), String> {
+    let mut conversation = greeted(revision);
+    let call = json!({ "jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": { "name": "add" } });
+    conversation.hear(Side::Client, &call).unwrap();
+    conversation.hear(Side::Server, &json!({ "jsonrpc": "2.0", "id": "a", "result": result }))
+}
+
+#[test]
+fn the_agreed_revision_decides() {
+    let link = json!({ "type": "resource_link", "uri": "file:///a", "name": "a" });
+    assert_eq!(answer("2025-06-18", json!({ "content": [link] })), Ok(()));
+    assert!(answer("2025-03-26", json!({ "content": [link] })).is_err(), "no links yet");
+    assert!(
+        answer("2025-03-26", json!({ "content": [], "structuredContent": {} })).is_err(),
+        "no such member yet"
+    );
+    assert!(answer("2025-06-18", json!({ "content": [], "isError": "no" })).is_err());
+    assert!(answer("2025-06-18", json!({})).is_err(), "a required member");
+    assert_eq!(answer("2025-06-18", json!({ "content": [], "_meta": { "a": 1 } })), Ok(()));
+}
+
+#[test]
+fn a_side_says_only_what_is_its_to_say() {
+    let mut acp = Conversation::acp();
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "session/list", "params": {} });
+    assert_eq!(acp.hear(Side::Client, &list), Ok(()));
+    assert!(acp.hear(Side::Server, &list).is_err(), "an agent lists no sessions");
+    let own = json!({ "jsonrpc": "2.0", "method": "_example.test/own", "params": [1] });
+    assert_eq!(acp.hear(Side::Server, &own), Ok(()));
+    let refusal = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32601, "message": "no" } });
+    assert_eq!(acp.hear(Side::Server, &refusal), Ok(()));
+    assert!(
+        acp.hear(Side::Server, &json!({ "jsonrpc": "2.0", "id": 7, "result": {} })).is_err(),
+        "nobody asked"
+    );
+    assert!(acp.hear(Side::Client, &json!({ "id": 2, "method": "session/list" })).is_err(), "no version");
+}
+
+/// The table of methods that is generated beside a schema and the methods that the schema itself tells.
+#[test]
+fn the_tables_of_methods_say_what_the_schemas_say() {
+    for name in registry::DOCUMENTS {
+        let version = name.rsplit('/').next().unwrap().trim_end_matches(".json");
+        let load = if name.starts_with("acp/") { Validator::acp } else { Validator::mcp };
+        let validator = load(version).unwrap();
+        let meta = fs::read_to_string(folder().join(name.replace(".json", ".meta.json"))).unwrap();
+        let meta: Value = serde_json::from_str(&meta).unwrap();
+        for (side, word) in [(Side::Client, "client"), (Side::Server, "server")] {
+            let word = if name.starts_with("acp/") && word == "server" { "agent" } else { word };
+            let is_sent = |row: &&Value| row["from"] == word || row["from"] == "both";
+            // Extensions have schemas of their own.
+            let is_core = |row: &&Value| !row["gate"].to_string().contains("extensions.");
+            let rows = meta["methods"].as_array().unwrap().iter().filter(is_sent).filter(is_core);
+            let table: BTreeSet<_> = rows.map(|row| row["method"].as_str().unwrap()).collect();
+            let told: BTreeSet<_> = validator.methods(side).collect();
+            assert_eq!(table, told, "{name}, what the {word} sends");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "we sent what the schema does not allow")]
+fn a_checked_transport_stops_us() {
+    let (near, _far) = duplex(4);
+    let mut near = checked(near, greeted("2025-11-25"), Side::Server);
+    let bad = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"loud","data":1}}"#;
+    futures::executor::block_on(near.send(Packet::from_json(bad))).unwrap();
+}

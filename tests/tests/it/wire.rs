@@ -1,0 +1,135 @@
+//! What our programs put on a wire, held against the generated schema of the version that was agreed on.
+//!
+//! What others say is only listened to: they are here to go wrong.
+
+use std::fs;
+use std::path::Path;
+
+use agentwire_schema_tests::{Conversation, Side};
+use serde_json::Value;
+
+/// A wire that is listened to at both ends.
+struct Wire {
+    conversation: Conversation,
+    ours: &'static [Side],
+    checked: usize,
+    faults: Vec<String>,
+}
+
+/// What a test says to a program, each line with how many bytes it had heard by then.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    lines: Vec<(usize, Vec<u8>)>,
+    unfinished: Vec<u8>,
+}
+
+/// How much is kept of a line. The longest are no messages to anybody.
+const LONGEST: usize = 1 << 20;
+
+/// After how many messages of ours notifications are no longer checked: a burst says the same again and again.
+const ENOUGH: usize = 1000;
+
+impl Said {
+    pub(crate) fn add(&mut self, heard: usize, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if self.unfinished.len() < LONGEST {
+                self.unfinished.extend_from_slice(piece);
+            }
+            if piece.ends_with(b"\n") {
+                self.lines.push((heard, std::mem::take(&mut self.unfinished)));
+            }
+        }
+    }
+}
+
+/// Checks what a program has said on its stdout, and says how many messages these were.
+///
+/// # Panics
+///
+/// When one of them is not valid.
+pub(crate) fn check_program(arguments: &[String], said: &Said, stdout: &str) -> usize {
+    let protocol = match arguments.first().map(String::as_str) {
+        Some("agent") => "acp",
+        Some("server") => "mcp",
+        _ => return 0,
+    };
+    let mut wire = Wire::new(protocol, "server");
+    let (mut heard, mut said) = (0, said.lines.iter().peekable());
+    for line in whole_lines(stdout.as_bytes()) {
+        heard += line.len() + 1;
+        // Who has not heard all of it cannot have answered it.
+        while let Some((_, said)) = said.next_if(|(when, _)| *when < heard) {
+            wire.hear(Side::Client, said);
+        }
+        wire.hear(Side::Server, line);
+    }
+    wire.into_checked()
+}
+
+/// Checks what was recorded in a folder, and says how many messages of ours these were.
+///
+/// # Panics
+///
+/// When one of them is not valid.
+pub(crate) fn check_recordings(folder: &Path) -> usize {
+    let mut checked = 0;
+    for entry in fs::read_dir(folder).expect("it is our folder") {
+        let entry = entry.expect("it is our folder");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let mut parts = name.split('.');
+        let (Some(protocol), Some(ours)) = (parts.next(), parts.next()) else { panic!("{name}") };
+        let mut wire = Wire::new(protocol, ours);
+        for line in whole_lines(&fs::read(entry.path()).expect("it can be read")) {
+            match line.strip_prefix(b"client ") {
+                Some(line) => wire.hear(Side::Client, line),
+                None => wire.hear(Side::Server, line.strip_prefix(b"server ").expect("one of the two")),
+            }
+        }
+        checked += wire.into_checked();
+    }
+    checked
+}
+
+/// Whoever was killed, or whose reader left, may have said half a line last.
+fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"))
+}
+
+impl Wire {
+    fn new(protocol: &str, ours: &str) -> Self {
+        let conversation = if protocol == "acp" { Conversation::acp() } else { Conversation::mcp() };
+        let ours: &[Side] = match ours {
+            "client" => &[Side::Client],
+            "server" => &[Side::Server],
+            _ => &[Side::Client, Side::Server],
+        };
+        Self { conversation, ours, checked: 0, faults: Vec::new() }
+    }
+
+    fn hear(&mut self, from: Side, line: &[u8]) {
+        let ours = self.ours.contains(&from);
+        if ours && self.checked >= ENOUGH && !line.windows(4).any(|word| word == b"\"id\"") {
+            return;
+        }
+        let valid = match serde_json::from_slice::<Value>(line) {
+            Ok(message) => self.conversation.hear(from, &message),
+            Err(why) => Err(why.to_string()),
+        };
+        if ours {
+            self.checked += 1;
+            let text = || String::from_utf8_lossy(line).into_owned();
+            self.faults.extend(valid.err().map(|fault| format!("{fault}\n  from the {from:?}: {}", text())));
+        }
+    }
+
+    fn into_checked(self) -> usize {
+        let Self { checked, faults, .. } = self;
+        let shown = faults.iter().take(5).map(String::as_str).collect::<Vec<_>>().join("\n");
+        assert!(
+            faults.is_empty(),
+            "{} of {checked} messages are not as the schema says: {shown}",
+            faults.len()
+        );
+        checked
+    }
+}
