@@ -1,10 +1,12 @@
 //! `cargo xtask ci`: every check that a change must pass, one after the other, cheapest first.
 
+use std::iter;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
+use cargo_metadata::MetadataCommand;
 
 struct Step {
     name: &'static str,
@@ -15,10 +17,13 @@ enum Run {
     /// A cargo command, with an environment variable where it needs one.
     Cargo(&'static [&'static str], Option<(&'static str, &'static str)>),
     /// A command of ours, as a process of its own so that it ends as it likes.
-    Xtask(&'static str),
+    Xtask(&'static [&'static str]),
+    /// Each crate that has features, without any and with each alone. In a build of the whole workspace the features of
+    /// all members are on for all.
+    Features,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 10] = [
     Step { name: "fmt", run: Run::Cargo(&["fmt", "--all", "--check"], None) },
     Step {
         name: "clippy",
@@ -28,11 +33,14 @@ const STEPS: [Step; 7] = [
         name: "doc",
         run: Run::Cargo(&["doc", "--workspace", "--no-deps"], Some(("RUSTDOCFLAGS", "--deny warnings"))),
     },
-    Step { name: "tidy", run: Run::Xtask("tidy") },
+    Step { name: "features", run: Run::Features },
+    Step { name: "tidy", run: Run::Xtask(&["tidy"]) },
+    Step { name: "schema", run: Run::Xtask(&["schema", "--check"]) },
     Step { name: "test", run: Run::Cargo(&["test", "--workspace"], None) },
     // Proves that each crate can be published as it stands; the tests have compiled it already.
     Step { name: "package", run: Run::Cargo(PACKAGE, None) },
-    Step { name: "interop", run: Run::Xtask("interop") },
+    Step { name: "interop", run: Run::Xtask(&["interop"]) },
+    Step { name: "upstream", run: Run::Xtask(&["schema", "--upstream"]) },
 ];
 
 const PACKAGE: &[&str] = &[
@@ -42,6 +50,8 @@ const PACKAGE: &[&str] = &[
     "xtask",
     "--exclude",
     "agentwire-tests",
+    "--exclude",
+    "agentwire-schema-tests",
     "--no-verify",
     "--allow-dirty",
 ];
@@ -79,11 +89,28 @@ impl Step {
                 let status = command.args(arguments).envs(variable).current_dir(root).status()?;
                 ensure!(status.success(), "cargo {} ended with {status}", arguments.join(" "));
             }
-            Run::Xtask(name) => {
-                let status = Command::new(std::env::current_exe()?).arg(name).current_dir(root).status()?;
-                ensure!(status.success(), "cargo xtask {name} ended with {status}");
+            Run::Xtask(arguments) => {
+                let status =
+                    Command::new(std::env::current_exe()?).args(arguments).current_dir(root).status()?;
+                ensure!(status.success(), "cargo xtask {} ended with {status}", arguments.join(" "));
             }
+            Run::Features => features(root)?,
         }
         Ok(())
     }
+}
+
+fn features(root: &Path) -> Result<()> {
+    let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
+    for package in metadata.packages.iter().filter(|package| !package.features.is_empty()) {
+        let alone = package.features.keys().filter(|name| *name != "default").map(String::as_str);
+        for features in iter::once("").chain(alone) {
+            let arguments = ["clippy", "--quiet", "--package", &package.name, "--no-default-features"];
+            let mut command = Command::new("cargo");
+            command.args(arguments).args(["--features", features, "--", "--deny", "warnings"]);
+            let status = command.current_dir(root).status()?;
+            ensure!(status.success(), "{} with the features `{features}` ended with {status}", package.name);
+        }
+    }
+    Ok(())
 }

@@ -13,6 +13,7 @@ mod bench {
 }
 mod ci;
 mod interop;
+mod schema;
 mod tidy;
 
 use std::path::Path;
@@ -25,6 +26,7 @@ cargo xtask COMMAND
 
   tidy       check the layers, the manifests and the sources against the project's rules
   ci         run every check that a change must pass, in order; or the one that is named
+  schema     write, check or compare the JSON Schemas and the reference; see `cargo xtask schema --help`
   interop    talk to programs built on other libraries
   bench      compare with the rivals and with a hand-written loop; see `cargo xtask bench`";
 
@@ -50,6 +52,7 @@ fn run() -> Result<()> {
     match command.as_str() {
         "tidy" => tidy::run(root),
         "ci" => ci::run(root, arguments),
+        "schema" => schema::run(root, arguments),
         "interop" => interop::run(root, arguments),
         "bench" => bench::run(root, arguments),
         _ => bail!("no command `{command}`\n\n{USAGE}"),

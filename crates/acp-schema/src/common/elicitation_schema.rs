@@ -23,7 +23,7 @@ tagged_union! {
 }
 
 object! {
-    /// A field for text; with [`enum_values`](Self::enum_values) or [`one_of`](Self::one_of) a choice among several.
+    /// A field for text, or a choice among several where they are listed, with or without titles.
     StringPropertySchema {
         /// What to call it in front of people.
         lenient title: Option<String>,

@@ -9,6 +9,7 @@ mod draft;
 mod elicitation;
 mod elicitation_choice;
 mod elicitation_schema;
+mod error_info;
 mod id;
 mod implementation;
 mod mcp_server;
@@ -41,6 +42,8 @@ pub use elicitation_schema::{
     BooleanPropertySchema, ElicitationPropertySchema, IntegerPropertySchema, NumberPropertySchema,
     StringFormat, StringPropertySchema,
 };
+pub use error_info::ErrorInfo;
+pub(crate) use error_info::error_codes;
 pub use id::{
     AuthMethodId, CompactionId, ElicitationId, MessageId, PermissionOptionId, SessionConfigGroupId,
     SessionConfigId, SessionConfigValueId, SessionId, SessionModeId, TerminalId, ToolCallId,

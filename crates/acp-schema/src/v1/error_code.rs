@@ -4,19 +4,27 @@
 
 use agentwire_jsonrpc::code;
 
-/// The text was not JSON.
-pub const PARSE_ERROR: i64 = code::PARSE_ERROR;
-/// It was JSON, but no JSON-RPC message.
-pub const INVALID_REQUEST: i64 = code::INVALID_REQUEST;
-/// Nobody here answers that method.
-pub const METHOD_NOT_FOUND: i64 = code::METHOD_NOT_FOUND;
-/// The method exists, its parameters were wrong.
-pub const INVALID_PARAMS: i64 = code::INVALID_PARAMS;
-/// The receiver failed.
-pub const INTERNAL_ERROR: i64 = code::INTERNAL_ERROR;
-/// The call was cancelled: by the caller, by a shutdown, or for want of resources.
-pub const REQUEST_CANCELLED: i64 = code::REQUEST_CANCELLED;
-/// First authenticate.
-pub const AUTH_REQUIRED: i64 = -32000;
-/// There is no such thing: no such session, no such file.
-pub const RESOURCE_NOT_FOUND: i64 = -32002;
+pub use crate::common::ErrorInfo;
+use crate::common::error_codes;
+
+error_codes! {
+    /// All of them.
+    CODES
+
+    /// The text was not JSON.
+    PARSE_ERROR = code::PARSE_ERROR;
+    /// It was JSON, but no JSON-RPC message.
+    INVALID_REQUEST = code::INVALID_REQUEST;
+    /// Nobody here answers that method.
+    METHOD_NOT_FOUND = code::METHOD_NOT_FOUND;
+    /// The method exists, its parameters were wrong.
+    INVALID_PARAMS = code::INVALID_PARAMS;
+    /// The receiver failed.
+    INTERNAL_ERROR = code::INTERNAL_ERROR;
+    /// The call was cancelled: by the caller, by a shutdown, or for want of resources.
+    REQUEST_CANCELLED = code::REQUEST_CANCELLED;
+    /// First authenticate.
+    AUTH_REQUIRED = -32000;
+    /// There is no such thing: no such session, no such file.
+    RESOURCE_NOT_FOUND = -32002;
+}

@@ -3,10 +3,16 @@
 //! They go into [`ErrorObject::code`](agentwire_jsonrpc::ErrorObject). Two have data of a known shape: see
 //! [`ErrorData`](super::ErrorData).
 
+use crate::common::error_codes;
 pub use crate::v1::error_code::{
-    AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
+    AUTH_REQUIRED, ErrorInfo, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
     REQUEST_CANCELLED, RESOURCE_NOT_FOUND,
 };
 
-/// The agent speaks no version of the protocol up to the one that the client named.
-pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+error_codes! {
+    /// Those that version 2 adds to [those of version 1](crate::v1::error_code::CODES).
+    CODES
+
+    /// The agent speaks no version of the protocol up to the one that the client named.
+    UNSUPPORTED_PROTOCOL_VERSION = -32022;
+}

@@ -115,8 +115,7 @@ impl RequestPermissionResponse {
 }
 
 tagged_union! {
-    /// What the person decided. Only an option that was offered and that allows is consent; see
-    /// [`RequestPermissionRequest::chosen`].
+    /// What the person decided. Only an option that was offered and that allows is consent.
     RequestPermissionOutcome by "outcome" {
         /// Nothing. The operation must not go on.
         "cancelled" => Cancelled(CancelledPermissionOutcome) from CancelledPermissionOutcome,

