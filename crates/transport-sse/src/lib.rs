@@ -1,0 +1,1 @@
+//! MCP's HTTP+SSE transport of 2024-11-05.
