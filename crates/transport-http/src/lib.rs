@@ -7,10 +7,10 @@
 //!
 //! ```text
 //!            POST, GET, DELETE                                     Packet
-//!  client ◀────────────────────▶ Endpoint ── Links ──▶ Link ◀────────────────▶ whoever serves it
-//!            JSON, events          (tower)              │
-//!                                                       ├─ a session: one link from initialize to DELETE
-//!                                                       └─ an exchange: one link for one request
+//!  client ◀────────────────────▶ Endpoint ────────────▶ Link ◀────────────────▶ whoever serves it
+//!            JSON, events          (tower)               │
+//!                                                        ├─ a session: one link from initialize to DELETE
+//!                                                        └─ an exchange: one link for one request
 //! ```
 //!
 //! It knows the rules of the transport, the names of headers and of a handful of methods. It knows no handlers: a
@@ -19,9 +19,8 @@
 //! ```
 //! # #[cfg(feature = "hyper")]
 //! # async fn run() -> std::io::Result<()> {
-//! use agentwire_transport::Packet;
-//! use agentwire_transport_http::server::{Config, Link, endpoint, serve};
-//! use futures::stream::{FuturesUnordered, StreamExt};
+//! use agentwire_transport_http::server::{Config, Endpoint, Link, serve};
+//! use futures::StreamExt;
 //!
 //! /// Says of every packet that it came.
 //! async fn attend(mut link: Link) {
@@ -30,19 +29,8 @@
 //!     }
 //! }
 //!
-//! let (endpoint, mut links) = endpoint(Config::new());
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
-//! let mut attended = FuturesUnordered::new();
-//! let clients = async {
-//!     loop {
-//!         tokio::select! {
-//!             Some(link) = links.next() => attended.push(attend(link)),
-//!             Some(()) = attended.next() => {}
-//!             else => break,
-//!         }
-//!     }
-//! };
-//! tokio::join!(serve(listener, endpoint), clients);
+//! serve(listener, Endpoint::serving(Config::new(), attend)).await;
 //! # Ok(())
 //! # }
 //! ```

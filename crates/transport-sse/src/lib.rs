@@ -1,1 +1,42 @@
-//! MCP's HTTP+SSE transport of 2024-11-05.
+//! MCP over HTTP+SSE, the transport of 2024-11-05, for servers and for clients.
+//!
+//! A client opens one stream with GET, and for as long as it is open there is a session. The stream's first event says
+//! where the client sends its messages, one POST each; whatever the server says comes on the stream.
+//!
+//! ```text
+//!            GET /sse ─────────────────────▶
+//!            ◀─ event: endpoint, /messages?sessionId=…
+//!  client    POST /messages?sessionId=… ───▶  Endpoint ──▶ Link ◀── Packet ──▶ whoever serves it
+//!            ◀─ 202                           (tower)
+//!            ◀─ event: message
+//! ```
+//!
+//! Streamable HTTP, in `agentwire-transport-http`, has replaced it; this crate is for the peers that have not changed. A
+//! [`server::Endpoint`] is served beside the newer one, on the same listener. Which of the two a server speaks is for a
+//! layer above the [`client`] to find out.
+//!
+//! # What it will not do
+//!
+//! It knows no method of MCP and no revision; it answers nothing that a handler should answer. It does not authenticate,
+//! log, compress or terminate TLS. It spawns nothing: what it does, it does while its futures and streams are polled.
+//! A stream that was lost is not resumed, because the transport has no way to: its session is over.
+//!
+//! # Invariants
+//!
+//! - A session lasts exactly as long as its stream.
+//! - Nobody who does not know its id can speak in a session, and ids come from the operating system's randomness.
+//! - A client speaks to one origin.
+//! - No buffer grows with what a peer sends or leaves unread. Each limit has a default, a setter, and an error that
+//!   names it.
+//!
+//! The specification is at <https://modelcontextprotocol.io/specification/2024-11-05/basic/transports>.
+
+#[cfg(feature = "client")]
+pub mod client;
+#[cfg(feature = "server")]
+pub mod server;
+
+/// Compiles the examples of the README.
+#[cfg(all(doctest, feature = "hyper", feature = "reqwest"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

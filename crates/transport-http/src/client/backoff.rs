@@ -7,15 +7,22 @@ use crate::client::Config;
 /// However eager a server is to be asked again, this much time passes.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// How long to wait before a stream is resumed, after so many failures in a row. None where that is longer than
-/// the client is willing to wait.
-pub(crate) fn delay(config: &Config, told: Option<Duration>, failures: u32) -> Option<Duration> {
+/// How long to wait before a stream is resumed, after so many failures in a row and so many streams in a row that
+/// brought no message. None where that is longer than the client is willing to wait.
+pub(crate) fn delay(
+    config: &Config,
+    told: Option<Duration>,
+    failures: u32,
+    fruitless: u32,
+) -> Option<Duration> {
     let longest = config.longest_retry_delay;
     if told.is_some_and(|told| told > longest) {
         return None;
     }
     let base = match (told, failures) {
-        (Some(told), 0) => told,
+        // A server that wants to be asked at once, and then has nothing to say, is asked as seldom as one that
+        // did not say when.
+        (Some(told), 0) => told.max(LEAST.saturating_mul(1 << fruitless.min(16)).min(config.retry_delay)),
         (told, _) => {
             let doubled = config.retry_delay.saturating_mul(1 << failures.saturating_sub(1).min(16));
             doubled.min(longest).max(told.unwrap_or_default())
@@ -39,10 +46,10 @@ mod tests {
     fn delays_grow_and_never_undercut_the_server() {
         let config = Config::new("http://localhost/").unwrap().longest_retry_delay(Duration::from_secs(4));
         let millis = Duration::from_millis;
-        let within = |told, failures, from: u64| {
-            let delay = delay(&config, told, failures).unwrap();
+        let between = |delay: Duration, from: u64| {
             assert!(delay >= millis(from) && delay <= millis(from).mul_f64(1.26), "{delay:?} for {from} ms");
         };
+        let within = |told, failures, from| between(delay(&config, told, failures, 0).unwrap(), from);
         within(Some(millis(50)), 0, 50);
         within(Some(Duration::ZERO), 0, 10);
         within(None, 0, 500);
@@ -50,6 +57,10 @@ mod tests {
         within(None, 2, 1000);
         within(None, 100, 4000);
         within(Some(millis(3000)), 1, 3000);
-        assert_eq!(delay(&config, Some(millis(4001)), 0), None);
+        assert_eq!(delay(&config, Some(millis(4001)), 0, 0), None);
+        for (fruitless, from) in [(0, 10), (1, 20), (4, 160), (6, 500), (99, 500)] {
+            between(delay(&config, Some(Duration::ZERO), 0, fruitless).unwrap(), from);
+        }
+        between(delay(&config, Some(millis(700)), 0, 99).unwrap(), 700);
     }
 }

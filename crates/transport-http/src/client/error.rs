@@ -1,3 +1,4 @@
+use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
@@ -11,15 +12,30 @@ use crate::sse::DecodeError;
 /// Why a request over HTTP came to nothing.
 ///
 /// It is what the [`Fault`] of a [`Packet::Failed`](agentwire_transport::Packet::Failed) holds, and that at the
-/// end of a transport; see [`HttpError::of`].
+/// end of a transport; see [`HttpError::of`]. Errors of the layers above have it among their sources:
+///
+/// ```
+/// use std::error::Error;
+///
+/// use agentwire_transport_http::client::HttpError;
+///
+/// /// Whether the server wants to know who asks.
+/// fn needs_login(error: &(dyn Error + 'static)) -> bool {
+///     let mut causes = std::iter::successors(Some(error), |&error| error.source());
+///     match causes.find_map(|cause| cause.downcast_ref()) {
+///         Some(HttpError::Refused(refusal)) => refusal.headers.contains_key("www-authenticate"),
+///         _ => false,
+///     }
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
     /// No response came: the name does not resolve, nobody listens, TLS fails, or the connection broke first.
-    #[error("no HTTP response: {0}")]
+    #[error("no HTTP response: {}", with_causes(&**.0))]
     Unsent(#[source] BoxError),
     /// The response broke off, and could not be resumed.
-    #[error("the HTTP response broke off: {0}")]
+    #[error("the HTTP response broke off: {}", with_causes(&**.0))]
     Broken(#[source] BoxError),
     /// Something took longer than it may.
     #[error("{wait} took longer than {after:?}")]
@@ -47,12 +63,20 @@ pub enum HttpError {
         /// Where it points, as the server wrote it; empty where it does not say.
         location: String,
     },
-    /// The response is neither JSON nor a stream of events, or it is compressed.
+    /// The response is neither JSON nor a stream of events.
     #[error("the response has the content type `{content_type}`")]
     #[non_exhaustive]
     ContentType {
         /// What it says it is; empty where it says nothing.
         content_type: String,
+    },
+    /// The response is compressed in a way that the [`HttpClient`](crate::client::HttpClient) did not undo. The
+    /// default one undoes `gzip`, which is the only one that it asks for.
+    #[error("the response is compressed by `{coding}`, and the HTTP client has not undone it")]
+    #[non_exhaustive]
+    ContentEncoding {
+        /// How it is compressed, as the server wrote it.
+        coding: String,
     },
     /// A response of JSON is longer than [`Config::message_limit`](crate::client::Config::message_limit).
     #[error("the response is longer than the limit of {limit} bytes")]
@@ -96,6 +120,12 @@ impl From<HttpError> for Fault {
     fn from(error: HttpError) -> Self {
         Self::other(error)
     }
+}
+
+/// An error and what lies behind it: what a client of HTTP says first is seldom more than that it failed.
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// What may take too long.

@@ -35,6 +35,8 @@ pub(crate) struct Exchange {
     retry: Option<Duration>,
     /// How many times in a row the stream could not be resumed, or brought nothing.
     failures: u32,
+    /// How many times in a row the stream ended without having brought a message.
+    fruitless: u32,
 }
 
 /// What an exchange is for.
@@ -59,8 +61,8 @@ pub(crate) enum Purpose {
 /// What comes of an exchange.
 pub(crate) enum Arrival {
     Packet(Packet),
-    /// All requests of the exchange with this serial number are settled.
-    Settled(u64),
+    /// The request of the exchange with this serial number is settled.
+    Settled(u64, RequestId),
     /// Nothing more can be said on this transport.
     Fatal(HttpError),
 }
@@ -85,7 +87,7 @@ impl Exchange {
 
     fn new(shared: Arc<Shared>, purpose: Purpose, state: State) -> Self {
         let ready = VecDeque::new();
-        Self { shared, purpose, state, ready, last_event_id: None, retry: None, failures: 0 }
+        Self { shared, purpose, state, ready, last_event_id: None, retry: None, failures: 0, fruitless: 0 }
     }
 
     pub(crate) async fn next(&mut self) -> Option<Arrival> {
@@ -227,7 +229,8 @@ impl Exchange {
             Purpose::Call { stateless, .. } => !stateless && self.last_event_id.is_some(),
             Purpose::Listen { .. } => true,
         };
-        let delay = backoff::delay(&self.shared.config, self.retry, self.failures);
+        let delay = backoff::delay(&self.shared.config, self.retry, self.failures, self.fruitless);
+        self.fruitless += 1;
         match delay.filter(|_| resumable && self.failures <= self.shared.config.retries) {
             Some(delay) => self.state = State::Wait(delay),
             None => self.end_without_answer(why),
@@ -274,6 +277,7 @@ impl Exchange {
         self.failures = 0;
         let is_message = event.name.is_none_or(|name| name == "message");
         if let Some(data) = event.data.filter(|data| is_message && !data.is_empty()) {
+            self.fruitless = 0;
             self.take_message(data);
         }
     }
@@ -291,20 +295,21 @@ impl Exchange {
     }
 
     fn take_frame(&mut self, frame: Frame) {
-        let mut settled = None;
+        let mut settled = Vec::new();
         if let Purpose::Call { serial, pending, .. } = &mut self.purpose
             && !pending.is_empty()
         {
-            pending.retain(|id| !route::answered(&frame).any(|answered| answered == id));
-            settled = Some(*serial).filter(|_| pending.is_empty());
+            let answered =
+                pending.extract_if(.., |id| route::answered(&frame).any(|answered| answered == id));
+            settled.extend(answered.map(|id| Arrival::Settled(*serial, id)));
         }
-        if settled.is_some()
+        if !settled.is_empty()
             && let Frame::Single(Message::Response(response)) = &frame
         {
             self.look_into(response);
         }
         self.ready.push_back(Arrival::Packet(Packet::new(frame)));
-        self.ready.extend(settled.map(Arrival::Settled));
+        self.ready.extend(settled);
     }
 
     /// Takes from an answer what later requests need.
@@ -338,13 +343,11 @@ impl Exchange {
         let Purpose::Call { serial, pending, .. } = &mut self.purpose else {
             return;
         };
-        if pending.is_empty() {
-            return;
-        }
         let fault = Arc::new(Fault::from(error));
-        let failed = pending.drain(..).map(|id| Packet::Failed { id, fault: fault.clone() });
-        self.ready.extend(failed.map(Arrival::Packet));
-        self.ready.push_back(Arrival::Settled(*serial));
+        for id in pending.drain(..) {
+            self.ready.push_back(Arrival::Packet(Packet::Failed { id: id.clone(), fault: fault.clone() }));
+            self.ready.push_back(Arrival::Settled(*serial, id));
+        }
     }
 }
 

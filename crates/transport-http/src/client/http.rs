@@ -102,8 +102,11 @@ impl Http {
         while self.arrived.is_none() && matches!(self.state, State::Open) {
             match self.exchanges.poll_next_unpin(cx) {
                 Poll::Ready(Some(Arrival::Packet(packet))) => self.arrived = Some(packet),
-                Poll::Ready(Some(Arrival::Settled(serial))) => {
-                    self.calls.retain(|_, call| call.serial != serial);
+                Poll::Ready(Some(Arrival::Settled(serial, id))) => {
+                    // Not if the id was used again meanwhile.
+                    if self.calls.get(&id).is_some_and(|call| call.serial == serial) {
+                        self.calls.remove(&id);
+                    }
                 }
                 Poll::Ready(Some(Arrival::Fatal(error))) => self.fail(error),
                 Poll::Ready(None) | Poll::Pending => return,
@@ -141,7 +144,8 @@ impl Http {
     }
 
     fn add(&mut self, exchange: Exchange) -> AbortHandle {
-        let arrivals = unfold(exchange, |mut exchange| async move {
+        // It moves in and out with every arrival, and it is large.
+        let arrivals = unfold(Box::new(exchange), |mut exchange| async move {
             exchange.next().await.map(|arrival| (arrival, exchange))
         });
         let (arrivals, abort) = abortable(arrivals);

@@ -15,7 +15,8 @@ pub type Body = BoxStream<'static, Result<Bytes, BoxError>>;
 ///
 /// The transport says what to send and judges what comes back: it follows redirects itself (only within the
 /// origin), waits no longer than its time limits, and reads no more than its size limits. So a client should
-/// do none of that, and above all follow no redirect. To add what changes from request to request, such as
+/// do none of that, and above all follow no redirect. What it does see to is compression: if it asks for any, it
+/// undoes it, and removes the header `Content-Encoding`; the limits then count what comes out. To add what changes from request to request, such as
 /// an access token, or to answer a 401, wrap one client in another.
 ///
 /// ```

@@ -45,6 +45,17 @@
 //! | a notification or an answer is refused | nothing: nobody waits for it |
 //! | the GET stream is refused | nothing: the session goes on without |
 //!
+//! A call whose server is silent fails after [`Config::first_byte_timeout`] or [`Config::idle_timeout`]. One whose
+//! server says again and again that it is still at work, by comments or by streams that say nothing, goes on for as
+//! long as its caller wants: give calls a deadline. [`HttpError`] shows how an error of the layers above is asked for
+//! what happened here.
+//!
+//! # Compression
+//!
+//! [`Reqwest`] takes answers compressed by gzip. All limits count what comes out, and an event that has arrived is
+//! not held back by it. An [`HttpClient`] of your own may do the same; what it leaves compressed is
+//! [`HttpError::ContentEncoding`].
+//!
 //! # Cancelling
 //!
 //! In a session the server is told by `notifications/cancelled`, and then the stream of the request is closed. A
@@ -76,7 +87,11 @@ mod error;
 mod exchange;
 mod http;
 mod http_client;
+#[cfg(feature = "reqwest")]
+mod inflate;
 mod mirror;
+#[cfg(feature = "reqwest")]
+mod plain;
 mod redirect;
 #[cfg(feature = "reqwest")]
 mod reqwest;

@@ -2,16 +2,37 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt, TryStreamExt};
+use futures::{FutureExt, StreamExt, TryFutureExt, TryStreamExt};
 use http::{Request, Response};
 
-use crate::client::{Body, BoxError, HttpClient};
+use crate::client::plain::Plain;
+use crate::client::{Body, BoxError, HttpClient, inflate};
 
 /// [`HttpClient`] by `reqwest`: HTTP/1.1 and HTTP/2 with connections that are kept, and TLS by rustls.
 ///
-/// It uses the proxy that the environment names (`HTTPS_PROXY`, `NO_PROXY` and so on). It runs on tokio.
+/// It runs on tokio. A clone shares its connections.
+///
+/// It takes answers that are compressed by gzip, and says so in `Accept-Encoding`, unless
+/// [`Config::header`](crate::client::Config::header) sets that header. The limits of the transport count what
+/// comes out.
+///
+/// # Proxies
+///
+/// The environment may name a proxy: `HTTPS_PROXY` for `https` URLs, `HTTP_PROXY` for `http` URLs (not where
+/// `REQUEST_METHOD` is set, as in a CGI program, whose caller could set it), `ALL_PROXY` for both, each also in
+/// lower case. It is read once, in [`new`](Self::new). `NO_PROXY` lists what is reached directly: hosts with
+/// all their subdomains, IP addresses, networks such as `10.0.0.0/8`, or `*`, with commas between them. Nothing is
+/// exempt by itself: for a server on this machine to be reached directly, `NO_PROXY` must hold `localhost` and
+/// `127.0.0.1`.
+///
+/// # User agent
+///
+/// None is sent. [`Config::header`](crate::client::Config::header) sets one, as any other header.
 #[derive(Clone, Debug)]
-pub struct Reqwest(::reqwest::Client);
+pub struct Reqwest {
+    client: ::reqwest::Client,
+    plain: Option<Plain>,
+}
 
 impl Reqwest {
     /// A client that follows no redirect and waits `connect_timeout` for a connection.
@@ -25,7 +46,7 @@ impl Reqwest {
             .connect_timeout(connect_timeout)
             .tcp_nodelay(true)
             .build()?;
-        Ok(Self(client))
+        Ok(Self { client, plain: Some(Plain::new(connect_timeout)) })
     }
 }
 
@@ -33,22 +54,26 @@ impl Reqwest {
 /// this protocol along to wherever it is sent.
 impl From<::reqwest::Client> for Reqwest {
     fn from(client: ::reqwest::Client) -> Self {
-        Self(client)
+        Self { client, plain: None }
     }
 }
 
 impl HttpClient for Reqwest {
-    fn send(&self, request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
-        let client = self.0.clone();
-        async move {
-            // Errors are shown and logged, and a URL may hold a secret.
-            let sent = client.execute(request.try_into()?).await;
-            let mut answer = sent.map_err(::reqwest::Error::without_url)?;
-            let mut response = Response::new(());
-            *response.status_mut() = answer.status();
-            *response.headers_mut() = std::mem::take(answer.headers_mut());
-            Ok(response.map(|()| answer.bytes_stream().map_err(|error| error.without_url().into()).boxed()))
+    fn send(&self, mut request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
+        inflate::offer(request.headers_mut());
+        match self.plain.as_ref().filter(|plain| plain.reaches(request.uri())) {
+            Some(plain) => plain.clone().send(request).map_ok(inflate::inflated).boxed(),
+            None => send(self.client.clone(), request).map_ok(inflate::inflated).boxed(),
         }
-        .boxed()
     }
+}
+
+async fn send(client: ::reqwest::Client, request: Request<Bytes>) -> Result<Response<Body>, BoxError> {
+    // Errors are shown and logged, and a URL may hold a secret.
+    let sent = client.execute(request.try_into()?).await;
+    let mut answer = sent.map_err(::reqwest::Error::without_url)?;
+    let mut response = Response::new(());
+    *response.status_mut() = answer.status();
+    *response.headers_mut() = std::mem::take(answer.headers_mut());
+    Ok(response.map(|()| answer.bytes_stream().map_err(|error| error.without_url().into()).boxed()))
 }

@@ -157,10 +157,11 @@ fn redirected(from: &Uri, status: StatusCode, headers: &HeaderMap) -> Result<Uri
 impl Reply {
     pub(crate) fn content(&self) -> Content {
         let media_type = self.content_type().split(';').next().unwrap_or_default().trim();
-        let plain = self.headers.get(CONTENT_ENCODING).is_none_or(|coding| coding == "identity");
-        if plain && media_type.eq_ignore_ascii_case("application/json") {
+        if self.coding().is_some() {
+            Content::Other
+        } else if media_type.eq_ignore_ascii_case("application/json") {
             Content::Json
-        } else if plain && media_type.eq_ignore_ascii_case("text/event-stream") {
+        } else if media_type.eq_ignore_ascii_case("text/event-stream") {
             Content::Events
         } else {
             Content::Other
@@ -171,16 +172,18 @@ impl Reply {
         self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
+    /// The compression that the client has left on the body.
+    fn coding(&self) -> Option<String> {
+        let coding = self.headers.get(CONTENT_ENCODING).filter(|coding| *coding != "identity")?;
+        Some(String::from_utf8_lossy(coding.as_bytes()).into_owned())
+    }
+
     /// What is wrong with a response that is neither of the two kinds.
     pub(crate) fn unexpected(&self) -> HttpError {
-        let encoding = self.headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
-        let content_type = match encoding {
-            Some(encoding) => format!("{} ({encoding})", self.content_type()),
-            None => self.content_type().to_owned(),
-        };
-        match self.status {
-            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => HttpError::NoAnswer,
-            _ => HttpError::ContentType { content_type },
+        match (self.status, self.coding()) {
+            (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, _) => HttpError::NoAnswer,
+            (_, Some(coding)) => HttpError::ContentEncoding { coding },
+            (_, None) => HttpError::ContentType { content_type: self.content_type().to_owned() },
         }
     }
 
@@ -188,7 +191,9 @@ impl Reply {
     pub(crate) async fn refusal(self) -> (Refusal, Option<RequestId>) {
         let start = self.body.beginning(REFUSAL_TIME).await;
         let answer: Option<ErrorAnswer> = serde_json::from_slice(&start).ok();
-        let excerpt = if answer.is_none() { body::excerpt(&start) } else { String::new() };
+        // What is compressed tells a reader nothing.
+        let readable = answer.is_none() && self.headers.get(CONTENT_ENCODING).is_none();
+        let excerpt = if readable { body::excerpt(&start) } else { String::new() };
         let (error, id) = answer.map_or((None, None), |answer| (Some(answer.error), answer.id));
         (Refusal { status: self.status, headers: self.headers, error, excerpt }, id)
     }

@@ -16,11 +16,13 @@ use tokio::time::Sleep;
 use crate::header;
 use crate::server::endpoint::find_session;
 use crate::server::link::Link;
-use crate::server::outlet::{Decision, Outlet, Reader, Text};
+use crate::server::outlet::{Decision, Outlet, Reader};
 use crate::server::post::{Destination, check_batch, destination};
 use crate::server::refusal::Refusal;
+use crate::server::serving::Running;
 use crate::server::session::{Resumed, Session};
 use crate::server::shared::Shared;
+use crate::server::text::Text;
 use crate::server::{AnswerForm, Body, Event, EventId, Principal, SessionId};
 use crate::sse;
 
@@ -66,6 +68,8 @@ enum Read {
 }
 
 struct Waiting {
+    /// What serves the request, if it does so here. It is dropped before the reader.
+    running: Option<Running>,
     /// None once it has become the body.
     reader: Option<Reader>,
     id: RequestId,
@@ -105,7 +109,7 @@ impl<B> Answering<B> {
     }
 
     pub(crate) fn listening(shared: &Arc<Shared>, reader: Reader) -> Self {
-        Self::new(shared, Step::Ready(Some(stream(Body::stream(Bytes::new(), reader)))))
+        Self::new(shared, Step::Ready(Some(stream(Body::stream(Bytes::new(), reader, None)))))
     }
 
     pub(crate) fn resuming(
@@ -162,7 +166,7 @@ where
                                 AnswerForm::Json => Patience::Endless,
                             };
                             let id = std::mem::replace(id, RequestId::NULL);
-                            Ok(Step::Waiting(Waiting { reader: Some(reader), id, opens: None, patience }))
+                            Ok(Step::Waiting(Waiting::new(reader, id, patience)))
                         }
                     }
                 }
@@ -273,7 +277,8 @@ fn open<B>(shared: &Arc<Shared>, parts: Parts, request: Request) -> Result<Step<
         return Err(refuse(Refusal::closing()));
     }
     // What the answer says decides whether there is a session, so nothing is sent before it.
-    Ok(Step::Waiting(Waiting { reader: Some(reader), id, opens: Some(session), patience: Patience::Endless }))
+    let waiting = Waiting::new(reader, id, Patience::Endless);
+    Ok(Step::Waiting(Waiting { opens: Some(session), ..waiting }))
 }
 
 /// Lets a message stand alone.
@@ -289,19 +294,26 @@ fn exchange<B>(shared: &Arc<Shared>, parts: Parts, message: Message) -> Result<S
     let outlet = id.is_some().then(|| Arc::new(Outlet::exchange(shared.config.stateless_answer)));
     let reader = outlet.as_ref().map(|outlet| outlet.attach(shared));
     let link = Link::exchange(shared.clone(), message, outlet, parts);
-    if !shared.offer(link) {
-        return Err(refuse(Refusal::closing()));
-    }
+    let running = match &shared.serving {
+        Some(serving) if reader.is_some() => Some(serving.start(link)),
+        _ if shared.offer(link) => None,
+        _ => return Err(refuse(Refusal::closing())),
+    };
     let Some((reader, id)) = reader.zip(id) else {
         return Ok(Step::Ready(Some(empty(StatusCode::ACCEPTED))));
     };
     // The status says which error it was, so nothing is sent before something is known.
-    Ok(Step::Waiting(Waiting { reader: Some(reader), id, opens: None, patience: Patience::Endless }))
+    Ok(Step::Waiting(Waiting { running, ..Waiting::new(reader, id, Patience::Endless) }))
 }
 
 impl Waiting {
-    fn poll_response(&mut self, cx: &Context<'_>) -> Poll<Result<Response<Body>, Refusal>> {
-        let Some(reader) = &self.reader else {
+    fn new(reader: Reader, id: RequestId, patience: Patience) -> Self {
+        Self { running: None, reader: Some(reader), id, opens: None, patience }
+    }
+
+    fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Result<Response<Body>, Refusal>> {
+        self.running.take_if(|running| running.poll(cx).is_ready());
+        let Some(reader) = &mut self.reader else {
             return Poll::Ready(Err(Refusal::unanswered()));
         };
         let now = matches!(self.patience, Patience::Turns(0));
@@ -315,7 +327,7 @@ impl Waiting {
         let mut response = match decision {
             Decision::Whole(status, text) => json(status, Body::whole(text)),
             Decision::Events => match self.reader.take() {
-                Some(reader) => stream(Body::stream(Bytes::new(), reader)),
+                Some(reader) => stream(Body::stream(Bytes::new(), reader, self.running.take())),
                 None => return Poll::Ready(Err(Refusal::unanswered())),
             },
             Decision::Nothing => return Poll::Ready(Err(self.unanswered())),
@@ -348,7 +360,7 @@ impl Replaying {
             }
         }
         let body = match live {
-            Some((reader, _)) => Body::stream(text.into(), reader),
+            Some((reader, _)) => Body::stream(text.into(), reader, None),
             None => Body::whole(Text::from(text)),
         };
         Poll::Ready(Ok(stream(body)))

@@ -1,23 +1,30 @@
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-use crate::server::outlet::{Reader, Text};
+use crate::server::outlet::Reader;
+use crate::server::serving::Running;
+use crate::server::text::Text;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The body of a response.
 ///
-/// Dropping it tells the other side of a stream that the client has left.
+/// Dropping it tells the other side of a stream that the client has left. It fails with [`Stalled`], and with
+/// whatever a body fails with that it was [made of](Body::new).
 #[derive(Debug)]
 pub struct Body(Kind);
 
-#[derive(Debug)]
 enum Kind {
     /// All of it is known.
     Whole { text: Text, next: usize },
     /// A stream of events; what is replayed stands before what comes.
-    Stream { replayed: Bytes, reader: Reader },
+    Stream { replayed: Bytes, running: Option<Running>, reader: Reader },
+    /// One that is not of this crate.
+    Foreign(Box<dyn Foreign>),
 }
 
 /// Why a stream was cut: the client has left it unread for longer than the endpoint waits.
@@ -26,7 +33,16 @@ enum Kind {
 pub struct Stalled(pub(crate) std::time::Duration);
 
 impl Body {
-    pub(crate) fn empty() -> Self {
+    /// Any other body, for a [`Mount`](crate::server::Mount) of your own.
+    pub fn new<B>(body: B) -> Self
+    where
+        B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
+    {
+        Self(Kind::Foreign(Box::new(body)))
+    }
+
+    /// A body without a byte.
+    pub fn empty() -> Self {
         Self::whole(Text::default())
     }
 
@@ -34,16 +50,20 @@ impl Body {
         Self(Kind::Whole { text, next: 0 })
     }
 
-    pub(crate) fn stream(replayed: Bytes, reader: Reader) -> Self {
-        Self(Kind::Stream { replayed, reader })
+    pub(crate) fn stream(replayed: Bytes, mut reader: Reader, running: Option<Running>) -> Self {
+        reader.register();
+        Self(Kind::Stream { replayed, running, reader })
     }
 }
 
 impl http_body::Body for Body {
     type Data = Bytes;
-    type Error = Stalled;
+    type Error = BoxError;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Stalled>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         match &mut self.get_mut().0 {
             Kind::Whole { text, next } => {
                 while let Some(piece) = text.0.get_mut(*next) {
@@ -57,16 +77,19 @@ impl http_body::Body for Body {
             Kind::Stream { replayed, .. } if !replayed.is_empty() => {
                 Poll::Ready(Some(Ok(Frame::data(std::mem::take(replayed)))))
             }
-            Kind::Stream { reader, .. } => {
-                reader.poll_read(cx).map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
+            Kind::Stream { reader, running, .. } => {
+                running.take_if(|running| running.poll(cx).is_ready());
+                reader.poll_read(cx).map(|bytes| Some(bytes?.map(Frame::data).map_err(BoxError::from)))
             }
+            Kind::Foreign(body) => body.poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Kind::Whole { text, next } => text.0.iter().skip(*next).all(Bytes::is_empty),
-            Kind::Stream { replayed, reader } => replayed.is_empty() && reader.is_at_end(),
+            Kind::Stream { replayed, reader, .. } => replayed.is_empty() && reader.is_at_end(),
+            Kind::Foreign(body) => body.is_end_stream(),
         }
     }
 
@@ -76,6 +99,47 @@ impl http_body::Body for Body {
                 SizeHint::with_exact(text.0.iter().skip(*next).map(|piece| piece.len() as u64).sum())
             }
             Kind::Stream { .. } => SizeHint::default(),
+            Kind::Foreign(body) => body.size_hint(),
         }
+    }
+}
+
+impl From<Bytes> for Body {
+    fn from(bytes: Bytes) -> Self {
+        Self::whole(bytes.into())
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Whole { .. } => "Whole",
+            Self::Stream { .. } => "Stream",
+            Self::Foreign(_) => "Foreign",
+        })
+    }
+}
+
+/// [`http_body::Body`] with whatever error.
+trait Foreign: Send {
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>>;
+    fn is_end_stream(&self) -> bool;
+    fn size_hint(&self) -> SizeHint;
+}
+
+impl<B> Foreign for B
+where
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin,
+{
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        Pin::new(self).poll_frame(cx).map(|frame| Some(frame?.map_err(Into::into)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        http_body::Body::is_end_stream(self)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        http_body::Body::size_hint(self)
     }
 }

@@ -279,7 +279,7 @@ impl Default for Config {
 }
 
 impl Names {
-    fn these<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
+    pub(crate) fn these<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
         Self::These(names.into_iter().map(|name| name.into().to_ascii_lowercase()).collect())
     }
 }

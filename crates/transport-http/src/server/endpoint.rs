@@ -1,9 +1,12 @@
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::RequestId;
 use bytes::Bytes;
+use futures::StreamExt;
+use futures::future::{self, poll_fn};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request};
 use tower_service::Service;
@@ -12,15 +15,17 @@ use crate::header;
 use crate::revision::Revision;
 use crate::server::answering::Answering;
 use crate::server::refusal::Refusal;
+use crate::server::serving::Serving;
 use crate::server::session::{Session, Unwelcome};
 use crate::server::shared::Shared;
-use crate::server::{Body, Config, EventId, Links, Principal, SessionId, guard};
+use crate::server::tasks::Tasks;
+use crate::server::{Body, Config, EventId, Link, Links, Principal, SessionId, Spawner, guard};
 
 /// Makes an endpoint, and the stream of its clients.
 pub fn endpoint(config: Config) -> (Endpoint, Links) {
-    let shared = Arc::new(Shared::new(config));
+    let shared = Arc::new(Shared::new(config, None));
     let links = Links::new(shared.clone());
-    (Endpoint { door: Arc::new(Door { shared }) }, links)
+    (Endpoint::new(shared, None), links)
 }
 
 /// The MCP endpoint: a service that is mounted at one path of a web server.
@@ -37,6 +42,8 @@ pub struct Endpoint {
 #[derive(Debug)]
 struct Door {
     shared: Arc<Shared>,
+    /// The sessions of an endpoint that serves its clients itself, until [`Endpoint::run`] takes them.
+    links: Mutex<Option<Links>>,
 }
 
 impl Drop for Door {
@@ -46,6 +53,74 @@ impl Drop for Door {
 }
 
 impl Endpoint {
+    /// An endpoint that serves its clients itself: what `handler` makes of a [`Link`] is polled until it ends.
+    ///
+    /// What serves a request without a session runs as a part of the response to it, so no task is started and none
+    /// is woken. It is dropped when its answer is complete, and when the client has left. Sessions, and single
+    /// notifications, are served by [`run`](Endpoint::run), which also lets time pass;
+    /// [`serve`](crate::server::serve) does that. Whoever brings a message for a session polls what serves it then and
+    /// there, unless somebody else does. A panic in `handler`'s future ends that future only.
+    ///
+    /// ```
+    /// use agentwire_transport_http::server::{Config, Endpoint, Link};
+    /// use futures::{SinkExt, StreamExt};
+    ///
+    /// // Says every message back to whom it came from.
+    /// let endpoint = Endpoint::serving(Config::new(), |mut link: Link| async move {
+    ///     while let Some(Ok(packet)) = link.next().await {
+    ///         if link.send(packet).await.is_err() {
+    ///             break;
+    ///         }
+    ///     }
+    /// });
+    /// ```
+    pub fn serving<H, F>(config: Config, handler: H) -> Self
+    where
+        H: Fn(Link) -> F + Send + Sync + 'static,
+        F: Future<Output: 'static> + Send + 'static,
+    {
+        let shared = Arc::new(Shared::new(config, Some(Serving::new(handler))));
+        let links = Links::new(shared.clone());
+        Self::new(shared, Some(links))
+    }
+
+    fn new(shared: Arc<Shared>, links: Option<Links>) -> Self {
+        Self { door: Arc::new(Door { shared, links: Mutex::new(links) }) }
+    }
+
+    /// Serves the sessions of an endpoint that [serves its clients itself](Endpoint::serving), and lets time pass
+    /// for it. Where something else than [`serve`](crate::server::serve) serves the endpoint, this must run beside:
+    /// until it does, sessions wait. It ends when the endpoint is shut and every session has been served.
+    ///
+    /// It needs a tokio runtime with time. Only the first call for an endpoint does something, and only if the
+    /// endpoint does not give [`Links`].
+    pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut tasks = Tasks::default();
+        let taking = self.run_with(tasks.spawner());
+        async move {
+            let mut taking = pin!(future::maybe_done(taking));
+            poll_fn(|cx| {
+                let taken = taking.as_mut().poll(cx);
+                if tasks.poll(cx).is_pending() { Poll::Pending } else { taken }
+            })
+            .await;
+        }
+    }
+
+    /// As [`run`](Endpoint::run), but each session is served where the spawner runs it, which is not waited for.
+    pub fn run_with(&self, spawner: Spawner) -> impl Future<Output = ()> + Send + use<> {
+        let links = self.door.links.lock().expect("no panic while it was held").take();
+        let shared = self.shared().clone();
+        async move {
+            let (Some(mut links), Some(serving)) = (links, &shared.serving) else {
+                return;
+            };
+            while let Some(link) = links.next().await {
+                spawner.spawn(serving.task(link));
+            }
+        }
+    }
+
     /// Takes no more requests, and lets those there are come to their end: the stream of each link ends, which
     /// tells whoever serves it to finish; streams that belong to no request are closed; [`Links`] ends. New
     /// requests get 503.

@@ -1,5 +1,6 @@
 //! What is looked at before a request is read: who it is for, which page it comes from, in which form it speaks.
 
+use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, ORIGIN};
@@ -13,49 +14,172 @@ use crate::server::refusal::Refusal;
 const JSON: (&str, &str) = ("application", "json");
 const EVENTS: (&str, &str) = ("text", "event-stream");
 
+/// The checks that an [`Endpoint`](crate::server::Endpoint) makes before it reads a request, for other endpoints
+/// beside it, whose doors should be no wider.
+///
+/// ```
+/// use agentwire_transport_http::server::Guard;
+/// use http::{Request, StatusCode};
+///
+/// let guard = Guard::new();
+/// let (parts, ()) = Request::get("/").header("host", "127.0.0.1:8080").body(()).unwrap().into_parts();
+/// assert!(guard.admit(&parts).is_ok());
+/// let (parts, ()) = Request::get("/").header("host", "evil.example").body(()).unwrap().into_parts();
+/// assert_eq!(guard.admit(&parts).unwrap_err().status, StatusCode::FORBIDDEN);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Guard {
+    hosts: Names,
+    origins: Names,
+}
+
+/// Why a request is not served.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+#[non_exhaustive]
+pub struct Denied {
+    /// The status to answer with.
+    pub status: StatusCode,
+    /// What is wrong with the request.
+    pub reason: Cow<'static, str>,
+}
+
+impl Guard {
+    /// Admits what comes from the same machine: the names of the loopback interface, and web pages of it.
+    pub fn new() -> Self {
+        Self { hosts: Names::Loopback, origins: Names::Loopback }
+    }
+
+    /// Sets which names the `Host` header may have; see [`Config::hosts`].
+    #[must_use]
+    pub fn hosts<S: Into<String>>(mut self, hosts: impl IntoIterator<Item = S>) -> Self {
+        self.hosts = Names::these(hosts);
+        self
+    }
+
+    /// Does not look at the `Host` header; see [`Config::any_host`].
+    #[must_use]
+    pub fn any_host(mut self) -> Self {
+        self.hosts = Names::Any;
+        self
+    }
+
+    /// Sets which web pages may call; see [`Config::origins`].
+    #[must_use]
+    pub fn origins<S: Into<String>>(mut self, origins: impl IntoIterator<Item = S>) -> Self {
+        self.origins = Names::these(origins);
+        self
+    }
+
+    /// Takes calls from any web page; see [`Config::any_origin`].
+    #[must_use]
+    pub fn any_origin(mut self) -> Self {
+        self.origins = Names::Any;
+        self
+    }
+
+    /// Looks at who a request is for and which web page makes it, whatever its method is.
+    ///
+    /// # Errors
+    ///
+    /// 403 for a foreign `Host` or `Origin`, 400 without any host.
+    pub fn admit(&self, parts: &Parts) -> Result<(), Denied> {
+        admit_names(&self.hosts, &self.origins, parts)
+    }
+
+    /// Looks at the body that a POST announces.
+    ///
+    /// # Errors
+    ///
+    /// 415 where it is not JSON, 413 where it is longer than `limit` bytes. One that does not say how long it is has
+    /// to be measured as it comes.
+    pub fn admit_json(headers: &HeaderMap, limit: usize) -> Result<(), Denied> {
+        if !is_json(headers) {
+            let why = "the Content-Type must be application/json";
+            return Err(Denied::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+        }
+        let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        if length.is_some_and(|length| length > limit as u64) {
+            return Err(Denied::too_long(limit));
+        }
+        Ok(())
+    }
+
+    /// Looks at whether whoever sends a GET takes a stream of events.
+    ///
+    /// # Errors
+    ///
+    /// 406 where it does not.
+    pub fn admit_events(headers: &HeaderMap) -> Result<(), Denied> {
+        if accepts(headers, EVENTS) {
+            return Ok(());
+        }
+        Err(Denied::new(StatusCode::NOT_ACCEPTABLE, "the Accept header must allow text/event-stream"))
+    }
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Denied {
+    /// A status, and a reason for it.
+    pub fn new(status: StatusCode, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, reason: reason.into() }
+    }
+
+    /// 413: a body is longer than so many bytes.
+    pub fn too_long(limit: usize) -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is longer than the limit of {limit} bytes"),
+        )
+    }
+}
+
+impl From<Denied> for Refusal {
+    fn from(denied: Denied) -> Self {
+        Self::new(denied.status, denied.reason)
+    }
+}
+
 /// Refuses a request that is for another server, or that a foreign web page makes.
 pub(crate) fn admit(config: &Config, parts: &Parts) -> Result<(), Refusal> {
+    Ok(admit_names(&config.hosts, &config.origins, parts)?)
+}
+
+fn admit_names(hosts: &Names, origins: &Names, parts: &Parts) -> Result<(), Denied> {
     let host = parts.headers.get_all(HOST);
     let authority = parts.uri.authority().map(|authority| authority.as_str().as_bytes());
-    let mut hosts = host.iter().map(http::HeaderValue::as_bytes).chain(authority).peekable();
-    if hosts.peek().is_none() && !matches!(config.hosts, Names::Any) {
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, "the Host header is missing"));
+    let mut named = host.iter().map(http::HeaderValue::as_bytes).chain(authority).peekable();
+    if named.peek().is_none() && !matches!(hosts, Names::Any) {
+        return Err(Denied::new(StatusCode::BAD_REQUEST, "the Host header is missing"));
     }
-    if !hosts.all(|host| config.hosts.allow_host(host)) {
-        return Err(Refusal::new(
-            StatusCode::FORBIDDEN,
-            "the Host header names a host that is not allowed here",
-        ));
+    if !named.all(|host| hosts.allow_host(host)) {
+        let why = "the Host header names a host that is not allowed here";
+        return Err(Denied::new(StatusCode::FORBIDDEN, why));
     }
-    if !parts.headers.get_all(ORIGIN).iter().all(|origin| config.origins.allow_origin(origin.as_bytes())) {
-        return Err(Refusal::new(StatusCode::FORBIDDEN, "the Origin is not allowed here"));
+    if !parts.headers.get_all(ORIGIN).iter().all(|origin| origins.allow_origin(origin.as_bytes())) {
+        return Err(Denied::new(StatusCode::FORBIDDEN, "the Origin is not allowed here"));
     }
     Ok(())
 }
 
 /// Refuses a POST whose body is no JSON, or too long, or whose sender does not take both forms of an answer.
 pub(crate) fn admit_post(config: &Config, headers: &HeaderMap) -> Result<(), Refusal> {
-    if !is_json(headers) {
-        let why = "the Content-Type must be application/json";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
-    }
+    Guard::admit_json(headers, config.body_limit)?;
     if !accepts(headers, JSON) || !accepts(headers, EVENTS) {
         let why = "the Accept header must allow application/json and text/event-stream";
         return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, why));
-    }
-    let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if length.is_some_and(|length| length > config.body_limit as u64) {
-        return Err(Refusal::too_long(config.body_limit));
     }
     Ok(())
 }
 
 /// Refuses a GET whose sender does not take a stream.
 pub(crate) fn admit_get(headers: &HeaderMap) -> Result<(), Refusal> {
-    if accepts(headers, EVENTS) {
-        return Ok(());
-    }
-    Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, "the Accept header must allow text/event-stream"))
+    Ok(Guard::admit_events(headers)?)
 }
 
 /// The one value of a header. An error where there are several, which two readers could read differently.

@@ -94,6 +94,13 @@ impl Link {
         }
     }
 
+    pub(crate) fn as_session(&self) -> Option<&Arc<Session>> {
+        match &self.inner {
+            Inner::Session(session) => Some(session),
+            Inner::Exchange(_) => None,
+        }
+    }
+
     /// Whether this is a session or one exchange.
     pub fn kind(&self) -> LinkKind {
         match &self.inner {
@@ -132,9 +139,14 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.end();
-        if let Inner::Exchange(_) = self.inner {
-            self.shared.end_exchange();
+        match &mut self.inner {
+            Inner::Session(session) => self.shared.end_session(session),
+            Inner::Exchange(exchange) => {
+                if let Some(outlet) = &exchange.outlet {
+                    outlet.hang_up();
+                }
+                self.shared.end_exchange();
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use tokio::time::Sleep;
 use crate::server::Link;
 use crate::server::shared::Shared;
 
-/// The clients of an endpoint, as links to be served.
+/// The clients of an [`endpoint`](crate::server::endpoint()), as links to be served.
 ///
 /// It must be asked for more for as long as the endpoint is used: whoever serves a link does it elsewhere, in a
 /// task or in a [`FuturesUnordered`](futures::stream::FuturesUnordered) beside this. While it is asked, time goes
@@ -34,8 +34,7 @@ impl Links {
         let period = self.shared.config.tick();
         let tick = self.tick.get_or_insert_with(|| Box::pin(tokio::time::sleep(period)));
         while tick.poll_unpin(cx).is_ready() {
-            if !self.shared.tick() {
-                // The next link starts the clock again.
+            if !self.shared.tick() && self.shared.stop_clock() {
                 self.tick = None;
                 return;
             }
@@ -53,8 +52,8 @@ impl Stream for Links {
         let mut backlog = this.shared.backlog();
         if let Some(link) = backlog.links.pop_front() {
             drop(backlog);
-            // Time is looked at when there is nothing else to do, and then there is something to time.
-            if this.tick.is_none() {
+            // Time is looked at when there is nothing else to do, but it begins now.
+            if this.tick.is_none() && this.shared.is_ticking() {
                 this.poll_time(cx);
             }
             return Poll::Ready(Some(link));
@@ -67,7 +66,7 @@ impl Stream for Links {
             waker => *waker = Some(cx.waker().clone()),
         }
         drop(backlog);
-        if this.tick.is_some() {
+        if this.shared.is_ticking() {
             this.poll_time(cx);
         }
         Poll::Pending

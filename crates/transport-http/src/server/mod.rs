@@ -1,4 +1,8 @@
-//! The server: an [`Endpoint`] to mount in a web server, and a stream of [`Link`]s to be served.
+//! The server: an [`Endpoint`] to mount in a web server, whose clients are served as [`Link`]s.
+//!
+//! Two ways lead to the links. [`Endpoint::serving`] is given what serves a link, and runs it: for a request that stands
+//! alone within the response to it, which costs least. [`endpoint`] gives the links out as a stream, so that they can be
+//! served anywhere.
 //!
 //! # Which stream a message goes to
 //!
@@ -10,7 +14,8 @@
 //! # When a client leaves
 //!
 //! In a session, a response that the client closes cancels nothing: what is said goes to the [`EventStore`], and a
-//! GET with `Last-Event-ID` has the rest. Without a session, it is [`Packet::Abandon`](agentwire_transport::Packet).
+//! GET with `Last-Event-ID` has the rest. Without a session, it is [`Packet::Abandon`](agentwire_transport::Packet);
+//! what the endpoint runs within the response is dropped with it.
 //! `notifications/cancelled` ends the response to the request that it names, because no answer will come.
 //!
 //! # Statuses
@@ -24,6 +29,7 @@
 //! | 405 | any method but GET, POST and DELETE; without sessions, but POST |
 //! | 406, 415 | `Accept`, `Content-Type` |
 //! | 408, 413 | a body that is too slow, too long |
+//! | 500 | what served the request has gone without an answer |
 //! | 429, 503 | a limit of the session, of the endpoint; the endpoint is shut |
 
 mod answering;
@@ -39,18 +45,24 @@ mod queue;
 mod refusal;
 #[cfg(feature = "hyper")]
 mod serve;
+mod serving;
 mod session;
 mod session_id;
 mod shared;
 mod store;
+mod tasks;
+mod text;
+mod visit;
 
 pub use answering::Answering;
 pub use body::{Body, Stalled};
 pub use config::{AnswerForm, Config};
 pub use endpoint::{Endpoint, endpoint};
+pub use guard::{Denied, Guard};
 pub use link::{Link, LinkKind, Principal};
 pub use links::Links;
 #[cfg(feature = "hyper")]
-pub use serve::{Serve, serve};
+pub use serve::{Mount, Routes, Serve, serve};
 pub use session_id::SessionId;
 pub use store::{Event, EventId, EventStore, MemoryEventStore};
+pub use tasks::Spawner;

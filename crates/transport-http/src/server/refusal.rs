@@ -5,7 +5,8 @@ use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 
 use crate::revision::Revision;
-use crate::server::outlet::{HEADER_MISMATCH, Text, UNSUPPORTED_VERSION};
+use crate::server::outlet::{HEADER_MISMATCH, UNSUPPORTED_VERSION};
+use crate::server::text::Text;
 use crate::server::{Body, Config};
 
 /// What the errors of the transport itself are called.

@@ -8,6 +8,7 @@ use slab::Slab;
 
 use crate::server::link::Link;
 use crate::server::outlet::Outlet;
+use crate::server::serving::Serving;
 use crate::server::session::Session;
 use crate::server::{Config, SessionId};
 
@@ -15,8 +16,12 @@ use crate::server::{Config, SessionId};
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) ticks: Ticks,
-    /// Counts ticks while links are asked for.
-    pub(crate) clock: AtomicU32,
+    /// What serves the clients, where they are not given out as links.
+    pub(crate) serving: Option<Serving>,
+    /// Counts ticks while there is somebody for whom time matters.
+    clock: AtomicU32,
+    /// Whether the clock goes, or somebody has been woken who will start it.
+    ticking: AtomicBool,
     pub(crate) closing: AtomicBool,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
     /// Every outlet that has a reader.
@@ -48,7 +53,7 @@ pub(crate) struct Backlog {
 pub(crate) struct TooMany(pub(crate) usize);
 
 impl Shared {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: Config, serving: Option<Serving>) -> Self {
         let ticks = Ticks {
             idle: config.ticks(config.idle),
             keep_alive: config.ticks(config.keep_alive),
@@ -58,7 +63,9 @@ impl Shared {
         Self {
             config,
             ticks,
+            serving,
             clock: AtomicU32::new(0),
+            ticking: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             sessions: Mutex::default(),
             readers: Mutex::default(),
@@ -76,7 +83,12 @@ impl Shared {
     }
 
     pub(crate) fn register(&self, outlet: &Arc<Outlet>) -> usize {
-        lock(&self.readers).insert(outlet.clone())
+        let registration = lock(&self.readers).insert(outlet.clone());
+        if self.is_closing() {
+            outlet.hurry();
+        }
+        self.start_clock();
+        registration
     }
 
     pub(crate) fn unregister(&self, registration: usize) {
@@ -101,6 +113,8 @@ impl Shared {
             return Err(TooMany(self.config.session_limit));
         }
         sessions.insert(session.id(), session.clone());
+        drop(sessions);
+        self.start_clock();
         Ok(())
     }
 
@@ -170,6 +184,29 @@ impl Shared {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// Whether the clock should go.
+    pub(crate) fn is_ticking(&self) -> bool {
+        self.ticking.load(Ordering::SeqCst)
+    }
+
+    /// Makes whoever asks for links let time pass.
+    fn start_clock(&self) {
+        if !self.ticking.swap(true, Ordering::SeqCst)
+            && let Some(waker) = self.backlog().waker.take()
+        {
+            waker.wake();
+        }
+    }
+
+    /// Stops the clock if there is nothing for which time matters. Says whether it did.
+    pub(crate) fn stop_clock(&self) -> bool {
+        self.ticking.store(false, Ordering::SeqCst);
+        // Who came before the clock was stopped, found it going.
+        let timed = !lock(&self.sessions).is_empty() || !lock(&self.readers).is_empty();
+        self.ticking.fetch_or(timed, Ordering::SeqCst);
+        !timed
     }
 
     /// Lets time go on by one tick. Says whether there is anything for which time matters.

@@ -23,7 +23,6 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// as the line end of its empty line is there, even where that is a CR whose LF may still come.
 ///
 /// ```
-/// # #[cfg(feature = "client")] {
 /// use agentwire_transport_http::sse::Decoder;
 ///
 /// let mut decoder = Decoder::default();
@@ -32,7 +31,6 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// decoder.push(b"ta: {}\r\n\r"[..].into());
 /// let event = decoder.next_event().unwrap().unwrap();
 /// assert_eq!((event.data.as_deref(), event.id.as_deref()), (Some("{}"), Some("1")));
-/// # }
 /// ```
 ///
 /// What differs from a browser: a block without data is given too if it has an id or a `retry`, because a

@@ -2,10 +2,20 @@
 
 use std::time::Duration;
 
-/// Writes what comes before the data of an event.
+/// Writes what comes before the data of an event, so that large data need not be copied to stand in it.
 ///
-/// The data follows on the same line and must have no line break in it; [`END`] ends the event. `name` is left
-/// out where it is the default, `message`. Neither `name` nor `id` may have a line break in it.
+/// The data follows on the same line and must have no line break in it; [`END`] ends the event. Without a `name` it
+/// is a `message`. Neither `name` nor `id` may have a line break or a NUL in it.
+///
+/// ```
+/// use agentwire_transport_http::sse;
+///
+/// let mut body = Vec::new();
+/// sse::begin(None, Some("7"), &mut body);
+/// body.extend_from_slice(b"{}");
+/// body.extend_from_slice(sse::END);
+/// assert_eq!(body, b"id: 7\ndata: {}\n\n");
+/// ```
 pub fn begin(name: Option<&str>, id: Option<&str>, out: &mut Vec<u8>) {
     if let Some(id) = id {
         field("id: ", id, out);
@@ -20,7 +30,7 @@ pub fn begin(name: Option<&str>, id: Option<&str>, out: &mut Vec<u8>) {
 pub const END: &[u8] = b"\n\n";
 
 /// Writes an event whose data may have line breaks (any of CR, LF and CRLF); each line of it gets its field, and
-/// the reader sees LF.
+/// the reader sees LF. `name` and `id` are as for [`begin`].
 pub fn event(name: Option<&str>, id: Option<&str>, data: &str, out: &mut Vec<u8>) {
     begin(name, id, out);
     let mut rest = data;

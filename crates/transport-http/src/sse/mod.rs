@@ -1,13 +1,29 @@
 //! Server-sent events: the form in which a stream of messages stands in an HTTP body.
 //!
-//! The format is that of <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
+//! A [`Decoder`] cuts the body of a response into [`Event`]s as it arrives; [`event`] and its kin write them. Neither
+//! does any I/O, and neither knows anything of MCP:
+//!
+//! ```
+//! use agentwire_transport_http::sse::{self, Decoder};
+//!
+//! let mut body = Vec::new();
+//! sse::comment(&mut body);
+//! sse::event(Some("greeting"), Some("1"), "hello\nworld", &mut body);
+//!
+//! let mut decoder = Decoder::default();
+//! decoder.push(body.into());
+//! let event = decoder.next_event()?.expect("all of it is there");
+//! assert_eq!(event.name.as_deref(), Some("greeting"));
+//! assert_eq!(event.id.as_deref(), Some("1"));
+//! assert_eq!(event.data.as_deref(), Some("hello\nworld"));
+//! # Ok::<(), sse::DecodeError>(())
+//! ```
+//!
+//! Both are complete: the format is that of
+//! <https://html.spec.whatwg.org/multipage/server-sent-events.html>, with what the [`Decoder`] says it does otherwise.
 
-#[cfg(feature = "client")]
 mod decode;
-#[cfg(feature = "server")]
 mod encode;
 
-#[cfg(feature = "client")]
 pub use decode::{DEFAULT_EVENT_LIMIT, DecodeError, Decoder, Event};
-#[cfg(feature = "server")]
 pub use encode::{END, begin, comment, event, retry};

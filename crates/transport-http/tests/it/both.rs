@@ -1,14 +1,10 @@
 //! The client and the server against each other.
 
-use std::cell::Cell;
-use std::time::Duration;
+mod fire;
 
 use agentwire_transport::Packet;
-use agentwire_transport_http::client::{self, Reqwest};
-use agentwire_transport_http::server;
+use agentwire_transport_http::{client, server};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 
 use crate::client::mock::Client;
 use crate::server::script::{Heard, Server};
@@ -87,74 +83,4 @@ async fn each_stateless_request_stands_alone() {
     client.packet(Packet::Abandon(3_u64.into()));
     server.hears(&Heard::Abandon(3_u64.into())).await;
     client.close().await;
-}
-
-const CALLS: u64 = 40;
-const EVENTS_A_CALL: u64 = 50;
-
-/// Stands between the two and cuts every connection at some byte of what the server says. The first event arrives,
-/// because without an id there is nothing to go on from.
-async fn cut(mut near: TcpStream, port: u16, mut left: usize) {
-    let mut far = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-    let (mut from_client, mut from_server) = (vec![0; 4096], vec![0; 4096]);
-    while left > 0 {
-        tokio::select! {
-            read = near.read(&mut from_client) => match read {
-                Ok(count) if count > 0 && far.write_all(&from_client[..count]).await.is_ok() => {}
-                _ => return,
-            },
-            read = far.read(&mut from_server) => match read {
-                Ok(count) if count > 0 && near.write_all(&from_server[..count.min(left)]).await.is_ok() => {
-                    left = left.saturating_sub(count);
-                }
-                _ => return,
-            },
-        }
-    }
-}
-
-/// Every event arrives exactly once and in order, although no connection lives long.
-#[tokio::test]
-async fn nothing_is_lost_under_fire() {
-    for seed in 1..4_u64 {
-        let server = Server::start(server::Config::new().retry(Duration::from_millis(1))).await;
-        let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/mcp", proxy.local_addr().unwrap());
-        // One request a connection, so that no request is cut by what came before it.
-        let http = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
-        let config = client::Config::new(&url).unwrap().retry_delay(Duration::from_millis(1));
-        let mut client = Client::new(config.open_with(Reqwest::from(http)));
-        let connections = Cell::new(0);
-        let cutting = async {
-            let mut state = seed;
-            loop {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                let near = proxy.accept().await.unwrap().0;
-                tokio::spawn(cut(near, server.port, 800 + (state >> 33) as usize % 4000));
-                connections.set(connections.get() + 1);
-            }
-        };
-        let hearing = async {
-            session(&mut client, "2025-11-25").await;
-            for id in 1..=CALLS {
-                client.say(call(id, "count", json!({"n": EVENTS_A_CALL, "call": id})));
-            }
-            let mut answered = 0;
-            let mut events = vec![0; EVENTS_A_CALL as usize + 1];
-            while answered < CALLS {
-                let message = client.frame().await;
-                match message["id"].as_u64() {
-                    Some(_) => answered += 1,
-                    None => events[message["params"]["at"].as_u64().unwrap() as usize] += 1,
-                }
-            }
-            assert!(events[1..].iter().all(|count| *count == CALLS), "{events:?}");
-        };
-        tokio::select! {
-            () = cutting => unreachable!("it cuts for ever"),
-            () = hearing => {}
-        }
-        assert!(connections.get() > 2 * CALLS, "{} connections", connections.get());
-        server.tasks.iter().for_each(tokio::task::JoinHandle::abort);
-    }
 }

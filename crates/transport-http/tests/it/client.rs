@@ -1,6 +1,8 @@
 //! The client against scripted servers.
 
+mod advisories;
 mod fire;
+mod gzip;
 mod limits;
 pub(crate) mod mock;
 mod refusals;

@@ -1,8 +1,10 @@
-//! An endpoint on a socket, by hyper.
+//! Endpoints on a socket, by hyper.
 
+mod elsewhere;
 mod io;
-mod tasks;
+mod routes;
 
+use std::convert::Infallible;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -11,50 +13,51 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::{self, BoxFuture, Either};
-use http::{Request, Response, StatusCode};
+use futures::future::{self, BoxFuture, Map};
+use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::server::refusal::Refusal;
+use crate::server::serve::elsewhere::Elsewhere;
 use crate::server::serve::io::Watched;
-use crate::server::serve::tasks::{Spawn, Tasks};
-use crate::server::{Answering, Body, Endpoint};
+use crate::server::tasks::Tasks;
+use crate::server::{Body, Spawner};
+
+pub use routes::{Mount, Routes};
 
 /// How many connections are taken before the others get their turn.
 const ACCEPTED_AT_ONCE: usize = 32;
 /// How long to wait after a connection could not be taken, such as for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves an endpoint on a listener: HTTP/1.1 and HTTP/2, without TLS, at the path `/mcp`.
+/// Serves an endpoint on a listener: HTTP/1.1 and HTTP/2, without TLS, at the path `/mcp`; or several
+/// [`Mount`]s, each at its path.
 ///
 /// The future that this becomes does all of it, and needs a tokio runtime with I/O and time. Nothing is spawned
 /// unless [`spawn_with`](Serve::spawn_with) says how.
 ///
 /// ```no_run
-/// use agentwire_transport_http::server::{Config, endpoint, serve};
-/// use futures::StreamExt;
+/// use agentwire_transport_http::server::{Config, Endpoint, Link, serve};
+///
+/// /// Whatever serves a transport.
+/// async fn attend(link: Link) {}
 ///
 /// # async fn run() -> std::io::Result<()> {
-/// let (endpoint, mut links) = endpoint(Config::new());
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
-/// let clients = async {
-///     while let Some(link) = links.next().await {
-///         // Serve the link: it is a transport.
-///     }
-/// };
-/// tokio::join!(serve(listener, endpoint), clients);
+/// serve(listener, Endpoint::serving(Config::new(), attend))
+///     .spawn_with(|task| drop(tokio::spawn(task)))
+///     .shutdown(async { drop(tokio::signal::ctrl_c().await) })
+///     .await;
 /// # Ok(())
 /// # }
 /// ```
-pub fn serve(listener: TcpListener, endpoint: Endpoint) -> Serve {
+pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
     let front = Front {
         listener,
-        endpoint,
-        path: "/mcp".into(),
+        routes: Arc::new(routes.into()),
         header_timeout: Duration::from_secs(30),
         write_timeout: Duration::from_secs(60),
         connection_limit: 16_384,
@@ -62,32 +65,24 @@ pub fn serve(listener: TcpListener, endpoint: Endpoint) -> Serve {
     Serve { front, grace: Duration::from_secs(10), shutdown: None, spawn: None }
 }
 
-/// An endpoint on a listener; see [`serve`].
+/// Endpoints on a listener; see [`serve`].
 pub struct Serve {
     front: Front,
     grace: Duration,
     shutdown: Option<BoxFuture<'static, ()>>,
-    spawn: Option<Spawn>,
+    spawn: Option<Spawner>,
 }
 
 /// What takes connections.
 struct Front {
     listener: TcpListener,
-    endpoint: Endpoint,
-    path: Arc<str>,
+    routes: Arc<Routes>,
     header_timeout: Duration,
     write_timeout: Duration,
     connection_limit: usize,
 }
 
 impl Serve {
-    /// The path of the endpoint (default `/mcp`). Others get 404.
-    #[must_use]
-    pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
-        self.front.path = path.into();
-        self
-    }
-
     /// How long a client may take for the head of a request, and how long it may keep a connection without one
     /// (default 30 s).
     #[must_use]
@@ -110,8 +105,8 @@ impl Serve {
         self
     }
 
-    /// When `signal` completes, no more connections are taken, and the endpoint is [shut](Endpoint::shut). What
-    /// is unanswered has some time to finish.
+    /// When `signal` completes, no more connections are taken, and every mount is [shut](Mount::shut). What is
+    /// unanswered has some time to finish.
     #[must_use]
     pub fn shutdown(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Some(signal.boxed());
@@ -125,22 +120,24 @@ impl Serve {
         self
     }
 
-    /// Gives each connection to a function that runs it elsewhere, such as in a tokio task, so that several cores
-    /// serve. Without this, connections are served within the one future.
+    /// Gives each connection, and each session, to a function that runs it elsewhere, such as in a tokio task, so
+    /// that several cores serve. Without this, everything happens within the one future.
     #[must_use]
     pub fn spawn_with(mut self, spawn: impl Fn(BoxFuture<'static, ()>) + Send + Sync + 'static) -> Self {
-        self.spawn = Some(Spawn::new(spawn));
+        self.spawn = Some(Spawner::new(spawn));
         self
     }
 
     async fn run(self) {
         let Self { front, grace, shutdown, spawn } = self;
-        let mut tasks = Tasks::default();
-        let spawn = spawn.unwrap_or_else(|| tasks.spawner());
+        let (mut tasks, elsewhere) = (Tasks::default(), Elsewhere::default());
+        let spawn = spawn.map_or_else(|| tasks.spawner(), |spawn| elsewhere.spawner(spawn));
         let mut builder = Builder::new(spawn.clone());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(front.header_timeout);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(front.header_timeout);
         let graceful = GracefulShutdown::new();
+        let beside = future::join_all(front.routes.mounts().map(|mount| mount.run(spawn.clone())));
+        let mut beside = pin!(future::maybe_done(beside));
         let mut shutdown = shutdown.unwrap_or_else(|| future::pending().boxed());
         {
             let mut accepting = pin!(front.accept(&builder, &graceful, &spawn));
@@ -149,25 +146,28 @@ impl Serve {
                     return Poll::Ready(());
                 }
                 let accepting = accepting.as_mut().poll(cx);
-                tasks.poll(cx);
+                let _ = beside.as_mut().poll(cx);
+                let _ = tasks.poll(cx);
                 accepting
             })
             .await;
         }
-        front.endpoint.shut();
+        front.routes.mounts().for_each(Mount::shut);
         drop(front);
-        let mut ended = pin!(tokio::time::timeout(grace, graceful.shutdown()));
-        poll_fn(|cx| {
-            tasks.poll(cx);
-            ended.as_mut().poll(cx).map(drop)
-        })
-        .await;
+        let mut ended = pin!(future::maybe_done(future::join(graceful.shutdown(), beside)));
+        let ended = poll_fn(|cx| {
+            let ended = ended.as_mut().poll(cx);
+            let idle = tasks.poll(cx).is_ready() && elsewhere.poll_idle(cx).is_ready();
+            if idle { ended } else { Poll::Pending }
+        });
+        // What has not ended by then is dropped, with what it runs in.
+        let _ = tokio::time::timeout(grace, ended).await;
     }
 }
 
 impl Front {
     /// Takes connections for ever.
-    async fn accept(&self, builder: &Builder<Spawn>, graceful: &GracefulShutdown, spawn: &Spawn) {
+    async fn accept(&self, builder: &Builder<Spawner>, graceful: &GracefulShutdown, spawn: &Spawner) {
         let mut taken = 0;
         loop {
             if graceful.count() >= self.connection_limit {
@@ -188,16 +188,16 @@ impl Front {
     fn connection(
         &self,
         stream: TcpStream,
-        builder: &Builder<Spawn>,
+        builder: &Builder<Spawner>,
         graceful: &GracefulShutdown,
-    ) -> BoxFuture<'static, ()> {
+    ) -> impl Future<Output = ()> + Send + use<> {
         // Small messages should not wait for more; where that cannot be said, they are only slower.
         let _ = stream.set_nodelay(true);
         let io = TokioIo::new(Watched::new(stream, self.header_timeout, self.write_timeout));
-        let service = Routed { endpoint: self.endpoint.clone(), path: self.path.clone() };
+        let service = Routed(self.routes.clone());
         let connection = builder.serve_connection(io, service).into_owned();
         // How a connection ended is for its client to know.
-        graceful.watch(connection).map(drop).boxed()
+        graceful.watch(connection).map(drop)
     }
 }
 
@@ -205,7 +205,7 @@ impl fmt::Debug for Serve {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Serve")
             .field("listener", &self.front.listener)
-            .field("path", &self.front.path)
+            .field("routes", &self.front.routes)
             .finish_non_exhaustive()
     }
 }
@@ -219,24 +219,18 @@ impl IntoFuture for Serve {
     }
 }
 
-/// The endpoint at its path.
+/// The routes, as hyper wants a service.
 #[derive(Clone)]
-struct Routed {
-    endpoint: Endpoint,
-    path: Arc<str>,
-}
+struct Routed(Arc<Routes>);
 
 impl hyper::service::Service<Request<Incoming>> for Routed {
     type Response = Response<Body>;
-    type Error = std::convert::Infallible;
-    type Future = Either<Answering<Incoming>, future::Ready<Result<Response<Body>, Self::Error>>>;
+    type Error = Infallible;
+    type Future =
+        Map<BoxFuture<'static, Response<Body>>, fn(Response<Body>) -> Result<Response<Body>, Infallible>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        if request.uri().path() == &*self.path {
-            return Either::Left(self.endpoint.answer(request));
-        }
-        let refusal = Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path");
-        Either::Right(future::ready(Ok(refusal.into_response())))
+        self.0.answer(request).map(Ok)
     }
 }
 

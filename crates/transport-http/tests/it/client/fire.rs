@@ -5,23 +5,13 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-use super::mock::{Client, EVENTS, Mock, Received, event, result};
+use super::mock::{Chance, Client, EVENTS, Mock, Received, event, result};
 
 const CALLS: u64 = 40;
 const EVENTS_A_CALL: u64 = 50;
 
 fn progress(call: u64, number: u64) -> Value {
     json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": call, "progress": number}})
-}
-
-/// A sequence that looks random and is the same in every run.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % limit
-    }
 }
 
 /// Plays the events of a call from where the client is, and stops at a random byte. One event always arrives, or

@@ -133,14 +133,14 @@ impl Received {
     }
 
     /// Writes, and closes the connection.
-    pub(crate) async fn finish(self, bytes: &str) {
+    pub(crate) async fn finish(self, bytes: &(impl AsRef<[u8]> + ?Sized)) {
         let mut socket = self.open(bytes).await;
         socket.shutdown().await.unwrap();
     }
 
     /// Writes, and leaves the connection open.
-    pub(crate) async fn open(mut self, bytes: &str) -> TcpStream {
-        self.socket.write_all(bytes.as_bytes()).await.unwrap();
+    pub(crate) async fn open(mut self, bytes: &(impl AsRef<[u8]> + ?Sized)) -> TcpStream {
+        self.socket.write_all(bytes.as_ref()).await.unwrap();
         self.socket
     }
 
@@ -255,4 +255,14 @@ impl Client {
 
 pub(crate) async fn patiently<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(PATIENCE, future).await.expect("nothing happened")
+}
+
+/// A sequence that looks random and is the same in every run.
+pub(crate) struct Chance(pub(crate) u64);
+
+impl Chance {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % limit
+    }
 }

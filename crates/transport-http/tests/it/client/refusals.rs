@@ -79,6 +79,31 @@ async fn other_refusals_keep_what_they_say() {
     assert_eq!(client.frame().await, result(1));
 }
 
+/// SSE-17, SSE-18, ST-37: what a client that looks for another way to speak has to know is in the error.
+#[tokio::test]
+async fn a_refused_handshake_says_by_what() {
+    let mock = Mock::new().await;
+    let mut client = mock.client();
+    let begin = |stateless: bool| {
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+        let (method, meta) = if stateless { ("server/discover", meta) } else { ("initialize", json!({})) };
+        json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": meta}})
+    };
+    for status in [400, 404, 405, 406, 415, 422, 500] {
+        for stateless in [true, false] {
+            client.say(begin(stateless));
+            let page = response(&format!("{status} No"), "Content-Type: text/plain\r\n", "go away");
+            mock.next().await.finish(&page).await;
+            let look = |error: &HttpError| {
+                let refusal = refusal(error);
+                assert_eq!((refusal.status.as_u16(), &*refusal.excerpt), (status, "go away"));
+                assert!(refusal.error.is_none());
+            };
+            client.failed(1, look).await;
+        }
+    }
+}
+
 /// HTP-64: those are for whoever holds the keys, even if they look like an answer.
 #[tokio::test]
 async fn missing_rights_are_no_answer() {
@@ -105,7 +130,10 @@ async fn a_response_that_is_no_answer_fails_the_call() {
     let json = "Content-Type: application/json; charset=utf-8\r\n";
     for (response, wanted) in [
         (response("200 OK", "Content-Type: text/html\r\n", "<html>"), "content type `text/html`"),
-        (response("200 OK", "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", "x"), "(gzip)"),
+        (
+            response("200 OK", "Content-Type: application/json\r\nContent-Encoding: br\r\n", "x"),
+            "compressed by `br`",
+        ),
         (response("200 OK", json, "nonsense"), "no message"),
         (response("200 OK", json, ""), "no message"),
         (response("200 OK", json, &result(2).to_string()), "without an answer"),

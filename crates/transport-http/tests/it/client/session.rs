@@ -81,6 +81,23 @@ async fn without_a_session_id_none_is_sent() {
     assert!(mock.is_quiet().await);
 }
 
+/// HTP-38: only visible ASCII is an id.
+#[tokio::test]
+async fn what_is_no_session_id_is_not_sent() {
+    for id in ["a b", "\u{e9}", ""] {
+        let mock = Mock::new().await;
+        let mut client = Client::new(mock.config().listen(false).open().unwrap());
+        mock.handshake(&mut client, Some(id), "2025-11-25").await;
+        client.call(1);
+        let request = mock.next().await;
+        assert_eq!(request.header("mcp-session-id"), None, "{id}");
+        request.answer().await;
+        client.frame().await;
+        patiently(client.close()).await;
+        assert!(mock.is_quiet().await, "there is nothing to end");
+    }
+}
+
 /// HTP-19: whatever a server says to the GET, the session goes on without that stream.
 #[tokio::test]
 async fn a_server_may_have_no_stream_for_the_session() {
@@ -221,4 +238,17 @@ async fn connections_are_used_again() {
         // The end of the response is read after the answer was given.
         assert!(client.hears_nothing().await);
     }
+}
+
+/// A name may have addresses at which nobody listens.
+#[tokio::test]
+async fn a_server_is_found_by_its_name() {
+    let mock = Mock::new().await;
+    let url = mock.url().replace("127.0.0.1", "localhost");
+    let mut client = Client::new(agentwire_transport_http::client::Http::new(&url).unwrap());
+    client.call(1);
+    let request = mock.next().await;
+    assert_eq!(request.header("host"), Some(&url["http://".len()..url.len() - "/mcp".len()]));
+    request.answer().await;
+    assert_eq!(client.frame().await, result(1));
 }

@@ -16,7 +16,7 @@ const CROWD: usize = 10_000;
 /// The memory of this process that is not shared with others, in bytes. It is that of the other tests as well, so
 /// what is compared with it is large.
 #[cfg(target_os = "linux")]
-fn resident() -> usize {
+pub(crate) fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024

@@ -1,8 +1,12 @@
 //! The server from outside. Clients are raw sockets, or calls of the service where time is made up; what serves the
 //! links is a script.
 
+mod advisories;
 mod crowd;
 mod guards;
+mod http2;
+mod inline;
+mod limits;
 mod nasty;
 mod raw;
 mod resumption;

@@ -9,12 +9,13 @@ use tokio::io::AsyncWriteExt;
 
 use super::raw::{Raw, parse_events};
 use super::script::{Heard, Server, initialize, notification, request};
+use super::stateless::{VERSION, modern};
 
 const HEAD: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 
 #[tokio::test]
 async fn a_body_may_come_in_chunks_cut_anywhere() {
-    let server = Server::start(Config::new()).await;
+    let server = Server::inline(Config::new()).await;
     let client = server.open("2025-06-18").await;
     let body = request(1, "echo", json!({"text": "😀 é"}));
     let head = format!("{HEAD}Mcp-Session-Id: {}\r\nTransfer-Encoding: chunked\r\n\r\n", client.session);
@@ -40,7 +41,7 @@ async fn a_body_may_come_in_chunks_cut_anywhere() {
 
 #[tokio::test]
 async fn the_body_is_asked_for_only_if_it_is_wanted() {
-    let server = Server::start(Config::new().body_limit(1000)).await;
+    let server = Server::inline(Config::new().body_limit(1000)).await;
     let body = initialize("2025-11-25");
     let mut raw = server.raw().await;
     raw.write(format!("{HEAD}Expect: 100-continue\r\nContent-Length: {}\r\n\r\n", body.len()).as_bytes())
@@ -58,7 +59,7 @@ async fn the_body_is_asked_for_only_if_it_is_wanted() {
 
 #[tokio::test]
 async fn a_body_without_an_end_is_refused_at_the_limit() {
-    let server = Server::start(Config::new().body_limit(100_000)).await;
+    let server = Server::inline(Config::new().body_limit(100_000)).await;
     let mut raw = server.raw().await;
     raw.write(format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n").as_bytes()).await;
     let chunk = format!("1000\r\n{}\r\n", " ".repeat(0x1000));
@@ -76,7 +77,7 @@ async fn a_body_without_an_end_is_refused_at_the_limit() {
 #[tokio::test]
 async fn slow_heads_and_silent_connections_are_closed() {
     let limit = Duration::from_millis(100);
-    let server = Server::start_with(Config::new(), |serve| serve.header_timeout(limit)).await;
+    let server = Server::inline_with(Config::new(), |serve| serve.header_timeout(limit)).await;
     let mut silent = server.raw().await;
     assert_eq!(silent.read().await, 0, "a connection on which nothing is said is closed");
     let mut slow = server.raw().await;
@@ -97,23 +98,59 @@ async fn slow_heads_and_silent_connections_are_closed() {
 
 #[tokio::test]
 async fn slow_bodies_are_refused() {
-    let server = Server::start(Config::new().body_timeout(Duration::from_millis(100))).await;
+    let server = Server::inline(Config::new().body_timeout(Duration::from_millis(100))).await;
     let mut raw = server.raw().await;
-    raw.write(format!("{HEAD}Content-Length: 100\r\n\r\n{{").as_bytes()).await;
+    raw.write(format!("{HEAD}Content-Length: 1000\r\n\r\n{{").as_bytes()).await;
+    // A drop now and then makes it no faster.
+    let dripping = async {
+        let mut drops = 0;
+        while raw.stream.try_write(b" ").is_ok() && drops < 1000 {
+            drops += 1;
+            let pause = tokio::time::timeout(Duration::from_millis(10), raw.stream.readable());
+            if pause.await.is_ok() {
+                break;
+            }
+        }
+        drops
+    };
+    let drops = dripping.await;
+    assert!(drops < 100, "{drops}");
     let head = raw.head().await;
     assert_eq!(head.status, 408);
     assert!(raw.body(&head).await.contains("limit of 100ms"));
+}
+
+/// A client that closes its half has left: that of a request which stands alone cancels it, in a session nothing is
+/// lost.
+#[tokio::test]
+async fn half_closed_sockets_are_closed() {
+    let mut server = Server::inline(Config::new()).await;
+    let mut raw = server.raw().await;
+    raw.send("POST", &[VERSION, ("Mcp-Method", "wait")], &modern(1, "wait", json!({}))).await;
+    server.hears(&Heard::Message("wait".to_owned())).await;
+    raw.stream.shutdown().await.unwrap();
+    server.hears(&Heard::Ended).await;
+    assert_eq!(raw.read().await, 0);
+
+    let client = server.open("2025-11-25").await;
+    let mut call = client.call(&request(5, "wait", json!({}))).await;
+    let first = call.next().await.unwrap();
+    call.raw.stream.shutdown().await.unwrap();
+    assert_eq!(call.next().await, None);
+    client.post(&notification("finish")).await;
+    let mut resumed = client.resume(first.id.as_deref()).await.unwrap();
+    assert_eq!(resumed.next().await.unwrap().json()["result"], "late");
 }
 
 #[tokio::test]
 async fn a_client_that_does_not_read_holds_up_only_itself() {
     let config = Config::new().stall(Duration::from_millis(400)).event_store(None);
     let mut server =
-        Server::start_with(config, |serve| serve.write_timeout(Duration::from_millis(400))).await;
+        Server::inline_with(config, |serve| serve.write_timeout(Duration::from_millis(400))).await;
     let session = server.open("2025-11-25").await.session;
     let mut lazy = server.raw().await;
     let headers = [("Mcp-Session-Id", session.as_str())];
-    lazy.send("POST", &headers, &request(1, "flood", json!({"n": 100_000}))).await;
+    lazy.send("POST", &headers, &request(1, "flood", json!({"n": 50_000}))).await;
     server.hears(&Heard::Sent(100)).await;
     let others = async {
         let other = server.open("2025-11-25").await;
@@ -128,17 +165,17 @@ async fn a_client_that_does_not_read_holds_up_only_itself() {
             sent = at;
         }
     }
-    // What fits into the buffers of two sockets and the high-water mark, of 100 MB.
+    // What fits into the buffers of two sockets and the high-water mark, of 50 MB.
     assert!(sent < 20_000, "{sent} messages were taken, and nobody read them");
     // When its time is over, it is cut, and the handler goes on.
-    server.hears(&Heard::Sent(100_000)).await;
+    server.hears(&Heard::Sent(50_000)).await;
     while lazy.read().await > 0 {}
     assert_eq!(server.exchange("POST", &headers, &notification("x")).await.0, 202, "its session goes on");
 }
 
 #[tokio::test]
 async fn connections_that_are_cut_in_the_middle_leave_nothing_behind() {
-    let mut server = Server::start(Config::new()).await;
+    let mut server = Server::inline(Config::new()).await;
     let port = server.port;
     let session = server.open("2025-11-25").await.session;
     let body = request(1, "count", json!({"n": 100}));
@@ -150,11 +187,7 @@ async fn connections_that_are_cut_in_the_middle_leave_nothing_behind() {
             // Closed in one direction only, which a client does that wants no answer.
             raw.stream.shutdown().await.unwrap();
         }
-        #[allow(
-            deprecated,
-            reason = "it is the one way to cut a connection with a reset, and nothing waits"
-        )]
-        raw.stream.set_linger(Some(Duration::ZERO)).unwrap();
+        raw.reset();
     }
     while server.heard.try_recv().is_ok() {}
     let headers = [("Mcp-Session-Id", session.as_str())];
@@ -164,7 +197,7 @@ async fn connections_that_are_cut_in_the_middle_leave_nothing_behind() {
 
 #[tokio::test]
 async fn requests_may_stand_one_after_the_other() {
-    let server = Server::start(Config::new()).await;
+    let server = Server::inline(Config::new()).await;
     let client = server.open("2025-06-18").await;
     let mut raw = server.raw().await;
     for id in 0..3 {
@@ -180,7 +213,7 @@ async fn requests_may_stand_one_after_the_other() {
 #[tokio::test]
 async fn shutting_down_lets_what_runs_finish() {
     let (stop, stopped) = futures::channel::oneshot::channel::<()>();
-    let mut server = Server::start_with(Config::new(), |serve| {
+    let mut server = Server::inline_with(Config::new(), |serve| {
         serve.grace(Duration::from_secs(5)).shutdown(stopped.map(|_| ()))
     })
     .await;

@@ -135,6 +135,15 @@ impl Raw {
         }
     }
 
+    /// Cuts the connection with a reset.
+    pub(crate) fn reset(self) {
+        #[allow(
+            deprecated,
+            reason = "it is the one way to cut a connection with a reset, and nothing waits"
+        )]
+        self.stream.set_linger(Some(Duration::ZERO)).unwrap();
+    }
+
     /// Reads something; 0 at the end of the connection.
     pub(crate) async fn read(&mut self) -> usize {
         let read = tokio::time::timeout(PATIENCE, self.stream.read_buf(&mut self.unread)).await;

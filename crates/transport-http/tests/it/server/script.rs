@@ -2,7 +2,7 @@
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Notification, RawJson, Request, RequestId, Response};
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, Link, LinkKind, Links, endpoint, serve};
+use agentwire_transport_http::server::{Config, Endpoint, Link, LinkKind, Links, Serve, endpoint, serve};
 use bytestring::ByteString;
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::{SinkExt, StreamExt};
@@ -38,10 +38,22 @@ impl Server {
         Self::start_with(config, |serve| serve).await
     }
 
-    pub(crate) async fn start_with(
-        config: Config,
-        adjust: impl FnOnce(agentwire_transport_http::server::Serve) -> agentwire_transport_http::server::Serve,
-    ) -> Self {
+    /// One whose endpoint serves its clients itself.
+    pub(crate) async fn inline(config: Config) -> Self {
+        Self::inline_with(config, |serve| serve).await
+    }
+
+    pub(crate) async fn inline_with(config: Config, adjust: impl FnOnce(Serve) -> Serve) -> Self {
+        let (heard, heard_by_test) = mpsc::unbounded();
+        let endpoint = Endpoint::serving(config, move |link| serve_link(link, heard.clone()));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let front = adjust(serve(listener, endpoint));
+        let tasks = vec![tokio::spawn(async move { front.await })];
+        Self { port, heard: heard_by_test, tasks }
+    }
+
+    pub(crate) async fn start_with(config: Config, adjust: impl FnOnce(Serve) -> Serve) -> Self {
         let (endpoint, links) = endpoint(config);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -157,8 +169,18 @@ pub(crate) async fn serve_links(mut links: Links, heard: UnboundedSender<Heard>)
     }
 }
 
-async fn serve_link(mut link: Link, heard: UnboundedSender<Heard>) {
+/// Says that a link has ended, also where what served it was dropped.
+struct Ending(UnboundedSender<Heard>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.0.unbounded_send(Heard::Ended);
+    }
+}
+
+pub(crate) async fn serve_link(mut link: Link, heard: UnboundedSender<Heard>) {
     let say = |what| drop(heard.unbounded_send(what));
+    let _ending = Ending(heard.clone());
     say(Heard::Opened { session: matches!(link.kind(), LinkKind::Session(_)) });
     let mut asking = None;
     while let Some(packet) = link.next().await {
@@ -184,12 +206,12 @@ async fn serve_link(mut link: Link, heard: UnboundedSender<Heard>) {
             other => panic!("{other:?}"),
         }
     }
-    say(Heard::Ended);
 }
 
 async fn answer(link: &mut Link, request: Request, asking: &mut Option<RequestId>, say: &impl Fn(Heard)) {
     let id = request.id;
-    let params: Value = request.params.map_or(Value::Null, |params| params.decode().unwrap());
+    // What is nested too deep to be decoded is as good as nothing.
+    let params: Value = request.params.and_then(|params| params.decode().ok()).unwrap_or_default();
     let number = |name: &str| params[name].as_u64().unwrap();
     match &*request.method {
         "initialize" if params["protocolVersion"] == "refuse" => {
@@ -226,6 +248,7 @@ async fn answer(link: &mut Link, request: Request, asking: &mut Option<RequestId
             let text = "y".repeat(usize::try_from(number("n")).unwrap());
             let _ = link.send(result(&id, &json!(text))).await;
         }
+        "panic" => panic!("as it was asked to"),
         // Is not answered, unless somebody says "finish" and its id is 5.
         "wait" => {}
         "fail" => {

@@ -10,7 +10,7 @@ use super::script::{Heard, Server, initialize, notification, request};
 
 #[tokio::test]
 async fn a_session_begins_with_initialize_and_ends_with_delete() {
-    let mut server = Server::start(Config::new()).await;
+    let mut server = Server::inline(Config::new()).await;
     let mut raw = server.raw().await;
     let (head, body) = raw.exchange("POST", &[], &initialize("2025-11-25")).await;
     assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));
@@ -38,7 +38,7 @@ async fn a_session_begins_with_initialize_and_ends_with_delete() {
 
 #[tokio::test]
 async fn a_session_that_is_refused_has_no_id() {
-    let mut server = Server::start(Config::new()).await;
+    let mut server = Server::inline(Config::new()).await;
     let (head, body) = server.raw().await.exchange("POST", &[], &initialize("refuse")).await;
     assert_eq!((head.status, head.header("mcp-session-id")), (200, None));
     assert_eq!(parse_events(&body).pop().unwrap().json()["error"]["code"], -32602);
@@ -47,7 +47,7 @@ async fn a_session_that_is_refused_has_no_id() {
 
 #[tokio::test]
 async fn requests_without_a_session_or_with_a_wrong_one_are_refused() {
-    let server = Server::start(Config::new()).await;
+    let server = Server::inline(Config::new()).await;
     let client = server.open("2025-06-18").await;
     let body = request(1, "echo", json!({}));
     let unknown = "0".repeat(32);
@@ -63,7 +63,7 @@ async fn requests_without_a_session_or_with_a_wrong_one_are_refused() {
 
 #[tokio::test]
 async fn the_version_header_is_checked_and_may_be_absent() {
-    let server = Server::start(Config::new()).await;
+    let server = Server::inline(Config::new()).await;
     let client = server.open("2025-06-18").await;
     let body = request(1, "echo", json!({}));
     for version in ["1999-01-01", "x", ""] {
@@ -79,9 +79,34 @@ async fn the_version_header_is_checked_and_may_be_absent() {
     assert_eq!(server.exchange("POST", &headers, &body).await.0, 200);
 }
 
+/// What was agreed on counts. A header that names another revision with sessions changes nothing; one that names the
+/// revision without, makes it a request of that revision.
+#[tokio::test]
+async fn the_revision_of_a_session_is_what_was_agreed_on() {
+    let server = Server::inline(Config::new()).await;
+    let batch = format!("[{}]", notification("x"));
+    for (agreed, other) in [("2025-11-25", "2025-03-26"), ("2025-03-26", "2025-11-25")] {
+        let client = server.open(agreed).await;
+        let with = |version| [("Mcp-Session-Id", client.session.as_str()), ("MCP-Protocol-Version", version)];
+        for version in [agreed, other] {
+            let (status, body) =
+                server.exchange("POST", &with(version), &request(1, "echo", json!({}))).await;
+            let primed = parse_events(&body)[0].data.is_empty();
+            assert_eq!((status, primed), (200, agreed == "2025-11-25"), "{agreed} {version}");
+            let (status, _) = server.exchange("POST", &with(version), &batch).await;
+            assert_eq!(status, if agreed == "2025-03-26" { 202 } else { 400 }, "{agreed} {version}");
+        }
+        for (method, status) in [("POST", 400), ("GET", 405), ("DELETE", 405)] {
+            let body = if method == "POST" { request(1, "echo", json!({})) } else { String::new() };
+            let (seen, body) = server.exchange(method, &with("2026-07-28"), &body).await;
+            assert_eq!((seen, body.contains("-32020")), (status, method == "POST"), "{method}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn sessions_know_nothing_of_each_other() {
-    let server = Server::start(Config::new()).await;
+    let server = Server::inline(Config::new()).await;
     let clients = [server.open("2025-11-25").await, server.open("2025-11-25").await];
     assert_ne!(clients[0].session, clients[1].session);
     // The same id in both, unanswered at the same time.
@@ -99,7 +124,7 @@ async fn sessions_know_nothing_of_each_other() {
 
 #[tokio::test]
 async fn an_answer_that_is_the_first_thing_said_can_be_json() {
-    let server = Server::start(Config::new().session_answer(AnswerForm::Json)).await;
+    let server = Server::inline(Config::new().session_answer(AnswerForm::Json)).await;
     let mut raw = server.raw().await;
     let (head, body) = raw.exchange("POST", &[], &initialize("2025-11-25")).await;
     assert_eq!((head.status, head.header("content-type")), (200, Some("application/json")));
@@ -117,7 +142,7 @@ async fn an_answer_that_is_the_first_thing_said_can_be_json() {
 
 #[tokio::test]
 async fn a_request_of_the_server_is_answered_by_a_post() {
-    let mut server = Server::start(Config::new()).await;
+    let mut server = Server::inline(Config::new()).await;
     let mut call = {
         let client = server.open("2025-11-25").await;
         let mut call = client.call(&request(1, "ask", json!({}))).await;
@@ -136,7 +161,7 @@ async fn a_request_of_the_server_is_answered_by_a_post() {
 
 #[tokio::test]
 async fn batches_are_taken_where_the_revision_has_them() {
-    let server = Server::start(Config::new()).await;
+    let server = Server::inline(Config::new()).await;
     let batch = format!(
         "[{},{},{{\"id\":9}},{}]",
         request(1, "echo", json!({})),
@@ -166,7 +191,7 @@ async fn batches_are_taken_where_the_revision_has_them() {
 
 #[tokio::test]
 async fn a_request_id_that_is_in_flight_is_refused_and_free_afterwards() {
-    let server = Server::start(Config::new()).await;
+    let server = Server::inline(Config::new()).await;
     let client = server.open("2025-11-25").await;
     let mut first = client.call(&request(5, "wait", json!({}))).await;
     first.next().await.unwrap();
@@ -180,7 +205,7 @@ async fn a_request_id_that_is_in_flight_is_refused_and_free_afterwards() {
 
 #[tokio::test]
 async fn limits_are_kept_and_named() {
-    let server = Server::start(Config::new().session_limit(2).stream_limit(2)).await;
+    let server = Server::inline(Config::new().session_limit(2).stream_limit(2)).await;
     let client = server.open("2025-11-25").await;
     let other = server.open("2025-11-25").await;
     let (status, body) = server.exchange("POST", &[], &initialize("2025-11-25")).await;
@@ -200,7 +225,7 @@ async fn limits_are_kept_and_named() {
 
 #[tokio::test]
 async fn ids_of_sessions_are_all_different() {
-    let server = Server::start(Config::new().session_answer(AnswerForm::Json)).await;
+    let server = Server::inline(Config::new().session_answer(AnswerForm::Json)).await;
     let mut raw = server.raw().await;
     let mut ids = HashSet::new();
     for _ in 0..200 {

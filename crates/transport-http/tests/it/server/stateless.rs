@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::raw::{Events, parse_events};
 use super::script::{Heard, Server, notification, request};
 
-const VERSION: (&str, &str) = ("MCP-Protocol-Version", "2026-07-28");
+pub(crate) const VERSION: (&str, &str) = ("MCP-Protocol-Version", "2026-07-28");
 
-fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> String {
+pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> String {
     params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
     request(id, method, params)
 }

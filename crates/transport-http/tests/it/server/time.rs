@@ -34,6 +34,9 @@ impl http_body::Body for Sent {
     }
 }
 
+/// On a clock of one's own, this is over at once.
+const LONG: Duration = Duration::from_secs(2 * 3600);
+
 pub(crate) fn call(
     endpoint: &mut Endpoint,
     method: &str,
@@ -46,12 +49,14 @@ pub(crate) fn call(
         builder = builder.header(*name, *value);
     }
     let request = builder.body(Sent(Some(Bytes::from(body.to_owned())))).unwrap();
-    endpoint.call(request).map(|response| response.unwrap())
+    let response = tokio::time::timeout(LONG, endpoint.call(request));
+    response.map(|response| response.expect("a response in two hours").unwrap())
 }
 
 /// What the next piece of a body says. None at its end.
-async fn piece(body: &mut Body) -> Option<String> {
-    let frame = std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await?;
+pub(crate) async fn piece(body: &mut Body) -> Option<String> {
+    let frame = std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx));
+    let frame = tokio::time::timeout(LONG, frame).await.expect("something is said in two hours")?;
     Some(String::from_utf8(frame.unwrap().into_data().unwrap().to_vec()).unwrap())
 }
 
@@ -168,6 +173,50 @@ async fn streams_can_be_made_to_come_back() {
     let mut body = call(&mut endpoint, "GET", &headers, "").await.into_body();
     assert!(piece(&mut body).await.unwrap().contains("\"result\""));
     assert_eq!(piece(&mut body).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stream_of_a_get_can_be_polled_too() {
+    let (mut endpoint, mut links) = endpoint(Config::new().stream_time(Some(Duration::from_secs(5))));
+    let (session, mut link) = open(&mut endpoint, &mut links).await;
+    let _driver = tokio::spawn(async move { links.next().await });
+    let mut last = String::new();
+    for round in 0..3 {
+        let headers = [("mcp-session-id", session.as_str()), ("last-event-id", last.as_str())];
+        let mut body = call(&mut endpoint, "GET", &headers, "").await.into_body();
+        link.send(Packet::from_json(&notification(&format!("round-{round}")))).await.unwrap();
+        let mut text = String::new();
+        while let Some(more) = piece(&mut body).await {
+            text += &more;
+        }
+        assert_eq!(text.matches("round-").count(), 1, "{text}");
+        assert!(text.contains(&format!("round-{round}")), "{text}");
+        let id = text.lines().rfind(|line| line.starts_with("id: ")).unwrap();
+        last = id["id: ".len()..].to_owned();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_is_not_closed_before_its_answer() {
+    let (mut endpoint, mut links) = endpoint(Config::new());
+    let (session, mut link) = open(&mut endpoint, &mut links).await;
+    let _driver = tokio::spawn(async move { links.next().await });
+    let headers = [("mcp-session-id", session.as_str())];
+    let mut body = call(&mut endpoint, "POST", &headers, &request(1, "x", json!({}))).await.into_body();
+    assert!(piece(&mut body).await.unwrap().contains("id: 2-0\n"));
+    let answering = async {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        link.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)).await.unwrap();
+    };
+    let reading = async {
+        let mut text = String::new();
+        while let Some(more) = piece(&mut body).await {
+            text += &more;
+        }
+        text
+    };
+    let (text, ()) = futures::join!(reading, answering);
+    assert!(text.ends_with("\"result\":{}}\n\n") && text.starts_with(":\n\n"), "{text}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,9 +3,10 @@
 //! A link puts frames in at one side, the body of the response takes bytes out at the other, and either may be
 //! gone. In a session the outlet outlives its reader, so that another can take its place.
 
-use std::fmt;
+mod reader;
+mod state;
+
 use std::io::Write;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
@@ -13,11 +14,14 @@ use agentwire_jsonrpc::{Frame, Message, code};
 use bytes::Bytes;
 use http::StatusCode;
 
-use crate::server::body::Stalled;
-use crate::server::queue::{COPY_LIMIT, Queue};
+use crate::server::outlet::state::{Phase, State, set, wake};
+use crate::server::queue::COPY_LIMIT;
 use crate::server::shared::Shared;
+use crate::server::text::Text;
 use crate::server::{AnswerForm, Event, EventId, SessionId};
 use crate::sse;
+
+pub(crate) use reader::{Decision, Reader};
 
 /// Codes of errors that 2026-07-28 gives a status of their own.
 pub(crate) const HEADER_MISMATCH: i64 = -32020;
@@ -33,58 +37,6 @@ pub(crate) struct Outlet {
     session: Option<SessionId>,
     form: AnswerForm,
     state: Mutex<State>,
-}
-
-struct State {
-    phase: Phase,
-    queue: Queue,
-    /// How many answers are still to come. The stream of a GET has none, and ends when it is told to.
-    owed: usize,
-    /// Nothing more will be put in.
-    ended: bool,
-    /// The link should come to an end.
-    hurried: bool,
-    cut: bool,
-    attached: bool,
-    /// Counts the readers, of whom the last one reads.
-    generation: u32,
-    /// The place of the last event.
-    place: u64,
-    /// Whether the stream begins with an event without data.
-    primes: bool,
-    /// The tick at which the reader last took something, or came.
-    moved: u32,
-    /// The tick at which the reader came.
-    opened: u32,
-    reader: Option<Waker>,
-    /// The half of a link that waits for room.
-    sink: Option<Waker>,
-    /// The half of a link that waits for the reader to leave.
-    stream: Option<Waker>,
-}
-
-#[derive(Debug)]
-enum Phase {
-    /// Nothing has been said, so it can still become JSON.
-    Undecided,
-    /// One JSON text, to be taken by the reader.
-    Whole(StatusCode, Text),
-    /// A stream of events.
-    Events,
-}
-
-/// A JSON text, of which a large part is not copied.
-#[derive(Debug, Default)]
-pub(crate) struct Text(pub(crate) [Bytes; 3]);
-
-/// What a reader finds.
-pub(crate) enum Decision {
-    /// One JSON text.
-    Whole(StatusCode, Text),
-    /// A stream of events, to be read from now on.
-    Events,
-    /// No answer will come.
-    Nothing,
 }
 
 impl Outlet {
@@ -128,8 +80,8 @@ impl Outlet {
             _ => self.event(&mut state, frame, shared),
         }
         let full = state.attached && state.queue.len() >= shared.config.high_water;
-        let ended = state.ended;
-        wake(state, |state| [state.reader.take(), state.stream.take_if(|_| ended)]);
+        // That all has been said, a link that waits for the reader to leave finds out when the reader has it.
+        wake(state, |state| [state.reader.take()]);
         full
     }
 
@@ -220,6 +172,15 @@ impl Outlet {
         wake(state, |state| [state.reader.take()]);
     }
 
+    /// The link has gone, so that nothing more will be put in and nobody there waits.
+    pub(crate) fn hang_up(&self) {
+        let mut state = self.lock();
+        state.ended = true;
+        state.sink = None;
+        state.stream = None;
+        wake(state, |state| [state.reader.take()]);
+    }
+
     /// Nothing more will be put in.
     pub(crate) fn finish(&self) {
         let mut state = self.lock();
@@ -293,8 +254,7 @@ impl Outlet {
         if let Some(before) = before {
             before.wake();
         }
-        let registration = shared.register(self);
-        Reader { outlet: self.clone(), shared: shared.clone(), generation, registration }
+        Reader::new(self, shared, generation)
     }
 
     /// What is due at a tick: a comment on a stream that is silent, the end of one that nobody reads.
@@ -331,169 +291,6 @@ impl Outlet {
     }
 }
 
-impl State {
-    fn new(phase: Phase, owed: usize, primes: bool) -> Self {
-        Self {
-            phase,
-            queue: Queue::default(),
-            owed,
-            ended: false,
-            hurried: false,
-            cut: false,
-            attached: false,
-            generation: 0,
-            place: 0,
-            primes,
-            moved: 0,
-            opened: 0,
-            reader: None,
-            sink: None,
-            stream: None,
-        }
-    }
-
-    /// A reader comes. Gives the one before it, which finds out.
-    fn come(&mut self, shared: &Shared) -> Option<Waker> {
-        self.attached = true;
-        self.cut = false;
-        self.generation += 1;
-        self.moved = shared.clock.load(Ordering::Relaxed);
-        self.opened = self.moved;
-        self.reader.take()
-    }
-
-    /// Everybody who waits.
-    fn all(&mut self) -> [Option<Waker>; 3] {
-        [self.reader.take(), self.sink.take(), self.stream.take()]
-    }
-
-    /// The reader leaves, and what waited for it goes.
-    fn leave(&mut self) {
-        self.attached = false;
-        self.queue.clear();
-    }
-}
-
-impl fmt::Debug for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State")
-            .field("phase", &self.phase)
-            .field("unread", &self.queue.len())
-            .field("owed", &self.owed)
-            .field("ended", &self.ended)
-            .field("attached", &self.attached)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The one who reads an outlet. Dropping it is how a client leaves.
-#[derive(Debug)]
-pub(crate) struct Reader {
-    outlet: Arc<Outlet>,
-    shared: Arc<Shared>,
-    generation: u32,
-    registration: usize,
-}
-
-impl Reader {
-    /// What form the response has. With `now` it becomes a stream if nothing has been said.
-    pub(crate) fn poll_decision(&self, cx: &Context<'_>, now: bool) -> Poll<Decision> {
-        let mut state = self.outlet.lock();
-        if state.cut || state.generation != self.generation {
-            return Poll::Ready(Decision::Nothing);
-        }
-        let ended = state.ended;
-        match &mut state.phase {
-            Phase::Whole(status, text) => Poll::Ready(Decision::Whole(*status, std::mem::take(text))),
-            Phase::Events => Poll::Ready(Decision::Events),
-            Phase::Undecided if ended => Poll::Ready(Decision::Nothing),
-            Phase::Undecided if now => {
-                self.outlet.open(&mut state, &self.shared);
-                Poll::Ready(Decision::Events)
-            }
-            Phase::Undecided => {
-                set(&mut state.reader, cx);
-                Poll::Pending
-            }
-        }
-    }
-
-    /// Takes what waits of a stream.
-    pub(crate) fn poll_read(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Bytes, Stalled>>> {
-        let mut state = self.outlet.lock();
-        if state.generation != self.generation {
-            return Poll::Ready(None);
-        }
-        if state.cut {
-            return Poll::Ready(Some(Err(Stalled(self.shared.config.stall))));
-        }
-        let high_water = self.shared.config.high_water;
-        let was_full = state.queue.len() >= high_water;
-        if let Some(bytes) = state.queue.pop() {
-            state.moved = self.shared.clock.load(Ordering::Relaxed);
-            if was_full && state.queue.len() < high_water {
-                wake(state, |state| [state.sink.take()]);
-            }
-            return Poll::Ready(Some(Ok(bytes)));
-        }
-        if state.ended {
-            return Poll::Ready(None);
-        }
-        set(&mut state.reader, cx);
-        Poll::Pending
-    }
-
-    /// Whether nothing more can be read.
-    pub(crate) fn is_at_end(&self) -> bool {
-        let state = self.outlet.lock();
-        state.generation != self.generation || (state.ended && state.queue.is_empty() && !state.cut)
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        self.shared.unregister(self.registration);
-        let mut state = self.outlet.lock();
-        if state.generation == self.generation {
-            state.leave();
-            wake(state, State::all);
-        }
-    }
-}
-
-impl From<Vec<u8>> for Text {
-    fn from(text: Vec<u8>) -> Self {
-        Self([text.into(), Bytes::new(), Bytes::new()])
-    }
-}
-
-impl Text {
-    /// The text of a frame.
-    pub(crate) fn of(frame: &Frame) -> Self {
-        match frame {
-            Frame::Single(message) if message.body().is_some_and(|body| body.len() >= COPY_LIMIT) => {
-                let (mut head, mut tail) = (Vec::with_capacity(128), Vec::with_capacity(8));
-                message.write_head(&mut head);
-                message.write_tail(&mut tail);
-                let body = message.body().map(|body| body.clone().into_bytes()).unwrap_or_default();
-                Self([head.into(), body, tail.into()])
-            }
-            frame => {
-                let mut text = Vec::with_capacity(frame.size_hint());
-                frame.write(&mut text);
-                text.into()
-            }
-        }
-    }
-
-    fn joined(&self) -> Bytes {
-        match &self.0 {
-            [text, rest, _] if rest.is_empty() => text.clone(),
-            pieces => pieces.concat().into(),
-        }
-    }
-}
-
 /// The status that goes with an error where each request stands alone.
 fn status_of(error: i64) -> StatusCode {
     match error {
@@ -505,22 +302,5 @@ fn status_of(error: i64) -> StatusCode {
         | MISSING_CAPABILITY
         | UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
-    }
-}
-
-/// Wakes whom `whom` gives, after the lock is given back.
-fn wake<const N: usize>(
-    mut state: MutexGuard<'_, State>,
-    whom: impl FnOnce(&mut State) -> [Option<Waker>; N],
-) {
-    let wakers = whom(&mut state);
-    drop(state);
-    wakers.into_iter().flatten().for_each(Waker::wake);
-}
-
-fn set(slot: &mut Option<Waker>, cx: &Context<'_>) {
-    match slot {
-        Some(waker) => waker.clone_from(cx.waker()),
-        None => *slot = Some(cx.waker().clone()),
     }
 }

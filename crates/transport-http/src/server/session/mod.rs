@@ -1,17 +1,20 @@
 //! One session: what its client has sent and the link has not taken, and which response each request is answered on.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard};
+mod state;
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
-use agentwire_jsonrpc::{Frame, Intent, Malformed, Message, Request, RequestId};
+use agentwire_jsonrpc::{Frame, Malformed, Message, Request, RequestId};
 use agentwire_transport::Packet;
 
 use crate::peek;
 use crate::revision::Revision;
 use crate::server::outlet::{Outlet, Reader};
+use crate::server::session::state::{State, answers_to};
 use crate::server::shared::Shared;
-use crate::server::{AnswerForm, EventId, Principal, SessionId};
+use crate::server::visit::Served;
+use crate::server::{EventId, Principal, SessionId};
 
 /// How many GET streams whose client has left are kept, so that it can resume them.
 const LEFT_STREAMS: usize = 4;
@@ -21,33 +24,8 @@ pub(crate) struct Session {
     id: SessionId,
     principal: Option<Principal>,
     state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// What the client has sent.
-    inbox: VecDeque<Packet>,
-    /// The half of the link that waits for more.
-    stream: Option<Waker>,
-    /// The POSTs that wait for room in the inbox.
-    posts: Vec<Waker>,
-    /// The responses on which unanswered requests are answered.
-    routes: HashMap<RequestId, Arc<Outlet>>,
-    /// The streams of GETs.
-    listeners: Vec<Arc<Outlet>>,
-    /// What belongs to no request, while no GET is open, and its size.
-    unsent: VecDeque<Frame>,
-    unsent_size: usize,
-    /// The response that has too much unread, if one has.
-    full: Option<Arc<Outlet>>,
-    /// The request that opened the session, until it is answered.
-    initialize: Option<RequestId>,
-    revision: Option<Revision>,
-    streams: u64,
-    /// The tick at which the client was last heard.
-    heard: u32,
-    /// Nothing more comes from the client.
-    closed: bool,
+    /// What serves it, if it can be visited.
+    served: OnceLock<Weak<Served>>,
 }
 
 /// Why a POST is not taken.
@@ -71,7 +49,13 @@ pub(crate) enum Resumed {
 impl Session {
     pub(crate) fn new(id: SessionId, principal: Option<Principal>, initialize: RequestId, now: u32) -> Self {
         let state = State { initialize: Some(initialize), heard: now, ..State::default() };
-        Self { id, principal, state: Mutex::new(state) }
+        Self { id, principal, state: Mutex::new(state), served: OnceLock::new() }
+    }
+
+    /// Lets whoever brings a message visit what serves the session.
+    pub(crate) fn serve(&self, served: Weak<Served>) {
+        // A session is served once.
+        let _ = self.served.set(served);
     }
 
     pub(crate) fn id(&self) -> SessionId {
@@ -154,7 +138,10 @@ impl Session {
         let reader = outlet.map(|outlet| outlet.attach(shared));
         drop(state);
         if let Some(waker) = waker {
-            waker.wake();
+            match self.served.get().and_then(Weak::upgrade) {
+                Some(served) => served.visit(|| waker.wake()),
+                None => waker.wake(),
+            }
         }
         if let Some(outlet) = given_up {
             // A cancelled request is not answered, so nobody else would end its response.
@@ -292,89 +279,6 @@ impl Session {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no panic while it was held")
-    }
-}
-
-impl State {
-    fn new_post(&mut self, session: SessionId, asked: usize, form: AnswerForm) -> Arc<Outlet> {
-        self.streams += 1;
-        let primes = self.revision.is_some_and(Revision::primes_streams);
-        Arc::new(Outlet::post(self.streams, session, form, asked, primes))
-    }
-
-    /// Where a frame belongs, if it belongs to requests, and how many of them it answers.
-    fn route(&mut self, frame: &Frame, related: Option<&RequestId>) -> (Option<Arc<Outlet>>, usize) {
-        match frame {
-            Frame::Single(Message::Response(response)) => (self.routes.remove(&response.id), 1),
-            Frame::Single(_) => (self.related(related), 0),
-            Frame::Malformed(malformed) => (answers_to(malformed).and_then(|id| self.routes.remove(id)), 1),
-            Frame::Batch(messages) => {
-                let mut answered = messages.iter().filter_map(|message| match message {
-                    Ok(Message::Response(response)) => self.routes.remove(&response.id),
-                    Ok(_) => None,
-                    Err(malformed) => answers_to(malformed).and_then(|id| self.routes.remove(id)),
-                });
-                let outlet = answered.next();
-                let answers = answered.count() + usize::from(outlet.is_some());
-                (outlet.or_else(|| self.related(related)), answers)
-            }
-        }
-    }
-
-    fn related(&self, related: Option<&RequestId>) -> Option<Arc<Outlet>> {
-        related.and_then(|id| self.routes.get(id)).cloned()
-    }
-
-    /// Notes what the answer to `initialize` says. Says whether it is a refusal.
-    fn settle(&mut self, frame: &Frame) -> bool {
-        let Some(initialize) = &self.initialize else {
-            return false;
-        };
-        let Frame::Single(Message::Response(response)) = frame else {
-            return false;
-        };
-        if response.id != *initialize {
-            return false;
-        }
-        self.initialize = None;
-        self.revision = response.outcome.as_ref().ok().and_then(peek::agreed);
-        response.outcome.is_err()
-    }
-
-    /// The oldest stream that somebody reads.
-    fn listener(&self) -> Option<Arc<Outlet>> {
-        self.listeners.iter().find(|listener| listener.is_attached()).cloned()
-    }
-
-    /// Keeps what cannot be sent yet; the oldest goes when it is too much.
-    fn keep(&mut self, frame: Frame, limit: usize) {
-        if self.closed {
-            return;
-        }
-        self.unsent_size += frame.size_hint();
-        self.unsent.push_back(frame);
-        while self.unsent_size > limit {
-            match self.unsent.pop_front() {
-                Some(oldest) => self.unsent_size -= oldest.size_hint(),
-                None => break,
-            }
-        }
-    }
-
-    /// Sends what was kept.
-    fn flush(&mut self, listener: &Outlet, shared: &Shared) {
-        self.unsent_size = 0;
-        for frame in std::mem::take(&mut self.unsent) {
-            listener.put(&frame, 0, shared);
-        }
-    }
-}
-
-/// The id of the request that is answered by what is written for malformed text.
-fn answers_to(malformed: &Malformed) -> Option<&RequestId> {
-    match &malformed.intent {
-        Intent::Request(id) => Some(id).filter(|id| !id.is_null()),
-        _ => None,
     }
 }
 

@@ -1,11 +1,40 @@
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
-use hyper::rt::Executor;
+
+/// Where a future is given to be run: within another one, or wherever a function says.
+#[derive(Clone)]
+pub struct Spawner(Arc<dyn Fn(BoxFuture<'static, ()>) + Send + Sync>);
+
+impl Spawner {
+    /// Runs what it is given by means of a function, such as `|task| drop(tokio::spawn(task))`.
+    pub fn new(spawn: impl Fn(BoxFuture<'static, ()>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(spawn))
+    }
+
+    /// Runs a future, to its end or to that of what runs it.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        (self.0)(task.boxed());
+    }
+}
+
+impl fmt::Debug for Spawner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spawner").finish_non_exhaustive()
+    }
+}
+
+/// The streams of an HTTP/2 connection are futures of their own.
+#[cfg(feature = "hyper")]
+impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Spawner {
+    fn execute(&self, future: F) {
+        self.spawn(future);
+    }
+}
 
 /// Futures that run within another one.
 #[derive(Debug, Default)]
@@ -26,37 +55,16 @@ impl fmt::Debug for Coming {
     }
 }
 
-/// Where a future is given to be run.
-#[derive(Clone)]
-pub(crate) struct Spawn(Arc<dyn Fn(BoxFuture<'static, ()>) + Send + Sync>);
-
-impl Spawn {
-    pub(crate) fn new(spawn: impl Fn(BoxFuture<'static, ()>) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(spawn))
-    }
-
-    pub(crate) fn spawn(&self, task: BoxFuture<'static, ()>) {
-        (self.0)(task);
-    }
-}
-
-/// The streams of an HTTP/2 connection are futures of their own.
-impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Spawn {
-    fn execute(&self, future: F) {
-        self.spawn(future.boxed());
-    }
-}
-
 impl Tasks {
     /// Where futures are given to be run here.
-    pub(crate) fn spawner(&self) -> Spawn {
+    pub(crate) fn spawner(&self) -> Spawner {
         // Weak, because what runs here may hold one.
         let coming = Arc::downgrade(&self.coming);
-        Spawn::new(move |task| {
+        Spawner::new(move |task| {
             let Some(coming) = coming.upgrade() else {
                 return;
             };
-            let mut coming = coming.lock().expect("no panic while it was held");
+            let mut coming = lock(&coming);
             coming.tasks.push(task);
             let waker = coming.waker.take();
             drop(coming);
@@ -66,24 +74,29 @@ impl Tasks {
         })
     }
 
-    /// Lets everything go on that can.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) {
+    /// Lets everything go on that can. Ready while there is nothing.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             self.running.extend(self.coming(cx));
             match self.running.poll_next_unpin(cx) {
                 Poll::Ready(Some(())) => {}
                 // It may have given us another while it was polled; then the waker has been used.
-                Poll::Ready(None) | Poll::Pending => return,
+                Poll::Ready(None) => return Poll::Ready(()),
+                Poll::Pending => return Poll::Pending,
             }
         }
     }
 
     fn coming(&self, cx: &Context<'_>) -> Vec<BoxFuture<'static, ()>> {
-        let mut coming = self.coming.lock().expect("no panic while it was held");
+        let mut coming = lock(&self.coming);
         match &mut coming.waker {
             Some(waker) => waker.clone_from(cx.waker()),
             waker => *waker = Some(cx.waker().clone()),
         }
         std::mem::take(&mut coming.tasks)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no panic while it was held")
 }

@@ -1,0 +1,69 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt};
+use http::uri::Scheme;
+use http::{Request, Response, Uri};
+use http_body_util::{BodyDataStream, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use crate::client::{Body, BoxError};
+
+/// How long a connection is kept that nobody uses: as long as `reqwest` keeps one.
+const KEPT: Duration = Duration::from_secs(90);
+
+/// HTTP/1.1 without TLS and through no proxy, which is how most servers on one's own machine are reached. It is
+/// what lies beneath `reqwest`: to go there directly takes three fifths of the time.
+#[derive(Clone, Debug)]
+pub(crate) struct Plain {
+    client: Client<HttpConnector, Full<Bytes>>,
+    proxies: Arc<Matcher>,
+}
+
+impl Plain {
+    pub(crate) fn new(connect_timeout: Duration) -> Self {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(connect_timeout));
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(KEPT)
+            .build(connector);
+        Self { client, proxies: Arc::new(Matcher::from_system()) }
+    }
+
+    /// Whether it can send to this place: one that is not behind TLS, a proxy or a password in the URL.
+    pub(crate) fn reaches(&self, url: &Uri) -> bool {
+        url.scheme() == Some(&Scheme::HTTP)
+            && url.authority().is_some_and(|authority| !authority.as_str().contains('@'))
+            && self.proxies.intercept(url).is_none()
+    }
+
+    pub(crate) async fn send(self, request: Request<Bytes>) -> Result<Response<Body>, BoxError> {
+        let response = self.client.request(request.map(Full::new)).await?;
+        Ok(response.map(|body| BodyDataStream::new(body).map_err(BoxError::from).boxed()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_plain_goes_directly() {
+        let reaches = |proxies: Matcher, url: &str| {
+            let plain = Plain { proxies: Arc::new(proxies), ..Plain::new(KEPT) };
+            plain.reaches(&url.parse().unwrap())
+        };
+        let none = || Matcher::builder().build();
+        assert!(reaches(none(), "http://127.0.0.1:8080/mcp") && reaches(none(), "http://[::1]/"));
+        assert!(!reaches(none(), "https://127.0.0.1/") && !reaches(none(), "http://user:secret@127.0.0.1/"));
+        let proxied = || Matcher::builder().http("http://proxy:1").no("localhost,10.0.0.0/8").build();
+        assert!(!reaches(proxied(), "http://127.0.0.1/"), "nothing is exempt by itself");
+        assert!(reaches(proxied(), "http://localhost/") && reaches(proxied(), "http://10.1.2.3/"));
+    }
+}

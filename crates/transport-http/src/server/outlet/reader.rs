@@ -1,0 +1,119 @@
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::StatusCode;
+
+use crate::server::body::Stalled;
+use crate::server::outlet::Outlet;
+use crate::server::outlet::state::{Phase, State, set, wake};
+use crate::server::shared::Shared;
+use crate::server::text::Text;
+
+/// What a reader finds.
+pub(crate) enum Decision {
+    /// One JSON text.
+    Whole(StatusCode, Text),
+    /// A stream of events, to be read from now on.
+    Events,
+    /// No answer will come.
+    Nothing,
+}
+
+/// The one who reads an outlet. Dropping it is how a client leaves.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    outlet: Arc<Outlet>,
+    shared: Arc<Shared>,
+    generation: u32,
+    /// Where it stands among all readers, once time matters to it.
+    registration: Option<usize>,
+}
+
+impl Reader {
+    pub(super) fn new(outlet: &Arc<Outlet>, shared: &Arc<Shared>, generation: u32) -> Self {
+        Self { outlet: outlet.clone(), shared: shared.clone(), generation, registration: None }
+    }
+
+    /// Lets time matter from now on: silence is filled, and a client that does not read is not waited for. What
+    /// is answered at once needs none of it.
+    pub(crate) fn register(&mut self) {
+        if self.registration.is_none() {
+            self.registration = Some(self.shared.register(&self.outlet));
+        }
+    }
+
+    /// What form the response has. With `now` it becomes a stream if nothing has been said.
+    pub(crate) fn poll_decision(&mut self, cx: &Context<'_>, now: bool) -> Poll<Decision> {
+        let decision = self.decide(cx, now);
+        if decision.is_pending() {
+            self.register();
+        }
+        decision
+    }
+
+    fn decide(&self, cx: &Context<'_>, now: bool) -> Poll<Decision> {
+        let mut state = self.outlet.lock();
+        if state.cut || state.generation != self.generation {
+            return Poll::Ready(Decision::Nothing);
+        }
+        let ended = state.ended;
+        match &mut state.phase {
+            Phase::Whole(status, text) => Poll::Ready(Decision::Whole(*status, std::mem::take(text))),
+            Phase::Events => Poll::Ready(Decision::Events),
+            Phase::Undecided if ended => Poll::Ready(Decision::Nothing),
+            Phase::Undecided if now => {
+                self.outlet.open(&mut state, &self.shared);
+                Poll::Ready(Decision::Events)
+            }
+            Phase::Undecided => {
+                set(&mut state.reader, cx);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Takes what waits of a stream.
+    pub(crate) fn poll_read(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Bytes, Stalled>>> {
+        let mut state = self.outlet.lock();
+        if state.generation != self.generation {
+            return Poll::Ready(None);
+        }
+        if state.cut {
+            return Poll::Ready(Some(Err(Stalled(self.shared.config.stall))));
+        }
+        let high_water = self.shared.config.high_water;
+        let was_full = state.queue.len() >= high_water;
+        if let Some(bytes) = state.queue.pop() {
+            state.moved = self.shared.now();
+            if was_full && state.queue.len() < high_water {
+                wake(state, |state| [state.sink.take()]);
+            }
+            return Poll::Ready(Some(Ok(bytes)));
+        }
+        if state.ended {
+            return Poll::Ready(None);
+        }
+        set(&mut state.reader, cx);
+        Poll::Pending
+    }
+
+    /// Whether nothing more can be read.
+    pub(crate) fn is_at_end(&self) -> bool {
+        let state = self.outlet.lock();
+        state.generation != self.generation || (state.ended && state.queue.is_empty() && !state.cut)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if let Some(registration) = self.registration {
+            self.shared.unregister(registration);
+        }
+        let mut state = self.outlet.lock();
+        if state.generation == self.generation {
+            state.leave();
+            wake(state, State::all);
+        }
+    }
+}

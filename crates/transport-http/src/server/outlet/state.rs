@@ -1,0 +1,120 @@
+use std::fmt;
+use std::sync::MutexGuard;
+use std::task::{Context, Waker};
+
+use http::StatusCode;
+
+use crate::server::queue::Queue;
+use crate::server::shared::Shared;
+use crate::server::text::Text;
+
+/// Where an outlet stands.
+pub(super) struct State {
+    pub(super) phase: Phase,
+    pub(super) queue: Queue,
+    /// How many answers are still to come. The stream of a GET has none, and ends when it is told to.
+    pub(super) owed: usize,
+    /// Nothing more will be put in.
+    pub(super) ended: bool,
+    /// The link should come to an end.
+    pub(super) hurried: bool,
+    pub(super) cut: bool,
+    pub(super) attached: bool,
+    /// Counts the readers, of whom the last one reads.
+    pub(super) generation: u32,
+    /// The place of the last event.
+    pub(super) place: u64,
+    /// Whether the stream begins with an event without data.
+    pub(super) primes: bool,
+    /// The tick at which the reader last took something, or came.
+    pub(super) moved: u32,
+    /// The tick at which the reader came.
+    pub(super) opened: u32,
+    pub(super) reader: Option<Waker>,
+    /// The half of a link that waits for room.
+    pub(super) sink: Option<Waker>,
+    /// The half of a link that waits for the reader to leave.
+    pub(super) stream: Option<Waker>,
+}
+
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// Nothing has been said, so it can still become JSON.
+    Undecided,
+    /// One JSON text, to be taken by the reader.
+    Whole(StatusCode, Text),
+    /// A stream of events.
+    Events,
+}
+
+impl State {
+    pub(super) fn new(phase: Phase, owed: usize, primes: bool) -> Self {
+        Self {
+            phase,
+            queue: Queue::default(),
+            owed,
+            ended: false,
+            hurried: false,
+            cut: false,
+            attached: false,
+            generation: 0,
+            place: 0,
+            primes,
+            moved: 0,
+            opened: 0,
+            reader: None,
+            sink: None,
+            stream: None,
+        }
+    }
+
+    /// A reader comes. Gives the one before it, which finds out.
+    pub(super) fn come(&mut self, shared: &Shared) -> Option<Waker> {
+        self.attached = true;
+        self.cut = false;
+        self.generation += 1;
+        self.moved = shared.now();
+        self.opened = self.moved;
+        self.reader.take()
+    }
+
+    /// Everybody who waits.
+    pub(super) fn all(&mut self) -> [Option<Waker>; 3] {
+        [self.reader.take(), self.sink.take(), self.stream.take()]
+    }
+
+    /// The reader leaves, and what waited for it goes.
+    pub(super) fn leave(&mut self) {
+        self.attached = false;
+        self.queue.clear();
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State")
+            .field("phase", &self.phase)
+            .field("unread", &self.queue.len())
+            .field("owed", &self.owed)
+            .field("ended", &self.ended)
+            .field("attached", &self.attached)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Wakes whom `whom` gives, after the lock is given back.
+pub(super) fn wake<const N: usize>(
+    mut state: MutexGuard<'_, State>,
+    whom: impl FnOnce(&mut State) -> [Option<Waker>; N],
+) {
+    let wakers = whom(&mut state);
+    drop(state);
+    wakers.into_iter().flatten().for_each(Waker::wake);
+}
+
+pub(super) fn set(slot: &mut Option<Waker>, cx: &Context<'_>) {
+    match slot {
+        Some(waker) => waker.clone_from(cx.waker()),
+        None => *slot = Some(cx.waker().clone()),
+    }
+}

@@ -1,0 +1,96 @@
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::task::{Context, Poll, Waker};
+
+use futures::future::{AbortHandle, Abortable};
+use slab::Slab;
+
+use crate::server::Spawner;
+
+/// Knows the futures that run elsewhere, so that their end can be waited for, or brought about.
+#[derive(Debug, Default)]
+pub(crate) struct Elsewhere(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    running: Slab<AbortHandle>,
+    /// Nothing more is run.
+    closed: bool,
+    waker: Option<Waker>,
+}
+
+impl Elsewhere {
+    /// Gives what it is given to another spawner.
+    pub(crate) fn spawner(&self, spawner: Spawner) -> Spawner {
+        let known = Arc::downgrade(&self.0);
+        Spawner::new(move |task| {
+            let Some(known) = known.upgrade() else {
+                return;
+            };
+            let (handle, registration) = AbortHandle::new_pair();
+            let mut state = lock(&known);
+            if state.closed {
+                return;
+            }
+            let place = Place { known: Arc::downgrade(&known), number: state.running.insert(handle) };
+            drop(state);
+            let task = Abortable::new(task, registration);
+            spawner.spawn(async move {
+                // Held until the task has been dropped, however that comes about.
+                let place = place;
+                let _ = task.await;
+                drop(place);
+            });
+        })
+    }
+
+    /// Ready when nothing runs.
+    pub(crate) fn poll_idle(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut known = lock(&self.0);
+        if known.running.is_empty() {
+            return Poll::Ready(());
+        }
+        known.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+/// Whoever waits no longer, stops what runs.
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        let mut known = lock(&self.0);
+        known.closed = true;
+        let handles: Vec<_> = known.running.iter().map(|(_, handle)| handle.clone()).collect();
+        drop(known);
+        handles.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// The place of a future among those that run.
+struct Place {
+    known: Weak<Mutex<Known>>,
+    number: usize,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Some(known) = self.known.upgrade() else {
+            return;
+        };
+        let mut known = lock(&known);
+        known.running.try_remove(self.number);
+        if !known.running.is_empty() {
+            return;
+        }
+        // What a crowd took is given back when it has gone.
+        known.running.shrink_to_fit();
+        let waker = known.waker.take();
+        drop(known);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+    known.lock().expect("no panic while it was held")
+}

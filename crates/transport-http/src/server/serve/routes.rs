@@ -1,0 +1,96 @@
+use std::fmt;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::{self, BoxFuture};
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+
+use crate::server::refusal::Refusal;
+use crate::server::{Body, Endpoint, Spawner};
+
+/// What can be served at a path: an [`Endpoint`], or something of your own beside it.
+pub trait Mount: Send + Sync + 'static {
+    /// Answers a request, whatever its method is. Dropping the future, or the body of the response, is how the
+    /// client leaves.
+    fn answer(&self, request: Request<Incoming>) -> BoxFuture<'static, Response<Body>>;
+
+    /// What it does beside its answers, such as keeping time. It is called once, before the first request, and the
+    /// future is polled for as long as the mount is served; after [`shut`](Mount::shut) its end is waited for. What
+    /// can run elsewhere may be given to `spawner`, and is waited for as well.
+    fn run(&self, spawner: Spawner) -> BoxFuture<'static, ()> {
+        drop(spawner);
+        future::ready(()).boxed()
+    }
+
+    /// Takes nothing new, and brings what there is to its end. Called when the server is told to stop.
+    fn shut(&self);
+}
+
+impl Mount for Endpoint {
+    fn answer(&self, request: Request<Incoming>) -> BoxFuture<'static, Response<Body>> {
+        self.answer(request).map(|response| response.unwrap_or_else(|never| match never {})).boxed()
+    }
+
+    fn run(&self, spawner: Spawner) -> BoxFuture<'static, ()> {
+        self.run_with(spawner).boxed()
+    }
+
+    fn shut(&self) {
+        self.shut();
+    }
+}
+
+/// What is served at which path. An [`Endpoint`] alone becomes the one at `/mcp`.
+///
+/// ```
+/// use agentwire_transport_http::server::{Config, Routes, endpoint};
+///
+/// let (one, one_links) = endpoint(Config::new());
+/// let (other, other_links) = endpoint(Config::new());
+/// let routes = Routes::new().at("/one/mcp", one).at("/other/mcp", other);
+/// ```
+#[derive(Clone, Default)]
+pub struct Routes(Vec<(Arc<str>, Arc<dyn Mount>)>);
+
+impl Routes {
+    /// Nothing: every path gets 404.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds what answers at a path, which must be the whole path of a request. The first of two at the same path is
+    /// used.
+    #[must_use]
+    pub fn at(mut self, path: impl Into<Arc<str>>, mount: impl Mount) -> Self {
+        self.0.push((path.into(), Arc::new(mount)));
+        self
+    }
+
+    pub(crate) fn answer(&self, request: Request<Incoming>) -> BoxFuture<'static, Response<Body>> {
+        let path = request.uri().path();
+        match self.0.iter().find(|(known, _)| **known == *path) {
+            Some((_, mount)) => mount.answer(request),
+            None => {
+                let refusal = Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path");
+                future::ready(refusal.into_response()).boxed()
+            }
+        }
+    }
+
+    pub(crate) fn mounts(&self) -> impl Iterator<Item = &dyn Mount> {
+        self.0.iter().map(|(_, mount)| &**mount)
+    }
+}
+
+impl From<Endpoint> for Routes {
+    fn from(endpoint: Endpoint) -> Self {
+        Self::new().at("/mcp", endpoint)
+    }
+}
+
+impl fmt::Debug for Routes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(path, _)| path)).finish()
+    }
+}

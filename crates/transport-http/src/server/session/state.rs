@@ -1,0 +1,127 @@
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::task::Waker;
+
+use agentwire_jsonrpc::{Frame, Intent, Malformed, Message, RequestId};
+use agentwire_transport::Packet;
+
+use crate::peek;
+use crate::revision::Revision;
+use crate::server::outlet::Outlet;
+use crate::server::shared::Shared;
+use crate::server::{AnswerForm, SessionId};
+
+/// What waits in a session, and for what.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// What the client has sent.
+    pub(super) inbox: VecDeque<Packet>,
+    /// The half of the link that waits for more.
+    pub(super) stream: Option<Waker>,
+    /// The POSTs that wait for room in the inbox.
+    pub(super) posts: Vec<Waker>,
+    /// The responses on which unanswered requests are answered.
+    pub(super) routes: HashMap<RequestId, Arc<Outlet>>,
+    /// The streams of GETs.
+    pub(super) listeners: Vec<Arc<Outlet>>,
+    /// What belongs to no request, while no GET is open, and its size.
+    pub(super) unsent: VecDeque<Frame>,
+    pub(super) unsent_size: usize,
+    /// The response that has too much unread, if one has.
+    pub(super) full: Option<Arc<Outlet>>,
+    /// The request that opened the session, until it is answered.
+    pub(super) initialize: Option<RequestId>,
+    pub(super) revision: Option<Revision>,
+    pub(super) streams: u64,
+    /// The tick at which the client was last heard.
+    pub(super) heard: u32,
+    /// Nothing more comes from the client.
+    pub(super) closed: bool,
+}
+
+impl State {
+    pub(super) fn new_post(&mut self, session: SessionId, asked: usize, form: AnswerForm) -> Arc<Outlet> {
+        self.streams += 1;
+        let primes = self.revision.is_some_and(Revision::primes_streams);
+        Arc::new(Outlet::post(self.streams, session, form, asked, primes))
+    }
+
+    /// Where a frame belongs, if it belongs to requests, and how many of them it answers.
+    pub(super) fn route(
+        &mut self,
+        frame: &Frame,
+        related: Option<&RequestId>,
+    ) -> (Option<Arc<Outlet>>, usize) {
+        match frame {
+            Frame::Single(Message::Response(response)) => (self.routes.remove(&response.id), 1),
+            Frame::Single(_) => (self.related(related), 0),
+            Frame::Malformed(malformed) => (answers_to(malformed).and_then(|id| self.routes.remove(id)), 1),
+            Frame::Batch(messages) => {
+                let mut answered = messages.iter().filter_map(|message| match message {
+                    Ok(Message::Response(response)) => self.routes.remove(&response.id),
+                    Ok(_) => None,
+                    Err(malformed) => answers_to(malformed).and_then(|id| self.routes.remove(id)),
+                });
+                let outlet = answered.next();
+                let answers = answered.count() + usize::from(outlet.is_some());
+                (outlet.or_else(|| self.related(related)), answers)
+            }
+        }
+    }
+
+    fn related(&self, related: Option<&RequestId>) -> Option<Arc<Outlet>> {
+        related.and_then(|id| self.routes.get(id)).cloned()
+    }
+
+    /// Notes what the answer to `initialize` says. Says whether it is a refusal.
+    pub(super) fn settle(&mut self, frame: &Frame) -> bool {
+        let Some(initialize) = &self.initialize else {
+            return false;
+        };
+        let Frame::Single(Message::Response(response)) = frame else {
+            return false;
+        };
+        if response.id != *initialize {
+            return false;
+        }
+        self.initialize = None;
+        self.revision = response.outcome.as_ref().ok().and_then(peek::agreed);
+        response.outcome.is_err()
+    }
+
+    /// The oldest stream that somebody reads.
+    pub(super) fn listener(&self) -> Option<Arc<Outlet>> {
+        self.listeners.iter().find(|listener| listener.is_attached()).cloned()
+    }
+
+    /// Keeps what cannot be sent yet; the oldest goes when it is too much.
+    pub(super) fn keep(&mut self, frame: Frame, limit: usize) {
+        if self.closed {
+            return;
+        }
+        self.unsent_size += frame.size_hint();
+        self.unsent.push_back(frame);
+        while self.unsent_size > limit {
+            match self.unsent.pop_front() {
+                Some(oldest) => self.unsent_size -= oldest.size_hint(),
+                None => break,
+            }
+        }
+    }
+
+    /// Sends what was kept.
+    pub(super) fn flush(&mut self, listener: &Outlet, shared: &Shared) {
+        self.unsent_size = 0;
+        for frame in std::mem::take(&mut self.unsent) {
+            listener.put(&frame, 0, shared);
+        }
+    }
+}
+
+/// The id of the request that is answered by what is written for malformed text.
+pub(super) fn answers_to(malformed: &Malformed) -> Option<&RequestId> {
+    match &malformed.intent {
+        Intent::Request(id) => Some(id).filter(|id| !id.is_null()),
+        _ => None,
+    }
+}

@@ -1,0 +1,47 @@
+use agentwire_jsonrpc::Frame;
+use bytes::Bytes;
+
+use crate::server::queue::COPY_LIMIT;
+
+/// A JSON text, of which a large part is not copied.
+#[derive(Debug, Default)]
+pub(crate) struct Text(pub(crate) [Bytes; 3]);
+
+impl From<Vec<u8>> for Text {
+    fn from(text: Vec<u8>) -> Self {
+        Bytes::from(text).into()
+    }
+}
+
+impl From<Bytes> for Text {
+    fn from(text: Bytes) -> Self {
+        Self([text, Bytes::new(), Bytes::new()])
+    }
+}
+
+impl Text {
+    /// The text of a frame.
+    pub(crate) fn of(frame: &Frame) -> Self {
+        match frame {
+            Frame::Single(message) if message.body().is_some_and(|body| body.len() >= COPY_LIMIT) => {
+                let (mut head, mut tail) = (Vec::with_capacity(128), Vec::with_capacity(8));
+                message.write_head(&mut head);
+                message.write_tail(&mut tail);
+                let body = message.body().map(|body| body.clone().into_bytes()).unwrap_or_default();
+                Self([head.into(), body, tail.into()])
+            }
+            frame => {
+                let mut text = Vec::with_capacity(frame.size_hint());
+                frame.write(&mut text);
+                text.into()
+            }
+        }
+    }
+
+    pub(crate) fn joined(&self) -> Bytes {
+        match &self.0 {
+            [text, rest, _] if rest.is_empty() => text.clone(),
+            pieces => pieces.concat().into(),
+        }
+    }
+}

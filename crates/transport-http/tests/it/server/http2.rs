@@ -1,0 +1,158 @@
+//! HTTP/2, by a client of hyper: many requests on one connection, each with a stream that can be closed alone.
+
+use agentwire_transport_http::server::Config;
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+
+use super::raw::{PATIENCE, parse_events};
+use super::script::{Heard, Server, initialize, request};
+use super::stateless::{VERSION, modern};
+
+type Connection = SendRequest<Full<Bytes>>;
+
+async fn connect(server: &Server) -> Connection {
+    let stream = TcpStream::connect(("127.0.0.1", server.port)).await.unwrap();
+    let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
+fn send(
+    connection: &mut Connection,
+    method: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> impl Future<Output = Response<Incoming>> + use<> {
+    let mut request = Request::builder().method(method).uri("http://localhost/mcp");
+    request = request.header("content-type", "application/json");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let request = request.body(Full::from(body.to_owned())).unwrap();
+    let response = connection.send_request(request);
+    async { tokio::time::timeout(PATIENCE, response).await.expect("a response in time").unwrap() }
+}
+
+/// The rest of a body.
+async fn text(body: Incoming) -> String {
+    let body = tokio::time::timeout(PATIENCE, body.collect()).await.expect("the body ends").unwrap();
+    String::from_utf8(body.to_bytes().to_vec()).unwrap()
+}
+
+/// What is said next. None at the end, which an empty frame may be.
+async fn piece(body: &mut Incoming) -> Option<String> {
+    let frame = tokio::time::timeout(PATIENCE, body.frame()).await.expect("something is said")?;
+    let text = String::from_utf8(frame.unwrap().into_data().unwrap().to_vec()).unwrap();
+    Some(text).filter(|text| !text.is_empty())
+}
+
+#[tokio::test]
+async fn requests_share_a_connection_and_are_answered_as_json_or_as_events() {
+    let server = Server::inline(Config::new()).await;
+    let mut connection = connect(&server).await;
+    let calls: Vec<_> = (0..50)
+        .map(|id| {
+            let method = if id % 2 == 0 { "echo" } else { "count" };
+            let body = modern(id, method, json!({"n": id}));
+            (method, send(&mut connection, "POST", &[VERSION, ("mcp-method", method)], &body))
+        })
+        .collect();
+    for (id, (method, call)) in calls.into_iter().enumerate().rev() {
+        let response = call.await;
+        assert_eq!(response.status(), StatusCode::OK);
+        let events = response.headers()["content-type"] == "text/event-stream";
+        let body = text(response.into_body()).await;
+        if method == "echo" {
+            assert_eq!(
+                (events, serde_json::from_str::<Value>(&body).unwrap()["result"]["n"].as_u64()),
+                (false, Some(id as u64))
+            );
+        } else {
+            assert_eq!((events, parse_events(&body).len()), (true, id + 1));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_has_its_streams() {
+    let server = Server::inline(Config::new()).await;
+    let mut connection = connect(&server).await;
+    let response = send(&mut connection, "POST", &[], &initialize("2025-11-25")).await;
+    let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    assert!(text(response.into_body()).await.contains("2025-11-25"));
+    let headers = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
+
+    let mut listening = send(&mut connection, "GET", &headers, "").await.into_body();
+    assert!(piece(&mut listening).await.unwrap().contains("\nid: 2-0\n"), "primed");
+    let call = send(&mut connection, "POST", &headers, &request(1, "announce", json!({"at": 7}))).await;
+    assert_eq!(parse_events(&text(call.into_body()).await).last().unwrap().json()["result"], "announced");
+    let announced = parse_events(&piece(&mut listening).await.unwrap()).pop().unwrap().json();
+    assert_eq!((&announced["method"], &announced["params"]["at"]), (&json!("changed"), &json!(7)));
+
+    let response = send(&mut connection, "DELETE", &headers, "").await;
+    assert_eq!(response.status(), StatusCode::NO_CONTENT);
+    assert_eq!(piece(&mut listening).await, None);
+    assert_eq!(send(&mut connection, "GET", &headers, "").await.status(), StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn closing_a_stream_is_leaving_and_the_connection_goes_on() {
+    let mut server = Server::start(Config::new()).await;
+    let mut connection = connect(&server).await;
+    // Before anything was said.
+    let waiting =
+        send(&mut connection, "POST", &[VERSION, ("mcp-method", "wait")], &modern("a", "wait", json!({})));
+    server.hears(&Heard::Message("wait".to_owned())).await;
+    drop(waiting);
+    server.hears(&Heard::Abandon("a".into())).await;
+    // After something was.
+    let asking =
+        send(&mut connection, "POST", &[VERSION, ("mcp-method", "ask")], &modern("b", "ask", json!({})));
+    let mut body = asking.await.into_body();
+    assert!(piece(&mut body).await.unwrap().contains("roots/list"));
+    drop(body);
+    server.hears(&Heard::Abandon("b".into())).await;
+    let echo =
+        send(&mut connection, "POST", &[VERSION, ("mcp-method", "echo")], &modern(1, "echo", json!({})));
+    assert_eq!(echo.await.status(), StatusCode::OK);
+}
+
+/// A stream that nobody reads fills its own window, and nothing else.
+#[tokio::test]
+async fn an_unread_stream_holds_up_no_other() {
+    let mut server = Server::inline(Config::new()).await;
+    let mut connection = connect(&server).await;
+    let body = modern(1, "flood", json!({"n": 20_000}));
+    let unread = send(&mut connection, "POST", &[VERSION, ("mcp-method", "flood")], &body).await;
+    server.hears(&Heard::Sent(50)).await;
+    for id in 0..20 {
+        let echo =
+            send(&mut connection, "POST", &[VERSION, ("mcp-method", "echo")], &modern(id, "echo", json!({})));
+        assert_eq!(echo.await.status(), StatusCode::OK);
+    }
+    let mut sent = 0;
+    while let Ok(heard) = server.heard.try_recv() {
+        if let Heard::Sent(at) = heard {
+            sent = at;
+        }
+    }
+    assert!(sent < 10_000, "{sent} messages were taken, and nobody read them");
+    drop(unread);
+    server.hears(&Heard::Ended).await;
+}
+
+#[tokio::test]
+async fn foreign_authorities_are_refused() {
+    let server = Server::inline(Config::new()).await;
+    let mut connection = connect(&server).await;
+    let body = Full::from(initialize("2025-11-25"));
+    let request = Request::post("http://localhost.evil/mcp").header("content-type", "application/json");
+    let response = connection.send_request(request.body(body).unwrap()).await.unwrap();
+    assert_eq!(response.status(), StatusCode::FORBIDDEN);
+}

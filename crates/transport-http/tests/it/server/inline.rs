@@ -1,0 +1,252 @@
+//! An endpoint that serves its clients itself: what differs from giving out links.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use agentwire_transport_http::server::{Config, Endpoint, Link, LinkKind, Routes, Spawner, serve};
+use futures::FutureExt;
+use futures::channel::{mpsc, oneshot};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use super::raw::{Events, Raw};
+use super::script::{Heard, Server, initialize, notification, request, serve_link};
+use super::stateless::{VERSION, modern};
+use super::time::{call, piece};
+
+fn headers(method: &str) -> [(&str, &str); 2] {
+    [VERSION, ("Mcp-Method", method)]
+}
+
+#[tokio::test]
+async fn a_request_is_served_within_its_response() {
+    let mut server = Server::inline(Config::new()).await;
+    let mut raw = server.raw().await;
+    for id in 0..3 {
+        let (head, body) = raw.exchange("POST", &headers("echo"), &modern(id, "echo", json!({}))).await;
+        assert_eq!((head.status, head.header("content-type")), (200, Some("application/json")));
+        assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["id"], id);
+        server.hears(&Heard::Ended).await;
+    }
+    // More than fits into the stream at once, so that the one who says it waits for the one who reads.
+    raw.send("POST", &headers("count"), &modern(3, "count", json!({"n": 5000}))).await;
+    assert_eq!(raw.head().await.header("content-type"), Some("text/event-stream"));
+    let mut events = Events::new(raw);
+    for at in 1..=5000 {
+        assert_eq!(events.next().await.unwrap().json()["params"]["at"], at);
+    }
+    assert_eq!(events.next().await.unwrap().json()["result"], "counted");
+    assert_eq!(events.next().await, None);
+    let (status, _) = server.exchange("POST", &headers("x"), &notification("x")).await;
+    assert_eq!(status, 202);
+    server.hears(&Heard::Message("x".to_owned())).await;
+}
+
+#[tokio::test]
+async fn leaving_drops_what_serves() {
+    let mut server = Server::inline(Config::new()).await;
+    // Before anything was said, and after.
+    for method in ["wait", "ask"] {
+        let mut raw = server.raw().await;
+        raw.send("POST", &headers(method), &modern(1, method, json!({}))).await;
+        server.hears(&Heard::Message(method.to_owned())).await;
+        if method == "ask" {
+            assert_eq!(raw.head().await.status, 200);
+        }
+        drop(raw);
+        server.hears(&Heard::Ended).await;
+    }
+    assert_eq!(
+        server.exchange("POST", &headers("echo"), &modern(1, "echo", json!({}))).await.0,
+        200,
+        "and nothing else"
+    );
+}
+
+#[tokio::test]
+async fn a_panic_ends_only_what_panicked() {
+    let server = Server::inline(Config::new()).await;
+    let client = server.open("2025-11-25").await;
+    let (status, body) = server.exchange("POST", &headers("panic"), &modern(7, "panic", json!({}))).await;
+    let error: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &error["id"], &error["error"]["code"]), (500, &json!(7), &json!(-32603)));
+    assert_eq!(client.post(&request(1, "echo", json!({}))).await.0, 200);
+    // In a session, the session has panicked.
+    assert_eq!(client.post(&request(2, "panic", json!({}))).await.0, 500);
+    assert_eq!(client.post(&request(3, "echo", json!({}))).await.0, 404);
+    assert_eq!(server.exchange("POST", &[], &initialize("2025-11-25")).await.0, 200);
+}
+
+/// What a test hears of an endpoint without a socket.
+fn endpoint(config: Config) -> (Endpoint, mpsc::UnboundedReceiver<Heard>) {
+    let (say, heard) = mpsc::unbounded();
+    (Endpoint::serving(config, move |link| serve_link(link, say.clone())), heard)
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_passes_while_it_runs() {
+    let config = Config::new().idle(Duration::from_secs(600)).keep_alive(Duration::from_secs(10));
+    let (mut endpoint, _heard) = endpoint(config);
+    let running = tokio::spawn(endpoint.run());
+    // A long time in which nothing happens, after which the clock has to be started again.
+    for _ in 0..2 {
+        let start = tokio::time::Instant::now();
+        let slow = call(&mut endpoint, "POST", &headers("wait"), &modern(1, "wait", json!({}))).await;
+        assert_eq!(slow.headers()["content-type"], "text/event-stream");
+        let mut body = slow.into_body();
+        for _ in 0..3 {
+            assert_eq!(piece(&mut body).await.as_deref(), Some(":\n\n"));
+        }
+        let took = start.elapsed();
+        assert!((Duration::from_secs(29)..Duration::from_secs(34)).contains(&took), "{took:?}");
+        drop(body);
+        tokio::time::sleep(Duration::from_secs(5000)).await;
+    }
+
+    let response = call(&mut endpoint, "POST", &[], &initialize("2025-11-25")).await;
+    let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let headers = [("mcp-session-id", session.as_str())];
+    drop(response);
+    for (wait, status) in [(500, 202), (500, 202), (700, 404)] {
+        tokio::time::sleep(Duration::from_secs(wait)).await;
+        assert_eq!(call(&mut endpoint, "POST", &headers, &notification("x")).await.status(), status);
+    }
+    endpoint.shut();
+    running.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_clock_stands_while_there_is_nothing_to_time() {
+    let (mut endpoint, _heard) = endpoint(Config::new());
+    let polls = Arc::new(AtomicUsize::new(0));
+    let mut running = Box::pin(endpoint.run());
+    let counted = polls.clone();
+    tokio::spawn(std::future::poll_fn(move |cx| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        running.as_mut().poll(cx)
+    }));
+    // Here it goes, and then it has nothing to do any more.
+    let slow = call(&mut endpoint, "POST", &headers("wait"), &modern(1, "wait", json!({}))).await;
+    assert!(polls.load(Ordering::Relaxed) > 10);
+    drop(slow);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let before = polls.load(Ordering::Relaxed);
+    for _ in 0..100 {
+        let response = call(&mut endpoint, "POST", &headers("echo"), &modern(1, "echo", json!({}))).await;
+        assert_eq!(response.status(), 200);
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    }
+    assert_eq!(polls.load(Ordering::Relaxed), before, "woken for what was answered at once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_comes_while_the_endpoint_is_shut_is_not_waited_for() {
+    let (mut endpoint, _heard) = endpoint(Config::new());
+    let late = call(&mut endpoint, "POST", &headers("wait"), &modern(1, "wait", json!({})));
+    endpoint.shut();
+    assert_eq!(late.await.status(), 500, "it was taken, and told to end");
+    let later = call(&mut endpoint, "POST", &headers("echo"), &modern(1, "echo", json!({})));
+    assert_eq!(later.await.status(), 503);
+}
+
+#[tokio::test]
+async fn several_share_a_listener_and_a_shutdown() {
+    let (stop, stopped) = oneshot::channel::<()>();
+    let (one, heard_one) = endpoint(Config::new());
+    let (two, heard_two) = endpoint(Config::new().sessions(false));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let routes = Routes::new().at("/mcp", one).at("/two/mcp", two);
+    let server = serve(listener, routes).shutdown(stopped.map(drop)).into_future();
+    let server = Server { port, heard: heard_one, tasks: vec![tokio::spawn(server)] };
+
+    let mut session = {
+        let client = server.open("2025-11-25").await;
+        client.get().await
+    };
+    session.next().await.unwrap();
+    let mut two = Raw::connect(port).await;
+    let body = modern(1, "ask", json!({}));
+    let head = "Host: localhost\r\nContent-Type: application/json\r\nMcp-Method: ask\r\nMCP-Protocol-Version: 2026-07-28";
+    let length = body.len();
+    two.write(
+        format!("POST /two/mcp HTTP/1.1\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}").as_bytes(),
+    )
+    .await;
+    assert_eq!(two.head().await.status, 200);
+    let mut two = Events::new(two);
+    two.next().await.unwrap();
+    for path in ["/", "/mcp/", "/two", "/two/mcp2"] {
+        let mut raw = Raw::connect(port).await;
+        raw.write(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).await;
+        assert_eq!(raw.head().await.status, 404, "{path}");
+    }
+
+    stop.send(()).unwrap();
+    let ending = async {
+        assert_eq!(session.next().await, None);
+        assert_eq!(two.next().await, None);
+        for task in server.tasks {
+            task.await.unwrap();
+        }
+    };
+    let grace = Duration::from_secs(5);
+    tokio::time::timeout(grace, ending).await.expect("nobody waits until the time to finish is over");
+    drop((server.heard, heard_two));
+}
+
+/// What hangs is dropped when its time is over, wherever it runs.
+#[tokio::test]
+async fn what_does_not_end_is_dropped_after_the_grace() {
+    for elsewhere in [false, true] {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (dropped, hung) = mpsc::unbounded::<()>();
+        let endpoint = Endpoint::serving(Config::new(), move |link: Link| {
+            let dropped = dropped.clone();
+            async move {
+                let _dropped = dropped;
+                let _link = link;
+                std::future::pending::<()>().await;
+            }
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut front =
+            serve(listener, endpoint).grace(Duration::from_millis(50)).shutdown(stopped.map(drop));
+        if elsewhere {
+            front = front.spawn_with(|task| drop(tokio::spawn(task)));
+        }
+        let front = tokio::spawn(front.into_future());
+        let (mut session, mut request) = (Raw::connect(port).await, Raw::connect(port).await);
+        session.send("POST", &[], &initialize("2025-11-25")).await;
+        request.send("POST", &headers("x"), &modern(1, "x", json!({}))).await;
+        assert!(session.read().now_or_never().is_none() && request.read().now_or_never().is_none());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        stop.send(()).unwrap();
+        front.await.unwrap();
+        assert_eq!((session.read().await, request.read().await), (0, 0));
+        let all = futures::StreamExt::collect::<Vec<()>>(hung);
+        tokio::time::timeout(Duration::from_secs(5), all).await.expect("everything was dropped");
+    }
+}
+
+#[tokio::test]
+async fn sessions_run_where_the_spawner_says() {
+    let kinds = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = kinds.clone();
+    let mut endpoint = Endpoint::serving(Config::new(), move |link: Link| {
+        seen.lock().unwrap().push(matches!(link.kind(), LinkKind::Session(_)));
+        serve_link(link, mpsc::unbounded().0)
+    });
+    let spawned = Arc::new(AtomicUsize::new(0));
+    let counted = spawned.clone();
+    tokio::spawn(endpoint.run_with(Spawner::new(move |task| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        drop(tokio::spawn(task));
+    })));
+    assert_eq!(call(&mut endpoint, "POST", &[], &initialize("2025-11-25")).await.status(), 200);
+    let response = call(&mut endpoint, "POST", &headers("echo"), &modern(1, "echo", json!({}))).await;
+    assert_eq!(response.status(), 200);
+    assert_eq!((spawned.load(Ordering::Relaxed), &*kinds.lock().unwrap()), (1, &vec![true, false]));
+}

@@ -1,0 +1,65 @@
+//! The client: a transport to one server.
+//!
+//! ```no_run
+//! # #[cfg(feature = "reqwest")]
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use agentwire_transport::Packet;
+//! use agentwire_transport_sse::client::Sse;
+//! use futures::{SinkExt, StreamExt};
+//!
+//! let mut server = Sse::new("https://example.com/sse")?;
+//! server.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#)).await?;
+//! while let Some(packet) = server.next().await {
+//!     println!("{:?}", packet?);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How messages travel
+//!
+//! ```text
+//!  the first poll ──▶ GET ──▶ event `endpoint`: where messages go
+//!                      │────▶ events `message`: packets, for as long as the stream lasts
+//!  a packet ─────────▶ POST to the endpoint ──▶ 2xx; what its body says means nothing
+//!  poll_close ───────▶ the stream is closed
+//! ```
+//!
+//! No header says which revision is spoken: 2024-11-05 has none, and servers that agree on a later one over this
+//! transport do without.
+//!
+//! # When something fails
+//!
+//! | what | what comes of it |
+//! |---|---|
+//! | there is no stream, or it does not begin with a usable `endpoint` in time | the transport ends, with an [`SseError`] that says why |
+//! | the POST of a request is refused with an error of JSON-RPC under its id | a packet, as any answer |
+//! | it is refused in any other way, also 401 and 403 in any form, or fails | [`Packet::Failed`]; the transport goes on |
+//! | the POST of a notification or an answer is refused | nothing: nobody waits for it |
+//! | the stream ends, breaks off, breaks a limit | the transport ends, with an [`SseError`]; it cannot be resumed |
+//!
+//! # Invariants
+//!
+//! - Nothing is spawned here: all goes on while the sink or the stream is polled, whichever task that is. (The
+//!   connections of an [`HttpClient`] may be tasks of its own.)
+//! - Messages and headers never go to another origin than that of the URL: neither by a redirect, nor because the
+//!   `endpoint` event says so.
+//! - No message is sent twice.
+//! - Each request gets an answer or a [`Packet::Failed`], or the transport ends, or the server never answers.
+//! - A reader that is slow slows the server: not more than one message waits here to be taken.
+//!
+//! It needs tokio's timers, whatever the [`HttpClient`].
+//!
+//! [`HttpClient`]: agentwire_transport_http::client::HttpClient
+//! [`Packet::Failed`]: agentwire_transport::Packet::Failed
+
+mod config;
+mod error;
+mod requests;
+mod sse;
+mod stream;
+mod uri;
+
+pub use config::{Config, InvalidUrl};
+pub use error::{Refusal, SseError, Wait};
+pub use sse::Sse;

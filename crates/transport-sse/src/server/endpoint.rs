@@ -1,0 +1,294 @@
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use agentwire_jsonrpc::{ErrorObject, Frame, Message, Request, RequestId};
+use agentwire_transport::Packet;
+use agentwire_transport_http::server::{Body, Denied, Guard, Principal};
+use bytes::{Buf, Bytes};
+use bytestring::ByteString;
+use futures::FutureExt;
+use futures::future::{self, BoxFuture};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+use tower_service::Service;
+
+use crate::server::body::Events;
+use crate::server::refusal::Refusal;
+use crate::server::session::{Session, SessionId};
+use crate::server::shared::{Attendance, Backlog, Full, Shared};
+use crate::server::{Config, Link, Links};
+
+/// Makes an endpoint, and the stream of its clients, for whoever wants to say where each is served.
+/// [`Endpoint::serving`] is simpler.
+pub fn endpoint(config: Config) -> (Endpoint, Links) {
+    let endpoint = Endpoint::new(config, Attendance::Backlog(Mutex::new(Backlog::default())));
+    let links = Links::new(endpoint.door.shared.clone());
+    (endpoint, links)
+}
+
+/// Both endpoints of HTTP+SSE in one service: a GET opens the stream of a session, a POST brings a message to the
+/// session that its query names.
+///
+/// It is a [`tower_service::Service`] on the types of the crate `http`, so hyper, axum, tonic and whatever else
+/// speaks tower can serve it. Mount it at two paths that lie side by side, `/sse` and `/messages`
+/// ([`Config::messages`] if others); with the feature `hyper`, [`mount`](Self::mount) does. It never fails. Cloning
+/// it gives another handle of the same endpoint; when the last is dropped, the endpoint is shut.
+///
+/// Needs a tokio runtime with time.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    door: Arc<Door>,
+}
+
+/// Shuts the endpoint with the last handle.
+#[derive(Debug)]
+struct Door {
+    shared: Arc<Shared>,
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.shared.shut();
+    }
+}
+
+impl Endpoint {
+    /// An endpoint whose every client is served by what `handler` makes of its link.
+    ///
+    /// That future is part of the stream that the client reads: it goes on while the stream does, ends with it when
+    /// the client leaves, and where the client does not read, it waits. So nothing is spawned, and nothing is left
+    /// over. A panic in it ends that stream only.
+    pub fn serving<H, F>(config: Config, handler: H) -> Self
+    where
+        H: Fn(Link) -> F + Send + Sync + 'static,
+        F: Future + Send + 'static,
+    {
+        // Others share its thread, and perhaps its future.
+        let served = move |link| AssertUnwindSafe(handler(link)).catch_unwind().map(drop).boxed();
+        Self::new(config, Attendance::Inline(Box::new(served)))
+    }
+
+    fn new(config: Config, attendance: Attendance) -> Self {
+        Self { door: Arc::new(Door { shared: Arc::new(Shared::new(config, attendance)) }) }
+    }
+
+    /// Takes no more clients and no more messages, and lets what there is come to its end: each link ends, which
+    /// tells whoever serves it to finish, and with that its stream. New requests get 503.
+    pub fn shut(&self) {
+        self.door.shared.shut();
+    }
+
+    /// Adds the endpoint to what a server serves, at `/sse` and `/messages`.
+    ///
+    /// ```no_run
+    /// use agentwire_transport_http::server::{Routes, serve};
+    /// use agentwire_transport_sse::server::{Config, Endpoint};
+    /// use futures::StreamExt;
+    ///
+    /// # async fn run() -> std::io::Result<()> {
+    /// let endpoint = Endpoint::serving(Config::new(), |mut link| async move {
+    ///     while let Some(Ok(packet)) = link.next().await {
+    ///         println!("{packet:?}");
+    ///     }
+    /// });
+    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+    /// serve(listener, endpoint.mount(Routes::new())).await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "hyper")]
+    pub fn mount(
+        self,
+        routes: agentwire_transport_http::server::Routes,
+    ) -> agentwire_transport_http::server::Routes {
+        routes.at("/sse", self.clone()).at("/messages", self)
+    }
+
+    /// What [`Service::call`] does, which needs no exclusive access.
+    fn answer<B>(&self, request: http::Request<B>) -> BoxFuture<'static, Response<Body>>
+    where
+        B: http_body::Body + Send + Unpin + 'static,
+        B::Data: Into<Bytes> + Send,
+    {
+        let shared = self.door.shared.clone();
+        let (parts, body) = request.into_parts();
+        let answer = match start(&shared, &parts) {
+            Ok(Start::Stream(session)) => stream(&shared, session, parts),
+            Ok(Start::Message(session)) => return message(shared, session, body).boxed(),
+            Err(refusal) => Err(refusal),
+        };
+        future::ready(answer.unwrap_or_else(Refusal::into_response)).boxed()
+    }
+}
+
+impl<B> Service<http::Request<B>> for Endpoint
+where
+    B: http_body::Body + Send + Unpin + 'static,
+    B::Data: Into<Bytes> + Send,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        self.answer(request).map(Ok).boxed()
+    }
+}
+
+#[cfg(feature = "hyper")]
+impl agentwire_transport_http::server::Mount for Endpoint {
+    fn answer(&self, request: http::Request<hyper::body::Incoming>) -> BoxFuture<'static, Response<Body>> {
+        self.answer(request)
+    }
+
+    fn shut(&self) {
+        self.shut();
+    }
+}
+
+/// What a request is.
+enum Start {
+    Stream(Arc<Session>),
+    Message(Arc<Session>),
+}
+
+/// Looks at all of a request but its body.
+fn start(shared: &Shared, parts: &Parts) -> Result<Start, Refusal> {
+    let config = &shared.config;
+    config.guard.admit(parts)?;
+    if shared.is_closing() {
+        return Err(Refusal::closing());
+    }
+    let principal = parts.extensions.get::<Principal>();
+    match parts.method {
+        Method::GET => {
+            Guard::admit_events(&parts.headers)?;
+            let id = SessionId::random().ok_or_else(|| {
+                Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "there is no randomness for a session id")
+            })?;
+            let uri = match &config.messages {
+                Some(messages) => id.append_to(messages),
+                None => id.append_to(&beside(parts.uri.path())),
+            };
+            Ok(Start::Stream(Arc::new(Session::new(id, principal.cloned(), &uri))))
+        }
+        Method::POST => {
+            Guard::admit_json(&parts.headers, config.body_limit)?;
+            let id = parts.uri.query().and_then(SessionId::in_query).ok_or_else(|| {
+                let why = "the query names no session; a GET opens one and says where to send its messages";
+                Refusal::new(StatusCode::BAD_REQUEST, why)
+            })?;
+            let session = id.and_then(|id| shared.session(id));
+            let session = session.filter(|session| session.belongs_to(principal));
+            session.map(Start::Message).ok_or_else(Refusal::unknown_session)
+        }
+        _ => Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "the HTTP method is not allowed here")),
+    }
+}
+
+/// The path of the messages, beside that of the stream.
+fn beside(path: &str) -> String {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    format!("{folder}/messages")
+}
+
+/// Opens a session and its stream.
+fn stream(shared: &Arc<Shared>, session: Arc<Session>, parts: Parts) -> Result<Response<Body>, Refusal> {
+    let link = Link::new(shared.clone(), session.clone(), parts);
+    let served = shared.begin(&session, link).map_err(|full| match full {
+        Full::Closing => Refusal::closing(),
+        Full::TooMany(limit) => {
+            let why = format!("there are as many sessions as the limit of {limit} allows");
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why)
+        }
+    })?;
+    let mut response = Response::new(Body::new(Events::new(shared.clone(), session, served)));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// Brings a message to its session.
+async fn message<B>(shared: Arc<Shared>, session: Arc<Session>, body: B) -> Response<Body>
+where
+    B: http_body::Body + Unpin,
+    B::Data: Into<Bytes>,
+{
+    let config = &shared.config;
+    let taken = async {
+        let body = tokio::time::timeout(config.body_timeout, read(body, config.body_limit)).await;
+        let body = body.map_err(|_| {
+            let why = format!("the body took longer than the limit of {:?}", config.body_timeout);
+            Refusal::new(StatusCode::REQUEST_TIMEOUT, why)
+        })?;
+        let mut packet = Some(packet(body?)?);
+        if poll_fn(|cx| session.poll_take(cx, &mut packet, config.inbox_limit)).await {
+            Ok(())
+        } else {
+            Err(Refusal::unknown_session())
+        }
+    };
+    match taken.await {
+        Ok(()) => {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::ACCEPTED;
+            response
+        }
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// Reads a body of up to `limit` bytes.
+async fn read<B>(mut body: B, limit: usize) -> Result<Bytes, Refusal>
+where
+    B: http_body::Body + Unpin,
+    B::Data: Into<Bytes>,
+{
+    let mut first = Bytes::new();
+    let mut joined = Vec::new();
+    while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        let frame = frame.map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the body could not be read"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if first.len() + joined.len() + data.remaining() > limit {
+            return Err(Denied::too_long(limit).into());
+        }
+        if first.is_empty() && joined.is_empty() {
+            first = data.into();
+        } else {
+            joined.extend_from_slice(&std::mem::take(&mut first));
+            joined.extend_from_slice(&data.into());
+        }
+    }
+    Ok(if joined.is_empty() { first } else { joined.into() })
+}
+
+/// Reads a message. What is none is refused here, because nobody above could answer it better; and so are batches,
+/// which this transport never had.
+fn packet(body: Bytes) -> Result<Packet, Refusal> {
+    let text = ByteString::try_from(body).map_err(|error| {
+        Refusal::error(RequestId::NULL, ErrorObject::parse_error(format_args!("not UTF-8: {error}")))
+    })?;
+    match Frame::parse(text) {
+        Frame::Malformed(malformed) => Err(Refusal::malformed(malformed)),
+        Frame::Batch(_) => {
+            let error = ErrorObject::invalid_request("a POST brings one message, and no batch");
+            Err(Refusal::error(RequestId::NULL, error))
+        }
+        Frame::Single(Message::Request(Request { id, .. })) if id.is_null() => {
+            let error = ErrorObject::invalid_request("the id of a request is a string or an integer");
+            Err(Refusal::error(RequestId::NULL, error))
+        }
+        frame => Ok(Packet::new(frame)),
+    }
+}

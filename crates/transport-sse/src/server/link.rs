@@ -1,0 +1,110 @@
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use agentwire_transport::{Fault, Packet};
+use futures::{FutureExt, Sink, Stream};
+use http::{Extensions, HeaderMap};
+use tokio::time::Sleep;
+
+use crate::server::Stalled;
+use crate::server::session::{Room, Session};
+use crate::server::shared::Shared;
+
+/// One client's session: a transport to be served.
+///
+/// It begins when the client opens its stream, and lasts until one side ends it. Dropping a link, or closing it,
+/// ends the stream once what was said has been sent.
+#[derive(Debug)]
+pub struct Link {
+    shared: Arc<Shared>,
+    session: Arc<Session>,
+    headers: HeaderMap,
+    extensions: Extensions,
+    /// While there is no room.
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl Link {
+    pub(crate) fn new(shared: Arc<Shared>, session: Arc<Session>, parts: http::request::Parts) -> Self {
+        Self { shared, session, headers: parts.headers, extensions: parts.extensions, stalled: None }
+    }
+
+    /// The headers of the GET that opened it.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// What layers in front of the endpoint have noted on the request that opened it, such as who calls.
+    pub fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+
+    /// Takes the headers and the notes, for whoever wants to keep them.
+    pub fn take_parts(&mut self) -> (HeaderMap, Extensions) {
+        (std::mem::take(&mut self.headers), std::mem::take(&mut self.extensions))
+    }
+
+    fn end(&self) {
+        self.shared.forget(&self.session);
+        self.session.finish();
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Gives what the client sends. It ends when the client's stream does, and when the endpoint is shut.
+impl Stream for Link {
+    type Item = Result<Packet, Fault>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.session.poll_packet(cx).map(|packet| packet.map(Ok))
+    }
+}
+
+/// Takes what is said to the client. There is room while the client has left less than
+/// [`Config::high_water`](crate::server::Config::high_water) bytes unread. A client that leaves it full for longer
+/// than [`Config::stall`](crate::server::Config::stall) while somebody waits for room loses its session.
+impl Sink<Packet> for Link {
+    type Error = Fault;
+
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let this = self.get_mut();
+        let config = &this.shared.config;
+        if let Poll::Ready(room) = this.session.poll_room(cx, config.high_water) {
+            this.stalled = None;
+            return Poll::Ready(match room {
+                Room::Some => Ok(()),
+                Room::Left => Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
+            });
+        }
+        let stalled = this.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(config.stall)));
+        ready!(stalled.poll_unpin(cx));
+        this.shared.forget(&this.session);
+        this.session.cut();
+        Poll::Ready(Err(Fault::other(Stalled { after: config.stall })))
+    }
+
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+        // Of all else the client cannot be told.
+        if let Packet::Frame { frame, .. } = packet {
+            self.session.send(&frame);
+        }
+        Ok(())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        // What was taken is where the response finds it.
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        self.end();
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,29 @@
+use agentwire_transport_sse::server::Config;
+use serde_json::json;
+
+use crate::server::raw::{Raw, Session, result};
+use crate::server::script::{Server, WAYS};
+
+#[tokio::test]
+async fn sessions_are_limited_and_given_back() {
+    for way in WAYS {
+        let server = Server::start(Config::new().session_limit(60), way).await;
+        for round in 0..3 {
+            let mut sessions = Vec::new();
+            for _ in 0..60 {
+                sessions.push(Session::open(server.port).await);
+            }
+            server.state.attends(60).await;
+            let (head, body) = Raw::connect(server.port).await.exchange("GET /sse", &[], "").await;
+            assert_eq!((head.status, head.header("retry-after")), (503, Some("1")));
+            assert!(body.contains("the limit of 60"), "{body}");
+            let last = sessions.last_mut().unwrap();
+            last.call(1, "echo", json!([round])).await;
+            assert_eq!(last.message().await, result(1, json!([round])));
+            for session in sessions {
+                session.raw.stream.set_zero_linger().unwrap();
+            }
+            server.state.attends(0).await;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+use agentwire_transport_sse::server::Config;
+use serde_json::json;
+
+use crate::server::raw::{JSON, Raw, Session, result};
+use crate::server::script::{Server, Way};
+
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"echo","params":[1]}"#;
+
+#[tokio::test]
+async fn sse_09_a_foreign_origin_or_host_is_refused_on_both_verbs_and_paths() {
+    let server = Server::start(Config::new(), Way::Inline).await;
+    let mut session = Session::open(server.port).await;
+    let endpoint = session.endpoint.clone();
+    for header in [
+        ("Origin", "http://evil.example"),
+        ("Origin", "http://localhost.evil"),
+        ("Origin", "null"),
+        ("Host", "evil.example"),
+        ("Host", "localhost.evil"),
+    ] {
+        for line in ["GET /sse", "GET /messages", "POST /sse", &format!("POST {endpoint}"), "OPTIONS /sse"] {
+            let (head, body) = Raw::connect(server.port).await.exchange(line, &[header, JSON], PING).await;
+            assert_eq!(head.status, 403, "{header:?} {line}: {body}");
+            assert_eq!(head.header("access-control-allow-origin"), None);
+        }
+    }
+    let origin = format!("http://localhost:{}", server.port);
+    let headers = [("Origin", origin.as_str()), ("Host", "localhost"), JSON];
+    let (head, _) =
+        Raw::connect(server.port).await.exchange(&format!("POST {endpoint}"), &headers, PING).await;
+    assert_eq!(head.status, 202, "pages of this machine may call");
+    assert_eq!(session.message().await, result(1, json!([1])), "and nobody else was heard");
+    server.state.has_heard(1).await;
+}
+
+#[tokio::test]
+async fn sse_09_who_may_call_can_be_said() {
+    let config = Config::new().hosts(["mcp.example"]).origins(["https://app.example"]);
+    let server = Server::start(config, Way::Inline).await;
+    for (status, headers) in [
+        (400, [("Host", "mcp.example"), ("Origin", "https://app.example")]),
+        (403, [("Host", "mcp.example:1"), ("Origin", "https://app.example")]),
+        (403, [("Host", "mcp.example"), ("Origin", "http://localhost")]),
+    ] {
+        let headers = [headers[0], headers[1], JSON];
+        let (head, _) = Raw::connect(server.port).await.exchange("POST /messages", &headers, PING).await;
+        assert_eq!(head.status, status, "{headers:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_form_of_a_request_is_looked_at() {
+    let server = Server::start(Config::new().body_limit(1000), Way::Inline).await;
+    let session = Session::open(server.port).await;
+    let post = format!("POST {}", session.endpoint);
+    let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"echo","params":["{}"]}}"#, "x".repeat(1000));
+    for (status, line, headers, body) in [
+        (406, "GET /sse", vec![("Accept", "application/json")], ""),
+        (406, "GET /sse", vec![("Accept", "text/event-stream;q=0, */*")], ""),
+        (405, "PUT /sse", vec![JSON], PING),
+        (405, "DELETE /messages", vec![], ""),
+        (405, "OPTIONS /messages", vec![], ""),
+        (415, &*post, vec![("Content-Type", "text/plain")], PING),
+        (415, &*post, vec![], PING),
+        (202, &*post, vec![("Content-Type", "application/json; charset=utf-8")], PING),
+        (413, &*post, vec![JSON], &*long),
+    ] {
+        let (head, body) = Raw::connect(server.port).await.exchange(line, &headers, body).await;
+        assert_eq!(head.status, status, "{line} {headers:?}: {body}");
+        assert_eq!(head.header("allow"), (status == 405).then_some("GET, POST"));
+    }
+}

@@ -1,0 +1,180 @@
+//! A server whose handler does what its requests say.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use agentwire_jsonrpc::{Frame, Message, RequestId};
+use agentwire_transport::Packet;
+use agentwire_transport_http::server::{Routes, serve};
+use agentwire_transport_sse::server::{Config, Endpoint, Link, endpoint};
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::patiently;
+
+/// How clients are served.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Way {
+    Inline,
+    Links,
+}
+
+pub(crate) const WAYS: [Way; 2] = [Way::Inline, Way::Links];
+
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    pub(crate) state: Arc<State>,
+    stop: Option<oneshot::Sender<()>>,
+    serving: JoinHandle<()>,
+}
+
+/// What the scripts do at the moment.
+#[derive(Default)]
+pub(crate) struct State {
+    /// How many clients are being served.
+    attended: AtomicUsize,
+    /// How many messages have been heard.
+    heard: AtomicUsize,
+    changed: Notify,
+}
+
+impl Server {
+    pub(crate) async fn start(config: Config, way: Way) -> Self {
+        Self::start_beside(config, way, Routes::new()).await
+    }
+
+    pub(crate) async fn start_beside(config: Config, way: Way, routes: Routes) -> Self {
+        let state = Arc::new(State::default());
+        let scripted = {
+            let state = state.clone();
+            move |link| attend(link, state.clone())
+        };
+        let endpoint = match way {
+            Way::Inline => Endpoint::serving(config, scripted),
+            Way::Links => {
+                let (endpoint, mut links) = endpoint(config);
+                tokio::spawn(async move {
+                    while let Some(link) = links.next().await {
+                        tokio::spawn(scripted(link));
+                    }
+                });
+                endpoint
+            }
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (stop, stopped) = oneshot::channel();
+        let serving = serve(listener, endpoint.mount(routes)).shutdown(async {
+            let _ = stopped.await;
+        });
+        let serving = tokio::spawn(async move { serving.await });
+        Self { port, state, stop: Some(stop), serving }
+    }
+
+    /// Tells the server to stop, and waits until it has.
+    pub(crate) async fn stop(mut self) {
+        drop(self.stop.take());
+        patiently(self.serving).await.unwrap();
+    }
+}
+
+impl State {
+    /// Waits until so many clients are being served.
+    pub(crate) async fn attends(&self, clients: usize) {
+        self.becomes(&self.attended, clients).await;
+    }
+
+    /// Waits until so many messages have been heard.
+    pub(crate) async fn has_heard(&self, messages: usize) {
+        self.becomes(&self.heard, messages).await;
+    }
+
+    async fn becomes(&self, counter: &AtomicUsize, number: usize) {
+        let reached = async {
+            loop {
+                let changed = self.changed.notified();
+                if counter.load(Ordering::SeqCst) == number {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        let reached = tokio::time::timeout(crate::PATIENCE, reached).await;
+        assert!(reached.is_ok(), "{} and not {number}", counter.load(Ordering::SeqCst));
+    }
+
+    fn change(&self, counter: &AtomicUsize, by: isize) {
+        counter.fetch_add(by.cast_unsigned(), Ordering::SeqCst);
+        self.changed.notify_waiters();
+    }
+}
+
+/// Counts a client for as long as it is served.
+struct Attended(Arc<State>);
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        self.0.change(&self.0.attended, -1);
+    }
+}
+
+/// Serves one client, one message after the other.
+pub(crate) async fn attend(mut link: Link, state: Arc<State>) {
+    state.change(&state.attended, 1);
+    let _attended = Attended(state.clone());
+    while let Some(Ok(Packet::Frame { frame: Frame::Single(message), .. })) = link.next().await {
+        state.change(&state.heard, 1);
+        let Message::Request(request) = message else {
+            continue;
+        };
+        let params: Value = request.params.map_or(Value::Null, |params| params.decode().unwrap());
+        if !act(&mut link, &request.method, &request.id, params).await {
+            return;
+        }
+    }
+}
+
+/// Does what a request says. Says whether the conversation goes on.
+async fn act(link: &mut Link, method: &str, id: &RequestId, params: Value) -> bool {
+    match method {
+        // As many notifications as it says, and then the answer.
+        "count" => {
+            for at in 0..params["n"].as_u64().unwrap() {
+                let note = json!({"jsonrpc": "2.0", "method": "progress", "params": {"at": at}});
+                if say(link, &note).await.is_err() {
+                    return false;
+                }
+            }
+            answer(link, id, json!("counted")).await
+        }
+        "large" => answer(link, id, "x".repeat(params["n"].as_u64().unwrap() as usize).into()).await,
+        // A request of the server's, and what the client says to it.
+        "ask" => {
+            let request = json!({"jsonrpc": "2.0", "id": "s-1", "method": "roots/list"});
+            if say(link, &request).await.is_err() {
+                return false;
+            }
+            let Some(Ok(Packet::Frame { frame: Frame::Single(Message::Response(response)), .. })) =
+                link.next().await
+            else {
+                return false;
+            };
+            answer(link, id, response.outcome.unwrap().decode().unwrap()).await
+        }
+        "hang" => std::future::pending().await,
+        "leave" => false,
+        "panic" => panic!("as the client wishes"),
+        _ => answer(link, id, params).await,
+    }
+}
+
+async fn answer(link: &mut Link, id: &RequestId, result: Value) -> bool {
+    say(link, &json!({"jsonrpc": "2.0", "id": id, "result": result})).await.is_ok()
+}
+
+async fn say(link: &mut Link, message: &Value) -> Result<(), agentwire_transport::Fault> {
+    link.send(Packet::from_json(&message.to_string())).await
+}

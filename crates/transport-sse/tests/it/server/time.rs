@@ -1,0 +1,218 @@
+//! What happens when nothing does, on a clock that is made up.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use agentwire_transport::Packet;
+use agentwire_transport_http::server::{Body, Principal};
+use agentwire_transport_sse::server::{Config, Endpoint, Stalled, endpoint};
+use bytes::Bytes;
+use futures::{FutureExt, SinkExt, StreamExt};
+use http::{Request, Response, StatusCode};
+use http_body::Body as _;
+use http_body::Frame;
+use tokio::time::Instant;
+use tower_service::Service;
+
+const NOTE: &str = r#"{"jsonrpc":"2.0","method":"n"}"#;
+
+/// The body of a request.
+enum Sent {
+    Text(Option<&'static str>),
+    Never,
+}
+
+impl http_body::Body for Sent {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        match self.get_mut() {
+            Self::Text(text) => Poll::Ready(text.take().map(|text| Ok(Frame::data(text.into())))),
+            Self::Never => Poll::Pending,
+        }
+    }
+}
+
+async fn get(endpoint: &Endpoint) -> Response<Body> {
+    let request = Request::get("/sse").header("host", "localhost");
+    endpoint.clone().call(request.body(Sent::Text(None)).unwrap()).await.unwrap()
+}
+
+fn post(uri: &str, body: Sent) -> Request<Sent> {
+    let request = Request::post(uri).header("host", "localhost").header("content-type", "application/json");
+    request.body(body).unwrap()
+}
+
+async fn status(endpoint: &Endpoint, request: Request<Sent>) -> StatusCode {
+    endpoint.clone().call(request).await.unwrap().status()
+}
+
+/// The next piece of a stream.
+async fn next(body: &mut Body) -> Option<Result<String, String>> {
+    let frame = std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await?;
+    let text = |frame: Frame<Bytes>| String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
+    Some(frame.map(text).map_err(|error| error.to_string()))
+}
+
+/// Opens a stream. Gives it, and where to post.
+async fn open(endpoint: &Endpoint) -> (Body, String) {
+    let mut body = get(endpoint).await.into_body();
+    let first = next(&mut body).await.unwrap().unwrap();
+    let uri = first.strip_prefix("event: endpoint\ndata: ").unwrap().trim_end().to_owned();
+    (body, uri)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_stream_is_kept_alive() {
+    let (endpoint, _links) = endpoint(Config::new());
+    let (mut body, uri) = open(&endpoint).await;
+    assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 202);
+    let started = Instant::now();
+    for _ in 0..1000 {
+        assert_eq!(next(&mut body).await, Some(Ok(":\n\n".to_owned())));
+    }
+    let took = started.elapsed().as_secs();
+    assert!((14_999..15_010).contains(&took), "{took} s: a session lasts as long as its stream");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_never_says_anything_is_cut() {
+    let (endpoint, mut links) = endpoint(Config::new());
+    let (mut body, uri) = open(&endpoint).await;
+    let started = Instant::now();
+    while let Some(comment) = next(&mut body).await {
+        assert_eq!(comment, Ok(":\n\n".to_owned()));
+    }
+    let took = started.elapsed().as_secs();
+    assert!((60..62).contains(&took), "{took} s");
+    drop(body);
+    assert!(links.next().await.unwrap().next().await.is_none());
+    assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_time_is_too_long_for_the_clock() {
+    let config = Config::new().keep_alive(Duration::MAX).opening_timeout(Duration::MAX).stall(Duration::MAX);
+    let (endpoint, _links) = endpoint(config);
+    let (mut body, _) = open(&endpoint).await;
+    assert!(tokio::time::timeout(Duration::from_secs(1 << 20), next(&mut body)).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_stream_that_nobody_reads_is_cut() {
+    let (endpoint, mut links) = endpoint(Config::new());
+    let (mut body, uri) = open(&endpoint).await;
+    let mut link = links.next().await.unwrap();
+    let started = Instant::now();
+    let mut sent = 0;
+    let fault = loop {
+        match link.send(Packet::from_json(NOTE)).await {
+            Ok(()) => sent += 1,
+            Err(fault) => break fault,
+        }
+    };
+    assert_eq!(started.elapsed().as_secs(), 30);
+    assert!((1000..3000).contains(&sent), "{sent} messages of some 50 bytes wait in 64 KiB");
+    let agentwire_transport::Fault::Other(error) = fault else { panic!("{fault}") };
+    assert_eq!(error.downcast_ref::<Stalled>().unwrap().after, Duration::from_secs(30));
+    assert!(next(&mut body).await.unwrap().is_err(), "the end of a stream that was cut is no clean one");
+    assert!(link.next().await.is_none());
+    assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_read_in_time_is_not_cut() {
+    let (endpoint, mut links) = endpoint(Config::new().high_water(1));
+    let (mut body, _) = open(&endpoint).await;
+    let mut link = links.next().await.unwrap();
+    for _ in 0..10 {
+        link.send(Packet::from_json(NOTE)).await.unwrap();
+        let (sent, read) = tokio::join!(link.send(Packet::from_json(NOTE)), async {
+            tokio::time::sleep(Duration::from_secs(29)).await;
+            next(&mut body).await
+        });
+        sent.unwrap();
+        assert!(read.unwrap().unwrap().contains("event: message"));
+        next(&mut body).await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_body_is_refused() {
+    let (endpoint, _links) = endpoint(Config::new());
+    let (_body, uri) = open(&endpoint).await;
+    let started = Instant::now();
+    assert_eq!(status(&endpoint, post(&uri, Sent::Never)).await, 408);
+    assert_eq!(started.elapsed().as_secs(), 30);
+}
+
+#[tokio::test]
+async fn a_session_is_found_only_by_its_principal() {
+    let (endpoint, mut links) = endpoint(Config::new());
+    let mut request = Request::get("/a/sse").header("host", "localhost").body(Sent::Text(None)).unwrap();
+    request.extensions_mut().insert(Principal::new("one"));
+    let mut body = endpoint.clone().call(request).await.unwrap().into_body();
+    let first = next(&mut body).await.unwrap().unwrap();
+    let uri = first.strip_prefix("event: endpoint\ndata: ").unwrap().trim_end();
+    assert!(uri.starts_with("/a/messages?"), "beside the stream: {uri}");
+    let link = links.next().await.unwrap();
+    assert_eq!(link.extensions().get(), Some(&Principal::new("one")));
+    assert_eq!(link.headers()["host"], "localhost");
+    for (expected, caller) in [(404, None), (404, Some("other")), (202, Some("one"))] {
+        let mut request = post(uri, Sent::Text(Some(NOTE)));
+        request.extensions_mut().extend({
+            let mut extensions = http::Extensions::new();
+            caller.map(|caller| extensions.insert(Principal::new(caller)));
+            extensions
+        });
+        assert_eq!(status(&endpoint, request).await, expected, "{caller:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_shut_takes_nothing_and_finishes_what_there_is() {
+    let (endpoint, mut links) = endpoint(Config::new());
+    let (mut body, uri) = open(&endpoint).await;
+    let mut link = links.next().await.unwrap();
+    assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 202);
+    endpoint.shut();
+    assert_eq!(get(&endpoint).await.status(), 503);
+    assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 503);
+    assert!(links.next().await.is_none());
+    assert!(link.next().await.is_some(), "what was taken is heard");
+    assert!(link.next().await.is_none());
+    link.send(Packet::from_json(NOTE)).await.unwrap();
+    assert!(next(&mut body).now_or_never().flatten().unwrap().unwrap().contains(NOTE));
+    assert!(next(&mut body).now_or_never().is_none(), "it ends with its link");
+    drop(link);
+    assert_eq!(next(&mut body).await, None);
+}
+
+#[tokio::test]
+async fn links_that_nobody_takes_any_more_are_refused() {
+    let (endpoint, links) = endpoint(Config::new());
+    let (mut body, _) = open(&endpoint).await;
+    drop(links);
+    assert_eq!(next(&mut body).await, None);
+    assert_eq!(get(&endpoint).await.status(), 503);
+}
+
+/// What axum asks of a service that it routes to.
+#[test]
+fn an_endpoint_can_be_mounted_anywhere() {
+    fn mountable<S>(_: &S)
+    where
+        S: Service<Request<Sent>, Response = Response<Body>, Error = std::convert::Infallible, Future: Send>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+    {
+    }
+    mountable(&Endpoint::serving(Config::new(), |_| async {}));
+}
