@@ -3,6 +3,7 @@ use std::time::{Duration, Instant};
 
 use agentwire_jsonrpc::RequestId;
 
+use crate::Dialect;
 use crate::event::CallId;
 
 /// How long a call waits for its answer.
@@ -41,6 +42,8 @@ impl CallOptions {
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) uncancellable: bool,
+    /// Whether the peer may end it by the cancel notification.
+    pub(crate) ended_by_cancel: bool,
     /// The peer's request in the course of which it was made.
     pub(crate) related: Option<RequestId>,
     options: CallOptions,
@@ -67,8 +70,9 @@ impl Calls {
         &mut self,
         now: Instant,
         id: CallId,
+        method: &str,
+        dialect: &Dialect,
         options: CallOptions,
-        uncancellable: bool,
         related: Option<RequestId>,
     ) {
         // An id that is used twice is the caller's mistake; its first deadline must not outlive it.
@@ -78,7 +82,10 @@ impl Calls {
         if let Some(deadline) = deadline {
             self.deadlines.insert((deadline, id));
         }
-        self.in_flight.insert(id, Call { uncancellable, related, options, made: now, deadline });
+        let uncancellable = dialect.uncancellable.contains(&method);
+        let ended_by_cancel = dialect.ended_by_cancel.contains(&method);
+        let call = Call { uncancellable, ended_by_cancel, related, options, made: now, deadline };
+        self.in_flight.insert(id, call);
     }
 
     pub(crate) fn remove(&mut self, id: CallId) -> Option<Call> {
@@ -121,6 +128,10 @@ impl Calls {
     pub(crate) fn take_all(&mut self) -> impl Iterator<Item = CallId> + use<> {
         self.deadlines.clear();
         std::mem::take(&mut self.in_flight).into_keys()
+    }
+
+    pub(crate) fn find(&self, id: CallId) -> Option<&Call> {
+        self.in_flight.get(&id)
     }
 
     pub(crate) fn len(&self) -> usize {

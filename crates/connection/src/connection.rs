@@ -13,6 +13,9 @@ use crate::event::{CallFailure, CallId, Event, OwedId};
 use crate::owed::Ledger;
 use crate::queue::{Kind, Queue, Transmit};
 
+/// From how many places on empty ones are given back.
+const MANY: usize = 16;
+
 /// One side of an exchange, from the first message to the last.
 ///
 /// Nothing here reads, writes, waits or looks at a clock. The methods are of four kinds:
@@ -139,8 +142,7 @@ impl Connection {
             return;
         }
         let method = method.into();
-        let uncancellable = self.config.dialect.uncancellable.contains(&&*method);
-        self.calls.insert(now, id, options, uncancellable, related.clone());
+        self.calls.insert(now, id, &method, &self.config.dialect, options, related.clone());
         let request = Request::new(id.request_id(), method, params);
         self.queue.push(Message::from(request), related, Kind::Call(id));
     }
@@ -187,6 +189,16 @@ impl Connection {
     /// Whether batches are taken from now on, which MCP decides by the revision agreed on.
     pub fn take_batches(&mut self, batches: bool) {
         self.config.dialect.batches = batches;
+    }
+
+    /// Gives memory back that a busier time has taken. Worth asking for when nothing is going on: a connection may
+    /// stay like that for hours. With little to give back it does nothing.
+    pub fn shrink(&mut self) {
+        if self.events.capacity() > MANY {
+            self.events.shrink_to_fit();
+        }
+        self.queue.shrink(MANY);
+        self.ledger.shrink(MANY);
     }
 
     /// Whether little enough waits to be sent that more may be said. What is said regardless is kept.
@@ -273,14 +285,21 @@ impl Connection {
         }
     }
 
-    /// A cancel that names no request of the peer's, or cannot be read, is passed over: it may have crossed
-    /// the answer.
+    /// A cancel that names no request, or cannot be read, is passed over: it may have crossed the answer.
     fn handle_cancel(&mut self, notification: &Notification) {
         let params = notification.params.as_ref().and_then(|params| params.decode::<CancelParams>().ok());
-        if let Some((owed, entry)) = params.and_then(|params| self.ledger.find(&params.request_id))
-            && !std::mem::replace(&mut entry.cancelled, true)
+        let Some(CancelParams { request_id: id, .. }) = params else {
+            return;
+        };
+        if let Some((owed, entry)) = self.ledger.find(&id) {
+            if !std::mem::replace(&mut entry.cancelled, true) {
+                self.events.push_back(Event::Cancelled(owed));
+            }
+        } else if let Some(call) = id.as_u64().map(CallId)
+            && self.calls.find(call).is_some_and(|entry| entry.ended_by_cancel)
         {
-            self.events.push_back(Event::Cancelled(owed));
+            self.calls.remove(call);
+            self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Cancelled) });
         }
     }
 

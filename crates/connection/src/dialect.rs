@@ -10,6 +10,8 @@ pub struct Dialect {
     pub answers_cancelled: bool,
     /// Requests that must never be cancelled.
     pub uncancellable: &'static [&'static str],
+    /// Requests that whoever was asked may end by the cancel notification, in place of an answer.
+    pub ended_by_cancel: &'static [&'static str],
     /// The notification that reports progress; its params carry the `progressToken` that the request gave.
     pub progress_method: Option<&'static str>,
     /// Whether a request with the id null is taken. Where not, it is refused.
@@ -25,18 +27,20 @@ impl Dialect {
         cancel_has_reason: false,
         answers_cancelled: true,
         uncancellable: &[],
+        ended_by_cancel: &[],
         progress_method: None,
         null_ids: true,
         batches: false,
     };
 
-    /// The Model Context Protocol: `notifications/cancelled`, after which no answer comes; progress; batches
-    /// only once a revision that has them is agreed on.
+    /// The Model Context Protocol: `notifications/cancelled`, after which no answer comes, and by which a server
+    /// ends a subscription; progress; batches only once a revision that has them is agreed on.
     pub const MCP: Self = Self {
         cancel_method: "notifications/cancelled",
         cancel_has_reason: true,
         answers_cancelled: false,
         uncancellable: &["initialize"],
+        ended_by_cancel: &["subscriptions/listen"],
         progress_method: Some("notifications/progress"),
         null_ids: false,
         batches: false,

@@ -71,6 +71,10 @@ pub enum CallFailure {
     /// No answer came in time. The peer was told that it is no longer waited for.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
+    /// The peer ended the call without an answer, by the cancel notification. Only where the dialect lets it
+    /// ([`ended_by_cancel`](crate::Dialect::ended_by_cancel)).
+    #[error("the peer ended the call without an answer")]
+    Cancelled,
     /// What carried the call failed, and the connection goes on. What it was is for the transport to say.
     #[error("what carried the call failed")]
     Failed,

@@ -39,6 +39,10 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Takes a request. None when one with the same id is still unanswered.
     pub(crate) fn insert(&mut self, id: RequestId, batch: Option<usize>) -> Option<OwedId> {
+        if self.owed.capacity() == 0 {
+            // Many connections never have more than one request, and wait for hours.
+            self.owed.reserve_exact(1);
+        }
         let entry = self.owed.vacant_entry();
         if !id.is_null() {
             match self.by_id.entry(id.clone()) {
@@ -77,6 +81,14 @@ impl Ledger {
 
     pub(crate) fn len(&self) -> usize {
         self.owed.len()
+    }
+
+    /// Gives back the memory of empty places, if there are more than `many`.
+    pub(crate) fn shrink(&mut self, many: usize) {
+        if self.owed.capacity() > many {
+            self.owed.shrink_to_fit();
+            self.by_id.shrink_to_fit();
+        }
     }
 
     /// How many requests cost memory: the unanswered, and those whose answer waits in a batch.

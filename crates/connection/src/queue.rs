@@ -48,6 +48,10 @@ impl Queue {
         if let Kind::Answer(count) = kind {
             self.answers += count;
         }
+        if self.entries.capacity() == 0 {
+            // Many connections never have more than one thing to say, and wait for hours.
+            self.entries.reserve_exact(1);
+        }
         self.entries.push_back(Entry { transmit: Transmit { frame, related }, kind, size });
     }
 
@@ -66,6 +70,13 @@ impl Queue {
         let entry = self.entries.remove(index).expect("the position was just found");
         self.forget(&entry);
         true
+    }
+
+    /// Gives back the memory of empty places, if there are more than `many`.
+    pub(crate) fn shrink(&mut self, many: usize) {
+        if self.entries.capacity() > many {
+            self.entries.shrink_to_fit();
+        }
     }
 
     fn forget(&mut self, entry: &Entry) {

@@ -53,6 +53,13 @@ pub enum CallError {
         #[source]
         fault: Arc<Fault>,
     },
+    /// The peer ended the call without an answer, where the protocol lets it.
+    #[error("{method}: the peer ended the call")]
+    #[non_exhaustive]
+    Cancelled {
+        /// What was called.
+        method: ByteString,
+    },
     /// The peer answered with an error.
     #[error("{method}: the peer refused: {error}")]
     #[non_exhaustive]
@@ -71,6 +78,16 @@ pub enum CallError {
         method: ByteString,
         /// What is wrong with the answer.
         why: String,
+    },
+    /// The peer's answer can be read, but it is not the result, and we cannot go on from it: a question back, for
+    /// instance.
+    #[error("{method}: {why}")]
+    #[non_exhaustive]
+    Unusable {
+        /// What was called.
+        method: ByteString,
+        /// What the peer answered instead.
+        why: Cow<'static, str>,
     },
     /// The parameters have no JSON form; nothing was sent.
     #[error("{method}: the parameters cannot be written: {why}")]
@@ -98,6 +115,11 @@ impl CallError {
         Self::NotAllowed { method: method.into(), why: why.into() }
     }
 
+    /// A call whose answer is not the result.
+    pub fn unusable(method: impl Into<ByteString>, why: impl Into<Cow<'static, str>>) -> Self {
+        Self::Unusable { method: method.into(), why: why.into() }
+    }
+
     /// What the peer said, if it refused.
     pub fn refusal(&self) -> Option<&ErrorObject> {
         match self {
@@ -111,6 +133,7 @@ impl CallError {
             CallFailure::Refused(error) => Self::Refused { method, error },
             CallFailure::TimedOut(after) => Self::TimedOut { method, after },
             CallFailure::Malformed(error) => Self::Decode { method, why: error.to_string() },
+            CallFailure::Cancelled => Self::Cancelled { method },
             _ => Self::Closed(closed),
         }
     }

@@ -126,6 +126,7 @@ mod handler;
 mod locked;
 mod peer;
 mod room;
+mod scribe;
 mod shared;
 mod turn;
 mod work;

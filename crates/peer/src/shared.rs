@@ -5,7 +5,7 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use agentwire_connection::{CallFailure, CallId, Connection, Event, OwedId};
-use agentwire_jsonrpc::{Encoder, RawJson, RequestId};
+use agentwire_jsonrpc::{RawJson, RequestId};
 use agentwire_transport::Fault;
 use serde::Serialize;
 use slab::Slab;
@@ -14,12 +14,13 @@ use crate::clock::Clock;
 use crate::error::Closed;
 use crate::locked::{Litter, Locked};
 use crate::room::{Room, Ticket};
+use crate::scribe::Scribe;
 
 /// What the driver and all handles share.
 pub(crate) struct Shared {
     state: Mutex<State>,
-    encoder: Mutex<Encoder>,
-    clock: Arc<dyn Clock>,
+    scribe: Mutex<Scribe>,
+    clock: Box<dyn Clock>,
 }
 
 impl fmt::Debug for Shared {
@@ -29,7 +30,7 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(connection: Connection, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(connection: Connection, clock: Box<dyn Clock>) -> Self {
         Self {
             state: Mutex::new(State {
                 connection,
@@ -40,9 +41,10 @@ impl Shared {
                 driver: Drive::Looking,
                 end: None,
                 shut: None,
+                hung_up: false,
                 litter: Vec::new(),
             }),
-            encoder: Mutex::default(),
+            scribe: Mutex::default(),
             clock,
         }
     }
@@ -57,6 +59,9 @@ impl Shared {
     /// Tells everybody that the connection is over. Does nothing the second time.
     pub(crate) fn hang_up(&self) {
         let mut state = self.lock();
+        if std::mem::replace(&mut state.hung_up, true) {
+            return;
+        }
         let mut wakers = state.shut(Closed::default());
         wakers.extend(state.end(Closed::default()));
         while let Some(event) = state.connection.poll_event() {
@@ -81,10 +86,19 @@ impl Shared {
 
     #[inline]
     pub(crate) fn encode<T: Serialize + ?Sized>(&self, value: &T) -> Result<RawJson, serde_json::Error> {
-        match self.encoder.try_lock() {
-            Ok(mut encoder) => encoder.encode(value),
-            // Somebody else is encoding, perhaps this very thread further up its stack.
-            Err(_) => RawJson::encode(value),
+        if let Ok(mut scribe) = self.scribe.try_lock()
+            && scribe.is_busy()
+        {
+            return scribe.encode(value);
+        }
+        // Few have been written, or somebody else is writing, perhaps this very thread further up its stack.
+        RawJson::encode(value)
+    }
+
+    /// The driver waits, with nothing left to say or to answer.
+    pub(crate) fn rest(&self) {
+        if let Ok(mut scribe) = self.scribe.try_lock() {
+            scribe.rest();
         }
     }
 }
@@ -135,6 +149,8 @@ pub(crate) struct State {
     end: Option<Closed>,
     /// Set when nothing more can be sent, with the reason.
     shut: Option<Closed>,
+    /// Set when everybody has been told.
+    hung_up: bool,
     /// What is to be dropped without the lock.
     pub(crate) litter: Vec<Litter>,
 }
@@ -190,11 +206,15 @@ impl State {
         self.room.take_all()
     }
 
-    /// The driver is about to wait. False when it must look once more first.
-    pub(crate) fn rest(&mut self, waker: &Waker) -> bool {
+    /// The driver is about to wait. None when it must look once more first, else whether the connection is idle.
+    pub(crate) fn rest(&mut self, waker: &Waker) -> Option<bool> {
         let rested = matches!(self.driver, Drive::Looking);
         self.driver = if rested { Drive::Waiting(waker.clone()) } else { Drive::Looking };
-        rested
+        let idle = rested && self.connection.is_idle();
+        if idle {
+            self.connection.shrink();
+        }
+        rested.then_some(idle)
     }
 
     /// The driver looks at everything from here on.

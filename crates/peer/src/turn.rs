@@ -34,8 +34,8 @@ pub(crate) struct Turn<'a, H, T, S, C> {
     peer: Peer,
     handler: &'a H,
     start: S,
-    /// Requests that are being worked on.
-    calls: FuturesUnordered<Work<C>>,
+    /// Requests that are being worked on. Made for the first that has to wait: many connections never have one.
+    calls: Option<FuturesUnordered<Work<C>>>,
     transport: &'a mut T,
     /// Whether frames may still arrive.
     reading: bool,
@@ -49,6 +49,8 @@ pub(crate) struct Turn<'a, H, T, S, C> {
     unflushed: bool,
     /// Whether another round is due before the driver may wait.
     again: bool,
+    /// Whether there is a main future, which each round polls.
+    has_main: bool,
     /// When the connection ends, whatever is still to do.
     until: Option<Instant>,
     alarm: Option<Alarm>,
@@ -73,7 +75,7 @@ where
             peer: Peer::new(driver.shared.clone()),
             handler,
             start,
-            calls: FuturesUnordered::new(),
+            calls: None,
             transport,
             reading: true,
             reading_later: false,
@@ -81,6 +83,7 @@ where
             writing: true,
             unflushed: false,
             again: false,
+            has_main: false,
             until: None,
             alarm: None,
         }
@@ -97,6 +100,7 @@ where
         self.quiet = false;
         for _ in 0..ROUNDS_AT_ONCE {
             self.again = false;
+            self.has_main = main.is_some();
             self.poll_calls(cx);
             if let Some(future) = main.as_mut().as_pin_mut()
                 && let Poll::Ready(value) = future.poll(cx)
@@ -109,14 +113,19 @@ where
             // What has changed until here, the rest of the round sees.
             self.shared.lock().look();
             self.poll_write(cx);
-            self.poll_alarm(cx);
-            if main.is_some() {
-                self.outlive_peer(cx);
-            } else if self.is_over() {
+            if main.is_none() && self.is_over() {
                 self.give_up(cx);
                 return Poll::Ready(());
             }
-            if !self.again && self.shared.lock().rest(cx.waker()) {
+            self.poll_alarm(cx);
+            if main.is_some() {
+                self.outlive_peer(cx);
+            }
+            let rested = if self.again { None } else { self.shared.lock().rest(cx.waker()) };
+            if let Some(idle) = rested {
+                if idle {
+                    self.shared.rest();
+                }
                 return Poll::Pending;
             }
         }
@@ -134,15 +143,18 @@ where
 
     /// The time is up. What is still being worked on is dropped, and the peer is told if it listens.
     fn give_up(&mut self, cx: &mut Context<'_>) {
-        if !self.calls.is_empty() {
+        if !self.is_calm() {
             self.drop_calls();
             self.poll_write(cx);
         }
     }
 
     fn drop_calls(&mut self) {
-        let dropped: Vec<_> = self.calls.iter().map(|work| work.owed).collect();
-        self.calls.clear();
+        let Some(calls) = &mut self.calls else {
+            return;
+        };
+        let dropped: Vec<_> = calls.iter().map(|work| work.owed).collect();
+        calls.clear();
         for owed in dropped {
             self.answer((
                 owed,
@@ -156,8 +168,13 @@ where
         if self.until.is_some_and(|until| until <= self.shared.now()) {
             return true;
         }
-        let idle = || self.calls.is_empty() && !self.unflushed && self.shared.lock().connection.is_idle();
+        let idle = || self.is_calm() && !self.unflushed && self.shared.lock().connection.is_idle();
         !self.reading && (!self.writing || idle())
+    }
+
+    /// Whether no request is being worked on.
+    fn is_calm(&self) -> bool {
+        self.calls.as_ref().is_none_or(FuturesUnordered::is_empty)
     }
 
     /// The main future goes on without a peer, once the time to hear why the peer is gone is over.
@@ -171,7 +188,9 @@ where
     }
 
     fn poll_calls(&mut self, cx: &mut Context<'_>) {
-        while let Poll::Ready(Some(answer)) = self.calls.poll_next_unpin(cx) {
+        while let Some(calls) = &mut self.calls
+            && let Poll::Ready(Some(answer)) = calls.poll_next_unpin(cx)
+        {
             self.answer(answer);
         }
     }
@@ -256,7 +275,7 @@ where
                 match work.poll_unpin(cx) {
                     Poll::Ready(answer) => return Some(answer),
                     Poll::Pending => {
-                        self.calls.push(work);
+                        self.calls.get_or_insert_default().push(work);
                         self.poll_calls(cx);
                     }
                 }
@@ -290,8 +309,9 @@ where
     fn wake(&mut self, cx: &Context<'_>, wakers: impl IntoIterator<Item = Waker>) {
         for waker in wakers {
             self.again = true;
-            // That of the main future is the driver's own, and it is awake.
-            if !waker.will_wake(cx.waker()) {
+            // That of the main future is the driver's own, and it is awake. Without one, whoever has this waker
+            // is a neighbour in the same task, which must be polled too.
+            if !(self.has_main && waker.will_wake(cx.waker())) {
                 waker.wake();
             }
         }

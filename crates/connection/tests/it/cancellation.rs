@@ -1,10 +1,10 @@
 //! Cancelling, from both sides, at every bad moment.
 
-use agentwire_connection::{CallOptions, Event};
+use agentwire_connection::{CallFailure, CallOptions, Event};
 use agentwire_jsonrpc::RequestId;
 
 use crate::pair::Pair;
-use crate::{One, ok, timeout};
+use crate::{One, failed, ok, timeout};
 
 const CANCEL_1: &str =
     r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"why"}}"#;
@@ -221,4 +221,45 @@ fn finds_the_request_that_now_bears_the_id() {
     assert_ne!(first, second);
     one.hear(CANCEL_1);
     assert_eq!(one.happened(), [Event::Cancelled(second)]);
+}
+
+/// MCP since 2026-07-28: a server ends a subscription in this way.
+#[test]
+fn from_the_peer_ends_a_call_of_ours_where_the_dialect_says_so() {
+    let mut one = One::mcp();
+    let listen = one.call_with("subscriptions/listen", timeout(5));
+    one.said();
+    one.hear(CANCEL_1);
+    one.hear(CANCEL_1);
+    assert_eq!(one.happened(), [failed(listen, CallFailure::Cancelled)]);
+    one.at(crate::SECOND * 9);
+    assert_eq!((one.said(), one.happened()), (vec![], vec![]), "there is nobody to tell");
+    one.hear_result("1", "{}");
+    assert!(matches!(&one.happened()[..], [Event::Stray(_)]));
+    one.assert_idle();
+}
+
+/// Ids of the two sides are two series: a server that takes back its own request 1 does not mean our call 1.
+#[test]
+fn from_the_peer_means_its_own_requests_everywhere_else() {
+    for (mut one, method) in
+        [(One::mcp(), "tools/call"), (One::mcp(), "ask"), (One::acp(), "subscriptions/listen")]
+    {
+        let call = one.call_with(method, CallOptions::new());
+        one.hear(CANCEL_1);
+        one.hear(&CANCEL_1.replace("notifications/cancelled", "$/cancel_request"));
+        one.happened().iter().for_each(|event| assert!(matches!(event, Event::Notification(_)), "{event:?}"));
+        one.hear_result("1", "0");
+        assert_eq!(one.happened(), [ok(call, "0")]);
+    }
+    let mut one = One::mcp();
+    one.hear_request("1");
+    let owed = one.requests();
+    let listen = one.call_with("subscriptions/listen", CallOptions::new());
+    one.hear(CANCEL_1);
+    assert_eq!(one.happened(), [Event::Cancelled(owed[0])]);
+    one.hear(&CANCEL_1.replace("\"requestId\":1", "\"requestId\":\"1\""));
+    assert_eq!(one.happened(), [], "1 is not \"1\"");
+    one.hear_result("1", "0");
+    assert_eq!(one.happened(), [ok(listen, "0")]);
 }

@@ -3,11 +3,15 @@
 use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::io::ErrorKind;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Wake};
 use std::time::Duration;
 
 use agentwire_peer::{CallError, Closed, Peer};
 use agentwire_transport::{Fault, Packet};
+use futures::future::join;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -415,4 +419,30 @@ async fn a_call_that_could_not_be_carried_fails_alone() {
         assert!(matches!(error, CallError::Failed { fault, .. } if matches!(*fault, Fault::Other(_))));
     })
     .await;
+}
+
+/// Whoever waits beside the driver in its own task has the driver's waker, and must be woken all the same.
+#[tokio::test(start_paused = true)]
+async fn a_neighbour_in_the_task_of_the_driver_is_woken() {
+    struct Bell(AtomicBool);
+    impl Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    let (near, mut far) = wire();
+    let (peer, driver) = driver(acp());
+    let mut task = pin!(join(peer.closed(), driver.serve(deaf(), near)));
+    let bell = Arc::new(Bell(AtomicBool::new(false)));
+    let waker = bell.clone().into();
+    let mut cx = Context::from_waker(&waker);
+    assert!(task.as_mut().poll(&mut cx).is_pending());
+    far.hang_up();
+    while bell.0.swap(false, Ordering::Relaxed) {
+        if task.as_mut().poll(&mut cx).is_ready() {
+            return;
+        }
+    }
+    panic!("nobody was woken");
 }
