@@ -1,10 +1,18 @@
 use std::fmt;
 use std::future::IntoFuture;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::{HasMeta, ProgressNotification, ProgressToken};
 use agentwire_peer::{CallError, Peer};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::de::DeserializeOwned;
+
+use crate::Server;
+use crate::era::stateless;
 
 /// A call to the server: a value until it is awaited, which sends it.
 ///
@@ -12,69 +20,94 @@ use agentwire_peer::{CallError, Peer};
 /// Where a future is needed, [`into_future`](IntoFuture::into_future) gives one.
 #[must_use = "a call is not made until it is awaited"]
 pub struct Call<M> {
-    peer: Peer,
+    server: Server,
     request: Result<M, CallError>,
-    timeout: Option<Duration>,
-    progress_maximum: Option<Duration>,
-    on_progress: Option<Hook>,
+    options: Options,
 }
 
-type Hook = Box<dyn FnMut(ProgressNotification) + Send>;
+/// How a call is made.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) waits: Waits,
+    pub(crate) on_progress: Option<Hook>,
+}
+
+/// How long a call waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waits {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) progress_maximum: Option<Duration>,
+}
+
+pub(crate) type Hook = Box<dyn FnMut(ProgressNotification) + Send>;
 
 impl<M> Call<M> {
-    pub(crate) fn new(
-        peer: Peer,
-        request: Result<M, CallError>,
-        timeout: Option<Duration>,
-        progress_maximum: Option<Duration>,
-    ) -> Self {
-        Self { peer, request, timeout, progress_maximum, on_progress: None }
+    pub(crate) fn new(server: Server, request: Result<M, CallError>, waits: Waits) -> Self {
+        Self { server, request, options: Options { waits, on_progress: None } }
     }
 
     /// Waits so long for the answer instead of the client's default; with `None`, for ever. Then the call
     /// fails, and the server is told.
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.timeout = timeout.into();
+        self.options.waits.timeout = timeout.into();
         self
     }
 
     /// Each progress report starts the wait anew, until `maximum` has passed since the call was made, instead
     /// of the client's default; with `None`, progress extends nothing.
     pub fn progress_maximum(mut self, maximum: impl Into<Option<Duration>>) -> Self {
-        self.progress_maximum = maximum.into();
+        self.options.waits.progress_maximum = maximum.into();
         self
     }
 
     /// Asks the server for progress, and hears each report, in order, before the answer.
     pub fn on_progress(mut self, hook: impl FnMut(ProgressNotification) + Send + 'static) -> Self {
-        self.on_progress = Some(Box::new(hook));
+        self.options.on_progress = Some(Box::new(hook));
         self
     }
 }
 
-impl<M: Method + HasMeta> IntoFuture for Call<M> {
+impl<M: Method + HasMeta + Send + 'static> IntoFuture for Call<M> {
     type Output = Result<M::Response, CallError>;
-    type IntoFuture = agentwire_peer::Call<M::Response>;
+    type IntoFuture = Calling<M::Response>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let mut request = match self.request {
-            Ok(request) => request,
-            Err(error) => return self.peer.refuse_call(error),
-        };
-        let mut call = match self.on_progress {
-            Some(mut hook) => {
-                let id = self.peer.reserve_call();
-                request.set_progress_token(&ProgressToken::from(id.request_id()));
-                let hook = move |params: RawJson| {
-                    // A report that cannot be read still shows that the server is at work, and no more.
-                    if let Ok(report) = params.decode() {
-                        hook(report);
-                    }
-                };
-                self.peer.call(&request).reserved(id).on_progress(hook)
+        let Self { server, request, options } = self;
+        Calling(match request {
+            Err(error) => Way::Once(server.peer.refuse_call(error)),
+            Ok(request) if server.is_stateless() => {
+                Way::Mending(stateless::ask(server, request, options).boxed())
             }
-            None => self.peer.call(&request),
-        };
+            Ok(request) => Way::Once(ask(&server.peer, request, options)),
+        })
+    }
+}
+
+/// Makes a call in a session.
+fn ask<M: Method + HasMeta>(
+    peer: &Peer,
+    mut request: M,
+    options: Options,
+) -> agentwire_peer::Call<M::Response> {
+    let call = match options.on_progress {
+        Some(mut hook) => {
+            let id = peer.reserve_call();
+            request.set_progress_token(&ProgressToken::from(id.request_id()));
+            let hook = move |params: RawJson| {
+                // A report that cannot be read still shows that the server is at work, and no more.
+                if let Ok(report) = params.decode() {
+                    hook(report);
+                }
+            };
+            peer.call(&request).reserved(id).on_progress(hook)
+        }
+        None => peer.call(&request),
+    };
+    options.waits.apply(call)
+}
+
+impl Waits {
+    pub(crate) fn apply<R>(self, mut call: agentwire_peer::Call<R>) -> agentwire_peer::Call<R> {
         if let Some(timeout) = self.timeout {
             call = call.timeout(timeout);
         }
@@ -89,8 +122,35 @@ impl<M: fmt::Debug> fmt::Debug for Call<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")
             .field("request", &self.request)
-            .field("timeout", &self.timeout)
-            .field("progress_maximum", &self.progress_maximum)
+            .field("waits", &self.options.waits)
             .finish_non_exhaustive()
+    }
+}
+
+/// A [`Call`] as a future.
+#[must_use = "a call is not made until it is awaited"]
+pub struct Calling<R>(Way<R>);
+
+#[expect(clippy::large_enum_variant, reason = "the usual one needs no allocation")]
+enum Way<R> {
+    Once(agentwire_peer::Call<R>),
+    /// Perhaps a second time.
+    Mending(BoxFuture<'static, Result<R, CallError>>),
+}
+
+impl<R: DeserializeOwned> Future for Calling<R> {
+    type Output = Result<R, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Way::Once(call) => Pin::new(call).poll(cx),
+            Way::Mending(call) => call.as_mut().poll(cx),
+        }
+    }
+}
+
+impl<R> fmt::Debug for Calling<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Calling").finish_non_exhaustive()
     }
 }

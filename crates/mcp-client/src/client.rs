@@ -1,18 +1,23 @@
 use std::fmt;
 use std::future::Future;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Notification};
 use agentwire_mcp_schema::{
     ClientCapabilities, CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitResult,
-    Implementation, ListRootsRequest, ListRootsResult, LoggingMessageNotification, Root,
+    Implementation, ListRootsRequest, ListRootsResult, LoggingLevel, LoggingMessageNotification, Root,
 };
 use agentwire_peer::{Closed, Config, Dialect, TokioClock, driver};
 use agentwire_transport::Transport;
+use futures::channel::oneshot;
 
+use crate::Warning;
+use crate::call::Waits;
+use crate::era::Era;
 use crate::front::{Front, Hook};
 use crate::handshake::{Handshake, HandshakeError};
+use crate::listening::{beside, listen};
 use crate::server::Server;
 
 /// Whatever went wrong in the code that was given to [`connect`], or before it.
@@ -35,6 +40,18 @@ pub async fn connect<T: Transport, R>(
 ///
 /// What it was given something to answer with is what it advertises. Functions are `Send`, so that the future
 /// of a connection can be spawned.
+///
+/// # Changes
+///
+/// In a session a server tells of changes unasked. Since 2026-07-28 it does so only on a subscription, so a
+/// client that was given something for changes of lists opens one for what the server offers to tell of, and
+/// another when the server ends that, after 1 s, then 2 s, and so on up to a minute. After such a gap it hears of
+/// a change that there may have been. This runs within the future of the connection.
+///
+/// # Clones
+///
+/// A clone connects by itself, with the same functions: what one hears, it hears from the connections of all.
+#[derive(Clone)]
 pub struct Client {
     handshake: Handshake,
     connection: Config,
@@ -49,22 +66,40 @@ impl Client {
 
     /// A client that says more of itself, such as a title.
     pub fn from_info(info: Implementation) -> Self {
-        let front = Front::default();
         let handshake = Handshake {
+            era: Era::Session,
             info,
-            agreed: front.agreed.clone(),
             capabilities: ClientCapabilities::default(),
+            log_level: None,
+            discover_timeout: Duration::from_secs(5),
             handshake_timeout: Some(Duration::from_secs(60)),
-            timeout: Some(Duration::from_secs(60)),
-            progress_maximum: Some(Duration::from_secs(600)),
+            waits: Waits {
+                timeout: Some(Duration::from_secs(60)),
+                progress_maximum: Some(Duration::from_secs(600)),
+            },
         };
-        Self { handshake, connection: Config::new(Dialect::MCP), front }
+        Self { handshake, connection: Config::new(Dialect::MCP), front: Front::default() }
+    }
+
+    /// Sets which revisions are spoken (default [`Era::Session`]).
+    #[must_use]
+    pub fn era(mut self, era: Era) -> Self {
+        self.handshake.era = era;
+        self
+    }
+
+    /// Sets how long [`Era::Either`] waits for the answer to `server/discover` before it sends `initialize`
+    /// (default 5 s).
+    #[must_use]
+    pub fn discover_timeout(mut self, timeout: Duration) -> Self {
+        self.handshake.discover_timeout = timeout;
+        self
     }
 
     /// Sets how long a call waits for its answer (default 60 s); `None` for ever.
     #[must_use]
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.handshake.timeout = timeout.into();
+        self.handshake.waits.timeout = timeout.into();
         self
     }
 
@@ -72,11 +107,12 @@ impl Client {
     /// `None` they do not.
     #[must_use]
     pub fn progress_maximum(mut self, maximum: impl Into<Option<Duration>>) -> Self {
-        self.handshake.progress_maximum = maximum.into();
+        self.handshake.waits.progress_maximum = maximum.into();
         self
     }
 
-    /// Sets how long the answer to `initialize` may take (default 60 s); `None` for ever.
+    /// Sets how long the answer to `initialize` may take, or with [`Era::Stateless`] that to `server/discover`
+    /// (default 60 s); `None` for ever.
     #[must_use]
     pub fn handshake_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.handshake.handshake_timeout = timeout.into();
@@ -132,35 +168,45 @@ impl Client {
         self
     }
 
-    /// Hears the server's log.
+    /// Asks for the server's log from that level upwards; see [`on_log`](Self::on_log).
+    ///
+    /// In a session this is `logging/setLevel` before anything else, where the server has a log, and which it may
+    /// refuse without further effect. Since 2026-07-28 every request says it, and a server logs nothing without.
+    #[must_use]
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.handshake.log_level = Some(level);
+        self
+    }
+
+    /// Hears the server's log. Since 2026-07-28 there is none without a [level](Self::log_level).
     #[must_use]
     pub fn on_log(mut self, hook: impl FnMut(LoggingMessageNotification) + Send + 'static) -> Self {
         self.front.on_log = set(hook);
         self
     }
 
-    /// Hears that the server's tools are others now.
+    /// Hears that the server's tools are others now, or may be. See [above](Self#changes).
     #[must_use]
     pub fn on_tools_changed(mut self, mut hook: impl FnMut() + Send + 'static) -> Self {
         self.front.on_tools_changed = set(move |()| hook());
         self
     }
 
-    /// Hears that the server's resources are others now.
+    /// Hears that the server's resources are others now, or may be. See [above](Self#changes).
     #[must_use]
     pub fn on_resources_changed(mut self, mut hook: impl FnMut() + Send + 'static) -> Self {
         self.front.on_resources_changed = set(move |()| hook());
         self
     }
 
-    /// Hears that the server's prompts are others now.
+    /// Hears that the server's prompts are others now, or may be. See [above](Self#changes).
     #[must_use]
     pub fn on_prompts_changed(mut self, mut hook: impl FnMut() + Send + 'static) -> Self {
         self.front.on_prompts_changed = set(move |()| hook());
         self
     }
 
-    /// Hears the URI of a resource that changed, after [`Server::subscribe`].
+    /// Hears the URI of a resource that changed, after [`Server::subscribe`] or [`Server::listen`].
     #[must_use]
     pub fn on_resource_updated(mut self, hook: impl FnMut(String) + Send + 'static) -> Self {
         self.front.on_resource_updated = set(hook);
@@ -171,6 +217,13 @@ impl Client {
     #[must_use]
     pub fn on_other(mut self, hook: impl FnMut(Notification) + Send + 'static) -> Self {
         self.front.on_other = set(hook);
+        self
+    }
+
+    /// Hears what went wrong without being anybody's error. It must not take long, and not list tools.
+    #[must_use]
+    pub fn on_warning(mut self, hook: impl FnMut(Warning) + Send + 'static) -> Self {
+        self.front.on_warning = set(hook);
         self
     }
 
@@ -186,10 +239,15 @@ impl Client {
         transport: T,
         main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
     ) -> Result<R, BoxError> {
-        let (peer, driver) = driver(self.connection, TokioClock::default());
-        let handshake = self.handshake;
-        let main = async move { main(handshake.with(peer).await?).await };
-        driver.run(self.front, transport, main).await.0
+        let Self { handshake, connection, front } = self;
+        let (peer, driver) = driver(connection, TokioClock::default());
+        let front = front.fresh();
+        let ears = front.clone();
+        let main = async move {
+            let server = handshake.with(peer, &ears).await?;
+            beside(main(server.clone()), listen(server, ears)).await
+        };
+        driver.run(front, transport, main).await.0
     }
 
     /// A future that gives the handle on a server, and the one that runs the connection until the server
@@ -202,8 +260,23 @@ impl Client {
         transport: T,
     ) -> (impl Future<Output = Result<Server, HandshakeError>>, impl Future<Output = Result<(), Closed>>)
     {
-        let (peer, driver) = driver(self.connection, TokioClock::default());
-        (self.handshake.with(peer), driver.serve(self.front, transport))
+        let Self { handshake, connection, front } = self;
+        let (peer, driver) = driver(connection, TokioClock::default());
+        let front = front.fresh();
+        let (ears, known_to) = (front.clone(), front.clone());
+        let (connected, once_connected) = oneshot::channel();
+        let connecting = async move {
+            let server = handshake.with(peer, &known_to).await?;
+            // Where the other future is gone already, nobody listens.
+            let _ = connected.send(server.clone());
+            Ok(server)
+        };
+        let listening = async move {
+            if let Ok(server) = once_connected.await {
+                listen(server, ears).await;
+            }
+        };
+        (connecting, beside(driver.serve(front, transport), listening))
     }
 }
 
@@ -224,5 +297,5 @@ impl fmt::Debug for Client {
 }
 
 fn set<T>(hook: impl FnMut(T) + Send + 'static) -> Hook<T> {
-    Some(Mutex::new(Box::new(hook)))
+    Some(Arc::new(Mutex::new(Box::new(hook))))
 }

@@ -7,27 +7,34 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, Request};
 use agentwire_mcp_schema::{
     EmptyResult, LoggingMessageNotification, Narrow, PingRequest, PromptListChangedNotification,
-    ResourceListChangedNotification, ResourceUpdatedNotification, Revision, ToolListChangedNotification,
+    ResourceListChangedNotification, ResourceUpdatedNotification, Revision,
+    SubscriptionsAcknowledgedNotification, ToolListChangedNotification,
 };
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::Serialize;
 
-/// Answers a request of the server's.
+use crate::Warning;
+use crate::subscription::Subscriptions;
+
+/// Answers a request of the server's, in the terms of the revision that was agreed on.
 pub(crate) type Answer =
-    Box<dyn Fn(Option<&RawJson>) -> Result<BoxFuture<'static, Outcome>, ErrorObject> + Send + Sync>;
+    Arc<dyn Fn(Option<&RawJson>, &Agreed) -> Result<BoxFuture<'static, Outcome>, ErrorObject> + Send + Sync>;
+
+/// The revision that was agreed on, once it is.
+pub(crate) type Agreed = Arc<OnceLock<Revision>>;
 
 pub(crate) type Outcome = Result<RawJson, ErrorObject>;
 
-/// Hears what the server says. Only the driver calls it, one at a time.
-pub(crate) type Hook<T> = Option<Mutex<Box<dyn FnMut(T) + Send>>>;
+/// Hears something, one at a time, from all connections of a client.
+pub(crate) type Hook<T> = Option<Arc<Mutex<Box<dyn FnMut(T) + Send>>>>;
 
 /// What the driver of a connection calls.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Front {
-    /// The revision that was agreed on, once it is.
-    pub(crate) agreed: Arc<OnceLock<Revision>>,
+    pub(crate) agreed: Agreed,
+    pub(crate) subscriptions: Subscriptions,
     pub(crate) answers: BTreeMap<&'static str, Answer>,
     pub(crate) on_log: Hook<LoggingMessageNotification>,
     pub(crate) on_tools_changed: Hook<()>,
@@ -35,9 +42,32 @@ pub(crate) struct Front {
     pub(crate) on_prompts_changed: Hook<()>,
     pub(crate) on_resource_updated: Hook<String>,
     pub(crate) on_other: Hook<Notification>,
+    pub(crate) on_warning: Hook<Warning>,
 }
 
 impl Front {
+    /// Without what belongs to a connection, which clones must not share.
+    pub(crate) fn fresh(mut self) -> Self {
+        self.agreed = Agreed::default();
+        self.subscriptions = Subscriptions::default();
+        self
+    }
+
+    fn is_stateless(&self) -> bool {
+        self.agreed.get().copied().is_some_and(Revision::is_stateless)
+    }
+
+    /// Whether a stateless server's word is for the client, and not about a subscription itself or one that has
+    /// ended.
+    fn is_heard(&self, notification: &Notification) -> bool {
+        let params = notification.params.as_ref();
+        if notification.method == SubscriptionsAcknowledgedNotification::NAME {
+            self.subscriptions.acknowledge(params);
+            return false;
+        }
+        self.subscriptions.wants(params)
+    }
+
     /// Answers a method by an async function.
     pub(crate) fn answer<M, F, O>(&mut self, function: F)
     where
@@ -46,14 +76,13 @@ impl Front {
         O: Future<Output = Result<M::Response, ErrorObject>> + Send + 'static,
         M::Response: Serialize + Narrow,
     {
-        let agreed = self.agreed.clone();
-        let answer = move |params: Option<&RawJson>| {
+        let answer = move |params: Option<&RawJson>, agreed: &Agreed| {
             let text = params.map_or("{}", RawJson::as_str);
             let request = serde_json::from_str(text).map_err(ErrorObject::invalid_params)?;
             let (result, agreed) = (function(request), agreed.clone());
             Ok(async move { encode_in(result.await?, &agreed) }.boxed())
         };
-        self.answers.insert(M::NAME, Box::new(answer));
+        self.answers.insert(M::NAME, Arc::new(answer));
     }
 }
 
@@ -61,8 +90,9 @@ impl Handler for Front {
     fn request(&self, request: Request, context: RequestContext) -> impl Future<Output = Outcome> {
         let params = request.params.as_ref();
         let answer = match &*request.method {
+            method if self.is_stateless() => Err(Err(ErrorObject::method_not_found(method))),
             PingRequest::NAME => Err(encode(&EmptyResult::default())),
-            method => match self.answers.get(method).map(|answer| answer(params)) {
+            method => match self.answers.get(method).map(|answer| answer(params, &self.agreed)) {
                 Some(Ok(answer)) => Ok(answer),
                 Some(Err(error)) => Err(Err(error)),
                 None => Err(Err(ErrorObject::method_not_found(method))),
@@ -84,6 +114,9 @@ impl Handler for Front {
     }
 
     fn notification(&self, notification: Notification, _peer: &Peer) {
+        if self.is_stateless() && !self.is_heard(&notification) {
+            return;
+        }
         match &*notification.method {
             LoggingMessageNotification::NAME => {
                 let message = notification.params.and_then(|params| params.decode().ok());
@@ -103,7 +136,7 @@ impl Handler for Front {
 }
 
 /// What cannot be read is nothing: a notification has no answer in which to complain.
-fn tell<T>(hook: &Hook<T>, what: Option<T>) {
+pub(crate) fn tell<T>(hook: &Hook<T>, what: Option<T>) {
     if let (Some(hook), Some(what)) = (hook, what) {
         hook.lock().unwrap_or_else(PoisonError::into_inner)(what);
     }

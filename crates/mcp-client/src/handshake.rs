@@ -1,17 +1,17 @@
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::code::UnsupportedVersion;
-use agentwire_mcp_schema::{
-    ClientCapabilities, Implementation, InitializeRequest, InitializedNotification, ProtocolVersion, Revision,
-};
+use agentwire_mcp_schema::{ClientCapabilities, Implementation, LoggingLevel, ProtocolVersion, Revision};
 use agentwire_peer::{CallError, Peer};
 
 use crate::Server;
-use crate::server::Session;
+use crate::call::Waits;
+use crate::era::stateless::{Discovery, discover};
+use crate::era::{Era, session};
+use crate::front::Front;
+use crate::server::Terms;
 
-/// Why there is no session with a server.
+/// Why there is no understanding with a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandshakeError {
@@ -22,10 +22,21 @@ pub enum HandshakeError {
         /// What the server answered.
         answered: ProtocolVersion,
     },
-    /// The server refused our version and named its own.
+    /// The server named its versions, and this client speaks none of them, or none of the [`Era`] that it is
+    /// set to.
     #[error("the server refuses version `{}`; it speaks {}", .0.requested, list(&.0.supported))]
     VersionRefused(UnsupportedVersion),
-    /// The server gave no answer that could be used.
+    /// With [`Era::Either`]: nothing came of `server/discover`, and the server refused `initialize` too.
+    #[error("the server takes neither beginning: {discover}; {initialize}")]
+    #[non_exhaustive]
+    RefusedBoth {
+        /// What became of `server/discover`.
+        discover: Box<CallError>,
+        /// What became of `initialize`: always [`CallError::Refused`].
+        #[source]
+        initialize: Box<CallError>,
+    },
+    /// The server gave no answer that could be used, or the transport failed.
     #[error(transparent)]
     Call(#[from] CallError),
 }
@@ -36,48 +47,52 @@ fn list(versions: &[ProtocolVersion]) -> String {
 }
 
 /// What we say of ourselves, and how long we wait.
+#[derive(Clone)]
 pub(crate) struct Handshake {
+    pub(crate) era: Era,
     pub(crate) info: Implementation,
     pub(crate) capabilities: ClientCapabilities,
-    /// Where the revision is put that was agreed on.
-    pub(crate) agreed: Arc<OnceLock<Revision>>,
+    pub(crate) log_level: Option<LoggingLevel>,
+    /// How long the answer may take on which all depends.
     pub(crate) handshake_timeout: Option<Duration>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) progress_maximum: Option<Duration>,
+    /// How long [`Era::Either`] waits for the answer to `server/discover`.
+    pub(crate) discover_timeout: Duration,
+    /// How long calls wait after it.
+    pub(crate) waits: Waits,
 }
 
 impl Handshake {
-    /// Opens the session.
-    pub(crate) async fn with(self, peer: Peer) -> Result<Server, HandshakeError> {
-        let request = InitializeRequest::new(self.info).capabilities(self.capabilities);
-        let mut call = peer.call(&request);
-        if let Some(timeout) = self.handshake_timeout {
-            call = call.timeout(timeout);
-        }
-        let greeting = call.await.map_err(explain)?;
-        let answered = greeting.protocol_version.revision().filter(|revision| revision.has_sessions());
-        let Some(revision) = answered else {
-            return Err(HandshakeError::UnknownVersion { answered: greeting.protocol_version });
+    /// Comes to an understanding with the server, for whom `front` answers.
+    pub(crate) async fn with(self, peer: Peer, front: &Front) -> Result<Server, HandshakeError> {
+        let terms = match self.era {
+            Era::Session => session::open(self, &peer, Revision::LATEST_SESSION).await?,
+            Era::Stateless => self.discover(&peer).await?,
+            Era::Either => self.find_out(&peer).await?,
         };
-        let _agreed_once = self.agreed.set(revision);
-        peer.take_batches(revision.has_batches());
-        peer.notify(&InitializedNotification::default()).await?;
-        let session = Session {
-            greeting,
-            revision,
-            client_capabilities: request.capabilities,
-            timeout: self.timeout,
-            progress_maximum: self.progress_maximum,
-        };
-        Ok(Server::new(peer, session))
+        let _agreed_once = front.agreed.set(terms.revision);
+        Ok(Server::new(peer, terms, front))
     }
-}
 
-/// Some servers answer a version that they do not speak with an error that names those they do.
-fn explain(error: CallError) -> HandshakeError {
-    let refused = |error: &ErrorObject| error.data.as_ref()?.decode::<UnsupportedVersion>().ok();
-    match error.refusal().and_then(refused) {
-        Some(versions) => HandshakeError::VersionRefused(versions),
-        None => error.into(),
+    async fn discover(self, peer: &Peer) -> Result<Terms, HandshakeError> {
+        match discover(&self, peer, self.handshake_timeout).await? {
+            Discovery::Stateless(terms) => Ok(*terms),
+            Discovery::Session(_, versions) => Err(HandshakeError::VersionRefused(versions)),
+            Discovery::Unknown(error) => Err(error.into()),
+        }
+    }
+
+    /// A server of sessions may answer `server/discover` by any error, or by none. A late answer finds nobody.
+    async fn find_out(self, peer: &Peer) -> Result<Terms, HandshakeError> {
+        match discover(&self, peer, Some(self.discover_timeout)).await? {
+            Discovery::Stateless(terms) => Ok(*terms),
+            Discovery::Session(revision, _) => session::open(self, peer, revision).await,
+            Discovery::Unknown(discover) => match session::open(self, peer, Revision::LATEST_SESSION).await {
+                Err(HandshakeError::Call(initialize @ CallError::Refused { .. })) => {
+                    let (discover, initialize) = (Box::new(discover), Box::new(initialize));
+                    Err(HandshakeError::RefusedBoth { discover, initialize })
+                }
+                outcome => outcome,
+            },
+        }
     }
 }

@@ -28,17 +28,31 @@
 //!
 //! # What happens without you
 //!
-//! - The newest revision that has sessions is offered, and any from 2024-11-05 on is spoken. Another answer ends
-//!   the connection with an error that names it.
+//! - A session is opened in the newest revision that has them, or in the one that the server prefers, from
+//!   2024-11-05 on. Another answer ends the connection with an error that names it. [`Client::era`] changes that:
+//!   [`Era::Stateless`] speaks 2026-07-28, and [`Era::Either`] finds out what the server speaks.
 //! - Every call has a time limit: 60 seconds, which each progress report starts anew, up to 10 minutes. Whoever
 //!   needs another says so, for a client or for a call. A call that is given up, or dropped, is cancelled at
 //!   the server.
-//! - What the server did not advertise is not asked: such a call fails with [`CallError::NotAllowed`].
+//! - What the server did not advertise, or its revision does not have, is not asked: such a call fails with
+//!   [`CallError::NotAllowed`].
 //! - What an older revision does not have is left out of calls and answers, by [`Narrow`](schema::Narrow); what
 //!   cannot be said to it at all is an error.
 //! - Pings are answered. So are requests for roots, sampling and elicitation if the client was given something
 //!   to answer with; if not, they are refused and not advertised.
 //! - Lists end: a server whose cursors go in a circle, or on for ever, is an error.
+//!
+//! Since 2026-07-28, moreover:
+//!
+//! - Every request says who asks, in which revision and with which capabilities, and for which level of the log.
+//! - A client that was given something for changes of lists subscribes to them, and again when that ends; see
+//!   [`Client`](Client#changes). [`Server::listen`] is for the rest.
+//! - A call of a tool that is refused because of its HTTP headers is made once more, after the tools have been
+//!   listed anew; and any request once more that is refused because of its version, if the server names one that
+//!   will do.
+//! - Tools that ask for HTTP headers in a wrong way are left out, and [`Client::on_warning`] hears of them.
+//! - A server that wants to know something before it answers gets no answer yet: the call fails with
+//!   [`CallError::Unusable`], which names what is wanted.
 //!
 //! # What it does not do
 //!
@@ -51,18 +65,26 @@ struct Readme;
 
 mod call;
 mod client;
+mod era;
 mod front;
 mod handshake;
+mod listening;
+mod marks;
 mod pages;
 mod server;
+mod subscription;
+mod warning;
 
 /// The words of the protocol.
 pub use agentwire_mcp_schema as schema;
 
 pub use agentwire_jsonrpc::ErrorObject;
 pub use agentwire_peer::{CallError, Closed, Config};
-pub use call::Call;
+pub use call::{Call, Calling};
 pub use client::{BoxError, Client, connect};
+pub use era::Era;
 pub use handshake::HandshakeError;
 pub use pages::Pages;
 pub use server::Server;
+pub use subscription::Subscription;
+pub use warning::Warning;

@@ -9,7 +9,7 @@ use agentwire_mcp_schema::{Cursor, HasMeta, Narrow, Paginated};
 use agentwire_peer::CallError;
 use futures::Stream;
 
-use crate::Server;
+use crate::{Calling, Server};
 
 /// How many pages a list may have unless the caller says otherwise.
 const PAGE_LIMIT: usize = 1000;
@@ -27,15 +27,16 @@ pub struct Pages<M: Paginated> {
     seen: HashSet<Cursor>,
     page_limit: usize,
     pages: usize,
+    keeps: Option<fn(&Server, &M::Item) -> bool>,
 }
 
 enum Next<M: Paginated> {
     At(Option<Cursor>),
-    Asked(Box<agentwire_peer::Call<M::Response>>),
+    Asked(Box<Calling<M::Response>>),
     Nothing,
 }
 
-impl<M: Paginated + Narrow + HasMeta> Pages<M> {
+impl<M: Paginated + Narrow + HasMeta + Send + 'static> Pages<M> {
     pub(crate) fn new(server: Server) -> Self {
         Self {
             server,
@@ -44,7 +45,14 @@ impl<M: Paginated + Narrow + HasMeta> Pages<M> {
             seen: HashSet::new(),
             page_limit: PAGE_LIMIT,
             pages: 0,
+            keeps: None,
         }
+    }
+
+    /// Leaves out some items.
+    pub(crate) fn keeping(mut self, keeps: fn(&Server, &M::Item) -> bool) -> Self {
+        self.keeps = Some(keeps);
+        self
     }
 
     /// Takes so many pages at most (default 1000). One more is an error.
@@ -76,7 +84,10 @@ impl<M: Paginated + Narrow + HasMeta> Pages<M> {
     }
 
     fn take_page(&mut self, page: M::Response) -> Result<(), CallError> {
-        let (items, next) = M::split(page);
+        let (mut items, next) = M::split(page);
+        if let Some(keeps) = self.keeps {
+            items.retain(|item| keeps(&self.server, item));
+        }
         self.items = items.into_iter();
         self.pages += 1;
         let Some(cursor) = next else {
@@ -100,7 +111,7 @@ impl<M: Paginated + Narrow + HasMeta> Pages<M> {
 /// Nothing here is pinned to its place.
 impl<M: Paginated> Unpin for Pages<M> {}
 
-impl<M: Paginated + Narrow + HasMeta> Stream for Pages<M> {
+impl<M: Paginated + Narrow + HasMeta + Send + 'static> Stream for Pages<M> {
     type Item = Result<M::Item, CallError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -1,65 +1,83 @@
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::{
     CallToolRequest, ClientCapabilities, CompleteRequest, GetPromptRequest, HasMeta, Implementation,
-    InitializeResult, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
-    ListToolsRequest, LoggingLevel, MethodInfo, Narrow, PingRequest, ReadResourceRequest, Revision,
-    ServerCapabilities, SetLevelRequest, SubscribeRequest, UnsubscribeRequest,
+    ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, LoggingLevel,
+    MethodInfo, Narrow, PingRequest, ReadResourceRequest, Revision, ServerCapabilities, SetLevelRequest,
+    SubscribeRequest, SubscriptionFilter, SubscriptionsListenRequest, Tool, UnsubscribeRequest,
 };
 use agentwire_peer::{CallError, Closed, Peer};
 use serde::Serialize;
 
-use crate::{Call, Pages};
+use crate::call::Waits;
+use crate::era::stateless::Stateless;
+use crate::front::{Front, Hook, tell};
+use crate::marks;
+use crate::subscription::Subscriptions;
+use crate::{Call, Pages, Subscription, Warning};
 
 /// A handle on the server, after the handshake. Cloning is cheap.
 ///
 /// Every method that asks something gives a [`Call`] to be awaited.
 #[derive(Clone)]
 pub struct Server {
-    peer: Peer,
-    session: Arc<Session>,
+    pub(crate) peer: Peer,
+    shared: Arc<Shared>,
 }
 
-/// What the handshake agreed on, and how long to wait.
-pub(crate) struct Session {
-    pub(crate) greeting: InitializeResult,
+struct Shared {
+    terms: Terms,
+    on_warning: Hook<Warning>,
+    subscriptions: Subscriptions,
+}
+
+/// What the handshake found out, and how long to wait.
+pub(crate) struct Terms {
+    pub(crate) info: Implementation,
+    pub(crate) capabilities: ServerCapabilities,
+    pub(crate) instructions: Option<String>,
     pub(crate) revision: Revision,
     pub(crate) client_capabilities: ClientCapabilities,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) progress_maximum: Option<Duration>,
+    pub(crate) waits: Waits,
+    /// What requests say of themselves, where no session remembers it.
+    pub(crate) stateless: Option<Stateless>,
 }
 
 impl Server {
-    pub(crate) fn new(peer: Peer, session: Session) -> Self {
-        Self { peer, session: Arc::new(session) }
+    pub(crate) fn new(peer: Peer, terms: Terms, front: &Front) -> Self {
+        let (on_warning, subscriptions) = (front.on_warning.clone(), front.subscriptions.clone());
+        Self { peer, shared: Arc::new(Shared { terms, on_warning, subscriptions }) }
     }
 
-    /// Who the server says it is.
+    /// Who the server says it is. A stateless server need not say it; its name is empty then.
     pub fn info(&self) -> &Implementation {
-        &self.session.greeting.server_info
+        &self.shared.terms.info
     }
 
     /// What the server offers.
     pub fn capabilities(&self) -> &ServerCapabilities {
-        &self.session.greeting.capabilities
+        &self.shared.terms.capabilities
     }
 
     /// How to use the server, in words for the model.
     pub fn instructions(&self) -> Option<&str> {
-        self.session.greeting.instructions.as_deref()
+        self.shared.terms.instructions.as_deref()
     }
 
-    /// The revision of the protocol that was agreed on.
+    /// The revision of the protocol that was agreed on, which tells the era too.
     pub fn revision(&self) -> Revision {
-        self.session.revision
+        self.shared.terms.revision
     }
 
     /// The server's tools.
+    ///
+    /// Since 2026-07-28, those whose schema asks for HTTP headers in a way that it must not are left out, on any
+    /// transport; [`Client::on_warning`](crate::Client::on_warning) hears which and why.
     pub fn tools(&self) -> Pages<ListToolsRequest> {
-        Pages::new(self.clone())
+        let pages = Pages::new(self.clone());
+        if self.is_stateless() { pages.keeping(Self::keeps_tool) } else { pages }
     }
 
     /// The server's resources.
@@ -100,6 +118,7 @@ impl Server {
     }
 
     /// Asks to hear of changes to a resource; see [`Client::on_resource_updated`](crate::Client::on_resource_updated).
+    /// Until 2025-11-25; since then, [`listen`](Self::listen).
     pub fn subscribe(&self, uri: impl Into<String>) -> Call<SubscribeRequest> {
         self.call(SubscribeRequest::new(uri))
     }
@@ -119,33 +138,38 @@ impl Server {
         self.call(request)
     }
 
-    /// Asks for log messages from that level upwards; see [`Client::on_log`](crate::Client::on_log).
+    /// Asks for log messages from that level upwards; see [`Client::on_log`](crate::Client::on_log). Until
+    /// 2025-11-25; [`Client::log_level`](crate::Client::log_level) is for every revision.
     pub fn set_logging_level(&self, level: LoggingLevel) -> Call<SetLevelRequest> {
         self.call(SetLevelRequest::new(level))
     }
 
-    /// Asks whether the server is still there.
+    /// Asks whether the server is still there. Until 2025-11-25.
     pub fn ping(&self) -> Call<PingRequest> {
         self.call(PingRequest::default())
+    }
+
+    /// Asks to hear of changes for as long as the subscription that this gives is kept. Since 2026-07-28.
+    ///
+    /// What the server tells goes to what the client was given for it, such as
+    /// [`Client::on_resource_updated`](crate::Client::on_resource_updated). A client that has something for
+    /// changes of lists listens for these by itself.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses it, or does not say within the client's [time](crate::Client::timeout) for calls
+    /// what it agrees to.
+    pub async fn listen(&self, filter: SubscriptionFilter) -> Result<Subscription, CallError> {
+        let request = self.prepare(SubscriptionsListenRequest::new(filter))?;
+        self.shared.subscriptions.open(&self.peer, &request, self.shared.terms.waits.timeout).await
     }
 
     /// Asks anything that the protocol has.
     ///
     /// What the server did not say it can do is not asked: the call fails with [`CallError::NotAllowed`]. What
     /// its revision does not have is left out, and fails the call in the same way where nothing would be left.
-    pub fn call<M: Method + Narrow + HasMeta>(&self, mut request: M) -> Call<M> {
-        let Session { revision, client_capabilities, .. } = &*self.session;
-        let is_allowed = MethodInfo::find_in(M::NAME, *revision)
-            .is_some_and(|method| method.is_allowed(*revision, client_capabilities, self.capabilities()));
-        if !is_allowed {
-            return self
-                .refuse(CallError::not_allowed(M::NAME, "the server did not say that it offers this"));
-        }
-        request.narrow(*revision);
-        if let Err(misfit) = request.fits(*revision) {
-            return self.refuse(CallError::not_allowed(M::NAME, misfit.to_string()));
-        }
-        Call::new(self.peer.clone(), Ok(request), self.session.timeout, self.session.progress_maximum)
+    pub fn call<M: Method + Narrow + HasMeta>(&self, request: M) -> Call<M> {
+        Call::new(self.clone(), self.prepare(request), self.shared.terms.waits)
     }
 
     /// Completes when the server has closed its side, or is gone, with the reason where there is one.
@@ -153,8 +177,42 @@ impl Server {
         self.peer.closed().await
     }
 
+    pub(crate) fn is_stateless(&self) -> bool {
+        self.shared.terms.stateless.is_some()
+    }
+
+    pub(crate) fn warn(&self, warning: Warning) {
+        tell(&self.shared.on_warning, Some(warning));
+    }
+
+    /// A request in the terms that were agreed on, if it may be made.
+    fn prepare<M: Method + Narrow + HasMeta>(&self, mut request: M) -> Result<M, CallError> {
+        let Terms { revision, client_capabilities, stateless, .. } = &self.shared.terms;
+        let Some(method) = MethodInfo::find_in(M::NAME, *revision) else {
+            return Err(CallError::not_allowed(M::NAME, format!("revision {revision} does not have it")));
+        };
+        if !method.is_allowed(*revision, client_capabilities, self.capabilities()) {
+            return Err(CallError::not_allowed(M::NAME, "the server did not say that it offers this"));
+        }
+        request.narrow(*revision);
+        request.fits(*revision).map_err(|misfit| CallError::not_allowed(M::NAME, misfit.to_string()))?;
+        if let Some(stateless) = stateless {
+            stateless.stamp(&mut request);
+        }
+        Ok(request)
+    }
+
+    fn keeps_tool(&self, tool: &Tool) -> bool {
+        let checked = marks::check(&tool.input_schema);
+        if let Err(why) = checked {
+            self.warn(Warning::ToolLeftOut { tool: tool.name.clone(), why });
+            return false;
+        }
+        true
+    }
+
     fn refuse<M>(&self, error: CallError) -> Call<M> {
-        Call::new(self.peer.clone(), Err(error), None, None)
+        Call::new(self.clone(), Err(error), Waits::default())
     }
 }
 

@@ -2,7 +2,11 @@
 //! what the specification asks for under it.
 
 mod calls;
+mod eras;
 mod handshake;
 mod lists;
+mod marks;
 mod mock;
 mod peers;
+mod stateless;
+mod subscriptions;

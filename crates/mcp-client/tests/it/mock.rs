@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use agentwire_mcp_client::{BoxError, Client, Server};
+use agentwire_mcp_client::{BoxError, Client, Era, Server};
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Packet, duplex};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 
 pub(crate) const NEWEST: &str = "2025-11-25";
+pub(crate) const STATELESS: &str = "2026-07-28";
 
 pub(crate) struct Mock {
     transport: Duplex,
@@ -38,6 +39,35 @@ pub(crate) async fn with_server<R, S>(
         script(mock).await
     };
     with_mock(client, script, main).await
+}
+
+/// The same, with a server of the stateless era.
+pub(crate) async fn with_stateless<R, S>(
+    client: Client,
+    script: impl AsyncFnOnce(Mock) -> S,
+    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+) -> (Result<R, BoxError>, S) {
+    let script = async |mut mock: Mock| {
+        mock.describe().await;
+        script(mock).await
+    };
+    with_mock(client.era(Era::Stateless), script, main).await
+}
+
+/// What a stateless server that offers everything says of itself.
+pub(crate) fn description() -> Value {
+    let changing = json!({ "listChanged": true });
+    json!({
+        "resultType": "complete",
+        "supportedVersions": [STATELESS],
+        "capabilities": {
+            "tools": changing, "resources": changing, "prompts": changing, "logging": {}, "completions": {},
+        },
+        "instructions": "Go.",
+        "ttlMs": 0,
+        "cacheScope": "private",
+        "_meta": { "io.modelcontextprotocol/serverInfo": { "name": "mock", "version": "1" } },
+    })
 }
 
 impl Mock {
@@ -85,6 +115,17 @@ impl Mock {
         let answer = self.next().await.expect("an answer");
         assert_eq!(answer["id"], "mock", "{answer}");
         answer
+    }
+
+    /// Answers `server/discover`.
+    pub(crate) async fn describe(&mut self) -> Value {
+        let request = self.expect("server/discover").await;
+        self.answer(&request, description()).await;
+        request
+    }
+
+    pub(crate) async fn notify(&mut self, method: &str, params: Value) {
+        self.send(json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
     }
 
     pub(crate) async fn greet(&mut self, revision: &str) -> Value {

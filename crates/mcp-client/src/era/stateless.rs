@@ -1,0 +1,276 @@
+//! Since 2026-07-28: every request says in its `_meta` who asks, in which revision and with which capabilities,
+//! and every result says what kind of result it is.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use agentwire_jsonrpc::{ErrorObject, Method, RawJson};
+use agentwire_mcp_schema::code::{self, MissingCapabilities, UnsupportedVersion};
+use agentwire_mcp_schema::{
+    CallToolRequest, DiscoverRequest, DiscoverResult, HasMeta, Implementation, InputRequiredResult, Meta,
+    Narrow, Outcome, ProgressToken, ProtocolVersion, RequestMeta, ResultMeta, Revision,
+};
+use agentwire_peer::{CallError, Peer};
+use bytestring::ByteString;
+use serde::Deserialize;
+
+use crate::Server;
+use crate::call::{Hook, Options, Waits};
+use crate::handshake::{Handshake, HandshakeError};
+use crate::server::Terms;
+
+/// How many of the things that a server wants are named in an error.
+const MOST_NAMED: usize = 8;
+
+/// What every request repeats.
+#[derive(Debug)]
+pub(crate) struct Stateless {
+    about: Meta,
+}
+
+impl Stateless {
+    fn new(handshake: &Handshake, revision: Revision) -> Self {
+        let (mut capabilities, mut info) = (handshake.capabilities.clone(), handshake.info.clone());
+        capabilities.narrow(revision);
+        info.narrow(revision);
+        let mut about = RequestMeta::new(revision, capabilities).client_info(info);
+        about.log_level = handshake.log_level.clone();
+        Self { about: about.to_meta() }
+    }
+
+    /// Writes it into a request, beside what else is there. A level for the log that the request has already
+    /// stays.
+    pub(crate) fn stamp(&self, request: &mut impl HasMeta) {
+        let meta = request.meta_slot().get_or_insert_default();
+        let own_level = meta.get(LOG_LEVEL).cloned();
+        meta.extend(self.about.clone());
+        meta.extend(own_level.map(|level| (LOG_LEVEL.to_owned(), level)));
+    }
+}
+
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// What came of `server/discover`.
+pub(crate) enum Discovery {
+    /// The server speaks a revision of this era that we speak.
+    Stateless(Box<Terms>),
+    /// The best revision that both speak has sessions.
+    Session(Revision, UnsupportedVersion),
+    /// It may be that the server has never heard of this era.
+    Unknown(CallError),
+}
+
+/// Asks the server what it speaks and what it offers.
+pub(crate) async fn discover(
+    handshake: &Handshake,
+    peer: &Peer,
+    timeout: Option<Duration>,
+) -> Result<Discovery, HandshakeError> {
+    let mut revision = Revision::LATEST;
+    let mut named_before = false;
+    loop {
+        let mut request = DiscoverRequest::default();
+        Stateless::new(handshake, revision).stamp(&mut request);
+        let mut call = peer.call_method::<_, Outcome<DiscoverResult>>(DiscoverRequest::NAME, Some(&request));
+        if let Some(timeout) = timeout {
+            call = call.timeout(timeout);
+        }
+        let error = match call.await.and_then(|outcome| complete(DiscoverRequest::NAME, outcome)) {
+            Ok(found) => return settle(handshake, found, revision),
+            Err(error @ (CallError::Closed(_) | CallError::Failed { .. })) => return Err(error.into()),
+            Err(error) => error,
+        };
+        let Some(versions) = error.refusal().and_then(|error| named(error, revision)) else {
+            return if error.refusal().is_some_and(is_of_this_era) {
+                Err(error.into())
+            } else {
+                Ok(Discovery::Unknown(error))
+            };
+        };
+        // A server that refuses what it has named itself is believed once.
+        match best(&versions.supported, |revision| revision.has_sessions() || !named_before) {
+            Some(best) if best.has_sessions() => return Ok(Discovery::Session(best, versions)),
+            Some(best) => revision = best,
+            // Whatever the list is, it is no list of what this server speaks.
+            None if error.refusal().is_some_and(|error| error.code != code::UNSUPPORTED_PROTOCOL_VERSION) => {
+                return Ok(Discovery::Unknown(error));
+            }
+            _ => return Err(HandshakeError::VersionRefused(versions)),
+        }
+        named_before = true;
+    }
+}
+
+/// Takes what the server says of itself.
+fn settle(
+    handshake: &Handshake,
+    found: DiscoverResult,
+    requested: Revision,
+) -> Result<Discovery, HandshakeError> {
+    let versions = UnsupportedVersion::new(found.supported_versions, requested);
+    let revision = match best(&versions.supported, |_| true) {
+        Some(revision) if revision.has_sessions() => return Ok(Discovery::Session(revision, versions)),
+        Some(revision) => revision,
+        None => return Err(HandshakeError::VersionRefused(versions)),
+    };
+    let about = ResultMeta::read(found.meta.as_ref()).unwrap_or_default();
+    let mut client_capabilities = handshake.capabilities.clone();
+    client_capabilities.narrow(revision);
+    Ok(Discovery::Stateless(Box::new(Terms {
+        // It need not say who it is, and nothing may hang on it.
+        info: about.server_info.unwrap_or_else(|| Implementation::new("", "")),
+        capabilities: found.capabilities,
+        instructions: found.instructions,
+        revision,
+        client_capabilities,
+        waits: handshake.waits,
+        stateless: Some(Stateless::new(handshake, revision)),
+    })))
+}
+
+/// Makes a call, once more if the server says what was wrong with it and that can be mended.
+pub(crate) async fn ask<M>(server: Server, mut request: M, options: Options) -> Result<M::Response, CallError>
+where
+    M: Method + HasMeta,
+{
+    let waits = options.waits;
+    let hook = options.on_progress.map(|hook| Arc::new(Mutex::new(hook)));
+    let error = match attempt(&server.peer, &mut request, waits, hook.clone()).await {
+        Err(error) => error,
+        result => return result,
+    };
+    match Remedy::of(&error, &request, server.revision()) {
+        Some(Remedy::Version(revision)) => {
+            let version = revision.as_str().into();
+            request.meta_slot().get_or_insert_default().insert(PROTOCOL_VERSION.to_owned(), version);
+        }
+        Some(Remedy::List(tool)) if is_listed(&server, &tool).await => {}
+        _ => return Err(error),
+    }
+    attempt(&server.peer, &mut request, waits, hook).await
+}
+
+async fn attempt<M>(
+    peer: &Peer,
+    request: &mut M,
+    waits: Waits,
+    hook: Option<Arc<Mutex<Hook>>>,
+) -> Result<M::Response, CallError>
+where
+    M: Method + HasMeta,
+{
+    let method = ByteString::from_static(M::NAME);
+    let call = match hook {
+        Some(hook) => {
+            let id = peer.reserve_call();
+            request.set_progress_token(&ProgressToken::from(id.request_id()));
+            let hook = move |params: RawJson| {
+                if let Ok(report) = params.decode() {
+                    hook.lock().unwrap_or_else(PoisonError::into_inner)(report);
+                }
+            };
+            peer.call_method::<_, Outcome<M::Response>>(method, Some(request)).reserved(id).on_progress(hook)
+        }
+        None => peer.call_method(method, Some(request)),
+    };
+    complete(M::NAME, waits.apply(call).await?)
+}
+
+/// What makes a request that was refused worth another try.
+enum Remedy {
+    /// That it is made in this revision.
+    Version(Revision),
+    /// That this tool is listed anew: the transport takes the headers of a call from the list, which is no longer
+    /// what it was.
+    List(String),
+}
+
+impl Remedy {
+    fn of<M: Method>(error: &CallError, request: &M, requested: Revision) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Call {
+            name: String,
+        }
+
+        let error = error.refusal()?;
+        match error.code {
+            code::UNSUPPORTED_PROTOCOL_VERSION => {
+                let versions = named(error, requested)?;
+                best(&versions.supported, Revision::is_stateless).map(Self::Version)
+            }
+            code::HEADER_MISMATCH if M::NAME == CallToolRequest::NAME => {
+                let call: Call = RawJson::encode(request).ok()?.decode().ok()?;
+                Some(Self::List(call.name))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Lists tools until that one comes by. False if it does not.
+async fn is_listed(server: &Server, name: &str) -> bool {
+    let mut tools = server.tools();
+    while let Ok(Some(tool)) = tools.try_next().await {
+        if tool.name == name {
+            return true;
+        }
+    }
+    false
+}
+
+/// Takes the result out of what the server answered.
+///
+/// A question of the server's would be answered here, and the request sent again.
+pub(crate) fn complete<T>(method: &'static str, outcome: Outcome<T>) -> Result<T, CallError> {
+    let why = match outcome {
+        Outcome::Complete(result) => return Ok(result),
+        Outcome::InputRequired(wanted) => describe(&wanted),
+        Outcome::Task(_) => "the server answers with a task, which this client cannot follow".to_owned(),
+        _ => "the server answers with a kind of result that this client does not know".to_owned(),
+    };
+    Err(CallError::unusable(ByteString::from_static(method), why))
+}
+
+fn describe(wanted: &InputRequiredResult) -> String {
+    let requests = wanted.input_requests.iter().flatten();
+    let names: Vec<_> =
+        requests.take(MOST_NAMED).map(|(key, request)| format!("{} ({key:?})", request.method())).collect();
+    let more = wanted.input_requests.as_ref().is_some_and(|requests| requests.len() > MOST_NAMED);
+    match names.is_empty() {
+        true => "the server wants to be asked again, which this client does not do".to_owned(),
+        false => format!(
+            "the server first wants {}{}, which this client does not answer",
+            names.join(", "),
+            if more { " and more" } else { "" }
+        ),
+    }
+}
+
+/// The versions that an error names, whatever its code is.
+fn named(error: &ErrorObject, requested: Revision) -> Option<UnsupportedVersion> {
+    #[derive(Deserialize)]
+    struct Versions {
+        supported: Vec<ProtocolVersion>,
+        requested: Option<ProtocolVersion>,
+    }
+
+    let versions = error.data.as_ref()?.decode::<Versions>().ok()?;
+    let requested = versions.requested.unwrap_or_else(|| requested.into());
+    Some(UnsupportedVersion::new(versions.supported, requested))
+}
+
+/// The newest of these that we know and that will do.
+fn best(versions: &[ProtocolVersion], will_do: impl Fn(Revision) -> bool) -> Option<Revision> {
+    versions.iter().filter_map(ProtocolVersion::revision).filter(|revision| will_do(*revision)).max()
+}
+
+/// Whether only a server of this era says this.
+fn is_of_this_era(error: &ErrorObject) -> bool {
+    let has_capabilities = || error.data.as_ref()?.decode::<MissingCapabilities>().ok();
+    match error.code {
+        code::HEADER_MISMATCH => true,
+        code::MISSING_REQUIRED_CLIENT_CAPABILITY => has_capabilities().is_some(),
+        _ => false,
+    }
+}

@@ -1,0 +1,91 @@
+//! A client that has something for changes of lists hears of them in either era, without asking for it.
+
+use std::time::{Duration, Instant};
+
+use agentwire_mcp_schema::SubscriptionFilter;
+use agentwire_peer::{CallError, Clock, TokioClock};
+use futures::future::{Either, select};
+
+use crate::front::{Front, tell};
+use crate::{Server, Warning};
+
+/// The first and the longest pause before listening again. Each is twice the one before.
+const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
+/// Runs `main`, and beside it what may end before or must end with it.
+pub(crate) async fn beside<T>(main: impl Future<Output = T>, side: impl Future<Output = ()>) -> T {
+    let (main, side) = (std::pin::pin!(main), std::pin::pin!(side));
+    match select(main, side).await {
+        Either::Left((output, _)) => output,
+        Either::Right(((), main)) => main.await,
+    }
+}
+
+/// Listens for the changes that the client has something for and that the server offers to tell of, again when
+/// the server ends that, until it refuses.
+pub(crate) async fn listen(server: Server, front: Front) {
+    let filter = wanted(&server, &front);
+    if !server.is_stateless() || filter == SubscriptionFilter::default() {
+        return;
+    }
+    let clock = TokioClock::default();
+    let mut pause = PAUSES.0;
+    let mut heard_before = false;
+    loop {
+        let since = clock.now();
+        match server.listen(filter.clone()).await {
+            Ok(subscription) => {
+                let acknowledged = subscription.acknowledged().clone();
+                if heard_before {
+                    // Something may have changed while nobody listened.
+                    front.tell_of(&acknowledged);
+                } else if acknowledged != filter {
+                    let nothing = acknowledged == SubscriptionFilter::default();
+                    server.warn(Warning::NotAllHeard { acknowledged });
+                    if nothing {
+                        return;
+                    }
+                }
+                heard_before = true;
+                // However it ended, it is tried again.
+                let _ = subscription.ended().await;
+            }
+            Err(
+                CallError::Closed(_)
+                | CallError::Failed { .. }
+                | CallError::Cancelled { .. }
+                | CallError::Unusable { .. },
+            ) => {}
+            Err(error) => return server.warn(Warning::NotHeard { error }),
+        }
+        if server.peer.is_closed() {
+            return;
+        }
+        if lasted(&clock, since) > PAUSES.1 {
+            pause = PAUSES.0;
+        }
+        clock.sleep_until(clock.now() + pause).await;
+        pause = PAUSES.1.min(pause * 2);
+    }
+}
+
+fn lasted(clock: &TokioClock, since: Instant) -> Duration {
+    clock.now().saturating_duration_since(since)
+}
+
+fn wanted(server: &Server, front: &Front) -> SubscriptionFilter {
+    let can = |capability| server.capabilities().has(capability);
+    SubscriptionFilter::default()
+        .tools_list_changed(front.on_tools_changed.is_some() && can("tools.listChanged"))
+        .prompts_list_changed(front.on_prompts_changed.is_some() && can("prompts.listChanged"))
+        .resources_list_changed(front.on_resources_changed.is_some() && can("resources.listChanged"))
+}
+
+impl Front {
+    /// Tells of changes as if the server had.
+    fn tell_of(&self, changes: &SubscriptionFilter) {
+        tell(&self.on_tools_changed, changes.tools_list_changed.then_some(()));
+        tell(&self.on_prompts_changed, changes.prompts_list_changed.then_some(()));
+        tell(&self.on_resources_changed, changes.resources_list_changed.then_some(()));
+    }
+}

@@ -1,0 +1,33 @@
+use agentwire_mcp_schema::SubscriptionFilter;
+use agentwire_peer::CallError;
+
+/// What went wrong without being anybody's error; see [`Client::on_warning`](crate::Client::on_warning).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A tool is left out of [`Server::tools`](crate::Server::tools), because a transport could not call it as
+    /// its schema asks.
+    #[error("the tool `{tool}` is left out: {why}")]
+    #[non_exhaustive]
+    ToolLeftOut {
+        /// The tool's name.
+        tool: String,
+        /// What is wrong with it, and where in its schema.
+        why: String,
+    },
+    /// The server offers to tell of changes, but agrees only to some of that, or to nothing.
+    #[error("the server does not tell of all changes that it offers to tell of")]
+    #[non_exhaustive]
+    NotAllHeard {
+        /// What it agreed to.
+        acknowledged: SubscriptionFilter,
+    },
+    /// The server refuses to tell of changes, and is not asked again.
+    #[error("changes at the server are not heard of: {error}")]
+    #[non_exhaustive]
+    NotHeard {
+        /// What came of asking for it.
+        #[source]
+        error: CallError,
+    },
+}
