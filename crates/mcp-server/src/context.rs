@@ -1,20 +1,22 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context as TaskContext, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
 use agentwire_mcp_schema::{
-    LoggingLevel, LoggingMessageNotification, Meta, Narrow, ProgressNotification, ProgressToken, Revision,
+    HasMeta, LoggingLevel, LoggingMessageNotification, Meta, Narrow, ProgressNotification, ProgressToken,
+    Revision,
 };
-use agentwire_peer::{CallError, Cancelled, RequestContext};
+use agentwire_peer::{CallError, Cancelled, Peer, RequestContext};
 use futures::future::BoxFuture;
 use serde::Serialize;
 
-use crate::Client;
-use crate::session::Session;
+use crate::era::Caller;
+use crate::kind::Kind;
+use crate::{Client, Server};
 
 /// What a function is doing, boxed: it gives the text of the answer.
 pub(crate) type Running = BoxFuture<'static, Result<RawJson, ErrorObject>>;
@@ -24,35 +26,32 @@ pub(crate) type Running = BoxFuture<'static, Result<RawJson, ErrorObject>>;
 pub struct Context(Arc<Work>);
 
 struct Work {
-    session: Arc<Session>,
-    revision: Revision,
+    server: Server,
+    caller: Caller,
     request: RequestContext,
-    meta: Option<Meta>,
+    /// The text of `_meta`, which few functions look at, and what it says once one does.
+    meta: Option<(Box<str>, OnceLock<Option<Meta>>)>,
     progress_token: Option<ProgressToken>,
     /// The bits of the greatest progress reported, an `f64`. Infinite once the work is over.
     progress: AtomicU64,
 }
 
 impl Context {
-    pub(crate) fn new(
-        session: Arc<Session>,
-        revision: Revision,
-        request: RequestContext,
-        meta: Option<Meta>,
-        progress_token: Option<ProgressToken>,
-    ) -> Self {
+    pub(crate) fn new(server: Server, caller: Caller, request: RequestContext, meta: Option<&str>) -> Self {
+        let progress_token = caller.progress_token(meta);
         let progress = AtomicU64::new(f64::NEG_INFINITY.to_bits());
-        Self(Arc::new(Work { session, revision, request, meta, progress_token, progress }))
+        let meta = meta.map(|text| (Box::from(text), OnceLock::new()));
+        Self(Arc::new(Work { server, caller, request, meta, progress_token, progress }))
     }
 
     /// The client that asked: who it is, and what can be asked of it.
     pub fn client(&self) -> Client {
-        Client::new(self.0.request.peer().clone(), self.0.session.clone())
+        Client::new(self.0.request.peer().clone(), self.0.caller.clone())
     }
 
-    /// The revision of the protocol that was agreed on.
+    /// The revision of the protocol that was agreed on, or that the request is in.
     pub fn revision(&self) -> Revision {
-        self.0.revision
+        self.0.caller.revision()
     }
 
     /// The request's id.
@@ -62,7 +61,8 @@ impl Context {
 
     /// What the client attached to the request.
     pub fn meta(&self) -> Option<&Meta> {
-        self.0.meta.as_ref()
+        let (text, meta) = self.0.meta.as_ref()?;
+        meta.get_or_init(|| serde_json::from_str(text).ok()).as_ref()
     }
 
     /// Whether the client asked to hear of progress.
@@ -90,13 +90,13 @@ impl Context {
         };
         let mut notification = ProgressNotification::new(token.clone(), progress);
         notification.total = total;
-        if self.0.revision.has_progress_message() {
+        if self.revision().has_progress_message() {
             notification.message = message.map(str::to_owned);
         }
         let mut notify = pin!(self.0.request.peer().notify(&notification));
         poll_fn(|cx| {
             // Others may have reported more while this one waited for room. Also false for what is no number.
-            let grows = progress > f64::from_bits(self.0.progress.load(Ordering::Relaxed));
+            let grows = progress > self.0.reported();
             if !grows {
                 return Poll::Ready(Ok(()));
             }
@@ -113,7 +113,8 @@ impl Context {
     /// has a JSON form.
     ///
     /// Nothing is sent unless the server [logs](crate::Server::logging), nor below the level that the client
-    /// set. Secrets do not belong here.
+    /// set. Since 2026-07-28 the client sets it with each request, and hears nothing where it does not, nor after the
+    /// answer. Secrets do not belong here.
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ impl Context {
         logger: Option<&str>,
         data: &T,
     ) -> Result<(), CallError> {
-        if !self.0.session.logs(&level) {
+        if !self.0.wants_log(&level) {
             return Ok(());
         }
         let data = RawJson::encode(data).map_err(|error| {
@@ -148,11 +149,14 @@ impl Context {
         self.0.request.cancelled()
     }
 
+    /// What is said through this belongs to the request.
+    pub(crate) fn peer(&self) -> &Peer {
+        self.0.request.peer()
+    }
+
     /// Encodes an answer, in the terms of the client's revision. One that it has no terms for is an error.
-    pub(crate) fn encode<T: Serialize + Narrow>(&self, mut value: T) -> Result<RawJson, ErrorObject> {
-        value.narrow(self.0.revision);
-        value.fits(self.0.revision).map_err(ErrorObject::internal_error)?;
-        self.0.request.peer().encode_answer(&value).map_err(ErrorObject::internal_error)
+    pub(crate) fn encode<T: Serialize + Narrow + HasMeta>(&self, value: T) -> Result<RawJson, ErrorObject> {
+        self.0.caller.encode(&self.0.server, self.peer(), value)
     }
 
     /// Works until the function is done, or the client no longer wants it to be.
@@ -161,13 +165,23 @@ impl Context {
     }
 }
 
+impl Work {
+    fn reported(&self) -> f64 {
+        f64::from_bits(self.progress.load(Ordering::Relaxed))
+    }
+
+    fn wants_log(&self, level: &LoggingLevel) -> bool {
+        let over = self.reported() == f64::INFINITY;
+        self.caller.is_offered(&self.server, Kind::Logging) && self.caller.wants_log(level, over)
+    }
+}
+
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Work { revision, request, meta, .. } = &*self.0;
         f.debug_struct("Context")
-            .field("request_id", &request.request_id())
-            .field("revision", revision)
-            .field("meta", meta)
+            .field("request_id", self.request_id())
+            .field("revision", &self.revision())
+            .field("meta", &self.meta())
             .finish_non_exhaustive()
     }
 }

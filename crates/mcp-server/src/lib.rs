@@ -27,10 +27,24 @@
 //! while it does. What it advertises is what is registered, so it cannot lie.
 //!
 //! ```text
-//!  request ─▶ handshake ─▶ registry ─▶ arguments, decoded once ─▶ your async fn ─▶ result ─▶ revision of the peer
-//!                                                                     │
-//!                                                  Context: progress, log, cancelled, client
+//!  request ─▶ era ─▶ registry ─▶ arguments, decoded once ─▶ your async fn ─▶ result ─▶ revision of the peer
+//!                                                                 │
+//!                                              Context: progress, log, cancelled, client
 //! ```
+//!
+//! # Two eras
+//!
+//! Up to 2025-11-25 a client begins a session with `initialize`; since 2026-07-28 each request says in its `_meta` who
+//! asks, and stands alone. Both are served on any connection, even on the same one, and a function cannot tell which
+//! it works for unless it asks for the [revision](Context::revision). What differs:
+//!
+//! | | in a session | a request that stands alone |
+//! |---|---|---|
+//! | who asks | what `initialize` said | what the request says; a [name](Client::info) may be missing |
+//! | [`Context::log`] | from the level that the client set last | from the level in the request, and only until its answer |
+//! | [`Client::call`] | sends a request | fails: such a client takes none |
+//! | hearing of changes | from `notifications/initialized` on, and `resources/subscribe` | `subscriptions/listen` |
+//! | what may be [kept](Server::caching) | is not said | is said with lists, resources and discovery |
 //!
 //! # Handlers are `Send`
 //!
@@ -43,30 +57,41 @@
 //! - The handshake of the revisions 2024-11-05 to 2025-11-25. A client that asks for something else gets the
 //!   newest. What an older revision does not have is left out of what is sent, by
 //!   [`Narrow`](schema::Narrow); what cannot be said to it at all is an error here.
-//! - A request before `initialize` is answered with an error. Nothing that a client sends ends the server.
+//! - Discovery for clients of 2026-07-28. A request that lacks what it must say, or names a version that is not
+//!   spoken, is refused with the error that the protocol has for it. Every result says who answers.
+//! - A request that is of neither era is answered with an error. Nothing that a client sends ends the server.
 //! - Arguments of the wrong shape do not reach the function; the error names the member that is wrong.
 //! - A cancelled call is dropped where it waits, and not answered. Destructors run.
 //! - A function that panics is answered with an internal error; other calls go on.
-//! - Lists come in pages, in the order of registration, and clients hear when they change.
+//! - Lists come in pages, in the order of registration, and clients hear when they change. What changes again before a
+//!   client that listens has taken the news is told once, so a slow one makes nothing grow.
+//! - A connection costs little until something begins on it: it is made for one request, or kept open by thousands.
 //!
 //! # What it does not do
 //!
 //! It opens no socket and knows no concrete transport. It does not check arguments against a schema beyond what
-//! decoding them does, nor limit how often a tool reports progress. Completion, resource templates and
-//! subscriptions are not offered yet.
+//! decoding them does, nor limit how often a tool reports progress. Completion and resource templates are not offered
+//! yet, nor can a function ask the client anything while it works for a request that stands alone.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
 mod arguments;
+mod caching;
 mod client;
 mod context;
+mod dispatch;
+mod era;
+mod front;
+mod kind;
+mod listeners;
+mod params;
 mod prompt;
 mod registry;
 mod resource;
 mod server;
-mod session;
+mod subscription;
 mod tool;
 mod tool_error;
 mod tool_result;

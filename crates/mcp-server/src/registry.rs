@@ -10,7 +10,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::session::read_params;
+use crate::era::Remarks;
+use crate::params::read_params;
 
 /// Something with a name that a server offers.
 pub(crate) trait Entry {
@@ -103,13 +104,14 @@ impl<E: Entry> Registry<E> {
         self.read().in_order.values().map(|entry| entry.key().to_owned()).collect()
     }
 
-    /// Answers a request for a list with one page of it, as the member `items`.
+    /// Answers a request for a list with one page of it, as the member `items`, with remarks where there are any.
     pub(crate) fn page(
         &self,
         params: Option<&RawJson>,
         items: &'static str,
         revision: Revision,
         page_size: usize,
+        remarks: Option<&Remarks<'_>>,
     ) -> Result<RawJson, ErrorObject> {
         let ListParams { cursor } = read_params(params)?;
         let entries = self.read();
@@ -122,7 +124,7 @@ impl<E: Entry> Registry<E> {
         let mut rest = entries.in_order.range(first..);
         let texts = rest.by_ref().take(page_size).map(|(_, entry)| entry.listed(revision)).collect();
         let next = rest.next().map(|(number, _)| format_cursor(*number));
-        RawJson::encode(&Page { items, texts, next }).map_err(ErrorObject::internal_error)
+        RawJson::encode(&Page { items, texts, next, remarks }).map_err(ErrorObject::internal_error)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Entries<E>> {
@@ -155,6 +157,7 @@ struct Page<'a> {
     items: &'static str,
     texts: Vec<&'a RawValue>,
     next: Option<String>,
+    remarks: Option<&'a Remarks<'a>>,
 }
 
 impl Serialize for Page<'_> {
@@ -163,6 +166,9 @@ impl Serialize for Page<'_> {
         map.serialize_entry(self.items, &self.texts)?;
         if let Some(next) = &self.next {
             map.serialize_entry("nextCursor", next)?;
+        }
+        if let Some(remarks) = self.remarks {
+            remarks.write(&mut map)?;
         }
         map.end()
     }

@@ -1,13 +1,16 @@
 use std::fmt;
 use std::future::Future;
+use std::time::Duration;
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::{
-    BlobResourceContents, ReadResourceResult, Resource, ResourceContents, Revision, TextResourceContents,
+    BlobResourceContents, CacheScope, ReadResourceResult, Resource, ResourceContents, Revision,
+    TextResourceContents,
 };
 use serde_json::value::RawValue;
 
 use crate::Context;
+use crate::caching::Caching;
 use crate::context::Running;
 use crate::registry::{Definition, Entry};
 
@@ -22,11 +25,12 @@ use crate::registry::{Definition, Entry};
 /// ```
 pub struct ServerResource {
     definition: Definition<Resource>,
+    caching: Caching,
     run: Box<Run>,
 }
 
-/// It also takes the media type, which is known only once the definition is complete.
-type Run = dyn Fn(Option<String>, Context) -> Running + Send + Sync;
+/// It also takes what is known only once the definition is complete: the media type, and how long it may be kept.
+type Run = dyn Fn(Option<String>, Caching, Context) -> Running + Send + Sync;
 
 impl ServerResource {
     /// A resource at that URI, with a name for programs, and the function that reads it, which gets the URI.
@@ -37,16 +41,17 @@ impl ServerResource {
     {
         let uri = uri.into();
         let definition = Definition::new(Resource::new(uri.clone(), name));
-        let run = move |mime_type: Option<String>, context: Context| -> Running {
+        let run = move |mime_type: Option<String>, caching: Caching, context: Context| -> Running {
             let future = function(uri.clone(), context.clone());
             let uri = uri.clone();
             Box::pin(async move {
                 let mut contents = future.await.into_resource_contents(&uri)?;
                 contents.iter_mut().for_each(|contents| name_type(contents, mime_type.as_ref()));
-                context.encode(ReadResourceResult::new(contents))
+                let Caching { ttl, scope } = caching;
+                context.encode(ReadResourceResult::new(contents).ttl_ms(ttl).cache_scope(scope))
             })
         };
-        Self { definition, run: Box::new(run) }
+        Self { definition, caching: Caching::default(), run: Box::new(run) }
     }
 
     /// Sets its name for people.
@@ -67,6 +72,14 @@ impl ServerResource {
         self.edit(|resource| resource.mime_type = Some(mime_type.into()))
     }
 
+    /// Sets how long a client may keep what it read, and for whom (default: not at all, and only for who asked).
+    /// Clients are told so since 2026-07-28.
+    #[must_use]
+    pub fn caching(mut self, time: Duration, scope: CacheScope) -> Self {
+        self.caching = Caching::new(time, scope);
+        self
+    }
+
     /// Changes anything else of what the client is told, such as its size.
     #[must_use]
     pub fn edit(mut self, change: impl FnOnce(&mut Resource)) -> Self {
@@ -80,7 +93,7 @@ impl ServerResource {
     }
 
     pub(crate) fn run(&self, context: Context) -> Running {
-        (self.run)(self.definition().mime_type.clone(), context)
+        (self.run)(self.definition().mime_type.clone(), self.caching.clone(), context)
     }
 }
 

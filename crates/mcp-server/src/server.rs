@@ -1,19 +1,23 @@
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
+use std::time::Duration;
 
-use agentwire_jsonrpc::Notice;
 use agentwire_mcp_schema::{
-    Implementation, JsonObject, LoggingLevel, PromptListChangedNotification, PromptsCapability,
-    ResourceListChangedNotification, ResourcesCapability, ServerCapabilities, ToolListChangedNotification,
-    ToolsCapability,
+    CacheScope, Implementation, JsonObject, LoggingLevel, PromptsCapability, ResourcesCapability,
+    ServerCapabilities, ToolsCapability,
 };
 use agentwire_peer::{Closed, Config, Dialect, TokioClock, driver};
 use agentwire_transport::Transport;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
+use crate::caching::Caching;
+use crate::era::stateless::signature;
+use crate::front::Front;
+use crate::kind::Kind;
+use crate::listeners::{Change, Listeners};
 use crate::registry::{Entry, Registry};
-use crate::session::{Front, Session};
 use crate::{
     Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource, ServerTool,
 };
@@ -38,10 +42,14 @@ pub struct Server {
 #[derive(Clone)]
 struct Settings {
     info: Implementation,
+    /// The `_meta` that says so.
+    signature: Box<RawValue>,
     instructions: Option<String>,
     advertised: ServerCapabilities,
     logging: Option<LoggingLevel>,
     page_size: usize,
+    caching: Caching,
+    resource_updates: bool,
     connection: Config,
 }
 
@@ -51,8 +59,7 @@ struct Offers {
     tools: Registry<ServerTool>,
     resources: Registry<ServerResource>,
     prompts: Registry<ServerPrompt>,
-    /// Those to tell when a list changes.
-    sessions: Mutex<Vec<Weak<Session>>>,
+    listeners: Listeners,
 }
 
 impl Server {
@@ -64,11 +71,14 @@ impl Server {
     /// A server that says more of itself, such as a title.
     pub fn from_info(info: Implementation) -> Self {
         let settings = Settings {
+            signature: signature(&info),
             info,
             instructions: None,
             advertised: ServerCapabilities::default(),
             logging: None,
             page_size: PAGE_SIZE,
+            caching: Caching::default(),
+            resource_updates: false,
             connection: Config::new(Dialect::MCP),
         };
         Self { settings: Arc::new(settings), offers: Arc::default() }
@@ -159,6 +169,20 @@ impl Server {
         self.set(|settings| settings.page_size = entries.max(1))
     }
 
+    /// Sets how long a client may keep lists and what it discovered, and for whom (default: not at all, and only for
+    /// who asked). Clients are told so since 2026-07-28. What they hear of a change counts more than the time.
+    #[must_use]
+    pub fn caching(self, time: Duration, scope: CacheScope) -> Self {
+        self.set(|settings| settings.caching = Caching::new(time, scope))
+    }
+
+    /// Lets clients ask to hear when what a resource holds changes. Say so with
+    /// [`resource_updated`](Self::resource_updated).
+    #[must_use]
+    pub fn resource_updates(self) -> Self {
+        self.set(|settings| settings.resource_updates = true)
+    }
+
     /// Advertises capabilities beyond those of what is registered at the handshake: of tools that come later,
     /// or experimental ones.
     #[must_use]
@@ -217,7 +241,20 @@ impl Server {
         removed
     }
 
+    /// Tells the clients that asked to hear of it that the resource at that URI holds something else now.
+    pub fn resource_updated(&self, uri: &str) {
+        self.offers.listeners.announce(Change::Resource(uri));
+    }
+
+    /// Ends every open `subscriptions/listen` in good order, such as before the program ends. New ones can be opened.
+    pub fn close_subscriptions(&self) {
+        self.offers.listeners.dismiss();
+    }
+
     /// Serves one client until it closes the connection.
+    ///
+    /// Each of its requests is answered in the era that it is in, so one client may do both: begin a session with
+    /// `initialize`, and send requests that stand alone. A connection that carries just one of these costs little.
     ///
     /// The future needs the clock of a tokio runtime. It is `Send` if the transport is, and does not borrow
     /// the server, so it can be spawned, once for each client. Dropping it ends the connection and all that
@@ -227,13 +264,8 @@ impl Server {
     ///
     /// What the transport reported last.
     pub fn serve<T: Transport>(&self, transport: T) -> impl Future<Output = Result<(), Closed>> + use<T> {
-        let (peer, driver) = driver(self.settings.connection.clone(), TokioClock::default());
-        let session = Arc::new(Session::new(self.clone(), peer));
-        let mut sessions = self.offers.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.retain(|session| session.strong_count() > 0);
-        sessions.push(Arc::downgrade(&session));
-        drop(sessions);
-        driver.serve(Front(session), transport)
+        let (_, driver) = driver(self.settings.connection.clone(), TokioClock::default());
+        driver.serve(Front::new(self.clone()), transport)
     }
 
     fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -242,24 +274,15 @@ impl Server {
     }
 
     fn tools_changed(&self) {
-        self.announce(&ToolListChangedNotification::default(), "tools.listChanged");
+        self.offers.listeners.announce(Change::Tools);
     }
 
     fn resources_changed(&self) {
-        self.announce(&ResourceListChangedNotification::default(), "resources.listChanged");
+        self.offers.listeners.announce(Change::Resources);
     }
 
     fn prompts_changed(&self) {
-        self.announce(&PromptListChangedNotification::default(), "prompts.listChanged");
-    }
-
-    fn announce<N: Notice>(&self, notice: &N, capability: &str) {
-        let sessions = self.offers.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let live: Vec<_> = sessions.iter().filter_map(Weak::upgrade).collect();
-        drop(sessions);
-        for session in live {
-            session.announce(notice, |capabilities| capabilities.has(capability));
-        }
+        self.offers.listeners.announce(Change::Prompts);
     }
 }
 
@@ -277,8 +300,20 @@ impl Server {
         &self.offers.prompts
     }
 
+    pub(crate) fn listeners(&self) -> &Listeners {
+        &self.offers.listeners
+    }
+
     pub(crate) fn info(&self) -> &Implementation {
         &self.settings.info
+    }
+
+    pub(crate) fn signature(&self) -> &RawValue {
+        &self.settings.signature
+    }
+
+    pub(crate) fn list_caching(&self) -> &Caching {
+        &self.settings.caching
     }
 
     pub(crate) fn instructions_text(&self) -> Option<String> {
@@ -293,14 +328,29 @@ impl Server {
         self.settings.page_size
     }
 
+    /// Whether it has tools, resources, prompts or a log now, or says that it will. The same as what is advertised, but
+    /// found cheaply.
+    pub(crate) fn offers(&self, kind: Kind) -> bool {
+        let Settings { advertised, logging, resource_updates, .. } = &*self.settings;
+        let has = match kind {
+            Kind::Tools => !self.offers.tools.is_empty(),
+            Kind::Resources => *resource_updates || !self.offers.resources.is_empty(),
+            Kind::Prompts => !self.offers.prompts.is_empty(),
+            Kind::Logging => logging.is_some(),
+            _ => false,
+        };
+        has || advertised.has(kind.capability())
+    }
+
     /// What is advertised: what was asked for, and what is there.
     pub(crate) fn capabilities(&self) -> ServerCapabilities {
         let mut capabilities = self.settings.advertised.clone();
         if !self.offers.tools.is_empty() {
             capabilities.tools.get_or_insert_with(|| ToolsCapability::default().list_changed(true));
         }
-        if !self.offers.resources.is_empty() {
-            capabilities.resources.get_or_insert_with(|| ResourcesCapability::default().list_changed(true));
+        if self.offers(Kind::Resources) {
+            let listed = || ResourcesCapability::default().list_changed(true);
+            capabilities.resources.get_or_insert_with(listed).subscribe |= self.settings.resource_updates;
         }
         if !self.offers.prompts.is_empty() {
             capabilities.prompts.get_or_insert_with(|| PromptsCapability::default().list_changed(true));

@@ -41,10 +41,11 @@ async fn lif_10_an_unknown_version_is_answered_with_the_newest() {
 async fn lif_07_before_the_handshake_everything_is_answered_and_nothing_ends() {
     with_raw(&subject(), async |raw| {
         raw.ping().await;
-        assert_eq!(raw.refusal_of("tools/list", json!({})).await, -32600);
-        assert_eq!(raw.refusal_of("tools/call", json!({ "name": "echo" })).await, -32600);
-        // Clients that speak newer revisions, too, probe with methods that are unknown here.
-        assert_eq!(raw.refusal_of("server/discover", json!({})).await, -32601);
+        // Neither part of a session nor a request that says who asks.
+        for method in ["tools/list", "tools/call", "server/discover", "subscriptions/listen"] {
+            assert_eq!(raw.refusal_of(method, json!({ "name": "echo" })).await, -32602, "{method}");
+        }
+        assert_eq!(raw.refusal_of("tools/dance", json!({})).await, -32601);
         raw.notify("notifications/whatever", json!({})).await;
         assert_eq!(raw.refusal_of("initialize", json!({ "protocolVersion": 1 })).await, -32602);
         raw.greet(NEWEST).await;
@@ -181,6 +182,8 @@ async fn lif_15_what_is_not_offered_is_not_found() {
             "logging/setLevel",
             "completion/complete",
             "resources/subscribe",
+            "server/discover",
+            "subscriptions/listen",
         ] {
             assert_eq!(raw.refusal_of(method, json!({})).await, -32601, "{method}");
         }
@@ -218,6 +221,14 @@ async fn one_server_has_many_clients_and_tells_each() {
         .await;
     })
     .await;
+}
+
+#[test]
+fn a_connection_holds_its_transport_once_and_little_else() {
+    let (near, _far) = agentwire_transport::duplex(1);
+    let transport = size_of_val(&near);
+    let future = size_of_val(&subject().serve(near));
+    assert!(future - transport < 640, "{future} bytes, of which {transport} are the transport");
 }
 
 #[test]

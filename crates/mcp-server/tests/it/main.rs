@@ -7,4 +7,6 @@ mod lifecycle;
 mod lists;
 mod raw;
 mod results;
+mod stateless;
 mod subject;
+mod subscriptions;

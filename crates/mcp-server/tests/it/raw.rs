@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agentwire_jsonrpc::RequestId;
 use agentwire_mcp_server::Server;
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Packet, duplex};
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 pub(crate) const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 pub(crate) const NEWEST: &str = "2025-11-25";
+pub(crate) const STATELESS: &str = "2026-07-28";
 
 pub(crate) struct Raw(Duplex);
 
@@ -22,6 +24,18 @@ pub(crate) async fn with_raw<R>(server: &Server, main: impl AsyncFnOnce(&mut Raw
     };
     let (result, served) =
         tokio::join!(client, server.serve(checked(far, Conversation::mcp(), Side::Server)));
+    served.expect("a client that leaves in good order is no fault");
+    result
+}
+
+/// The same, but what the server sends is not held to the schema, which looks at one era at a time.
+pub(crate) async fn with_both_eras<R>(server: &Server, main: impl AsyncFnOnce(&mut Raw) -> R) -> R {
+    let (near, far) = duplex(16);
+    let client = async {
+        let mut raw = Raw(near);
+        main(&mut raw).await
+    };
+    let (result, served) = tokio::join!(client, server.serve(far));
     served.expect("a client that leaves in good order is no fault");
     result
 }
@@ -94,6 +108,22 @@ impl Raw {
         self.result_of("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
+    /// Whoever sent the request with this id has left, and can be told nothing.
+    pub(crate) async fn abandon(&mut self, id: impl Into<Value>) {
+        let id: RequestId = serde_json::from_value(id.into()).expect("an id");
+        self.0.send(Packet::Abandon(id)).await.expect("the server listens");
+    }
+
+    /// Says nothing more. What the server still says can be heard.
+    pub(crate) async fn leave(&mut self) {
+        self.0.close().await.expect("nothing is in the way");
+    }
+
+    /// The server has closed its side.
+    pub(crate) async fn hears_the_end(&mut self) {
+        assert!(self.0.next().await.is_none());
+    }
+
     pub(crate) async fn initialize(&mut self, revision: &str) -> Value {
         let params = json!({
             "protocolVersion": revision,
@@ -114,6 +144,28 @@ impl Raw {
         let answer = self.ask("ping", json!({})).await;
         assert_eq!(answer["result"], json!({}), "{answer}");
     }
+}
+
+/// Params of a request that stands alone: it says who asks.
+pub(crate) fn alone(params: Value) -> Value {
+    alone_with(params, json!({}))
+}
+
+/// The same, with more in its `_meta`, or with something else there. Null takes out what stands there.
+pub(crate) fn alone_with(mut params: Value, more: Value) -> Value {
+    let mut meta = json!({
+        "io.modelcontextprotocol/protocolVersion": STATELESS,
+        "io.modelcontextprotocol/clientInfo": { "name": "raw", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    for (key, value) in more.as_object().expect("an object") {
+        match value {
+            Value::Null => drop(meta.as_object_mut().expect("an object").remove(key)),
+            value => meta[key] = value.clone(),
+        }
+    }
+    params["_meta"] = meta;
+    params
 }
 
 pub(crate) fn code_of(answer: &Value) -> i64 {

@@ -72,7 +72,7 @@ async fn chat(_: NoArguments, cx: Context) -> Result<(), CallError> {
 
 async fn ask_roots(_: NoArguments, cx: Context) -> Result<String, ToolError> {
     let roots = cx.client().list_roots().await?;
-    Ok(format!("{} roots of {}", roots.roots.len(), cx.client().info().name))
+    Ok(format!("{} roots of {}", roots.roots.len(), cx.client().info().expect("it says who it is").name))
 }
 
 async fn leak(_: NoArguments, cx: Context) -> &'static str {

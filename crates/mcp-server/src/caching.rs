@@ -1,0 +1,28 @@
+use std::time::Duration;
+
+use agentwire_mcp_schema::CacheScope;
+
+/// How long a result may be kept, and for whom.
+#[derive(Clone, Debug)]
+pub(crate) struct Caching {
+    /// Milliseconds.
+    pub(crate) ttl: u64,
+    pub(crate) scope: CacheScope,
+}
+
+/// The greatest integer that every reader of JSON keeps.
+const LONGEST: u64 = (1 << 53) - 1;
+
+impl Caching {
+    pub(crate) fn new(ttl: Duration, scope: CacheScope) -> Self {
+        let ttl = u64::try_from(ttl.as_millis()).unwrap_or(LONGEST).min(LONGEST);
+        Self { ttl, scope }
+    }
+}
+
+/// Not at all, and not for others: never wrong.
+impl Default for Caching {
+    fn default() -> Self {
+        Self { ttl: 0, scope: CacheScope::Private }
+    }
+}

@@ -1,0 +1,104 @@
+//! Which request goes where, for everything that both eras have.
+
+use agentwire_jsonrpc::{ErrorObject, Method, Request};
+use agentwire_mcp_schema::{
+    CallToolRequest, GetPromptRequest, ListPromptsRequest, ListResourceTemplatesRequest,
+    ListResourceTemplatesResult, ListResourcesRequest, ListToolsRequest, ReadResourceRequest, code,
+};
+use agentwire_peer::RequestContext;
+
+use crate::era::{Caller, Reply};
+use crate::kind::Kind;
+use crate::params::{Params, read_params};
+use crate::registry::{Entry, Registry};
+use crate::tool::wrong_arguments;
+use crate::{Context, Server};
+
+/// Decides about a request. What arrived is not needed any more when this returns.
+pub(crate) fn dispatch(
+    server: &Server,
+    caller: Caller,
+    request: &Request,
+    params: Params<'_>,
+    context: RequestContext,
+) -> Result<Reply, ErrorObject> {
+    let asked = Asked { server, caller, request, params, context };
+    let is_offered = |kind| asked.caller.is_offered(server, kind);
+    match &*request.method {
+        CallToolRequest::NAME if is_offered(Kind::Tools) => asked.call_tool(),
+        ListToolsRequest::NAME if is_offered(Kind::Tools) => asked.list(server.tools(), "tools"),
+        ReadResourceRequest::NAME if is_offered(Kind::Resources) => asked.read_resource(),
+        ListResourcesRequest::NAME if is_offered(Kind::Resources) => {
+            asked.list(server.resources(), "resources")
+        }
+        ListResourceTemplatesRequest::NAME if is_offered(Kind::Resources) => asked.list_templates(),
+        GetPromptRequest::NAME if is_offered(Kind::Prompts) => asked.fill_prompt(),
+        ListPromptsRequest::NAME if is_offered(Kind::Prompts) => asked.list(server.prompts(), "prompts"),
+        unknown => Err(ErrorObject::method_not_found(unknown)),
+    }
+}
+
+/// A request, and who made it.
+struct Asked<'a> {
+    server: &'a Server,
+    caller: Caller,
+    request: &'a Request,
+    params: Params<'a>,
+    context: RequestContext,
+}
+
+impl Asked<'_> {
+    fn call_tool(self) -> Result<Reply, ErrorObject> {
+        let name = self.params.name()?;
+        let arguments = self.params.arguments()?;
+        let tool = self.server.tools().find(&name);
+        let tool =
+            tool.ok_or_else(|| ErrorObject::invalid_params(format_args!("there is no tool `{name}`")))?;
+        let context = self.into_context()?;
+        match tool.run(arguments, context.clone()) {
+            Ok(running) => Ok(Reply::Running(context, running)),
+            Err(why) => wrong_arguments(&name, &why, &context).map(Reply::done),
+        }
+    }
+
+    fn read_resource(self) -> Result<Reply, ErrorObject> {
+        let read: ReadResourceRequest = read_params(self.request.params.as_ref())?;
+        let resource = self.server.resources().find(&read.uri);
+        let revision = self.caller.revision();
+        let resource = resource.ok_or_else(|| code::missing_resource(&read.uri, revision))?;
+        let context = self.into_context()?;
+        let running = resource.run(context.clone());
+        Ok(Reply::Running(context, running))
+    }
+
+    fn fill_prompt(self) -> Result<Reply, ErrorObject> {
+        let GetPromptRequest { name, arguments, .. } = read_params(self.request.params.as_ref())?;
+        let prompt = self.server.prompts().find(&name);
+        let prompt =
+            prompt.ok_or_else(|| ErrorObject::invalid_params(format_args!("there is no prompt `{name}`")))?;
+        let context = self.into_context()?;
+        let running = prompt.run(&arguments, context.clone()).map_err(|why| {
+            ErrorObject::invalid_params(format_args!("arguments of the prompt `{name}`: {why}"))
+        })?;
+        Ok(Reply::Running(context, running))
+    }
+
+    fn list<E: Entry>(self, registry: &Registry<E>, items: &'static str) -> Result<Reply, ErrorObject> {
+        let revision = self.caller.revision();
+        let remarks = self.caller.remarks(self.server);
+        let page_size = self.server.page_size_value();
+        let params = self.request.params.as_ref();
+        registry.page(params, items, revision, page_size, remarks.as_ref()).map(Reply::done)
+    }
+
+    fn list_templates(self) -> Result<Reply, ErrorObject> {
+        let caching = self.server.list_caching();
+        let result =
+            ListResourceTemplatesResult::default().ttl_ms(caching.ttl).cache_scope(caching.scope.clone());
+        self.caller.encode(self.server, self.context.peer(), result).map(Reply::done)
+    }
+
+    fn into_context(self) -> Result<Context, ErrorObject> {
+        Ok(Context::new(self.server.clone(), self.caller, self.context, self.params.meta()?))
+    }
+}

@@ -1,0 +1,125 @@
+//! The two eras of the protocol: who asks, and what may be said to it.
+//!
+//! Up to 2025-11-25 a connection is a session, and what the handshake said holds for all of it. Later, each request
+//! says for itself who asks. Which of the two a request is of stands in its `_meta`, so one connection may carry
+//! both. Only the two files here know the difference; everybody else asks a [`Caller`].
+
+pub(crate) mod session;
+pub(crate) mod stateless;
+
+use std::sync::Arc;
+
+use agentwire_jsonrpc::{ErrorObject, Method, RawJson};
+use agentwire_mcp_schema::{
+    ClientCapabilities, HasMeta, Implementation, LoggingLevel, Narrow, ProgressToken, Revision,
+};
+use agentwire_peer::{Call, Peer};
+use serde::Serialize;
+
+use crate::context::Running;
+use crate::kind::Kind;
+use crate::{Context, Server};
+
+pub(crate) use session::Session;
+pub(crate) use stateless::{Asker, Remarks};
+
+/// Who asks.
+#[derive(Clone)]
+pub(crate) enum Caller {
+    /// Whoever began the session.
+    Session(Arc<Session>),
+    /// Whoever this one request says.
+    Request(Arc<Asker>),
+}
+
+impl Caller {
+    pub(crate) fn revision(&self) -> Revision {
+        match self {
+            Self::Session(session) => session.negotiated().revision,
+            Self::Request(asker) => asker.revision(),
+        }
+    }
+
+    pub(crate) fn info(&self) -> Option<&Implementation> {
+        match self {
+            Self::Session(session) => Some(&session.negotiated().client_info),
+            Self::Request(asker) => asker.info(),
+        }
+    }
+
+    pub(crate) fn capabilities(&self) -> &ClientCapabilities {
+        match self {
+            Self::Session(session) => &session.negotiated().client_capabilities,
+            Self::Request(asker) => asker.capabilities(),
+        }
+    }
+
+    /// Whether things of that kind are there for this caller.
+    pub(crate) fn is_offered(&self, server: &Server, kind: Kind) -> bool {
+        match self {
+            Self::Session(session) => session.is_offered(kind),
+            Self::Request(_) => server.offers(kind),
+        }
+    }
+
+    /// The token under which it wants to hear of the progress of a request with that `_meta`.
+    pub(crate) fn progress_token(&self, meta: Option<&str>) -> Option<ProgressToken> {
+        match self {
+            Self::Session(_) => session::progress_token(meta?),
+            Self::Request(asker) => asker.progress_token().cloned(),
+        }
+    }
+
+    /// Whether it wants a line of log at that level from a server that logs, about a request that is `over` or not.
+    pub(crate) fn wants_log(&self, level: &LoggingLevel, over: bool) -> bool {
+        match self {
+            Self::Session(session) => session.wants_log(level),
+            Self::Request(asker) => !over && asker.wants_log(level),
+        }
+    }
+
+    /// Asks something in return.
+    pub(crate) fn call<M: Method + Narrow>(&self, peer: &Peer, request: M) -> Call<M::Response> {
+        match self {
+            Self::Session(session) => session.call(peer, request),
+            Self::Request(_) => stateless::call::<M>(peer),
+        }
+    }
+
+    /// Writes a result as this caller knows it, and says what every result says to it.
+    pub(crate) fn encode<T: Serialize + Narrow + HasMeta>(
+        &self,
+        server: &Server,
+        peer: &Peer,
+        mut value: T,
+    ) -> Result<RawJson, ErrorObject> {
+        value.narrow(self.revision());
+        value.fits(self.revision()).map_err(ErrorObject::internal_error)?;
+        match self {
+            Self::Session(_) => peer.encode_answer(&value).map_err(ErrorObject::internal_error),
+            Self::Request(_) => stateless::encode(server, peer, value),
+        }
+    }
+
+    /// What a page of a list says beside what it lists.
+    pub(crate) fn remarks<'a>(&self, server: &'a Server) -> Option<Remarks<'a>> {
+        match self {
+            Self::Session(_) => None,
+            Self::Request(_) => Some(Remarks::of_list(server)),
+        }
+    }
+}
+
+/// What is done about a request.
+pub(crate) enum Reply {
+    /// It is answered.
+    Done(Result<RawJson, ErrorObject>),
+    /// Somebody works on it.
+    Running(Context, Running),
+}
+
+impl Reply {
+    pub(crate) fn done(answer: RawJson) -> Self {
+        Self::Done(Ok(answer))
+    }
+}

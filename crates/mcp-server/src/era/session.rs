@@ -1,0 +1,238 @@
+//! Up to 2025-11-25: the handshake, and what it agreed on for the whole connection.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use agentwire_jsonrpc::{ErrorObject, Method, Notice, RawJson, Request};
+use agentwire_mcp_schema::{
+    ClientCapabilities, EmptyResult, Implementation, InitializeRequest, InitializeResult, LoggingLevel,
+    METHODS, MethodInfo, MethodKind, Narrow, PingRequest, ProgressToken, PromptListChangedNotification,
+    ResourceListChangedNotification, ResourceUpdatedNotification, Revision, ServerCapabilities,
+    SetLevelRequest, SubscribeRequest, ToolListChangedNotification, UnsubscribeRequest, code,
+};
+use agentwire_peer::{Call, CallError, Peer, RequestContext};
+use serde::{Deserialize, Serialize};
+
+use crate::Server;
+use crate::dispatch::dispatch;
+use crate::era::{Caller, Reply};
+use crate::kind::{Kind, Kinds};
+use crate::listeners::{Change, Listener, Listening};
+use crate::params::{Params, read_params};
+
+/// What a connection has once `initialize` was answered.
+pub(crate) struct Session {
+    server: Server,
+    peer: Peer,
+    negotiated: Negotiated,
+    /// Filled when the client has said that it takes more than answers.
+    listening: OnceLock<Listening>,
+    /// The least level of log that is sent; none if the server does not log.
+    level: Mutex<Option<LoggingLevel>>,
+    /// The URIs of what the client wants to hear of. Each was that of a resource when it asked.
+    watched: Mutex<HashSet<String>>,
+}
+
+/// What the handshake agreed on.
+pub(crate) struct Negotiated {
+    pub(crate) revision: Revision,
+    pub(crate) client_info: Implementation,
+    pub(crate) client_capabilities: ClientCapabilities,
+    /// What was advertised, which decides what is answered. No more of it than is asked for: there may be thousands
+    /// of sessions.
+    kinds: Kinds,
+}
+
+/// Decides about a request that does not say who asks.
+pub(crate) fn reply(
+    server: &Server,
+    place: &OnceLock<Arc<Session>>,
+    request: &Request,
+    params: Params<'_>,
+    context: RequestContext,
+) -> Result<Reply, ErrorObject> {
+    let text = request.params.as_ref();
+    match &*request.method {
+        InitializeRequest::NAME => return initialize(server, place, text, &context).map(Reply::done),
+        PingRequest::NAME => return empty(&context),
+        _ => {}
+    }
+    let Some(session) = place.get() else {
+        return Err(refuse_early(&request.method));
+    };
+    match &*request.method {
+        SetLevelRequest::NAME if session.is_offered(Kind::Logging) => session.set_level(text, &context),
+        SubscribeRequest::NAME if session.is_offered(Kind::Updates) => session.watch(text, &context),
+        UnsubscribeRequest::NAME if session.is_offered(Kind::Updates) => session.unwatch(text, &context),
+        _ => dispatch(server, Caller::Session(session.clone()), request, params, context),
+    }
+}
+
+fn initialize(
+    server: &Server,
+    place: &OnceLock<Arc<Session>>,
+    params: Option<&RawJson>,
+    context: &RequestContext,
+) -> Result<RawJson, ErrorObject> {
+    if place.get().is_some() {
+        return Err(ErrorObject::invalid_request("this connection is initialized already"));
+    }
+    if context.in_batch() {
+        return Err(ErrorObject::invalid_request("`initialize` must not be part of a batch"));
+    }
+    let request: InitializeRequest = read_params(params)?;
+    let asked = request.protocol_version.revision().filter(|revision| revision.has_sessions());
+    let revision = asked.unwrap_or(Revision::LATEST_SESSION);
+    let mut result = InitializeResult::new(revision, server.info().clone());
+    result.capabilities = server.capabilities();
+    result.instructions = server.instructions_text();
+    result.narrow(revision);
+    let answer = context.peer().encode_answer(&result).map_err(ErrorObject::internal_error)?;
+    let negotiated = Negotiated {
+        revision,
+        client_info: request.client_info,
+        client_capabilities: request.capabilities,
+        kinds: Kinds::of(&result.capabilities),
+    };
+    let _initialized_meanwhile = place.set(Arc::new(Session::new(server, context.peer(), negotiated)));
+    context.peer().take_batches(revision.has_batches());
+    Ok(answer)
+}
+
+impl Session {
+    fn new(server: &Server, peer: &Peer, negotiated: Negotiated) -> Self {
+        Self {
+            server: server.clone(),
+            peer: peer.unrelated(),
+            negotiated,
+            listening: OnceLock::new(),
+            level: Mutex::new(server.logging_level()),
+            watched: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn negotiated(&self) -> &Negotiated {
+        &self.negotiated
+    }
+
+    pub(crate) fn is_offered(&self, kind: Kind) -> bool {
+        self.negotiated.kinds.has(kind)
+    }
+
+    /// Whether a line of log at that level is sent.
+    pub(crate) fn wants_log(&self, level: &LoggingLevel) -> bool {
+        let least = self.level.lock().unwrap_or_else(PoisonError::into_inner);
+        least.as_ref().is_some_and(|least| level >= least)
+    }
+
+    /// The client has said that it takes more than answers.
+    pub(crate) fn open(self: &Arc<Self>) {
+        let this: Weak<Self> = Arc::downgrade(self);
+        self.listening.get_or_init(|| self.server.listeners().add(this));
+    }
+
+    /// Sends a request, unless the client cannot answer it.
+    pub(crate) fn call<M: Method + Narrow>(&self, peer: &Peer, mut request: M) -> Call<M::Response> {
+        let Negotiated { revision, client_capabilities, .. } = &self.negotiated;
+        // What the server can do itself opens nothing: it asks for what the client has.
+        let is_allowed = MethodInfo::find_in(M::NAME, *revision).is_some_and(|method| {
+            method.is_allowed(*revision, client_capabilities, &ServerCapabilities::default())
+        });
+        if !is_allowed {
+            let why = "the client did not say that it can answer this";
+            return peer.refuse_call(CallError::not_allowed(M::NAME, why));
+        }
+        // Of what it said, only what the revision has can be meant.
+        let mut can = client_capabilities.clone();
+        can.narrow(*revision);
+        let lacking = request.lacks(&|capability| can.has(capability));
+        request.narrow(*revision);
+        if let Err(misfit) = request.fits(*revision) {
+            return peer.refuse_call(CallError::not_allowed(M::NAME, misfit.to_string()));
+        }
+        if let Some(capability) = lacking {
+            let why = format!("the client did not say that it has the capability `{capability}`");
+            return peer.refuse_call(CallError::not_allowed(M::NAME, why));
+        }
+        peer.call(&request)
+    }
+
+    fn set_level(&self, params: Option<&RawJson>, context: &RequestContext) -> Result<Reply, ErrorObject> {
+        let request: SetLevelRequest = read_params(params)?;
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
+        empty(context)
+    }
+
+    fn watch(&self, params: Option<&RawJson>, context: &RequestContext) -> Result<Reply, ErrorObject> {
+        let SubscribeRequest { uri, .. } = read_params(params)?;
+        if self.server.resources().find(&uri).is_none() {
+            return Err(code::missing_resource(&uri, self.negotiated.revision));
+        }
+        self.watched().insert(uri);
+        empty(context)
+    }
+
+    fn unwatch(&self, params: Option<&RawJson>, context: &RequestContext) -> Result<Reply, ErrorObject> {
+        let UnsubscribeRequest { uri, .. } = read_params(params)?;
+        self.watched().remove(&uri);
+        empty(context)
+    }
+
+    fn watched(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn post<N: Notice>(&self, kind: Kind, notice: &N) {
+        if self.is_offered(kind) {
+            // A connection that is over needs to hear of nothing.
+            let _closed = self.peer.post(notice);
+        }
+    }
+}
+
+impl Listener for Session {
+    fn hear(&self, change: Change<'_>) {
+        match change {
+            Change::Tools => self.post(Kind::ToolChanges, &ToolListChangedNotification::default()),
+            Change::Prompts => self.post(Kind::PromptChanges, &PromptListChangedNotification::default()),
+            Change::Resources => {
+                self.post(Kind::ResourceChanges, &ResourceListChangedNotification::default())
+            }
+            Change::Resource(uri) if self.watched().contains(uri) => {
+                self.post(Kind::Updates, &ResourceUpdatedNotification::new(uri));
+            }
+            Change::Resource(_) => {}
+        }
+    }
+}
+
+/// The token in a `_meta`. What is none is passed over.
+pub(crate) fn progress_token(meta: &str) -> Option<ProgressToken> {
+    #[derive(Deserialize)]
+    struct Tokens {
+        #[serde(rename = "progressToken")]
+        progress_token: Option<ProgressToken>,
+    }
+    serde_json::from_str::<Tokens>(meta).ok()?.progress_token
+}
+
+fn empty(context: &RequestContext) -> Result<Reply, ErrorObject> {
+    encode(context, &EmptyResult::default())
+}
+
+fn encode<T: Serialize>(context: &RequestContext, value: &T) -> Result<Reply, ErrorObject> {
+    context.peer().encode_answer(value).map(Reply::done).map_err(ErrorObject::internal_error)
+}
+
+/// Without a handshake a client may probe for anything, and has to hear whether that is unknown, or known but neither
+/// part of a session nor a request that says who asks.
+fn refuse_early(method: &str) -> ErrorObject {
+    let is_known = |known: &MethodInfo| known.name == method && known.kind == MethodKind::Request;
+    if METHODS.iter().any(is_known) {
+        ErrorObject::invalid_params(format_args!(
+            "`{method}` needs either `initialize` before it or a protocol version in its `_meta`"
+        ))
+    } else {
+        ErrorObject::method_not_found(method)
+    }
+}

@@ -1,0 +1,148 @@
+//! An open `subscriptions/listen`.
+
+use std::collections::{BTreeSet, HashSet};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use agentwire_jsonrpc::RequestId;
+use agentwire_mcp_schema::{
+    Meta, NotificationMeta, PromptListChangedNotification, ResourceListChangedNotification,
+    ResourceUpdatedNotification, SubscriptionFilter, SubscriptionsAcknowledgedNotification,
+    ToolListChangedNotification,
+};
+use agentwire_peer::{CallError, Peer};
+
+use crate::Server;
+use crate::listeners::{Change, Listener, Listening};
+
+/// A client that listens. It is told for as long as this is there.
+pub(crate) struct Subscription {
+    id: RequestId,
+    honoured: SubscriptionFilter,
+    changes: Arc<Changes>,
+    _listening: Listening,
+}
+
+/// What a client has not been told yet. However often something changes before it takes the news, they are one: so a
+/// client that reads slowly makes nothing grow.
+struct Changes {
+    filter: SubscriptionFilter,
+    resources: HashSet<String>,
+    news: Mutex<News>,
+}
+
+#[derive(Default)]
+struct News {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    /// The URIs of resources.
+    updated: BTreeSet<String>,
+    dismissed: bool,
+    waker: Option<Waker>,
+}
+
+/// What a client is told next.
+enum Told {
+    Tools,
+    Prompts,
+    Resources,
+    Resource(String),
+}
+
+impl Subscription {
+    /// Listens from now on to what is in the filter.
+    pub(crate) fn open(server: &Server, id: RequestId, honoured: SubscriptionFilter) -> Self {
+        let resources = honoured.resource_subscriptions.iter().cloned().collect();
+        let changes = Changes { filter: honoured.clone(), resources, news: Mutex::default() };
+        let changes = Arc::new(changes);
+        let listener: Arc<dyn Listener> = changes.clone();
+        let listening = server.listeners().add(Arc::downgrade(&listener));
+        Self { id, honoured, changes, _listening: listening }
+    }
+
+    /// Tells the client what it agreed to hear of, and then of every change, until it has left or is told no more.
+    pub(crate) async fn run(self, peer: &Peer) -> Result<(), CallError> {
+        let acknowledged = SubscriptionsAcknowledgedNotification::new(self.id.clone(), self.honoured);
+        peer.notify(&acknowledged).await?;
+        let meta = NotificationMeta::new(self.id).to_meta();
+        let mut left = peer.closed();
+        let changes = &self.changes;
+        let mut next = poll_fn(|cx| match Pin::new(&mut left).poll(cx) {
+            Poll::Ready(_) => Poll::Ready(None),
+            Poll::Pending => changes.poll_next(cx),
+        });
+        while let Some(told) = (&mut next).await {
+            tell(peer, told, meta.clone()).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn tell(peer: &Peer, told: Told, meta: Meta) -> Result<(), CallError> {
+    match told {
+        Told::Tools => peer.notify(&ToolListChangedNotification::default().meta(meta)).await,
+        Told::Prompts => peer.notify(&PromptListChangedNotification::default().meta(meta)).await,
+        Told::Resources => peer.notify(&ResourceListChangedNotification::default().meta(meta)).await,
+        Told::Resource(uri) => peer.notify(&ResourceUpdatedNotification::new(uri).meta(meta)).await,
+    }
+}
+
+impl Changes {
+    fn poll_next(&self, cx: &Context<'_>) -> Poll<Option<Told>> {
+        let mut news = self.news();
+        let told = if std::mem::take(&mut news.tools) {
+            Told::Tools
+        } else if std::mem::take(&mut news.prompts) {
+            Told::Prompts
+        } else if std::mem::take(&mut news.resources) {
+            Told::Resources
+        } else if let Some(uri) = news.updated.pop_first() {
+            Told::Resource(uri)
+        } else if news.dismissed {
+            return Poll::Ready(None);
+        } else {
+            let replaced = news.waker.replace(cx.waker().clone());
+            drop(news);
+            drop(replaced);
+            return Poll::Pending;
+        };
+        Poll::Ready(Some(told))
+    }
+
+    fn note(&self, note: impl FnOnce(&mut News)) {
+        let mut news = self.news();
+        note(&mut news);
+        let waker = news.waker.take();
+        drop(news);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn news(&self) -> MutexGuard<'_, News> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listener for Changes {
+    fn hear(&self, change: Change<'_>) {
+        match change {
+            Change::Tools if self.filter.tools_list_changed => self.note(|news| news.tools = true),
+            Change::Prompts if self.filter.prompts_list_changed => self.note(|news| news.prompts = true),
+            Change::Resources if self.filter.resources_list_changed => {
+                self.note(|news| news.resources = true)
+            }
+            Change::Resource(uri) if self.resources.contains(uri) => {
+                self.note(|news| _ = news.updated.insert(uri.to_owned()));
+            }
+            _ => {}
+        }
+    }
+
+    fn dismiss(&self) {
+        self.note(|news| news.dismissed = true);
+    }
+}

@@ -1,0 +1,217 @@
+//! Who hears of changes: a session that asked, and a request that listens.
+
+use std::sync::Arc;
+
+use agentwire_mcp_server::{NoArguments, Server, ServerPrompt, ServerResource, ServerTool};
+use serde_json::{Value, json};
+
+use crate::raw::{NEWEST, Raw, alone, code_of, with_raw, with_session};
+use crate::subject::subject;
+
+/// One that has something of every kind, and news of its resources.
+fn watched() -> Server {
+    subject().resource_updates()
+}
+
+fn change_tools(server: &Server) {
+    server.add_tool(ServerTool::new("late", "Late", async |_: NoArguments, _cx| "now"));
+}
+
+fn change_prompts(server: &Server) {
+    server.add_prompt(ServerPrompt::new("late", "Late", async |_: NoArguments, _cx| "now"));
+}
+
+fn change_resources(server: &Server) {
+    server.add_resource(ServerResource::new("memo:///late", "late", async |_, _cx| "now"));
+}
+
+async fn listen(raw: &mut Raw, id: impl Into<Value>, filter: Value) -> Value {
+    let id = id.into();
+    raw.request(id.clone(), "subscriptions/listen", alone(json!({ "notifications": filter }))).await;
+    let mut first = raw.next().await;
+    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(first["params"]["_meta"], json!({ "io.modelcontextprotocol/subscriptionId": id }));
+    first["params"]["notifications"].take()
+}
+
+/// The next message is that notification, on that subscription.
+async fn hears(raw: &mut Raw, id: impl Into<Value>, method: &str, mut params: Value) {
+    params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": id.into() });
+    assert_eq!(raw.next().await, json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn sub_01_and_03_only_what_was_asked_for_is_told() {
+    let server = watched();
+    with_raw(&server, async |raw| {
+        let filter = json!({ "toolsListChanged": true, "resourceSubscriptions": ["memo:///motto"] });
+        assert_eq!(listen(raw, 1, filter.clone()).await, filter);
+        change_prompts(&server);
+        change_resources(&server);
+        server.resource_updated("memo:///gone");
+        raw.hears_nothing().await;
+        change_tools(&server);
+        hears(raw, 1, "notifications/tools/list_changed", json!({})).await;
+        server.resource_updated("memo:///motto");
+        hears(raw, 1, "notifications/resources/updated", json!({ "uri": "memo:///motto" })).await;
+        raw.hears_nothing().await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn sub_01_what_a_server_does_not_offer_is_left_out() {
+    let everything = json!({
+        "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
+        "resourceSubscriptions": ["memo:///motto"], "taskIds": ["1"],
+    });
+    with_raw(&Server::new("empty", "1"), async |raw| {
+        assert_eq!(listen(raw, 1, everything.clone()).await, json!({}));
+    })
+    .await;
+    with_raw(&subject(), async |raw| {
+        let honoured =
+            json!({ "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true });
+        assert_eq!(listen(raw, 1, everything.clone()).await, honoured, "it has no news of single resources");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn sub_02_and_04_each_subscription_bears_its_own_id_with_its_type() {
+    let server = watched();
+    with_raw(&server, async |raw| {
+        for id in [json!(42), json!("42"), json!("s-1")] {
+            listen(raw, id.clone(), json!({ "promptsListChanged": true })).await;
+            change_prompts(&server);
+            hears(raw, id.clone(), "notifications/prompts/list_changed", json!({})).await;
+            // The next one has the place to itself.
+            raw.notify("notifications/cancelled", json!({ "requestId": id })).await;
+        }
+        listen(raw, 1, json!({ "toolsListChanged": true })).await;
+        listen(raw, 2, json!({ "resourcesListChanged": true })).await;
+        change_resources(&server);
+        hears(raw, 2, "notifications/resources/list_changed", json!({})).await;
+        change_tools(&server);
+        hears(raw, 1, "notifications/tools/list_changed", json!({})).await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn sub_05_a_cancelled_or_abandoned_one_hears_nothing_more() {
+    let server = watched();
+    with_raw(&server, async |raw| {
+        listen(raw, 1, json!({ "toolsListChanged": true })).await;
+        listen(raw, 2, json!({ "toolsListChanged": true })).await;
+        raw.notify("notifications/cancelled", json!({ "requestId": 1 })).await;
+        raw.abandon(2).await;
+        raw.result_of("tools/list", alone(json!({}))).await;
+        change_tools(&server);
+        raw.hears_nothing().await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn sub_06_the_server_ends_one_with_a_result() {
+    let server = watched();
+    let ended = |id: Value| {
+        json!({ "jsonrpc": "2.0", "id": id, "result": {
+            "resultType": "complete",
+            "_meta": {
+                "io.modelcontextprotocol/subscriptionId": id,
+                "io.modelcontextprotocol/serverInfo": { "name": "subject", "version": "1.0.0" },
+            },
+        } })
+    };
+    with_raw(&server, async |raw| {
+        listen(raw, "a", json!({ "toolsListChanged": true })).await;
+        change_tools(&server);
+        server.close_subscriptions();
+        hears(raw, "a", "notifications/tools/list_changed", json!({})).await;
+        assert_eq!(raw.next().await, ended(json!("a")));
+        // Another can be opened, and its end does not keep a client waiting that leaves.
+        listen(raw, 7, json!({ "toolsListChanged": true })).await;
+        let asked = tokio::time::Instant::now();
+        raw.leave().await;
+        assert_eq!(raw.next().await, ended(json!(7)));
+        raw.hears_the_end().await;
+        assert_eq!(asked.elapsed(), std::time::Duration::ZERO);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn sub_09_and_10_an_empty_filter_is_acknowledged_and_that_is_all() {
+    let server = watched();
+    with_raw(&server, async |raw| {
+        let more = json!({ "progressToken": 1, "io.modelcontextprotocol/logLevel": "debug" });
+        let params = crate::raw::alone_with(json!({ "notifications": {} }), more);
+        raw.request(1, "subscriptions/listen", params).await;
+        assert_eq!(raw.next().await["params"]["notifications"], json!({}));
+        change_tools(&server);
+        server.resource_updated("memo:///motto");
+        raw.hears_nothing().await;
+        assert_eq!(
+            raw.refusal_of("subscriptions/listen", alone(json!({}))).await,
+            -32602,
+            "no filter at all"
+        );
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_changes_many_times_before_it_is_heard_is_told_once() {
+    let server = watched();
+    with_raw(&server, async |raw| {
+        listen(raw, 1, json!({ "toolsListChanged": true, "resourceSubscriptions": ["x:a", "x:b"] })).await;
+        for _ in 0..10_000 {
+            change_tools(&server);
+            server.resource_updated("x:b");
+            server.resource_updated("x:a");
+        }
+        hears(raw, 1, "notifications/tools/list_changed", json!({})).await;
+        for uri in ["x:a", "x:b"] {
+            hears(raw, 1, "notifications/resources/updated", json!({ "uri": uri })).await;
+        }
+        raw.hears_nothing().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn changes_come_from_any_thread() {
+    let server = Arc::new(watched());
+    with_raw(&server, async |raw| {
+        listen(raw, 1, json!({ "toolsListChanged": true })).await;
+        let other = server.clone();
+        let changed = tokio::task::spawn_blocking(move || change_tools(&other));
+        hears(raw, 1, "notifications/tools/list_changed", json!({})).await;
+        changed.await.expect("it does not panic");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_hears_of_the_resources_that_it_subscribed_to() {
+    let server = watched();
+    with_session(&server, NEWEST, async |raw| {
+        server.resource_updated("memo:///motto");
+        assert_eq!(raw.result_of("resources/subscribe", json!({ "uri": "memo:///motto" })).await, json!({}));
+        let unknown = raw.ask("resources/subscribe", json!({ "uri": "memo:///none" })).await;
+        assert_eq!(code_of(&unknown), -32002);
+        server.resource_updated("memo:///gone");
+        server.resource_updated("memo:///motto");
+        let params = json!({ "uri": "memo:///motto" });
+        assert_eq!(
+            raw.next().await,
+            json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params })
+        );
+        assert_eq!(raw.result_of("resources/unsubscribe", params).await, json!({}));
+        server.resource_updated("memo:///motto");
+        raw.hears_nothing().await;
+    })
+    .await;
+}
