@@ -2,6 +2,7 @@ use std::error::Error;
 use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agentwire_mcp_client::{Call, CallError};
@@ -62,11 +63,13 @@ pub struct ToolCall(Result<Ready, HubError>);
 struct Ready {
     server: String,
     call: Call<CallToolRequest>,
+    /// To be set when there is an answer.
+    answered: Arc<AtomicBool>,
 }
 
 impl ToolCall {
-    pub(crate) fn new(server: String, call: Call<CallToolRequest>) -> Self {
-        Self(Ok(Ready { server, call }))
+    pub(crate) fn new(server: String, call: Call<CallToolRequest>, answered: Arc<AtomicBool>) -> Self {
+        Self(Ok(Ready { server, call, answered }))
     }
 
     pub(crate) fn failed(error: HubError) -> Self {
@@ -90,7 +93,7 @@ impl ToolCall {
     }
 
     fn with(self, change: impl FnOnce(Call<CallToolRequest>) -> Call<CallToolRequest>) -> Self {
-        Self(self.0.map(|Ready { server, call }| Ready { server, call: change(call) }))
+        Self(self.0.map(|ready| Ready { call: change(ready.call), ..ready }))
     }
 }
 
@@ -100,8 +103,10 @@ impl IntoFuture for ToolCall {
 
     fn into_future(self) -> Self::IntoFuture {
         async move {
-            let Ready { server, call } = self.0?;
-            call.await.map_err(|source| HubError::Call { server, source })
+            let Ready { server, call, answered } = self.0?;
+            let result = call.await.map_err(|source| HubError::Call { server, source })?;
+            answered.store(true, Ordering::Relaxed);
+            Ok(result)
         }
         .boxed()
     }
@@ -110,7 +115,7 @@ impl IntoFuture for ToolCall {
 impl fmt::Debug for ToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Ok(Ready { server, call }) => {
+            Ok(Ready { server, call, .. }) => {
                 f.debug_struct("ToolCall").field("server", server).field("call", call).finish()
             }
             Err(error) => f.debug_tuple("ToolCall").field(error).finish(),

@@ -2,8 +2,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_mcp_schema::{Implementation, LoggingMessageNotification};
-use agentwire_transport_stdio::{Command, ParseCommandError};
+use agentwire_mcp_client::Warning;
+use agentwire_mcp_schema::{Implementation, LoggingLevel, LoggingMessageNotification};
+
+use crate::dial::Dial;
+use crate::target::Target;
 
 /// A server to connect to, and what to call it.
 #[derive(Clone, Debug)]
@@ -22,40 +25,6 @@ impl ServerConfig {
     }
 }
 
-/// Where a server is.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Target {
-    /// A process, to be started and spoken to over its stdin and stdout. Never start what somebody else
-    /// configured without asking.
-    Stdio(Command),
-    /// A server on the network. There is no transport for those here yet: connecting fails and says so.
-    Url(String),
-}
-
-impl Target {
-    /// Reads what a user wrote: a URL if it begins with `http://` or `https://`, otherwise a command line as
-    /// [`Command::parse`] reads it.
-    ///
-    /// # Errors
-    ///
-    /// When it is no command line.
-    pub fn parse(text: &str) -> Result<Self, ParseCommandError> {
-        let text = text.trim();
-        if ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)) {
-            Ok(Self::Url(text.to_owned()))
-        } else {
-            Command::parse(text).map(Self::Stdio)
-        }
-    }
-}
-
-impl From<Command> for Target {
-    fn from(command: Command) -> Self {
-        Self::Stdio(command)
-    }
-}
-
 /// How a [`Hub`](crate::Hub) treats its servers.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -66,10 +35,15 @@ pub struct Config {
     pub connect_limit: Duration,
     /// How long a call waits for its answer unless it says otherwise (default 60 s); `None` for ever.
     pub timeout: Option<Duration>,
-    pub(crate) on_log: Option<LogHook>,
+    /// How it is found out how a server is spoken to. Hubs that share a [`Memory`](crate::Memory) find it out once.
+    pub dial: Dial,
+    pub(crate) log_level: Option<LoggingLevel>,
+    pub(crate) on_log: Option<Hook<LoggingMessageNotification>>,
+    pub(crate) on_warning: Option<Hook<Warning>>,
 }
 
-pub(crate) type LogHook = Arc<dyn Fn(&str, LoggingMessageNotification) + Send + Sync>;
+/// Hears the name of a server, and something of it.
+pub(crate) type Hook<T> = Arc<dyn Fn(&str, T) + Send + Sync>;
 
 impl Config {
     /// The defaults.
@@ -78,7 +52,10 @@ impl Config {
             info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             connect_limit: Duration::from_secs(30),
             timeout: Some(Duration::from_secs(60)),
+            dial: Dial::new(),
+            log_level: None,
             on_log: None,
+            on_warning: None,
         }
     }
 
@@ -103,10 +80,32 @@ impl Config {
         self
     }
 
+    /// Sets how it is found out how a server is spoken to.
+    #[must_use]
+    pub fn dial(mut self, dial: Dial) -> Self {
+        self.dial = dial;
+        self
+    }
+
+    /// Asks the servers for their logs from that level upwards (default: not asked). Since 2026-07-28 a server logs
+    /// nothing that it was not asked for.
+    #[must_use]
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = Some(level);
+        self
+    }
+
     /// Hears the servers' logs: the server's name and the message.
     #[must_use]
     pub fn on_log(mut self, hook: impl Fn(&str, LoggingMessageNotification) + Send + Sync + 'static) -> Self {
         self.on_log = Some(Arc::new(hook));
+        self
+    }
+
+    /// Hears what went wrong with the servers without being anybody's error: the server's name, and what.
+    #[must_use]
+    pub fn on_warning(mut self, hook: impl Fn(&str, Warning) + Send + Sync + 'static) -> Self {
+        self.on_warning = Some(Arc::new(hook));
         self
     }
 }
@@ -123,6 +122,7 @@ impl fmt::Debug for Config {
             .field("info", &self.info)
             .field("connect_limit", &self.connect_limit)
             .field("timeout", &self.timeout)
+            .field("dial", &self.dial)
             .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! The life of one connection.
+//! The life of the connection to one server, and its second life where the server has forgotten the first.
 
 use std::error::Error;
 use std::pin::pin;
@@ -8,21 +8,20 @@ use std::time::Duration;
 use agentwire_mcp_client::{BoxError, CallError, Client, Server};
 use agentwire_mcp_schema::Tool;
 use agentwire_peer::{Clock, TokioClock};
-use agentwire_transport_stdio::{Child, Command};
 use futures::channel::mpsc;
-use futures::future::{Either, select};
 use futures::{FutureExt, StreamExt, select_biased};
 
-use crate::config::{Config, ServerConfig, Target};
+use crate::config::{Config, Hook, ServerConfig};
+use crate::dial::dial;
+use crate::ladder::is_expired;
 use crate::state::Shared;
-
-#[derive(Debug, thiserror::Error)]
-#[error("{0}: servers on the network cannot be reached yet, only those that are started as a command")]
-struct NoSuchTransport(String);
 
 #[derive(Debug, thiserror::Error)]
 #[error("it did not tell its tools within {0:?}")]
 struct TooSlow(Duration);
+
+/// How long a server may at most be silent to `server/discover`, before `initialize` is tried.
+const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
 
 /// Connects to a server and stays connected until the hub closes or the server goes.
 pub(crate) async fn run(
@@ -32,60 +31,71 @@ pub(crate) async fn run(
     server: ServerConfig,
     config: Config,
 ) {
-    let outcome = match server.target {
-        Target::Stdio(command) => over_stdio(&shared, place, name, command, config).await,
-        Target::Url(url) => Err(NoSuchTransport(url).into()),
+    let outcome = loop {
+        let (changes, changed) = mpsc::channel(0);
+        let connection = Connection { shared: &shared, place, changed };
+        let client = client(&name, &config, changes);
+        match connection.run(&server, &config, client).await {
+            Err(error) if is_expired(&*error) && shared.begins_again(place, TokioClock::default().now()) => {}
+            outcome => break outcome,
+        }
     };
     shared.ended(place, outcome.map_err(Arc::<dyn Error + Send + Sync>::from));
 }
 
-async fn over_stdio(
-    shared: &Shared,
+/// One connection to a server.
+struct Connection<'a> {
+    shared: &'a Shared,
     place: usize,
-    name: String,
-    command: Command,
-    config: Config,
-) -> Result<(), BoxError> {
-    let (changes, changed) = mpsc::channel(0);
-    let limit = config.connect_limit;
-    let deadline = TokioClock::default().now() + limit;
-    let client = client(name, config, changes);
-    let connection = client.connect(Child::spawn(command)?, async |server| {
-        let timer = TokioClock::default().sleep_until(deadline);
-        match select(pin!(list(&server)), timer).await {
-            Either::Left((tools, _)) => shared.connected(place, server.clone(), tools?),
-            Either::Right(_) => return Err(TooSlow(limit).into()),
+    /// That the server's tools are others now.
+    changed: mpsc::Receiver<()>,
+}
+
+impl Connection<'_> {
+    async fn run(self, server: &ServerConfig, config: &Config, client: Client) -> Result<(), BoxError> {
+        let Self { shared, place, .. } = self;
+        let connection = dial(&server.target, &config.dial, client, async |server| {
+            let tools = list(&server).await?;
+            shared.connected(place, server.clone(), tools, TokioClock::default().now());
+            self.stay(server).await
+        });
+        let mut connection = pin!(connection.fuse());
+        // Neither connecting for long nor closing may wait for a server that says nothing.
+        select_biased! {
+            outcome = connection => outcome,
+            () = shared.until_abandoned(place).fuse() => Ok(()),
+            () = too_slow(shared, place, config.connect_limit).fuse() => Err(TooSlow(config.connect_limit).into()),
         }
-        stay(shared, place, server, changed).await
-    });
-    let mut connection = pin!(connection.fuse());
-    // Closing must not wait for a server that says nothing.
-    select_biased! {
-        outcome = connection => outcome,
-        () = shared.until_abandoned(place).fuse() => Ok(()),
+    }
+
+    /// Keeps the list of tools up to date.
+    async fn stay(mut self, server: Server) -> Result<(), BoxError> {
+        let Self { shared, place, .. } = self;
+        loop {
+            select_biased! {
+                closed = pin!(server.closed().fuse()) => return Err(closed.into()),
+                () = pin!(shared.until_closing().fuse()) => return Ok(()),
+                _ = self.changed.next() => {
+                    // Where that fails, the old list is the best there is; if the connection is over, the next
+                    // round tells.
+                    select_biased! {
+                        tools = pin!(list(&server).fuse()) => if let Ok(tools) = tools {
+                            shared.tools_changed(place, tools);
+                        },
+                        () = pin!(shared.until_closing().fuse()) => {}
+                    }
+                },
+            }
+        }
     }
 }
 
-/// Keeps the list of tools up to date.
-async fn stay(
-    shared: &Shared,
-    place: usize,
-    server: Server,
-    mut changed: mpsc::Receiver<()>,
-) -> Result<(), BoxError> {
-    loop {
-        select_biased! {
-            closed = pin!(server.closed().fuse()) => return Err(closed.into()),
-            () = pin!(shared.until_closing().fuse()) => return Ok(()),
-            _ = changed.next() => {
-                // Where that fails, the old list is the best there is; if the connection is over, the next
-                // round tells.
-                select_biased! {
-                    tools = pin!(list(&server).fuse()) => tools.map_or((), |tools| shared.tools_changed(place, tools)),
-                    () = pin!(shared.until_closing().fuse()) => {}
-                }
-            },
-        }
+/// Completes when a server is still not connected after so long.
+async fn too_slow(shared: &Shared, place: usize, limit: Duration) {
+    let clock = TokioClock::default();
+    clock.sleep_until(clock.now() + limit).await;
+    if !shared.is_connecting(place) {
+        std::future::pending::<()>().await;
     }
 }
 
@@ -96,16 +106,31 @@ async fn list(server: &Server) -> Result<Vec<Tool>, CallError> {
     }
 }
 
-fn client(name: String, config: Config, mut changes: mpsc::Sender<()>) -> Client {
-    let client = Client::from_info(config.info)
-        .handshake_timeout(config.connect_limit)
+fn client(name: &str, config: &Config, mut changes: mpsc::Sender<()>) -> Client {
+    let client = Client::from_info(config.info.clone())
+        .discover_timeout(DISCOVER_LIMIT.min(config.connect_limit / 3))
+        .handshake_timeout(None)
         .timeout(config.timeout)
         .on_tools_changed(move || {
             // Where one change waits to be looked at already, looking will show this one too.
             let _full = changes.try_send(());
         });
-    match config.on_log {
-        Some(hook) => client.on_log(move |message| hook(&name, message)),
+    let client = match config.log_level.clone() {
+        Some(level) => client.log_level(level),
+        None => client,
+    };
+    let client = match named(name, &config.on_log) {
+        Some(hook) => client.on_log(hook),
+        None => client,
+    };
+    match named(name, &config.on_warning) {
+        Some(hook) => client.on_warning(hook),
         None => client,
     }
+}
+
+/// A hook that is told the name of its server with everything.
+fn named<T: 'static>(name: &str, hook: &Option<Hook<T>>) -> Option<impl Fn(T) + Send + use<T>> {
+    let (name, hook) = (name.to_owned(), hook.clone()?);
+    Some(move |what| hook(&name, what))
 }

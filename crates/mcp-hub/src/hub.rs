@@ -11,7 +11,7 @@ use crate::config::{Config, ServerConfig};
 use crate::connection;
 use crate::driver::Driver;
 use crate::names::{HubTool, server_name};
-use crate::state::Shared;
+use crate::state::{Callable, Shared};
 use crate::status::ServerStatus;
 
 /// Connects to servers, with the defaults, for as long as `main` runs, and closes them then.
@@ -83,8 +83,8 @@ impl Hub {
     /// anything whose JSON is an object, or `()` for none.
     pub fn call<A: Serialize>(&self, name: &str, arguments: A) -> ToolCall {
         match self.shared().find(name) {
-            Some((tool, Ok(server))) => {
-                ToolCall::new(tool.server, server.call_tool(tool.tool.name, arguments))
+            Some((tool, Ok(Callable { server, answered }))) => {
+                ToolCall::new(tool.server, server.call_tool(tool.tool.name, arguments), answered)
             }
             Some((tool, Err(state))) => {
                 ToolCall::failed(HubError::Unavailable { server: tool.server, state })
@@ -108,9 +108,9 @@ impl Hub {
         self.shared().server(name)
     }
 
-    /// Ends all servers in good order: their stdin is closed, and those that do not end by that are asked,
-    /// then made to. Completes when all have ended, which takes a few seconds at most. The driver has to be
-    /// polled meanwhile.
+    /// Ends all servers in good order: the stdin of processes is closed, and those that do not end by that are
+    /// asked, then made to; servers on the network are told that their sessions are over. Completes when all have
+    /// ended, which takes a few seconds at most. The driver has to be polled meanwhile.
     pub async fn close(&self) {
         self.shared().close();
         self.shared().until_ended().await;

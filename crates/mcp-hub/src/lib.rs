@@ -7,7 +7,7 @@
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let servers = [
 //!     ServerConfig::new("files", Target::parse("my-file-server --root /repo")?),
-//!     ServerConfig::new("web", Target::parse("my-web-server")?),
+//!     ServerConfig::new("web", Target::parse("https://example.com/mcp")?),
 //! ];
 //! agentwire_mcp_hub::connect(servers, async |hub| {
 //!     for tool in hub.tools().await {
@@ -38,6 +38,35 @@
 //! [`Hub::tools`] waits until every server has answered or failed. They stay when a server dies, and calling a
 //! tool of a dead server fails with the reason of its death.
 //!
+//! # How a server is spoken to
+//!
+//! [`dial`] finds that out for one server, and the hub does it for all:
+//!
+//! ```text
+//!  a process                                a URL
+//!
+//!  server/discover ─ refused, silence ─┐    POST server/discover ─ refused, silence ─┐
+//!     │                 initialize ◀───┘       │                 POST initialize ◀───┘
+//!     │ it ends                                │ 4xx, or an answer that is no MCP
+//!     ▼                                        ▼
+//!  initialize, to a new process             POST initialize, on a transport that knows nothing of the first
+//!                                              │ 4xx
+//!                                              ▼
+//!                                           GET, which must begin with the event `endpoint`
+//! ```
+//!
+//! A server that answers `server/discover` is spoken to without a session, in 2026-07-28. No step depends on one
+//! code or status. A status that is about who asks or when (401, 403, 407, 408, 429), 5xx, and whatever keeps a
+//! response from coming are told and not tried around; so is the refusal of a server that shows by its code that
+//! it knows the newer revisions. A [`Memory`] makes the next connection begin with what has worked.
+//!
+//! # When a server is gone
+//!
+//! A process that ends is dead. A session over HTTP can be ended by its server, and the stream of HTTP+SSE can break
+//! off; then the calls that are under way fail, and the server is connected to anew: once in any case, and again if
+//! the session before has answered a call or lived for ten seconds. Without a session there is nothing to lose: each
+//! call fails or succeeds by itself.
+//!
 //! # Who drives it
 //!
 //! Nothing is spawned. [`connect`] runs everything for as long as a closure runs. [`Hub::new`] gives the parts: a
@@ -46,9 +75,8 @@
 //!
 //! # What it does not do
 //!
-//! It speaks to processes over stdio. A URL is taken as a target, so that configurations can be read, but fails
-//! with an error that says so. It does not restart servers, and does not merge resources and prompts:
-//! [`Hub::server`] gives the handle on one server for those.
+//! It does not start a process again, ask for tokens (give headers), or call a tool twice. It does not merge
+//! resources and prompts: [`Hub::server`] gives the handle on one server for those.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -57,18 +85,26 @@ struct Readme;
 mod call;
 mod config;
 mod connection;
+mod dial;
 mod driver;
 mod hub;
+mod ladder;
+mod memory;
 mod names;
 mod state;
 mod status;
+mod target;
 
 /// The words of the protocol.
 pub use agentwire_mcp_schema as schema;
 
 pub use call::{HubError, ToolCall};
-pub use config::{Config, ServerConfig, Target};
+pub use config::{Config, ServerConfig};
+pub use dial::{Attempt, Dial, DialError, EraChoice, dial};
 pub use driver::Driver;
 pub use hub::{Hub, connect};
+pub use ladder::Rung;
+pub use memory::Memory;
 pub use names::HubTool;
 pub use status::{ServerState, ServerStatus};
+pub use target::{HttpKind, HttpTarget, InvalidHeader, InvalidUrl, ParseTargetError, Target};

@@ -2,14 +2,20 @@
 
 use std::error::Error;
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
 use agentwire_mcp_client::Server;
 use agentwire_mcp_schema::Tool;
 
 use crate::names::{HubTool, Names};
 use crate::status::{ServerState, ServerStatus};
+
+/// How long a session must have lived, or else answered a call, before it is begun again when the server has ended
+/// it: a server that ends every session at once is not asked for ever.
+const WHILE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(crate) struct Shared(Mutex<State>);
@@ -29,24 +35,59 @@ struct Entry {
     name: String,
     state: ServerState,
     server: Option<Server>,
+    /// When its session began, if one ever did.
+    since: Option<Instant>,
+    /// Whether that has answered a call.
+    answered: Arc<AtomicBool>,
+    /// Whether a session was begun again at once already.
+    begun_again: bool,
     /// What it listed last, also when it is dead: names must not come to mean something else by that.
     tools: Vec<Tool>,
 }
 
+/// A server that can be called.
+#[derive(Clone, Debug)]
+pub(crate) struct Callable {
+    pub(crate) server: Server,
+    /// To be set when it has answered.
+    pub(crate) answered: Arc<AtomicBool>,
+}
+
 impl Shared {
     pub(crate) fn new(names: impl IntoIterator<Item = String>) -> Self {
-        let entry = |name| Entry { name, state: ServerState::Connecting, server: None, tools: Vec::new() };
-        let servers = names.into_iter().map(entry).collect();
+        let servers = names.into_iter().map(Entry::new).collect();
         let names = Names::default();
         Self(Mutex::new(State { servers, names, closing: false, changes: 0, wakers: Vec::new() }))
     }
 
-    pub(crate) fn connected(&self, place: usize, server: Server, tools: Vec<Tool>) {
+    pub(crate) fn connected(&self, place: usize, server: Server, tools: Vec<Tool>, now: Instant) {
         self.change(|state| {
-            state.servers[place].server = Some(server);
-            state.servers[place].state = ServerState::Connected;
+            let entry = &mut state.servers[place];
+            entry.server = Some(server);
+            entry.state = ServerState::Connected;
+            entry.since = Some(now);
+            entry.answered = Arc::default();
             state.retool(place, tools);
         });
+    }
+
+    /// Whether a server that has ended its session shall be connected to anew, which then begins.
+    pub(crate) fn begins_again(&self, place: usize, now: Instant) -> bool {
+        let mut begins = false;
+        self.change(|state| {
+            let closing = state.closing;
+            let entry = &mut state.servers[place];
+            let lived = |since| now.saturating_duration_since(since) >= WHILE;
+            let was_used = entry.answered.load(Ordering::Relaxed) || entry.since.is_some_and(lived);
+            let is_first = entry.since.is_some() && !entry.begun_again;
+            begins = !closing && !entry.is_connecting() && (was_used || is_first);
+            if begins {
+                entry.begun_again = true;
+                entry.server = None;
+                entry.state = ServerState::Connecting;
+            }
+        });
+        begins
     }
 
     pub(crate) fn tools_changed(&self, place: usize, tools: Vec<Tool>) {
@@ -57,11 +98,11 @@ impl Shared {
     pub(crate) fn ended(&self, place: usize, outcome: Result<(), Arc<dyn Error + Send + Sync>>) {
         self.change(|state| {
             let entry = &mut state.servers[place];
-            let was_connected = entry.server.take().is_some();
+            entry.server = None;
             entry.state = match outcome {
                 _ if state.closing => ServerState::Closed,
                 Ok(()) => ServerState::Closed,
-                Err(reason) if was_connected => ServerState::Died(reason),
+                Err(reason) if entry.since.is_some() => ServerState::Died(reason),
                 Err(reason) => ServerState::Failed(reason),
             };
         });
@@ -100,12 +141,17 @@ impl Shared {
         callable.map(|(_, tool)| tool.clone()).collect()
     }
 
-    /// The tool of that name, with its server's handle or what became of that.
-    pub(crate) fn find(&self, name: &str) -> Option<(HubTool, Result<Server, ServerState>)> {
+    /// The tool of that name, with its server or what became of that.
+    pub(crate) fn find(&self, name: &str) -> Option<(HubTool, Result<Callable, ServerState>)> {
         let state = self.lock();
         let (place, tool) = state.names.find(name)?;
         let entry = &state.servers[*place];
-        Some((tool.clone(), entry.server.clone().ok_or_else(|| entry.state.clone())))
+        let callable = |server| Callable { server, answered: entry.answered.clone() };
+        Some((tool.clone(), entry.server.clone().map(callable).ok_or_else(|| entry.state.clone())))
+    }
+
+    pub(crate) fn is_connecting(&self, place: usize) -> bool {
+        self.lock().servers[place].is_connecting()
     }
 
     pub(crate) async fn until_settled(&self) {
@@ -173,6 +219,18 @@ impl State {
 }
 
 impl Entry {
+    fn new(name: String) -> Self {
+        Self {
+            name,
+            state: ServerState::Connecting,
+            server: None,
+            since: None,
+            answered: Arc::default(),
+            begun_again: false,
+            tools: Vec::new(),
+        }
+    }
+
     fn is_connecting(&self) -> bool {
         matches!(self.state, ServerState::Connecting)
     }

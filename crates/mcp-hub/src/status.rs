@@ -16,13 +16,13 @@ pub struct ServerStatus {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServerState {
-    /// It has not told its tools yet.
+    /// It has not told its tools yet, or its session is begun again.
     Connecting,
     /// It can be called.
     Connected,
     /// It never could be called.
     Failed(Arc<dyn Error + Send + Sync>),
-    /// It could be called once. The reason tells how its process ended and what it last wrote to stderr.
+    /// It could be called once. The reason of a process tells how it ended and what it last wrote to stderr.
     Died(Arc<dyn Error + Send + Sync>),
     /// We closed it.
     Closed,

@@ -1,5 +1,9 @@
-//! Hubs of real processes: small shell scripts that play servers.
+//! Hubs of real processes, small shell scripts that play servers, and of servers on the network that are played.
 #![cfg(unix)]
 
+mod eras;
 mod hub;
+mod ladder;
+mod remote;
 mod script;
+mod web;

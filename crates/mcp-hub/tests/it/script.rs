@@ -25,8 +25,24 @@ pub(crate) fn check_heard() {
     }
 }
 
+/// The methods of all requests that servers of this test have heard, one process after the other.
+pub(crate) fn heard() -> Vec<String> {
+    let mut files: Vec<_> = HEARD.with(|folder| {
+        let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
+        entries.map(|entry| (entry.metadata().unwrap().created().unwrap(), entry.path())).collect()
+    });
+    files.sort();
+    let text: String = files.iter().map(|(_, path)| fs::read_to_string(path).unwrap()).collect();
+    let method = |line| {
+        let message: serde_json::Value = serde_json::from_str(line).unwrap();
+        message.get("id").and(message["method"].as_str()).map(str::to_owned)
+    };
+    text.lines().filter_map(method).collect()
+}
+
 /// Reads a request and answers it: `$id` is its id, `$line` all of it.
 const PRELUDE: &str = r#"
+refuse() { printf '{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":"played"}}\n' "$id" "$1"; }
 answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
 say() { printf '{"jsonrpc":"2.0","method":"notifications/%s","params":%s}\n' "$1" "$2"; }
 text() { answer "{\"content\":[{\"type\":\"text\",\"text\":\"$1\"}]}"; }
@@ -41,8 +57,13 @@ while IFS= read -r line; do
     printf '%s\n' "$line" >>"$HEARD/$$"
     id=${line#*\"id\":}; id=${id%%,*}
     case $line in
-        *'"initialize"'*) answer "$hello" ;;
-        *'"notifications/initialized"'*) ;;
+"#;
+
+/// How a server with sessions begins one. What most of them say to `server/discover`, they say too.
+const GREETING: &str = r#"
+    *'"server/discover"'*) refuse -32601 ;;
+    *'"initialize"'*) answer "$hello" ;;
+    *'"notifications/initialized"'*) ;;
 "#;
 
 /// A server that offers these tools and answers calls by these cases of a shell's `case $line in`.
@@ -50,7 +71,7 @@ pub(crate) fn server(name: &str, tools: &str, cases: &str) -> ServerConfig {
     shell(
         name,
         &format!(
-            "{PRELUDE} {cases}
+            "{PRELUDE} {cases} {GREETING}
                 *'\"tools/list\"'*) tools {tools} ;;
                 *'\"tools/call\"'*) text 'done by {name}' ;;
             esac

@@ -1,0 +1,185 @@
+//! Where a server is.
+
+use agentwire_transport_http::client::Config;
+use agentwire_transport_sse::client as sse;
+use agentwire_transport_stdio::{Command, ParseCommandError};
+use http::{HeaderName, HeaderValue};
+
+/// Where a server is.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Target {
+    /// A process, to be started and spoken to over its stdin and stdout. Never start what somebody else
+    /// configured without asking.
+    Stdio(Command),
+    /// A server on the network.
+    Http(HttpTarget),
+}
+
+/// The text says of no server where it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParseTargetError {
+    /// It is no command line.
+    #[error(transparent)]
+    Command(#[from] ParseCommandError),
+    /// It begins as a URL does, and is none.
+    #[error(transparent)]
+    Url(#[from] InvalidUrl),
+}
+
+impl Target {
+    /// Reads what a user wrote: a URL if it begins with `http://` or `https://`, otherwise a command line as
+    /// [`Command::parse`] reads it.
+    ///
+    /// # Errors
+    ///
+    /// When it is neither.
+    pub fn parse(text: &str) -> Result<Self, ParseTargetError> {
+        let text = text.trim();
+        if ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)) {
+            Ok(Self::Http(HttpTarget::new(text)?))
+        } else {
+            Ok(Self::Stdio(Command::parse(text)?))
+        }
+    }
+}
+
+impl From<Command> for Target {
+    fn from(command: Command) -> Self {
+        Self::Stdio(command)
+    }
+}
+
+impl From<HttpTarget> for Target {
+    fn from(target: HttpTarget) -> Self {
+        Self::Http(target)
+    }
+}
+
+/// A server on the network: its URL, what to send along, and over which of MCP's transports.
+#[derive(Clone, Debug)]
+pub struct HttpTarget {
+    url: String,
+    kind: HttpKind,
+    configs: Box<Configs>,
+}
+
+/// What each of the transports needs to know.
+#[derive(Clone, Debug)]
+struct Configs {
+    streamable: Config,
+    sse: sse::Config,
+}
+
+/// The transports that MCP has over HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum HttpKind {
+    /// Streamable HTTP, and where the server refuses that, HTTP+SSE at the same URL: for a URL of which a user
+    /// knows no more, as the specification describes it under *Backward Compatibility*.
+    #[default]
+    Any,
+    /// Streamable HTTP alone.
+    Streamable,
+    /// HTTP+SSE alone, the transport of 2024-11-05.
+    Sse,
+}
+
+/// The text is no URL that a server can have: `http` or `https`, with a host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{url}` is no URL of an MCP server, such as `https://host/path` or `http://host:port/path`")]
+#[non_exhaustive]
+pub struct InvalidUrl {
+    /// The text.
+    pub url: String,
+}
+
+/// What cannot be a header of HTTP. Its value is not shown: it may be a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` is no header that HTTP can carry")]
+#[non_exhaustive]
+pub struct InvalidHeader {
+    /// Its name.
+    pub name: String,
+}
+
+impl HttpTarget {
+    /// A server at that URL.
+    ///
+    /// # Errors
+    ///
+    /// When that is no absolute URL of the scheme `http` or `https`.
+    pub fn new(url: &str) -> Result<Self, InvalidUrl> {
+        let invalid = || InvalidUrl { url: url.to_owned() };
+        let streamable = Config::new(url).map_err(|_| invalid())?;
+        let sse = sse::Config::new(url).map_err(|_| invalid())?;
+        let configs = Box::new(Configs { streamable, sse });
+        Ok(Self { url: url.to_owned(), kind: HttpKind::default(), configs })
+    }
+
+    /// Sends a header with every request to the server, and with none to another origin. One name may be given
+    /// more than once. Headers that the transport sets itself win.
+    ///
+    /// # Errors
+    ///
+    /// When the name or the value has characters that HTTP does not carry.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, InvalidHeader> {
+        let invalid = || InvalidHeader { name: name.to_owned() };
+        let parsed = name.parse::<HeaderName>().map_err(|_| invalid())?;
+        let value = value.trim().parse::<HeaderValue>().map_err(|_| invalid())?;
+        let Configs { streamable, sse } = *self.configs;
+        let (streamable, sse) = (streamable.header(parsed.clone(), value.clone()), sse.header(parsed, value));
+        self.configs = Box::new(Configs { streamable, sse });
+        Ok(self)
+    }
+
+    /// Sets over which transport to speak (default: [`HttpKind::Any`]).
+    #[must_use]
+    pub fn kind(mut self, kind: HttpKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Where the server is.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) fn transport(&self) -> HttpKind {
+        self.kind
+    }
+
+    pub(crate) fn streamable(&self) -> Config {
+        self.configs.streamable.clone()
+    }
+
+    pub(crate) fn sse(&self) -> sse::Config {
+        self.configs.sse.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_told_from_a_command() {
+        let parse = |text| Target::parse(text);
+        assert!(
+            matches!(parse(" https://example.com/mcp "), Ok(Target::Http(target)) if target.url() == "https://example.com/mcp")
+        );
+        assert!(matches!(parse("http-server http://example.com"), Ok(Target::Stdio(_))));
+        assert!(matches!(parse("http://"), Err(ParseTargetError::Url(_))));
+        assert!(matches!(parse("'"), Err(ParseTargetError::Command(_))));
+    }
+
+    #[test]
+    fn the_value_of_a_header_is_never_shown() {
+        let target = HttpTarget::new("http://example.com").unwrap();
+        let shown = format!("{:?}", target.clone().header("Authorization", "Bearer hunter2").unwrap());
+        assert!(shown.contains("authorization") && !shown.contains("hunter2"), "{shown}");
+        let refused = target.header("X-Key", "hunter2\r\nX-Other: 1").unwrap_err();
+        assert_eq!(refused.to_string(), "`X-Key` is no header that HTTP can carry");
+    }
+}

@@ -1,0 +1,227 @@
+//! How it is found out how a server on the network is spoken to.
+
+use std::time::Duration;
+
+use agentwire_mcp_client::{BoxError, CallError, Client, HandshakeError};
+use agentwire_mcp_hub::{Dial, DialError, EraChoice, HttpKind, HttpTarget, Memory, Rung, Target, dial};
+
+use crate::web::Answer::{HangsUp, Page, Refuses, RefusesNobody, Silence, Status, Works};
+use crate::web::{Part, Web};
+
+/// So long a server may say nothing to one request.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Connects and calls a tool. Gives the revision and what the tool said.
+async fn call(target: impl Into<Target>, options: &Dial) -> Result<String, BoxError> {
+    let client = Client::new("test", "1").discover_timeout(PATIENCE).handshake_timeout(PATIENCE);
+    dial(&target.into(), options, client, async |server| {
+        assert_eq!(server.tools().collect().await?[0].name, "ping");
+        let result = server.call_tool("ping", ()).await?;
+        Ok(format!("{} {}", server.revision(), result.text()))
+    })
+    .await
+}
+
+const MODERN: &str = "2026-07-28 pong";
+const LEGACY: &str = "2025-06-18 pong";
+
+/// Each server, what is tried of it in which order, and what comes of it.
+#[tokio::test]
+async fn every_server_is_spoken_to_in_the_newest_way_that_it_understands() {
+    let discovered: &[&str] = &["server/discover"];
+    let initialized: &[&str] = &["server/discover", "initialize"];
+    let streamed: &[&str] = &["server/discover", "initialize", "GET"];
+    let rows: Vec<(Part, &[&str], &str)> = vec![
+        (Part::MODERN, discovered, MODERN),
+        (Part { initialize: Works, ..Part::MODERN }, discovered, MODERN),
+        // What servers with sessions say to a request that they do not know, outside of any session.
+        (Part::legacy(Status(400)), initialized, LEGACY),
+        (Part::legacy(Status(404)), initialized, LEGACY),
+        (Part::legacy(Status(405)), initialized, LEGACY),
+        (Part::legacy(Status(406)), initialized, LEGACY),
+        (Part::legacy(Status(415)), initialized, LEGACY),
+        (Part::legacy(Status(422)), initialized, LEGACY),
+        (Part::legacy(RefusesNobody(400, -32000, &[])), initialized, LEGACY),
+        (Part::legacy(RefusesNobody(404, -32001, &[])), initialized, LEGACY),
+        (Part::legacy(RefusesNobody(400, -32022, &["2025-06-18"])), initialized, LEGACY),
+        (Part::legacy(Refuses(200, -32601, &[])), initialized, LEGACY),
+        (Part::legacy(Refuses(200, -32600, &[])), initialized, LEGACY),
+        (Part::legacy(Refuses(200, 0, &[])), initialized, LEGACY),
+        (Part::legacy(Refuses(400, -32602, &[])), initialized, LEGACY),
+        (Part::legacy(Refuses(404, -32601, &[])), initialized, LEGACY),
+        (Part::legacy(Refuses(400, -32022, &["2025-11-25", "2025-06-18"])), initialized, LEGACY),
+        (Part::legacy(Page), initialized, LEGACY),
+        (Part::legacy(Status(202)), initialized, LEGACY),
+        (Part::legacy(Silence), initialized, LEGACY),
+        // Servers of HTTP+SSE.
+        (Part::old(Status(400)), streamed, LEGACY),
+        (Part::old(Status(404)), streamed, LEGACY),
+        (Part::old(Status(405)), streamed, LEGACY),
+        (Part::old(RefusesNobody(400, -32000, &[])), streamed, LEGACY),
+        (Part { discover: Refuses(200, -32601, &[]), ..Part::old(Status(404)) }, streamed, LEGACY),
+    ];
+    for (part, tried, expected) in rows {
+        let web = Web::playing(part).await;
+        let outcome = call(web.target(), &Dial::new()).await;
+        assert_eq!(outcome.as_deref().ok(), Some(expected), "{part:?}: {:?}: {outcome:?}", web.tried());
+        assert_eq!(web.tried(), tried, "{part:?}");
+    }
+}
+
+/// Who asks, when, or that a server is ill, is not a question of how it is spoken to.
+#[tokio::test]
+async fn what_is_no_question_of_the_era_is_told() {
+    let discovered: &[&str] = &["server/discover"];
+    let initialized: &[&str] = &["server/discover", "initialize"];
+    let streamed: &[&str] = &["server/discover", "initialize", "GET"];
+    let unknown = Status(404);
+    let rows: Vec<(Part, &[&str], &str)> = vec![
+        (Part::old(Status(401)), discovered, "server/discover: HTTP status 401"),
+        (Part::old(Status(403)), discovered, "server/discover: HTTP status 403"),
+        (Part::old(Status(408)), discovered, "server/discover: HTTP status 408"),
+        (Part::old(Status(429)), discovered, "server/discover: HTTP status 429"),
+        (Part::old(Status(500)), discovered, "server/discover: HTTP status 500"),
+        (Part::old(Status(503)), discovered, "server/discover: HTTP status 503"),
+        (Part::old(HangsUp), discovered, "server/discover: no HTTP response"),
+        (Part::old(Silence), initialized, "initialize: no answer within 300ms"),
+        (Part::legacy(RefusesNobody(400, -32020, &[])), discovered, "server/discover: HTTP status 400"),
+        (
+            Part::legacy(RefusesNobody(400, -32022, &["2099-01-01"])),
+            discovered,
+            "server/discover: HTTP status 400",
+        ),
+        (Part::legacy(Refuses(400, -32022, &["2099-01-01"])), discovered, "2099-01-01"),
+        (
+            Part { initialize: Status(401), ..Part::legacy(unknown) },
+            initialized,
+            "initialize: HTTP status 401",
+        ),
+        (
+            Part { initialize: Status(500), ..Part::legacy(unknown) },
+            initialized,
+            "initialize: HTTP status 500",
+        ),
+        (Part { initialize: Refuses(400, -1, &[]), ..Part::legacy(unknown) }, initialized, "played"),
+        (Part { get: Status(405), ..Part::old(unknown) }, streamed, "initialize: HTTP status 404"),
+        (Part { get: Status(401), ..Part::old(unknown) }, streamed, "initialize: HTTP status 404"),
+        (Part { get: Page, ..Part::old(unknown) }, streamed, "initialize: HTTP status 404"),
+    ];
+    for (part, tried, words) in rows {
+        let web = Web::playing(part).await;
+        let error = call(web.target(), &Dial::new()).await.unwrap_err();
+        assert!(error.to_string().contains(words), "{part:?}: {:?}: {error}", web.tried());
+        assert_eq!(web.tried(), tried, "{part:?}");
+        match error.downcast_ref() {
+            Some(DialError::Exhausted { attempts, .. }) => assert!(attempts.len() > 1, "{error}"),
+            _ => assert!(error.is::<HandshakeError>(), "{error:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_there_is_told_at_once() {
+    let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let target = HttpTarget::new(&format!("http://{nobody}/mcp")).unwrap();
+    let error = call(target, &Dial::new()).await.unwrap_err();
+    let Some(HandshakeError::Call(CallError::Failed { .. })) = error.downcast_ref() else {
+        panic!("{error:?}")
+    };
+    assert!(error.to_string().starts_with("server/discover: no HTTP response: "), "{error}");
+}
+
+/// An era, a transport, a server that may not know them, and what is tried of it.
+#[tokio::test]
+async fn what_was_asked_for_is_not_left() {
+    use EraChoice::{Auto, Legacy, Modern};
+    let both = Part { discover: Works, ..Part::legacy(Works) };
+    let legacy = Part::legacy(Refuses(200, -32601, &[]));
+    let old = Part::old(Status(405));
+    type Row = (EraChoice, HttpKind, Part, &'static [&'static str], Result<&'static str, &'static str>);
+    let rows: Vec<Row> = vec![
+        (Modern, HttpKind::Any, both, &["server/discover"], Ok(MODERN)),
+        (Modern, HttpKind::Any, legacy, &["server/discover"], Err("server/discover: the peer refused")),
+        (Modern, HttpKind::Any, old, &["server/discover"], Err("HTTP status 405")),
+        (Legacy, HttpKind::Any, both, &["initialize"], Ok(LEGACY)),
+        (Legacy, HttpKind::Any, Part::MODERN, &["initialize"], Err("it speaks `2026-07-28`")),
+        (Legacy, HttpKind::Any, old, &["initialize", "GET"], Ok(LEGACY)),
+        (Auto, HttpKind::Streamable, both, &["server/discover"], Ok(MODERN)),
+        (Auto, HttpKind::Streamable, old, &["server/discover", "initialize"], Err("HTTP status 405")),
+        (Auto, HttpKind::Sse, old, &["GET"], Ok(LEGACY)),
+        (Legacy, HttpKind::Sse, old, &["GET"], Ok(LEGACY)),
+        (Auto, HttpKind::Sse, both, &["GET"], Err("405")),
+        (Modern, HttpKind::Sse, old, &[], Err("HTTP+SSE has no revision without sessions")),
+    ];
+    for (era, kind, part, tried, expected) in rows {
+        let web = Web::playing(part).await;
+        let outcome = call(web.target().kind(kind), &Dial::new().era(era)).await;
+        let outcome = outcome.map_err(|error| error.to_string());
+        let is_it = match (&outcome, expected) {
+            (Ok(text), Ok(expected)) => text == expected,
+            (Err(text), Err(words)) => text.contains(words),
+            _ => false,
+        };
+        assert!(is_it, "{era:?} {kind:?} {part:?}: {:?}: {outcome:?}", web.tried());
+        assert_eq!(web.tried(), tried, "{era:?} {kind:?} {part:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_has_worked_is_where_the_next_connection_begins() {
+    let memory = Memory::new();
+    let options = Dial::new().memory(memory.clone());
+    let web = Web::playing(Part::old(Status(404))).await;
+    let again = async |part, tried: &[&str], expected| {
+        web.play(part);
+        let outcome = call(web.target(), &options).await;
+        assert_eq!(outcome.as_deref().ok(), expected, "{part:?}: {outcome:?}");
+        assert_eq!(web.tried(), tried, "{part:?}");
+    };
+    let legacy = Part::legacy(Refuses(200, -32601, &[]));
+    again(Part::old(Status(404)), &["server/discover", "initialize", "GET"], Some(LEGACY)).await;
+    again(Part::old(Status(404)), &["GET"], Some(LEGACY)).await;
+    // It has become another server: what is known is wrong, and all is found out anew.
+    again(legacy, &["GET", "server/discover", "initialize"], Some(LEGACY)).await;
+    again(legacy, &["initialize"], Some(LEGACY)).await;
+    again(Part::MODERN, &["initialize", "server/discover"], Some(MODERN)).await;
+    again(Part::MODERN, &["server/discover"], Some(MODERN)).await;
+    again(legacy, &["server/discover", "server/discover", "initialize"], Some(LEGACY)).await;
+    // It is ill, which says nothing of its era; but what is known may be why.
+    again(Part { initialize: Status(500), ..legacy }, &["initialize"], None).await;
+    again(legacy, &["server/discover", "initialize"], Some(LEGACY)).await;
+    // What is known from whoever wanted one era is no news to others.
+    let options = Dial::new().memory(memory).era(EraChoice::Legacy);
+    for (part, tried, expected) in [
+        (Part { discover: Works, ..legacy }, vec!["initialize"], LEGACY),
+        (Part::old(Status(404)), vec!["initialize", "GET"], LEGACY),
+        (Part::old(Status(404)), vec!["GET"], LEGACY),
+    ] {
+        web.play(part);
+        assert_eq!(call(web.target(), &options).await.unwrap(), expected);
+        assert_eq!(web.tried(), tried, "{part:?}");
+    }
+    web.play(Part { discover: Works, ..legacy });
+    let modern = call(web.target(), &options.era(EraChoice::Modern)).await;
+    assert_eq!((modern.unwrap().as_str(), web.tried()), (MODERN, vec!["server/discover".to_owned()]));
+}
+
+#[tokio::test]
+async fn headers_go_along_with_everything() {
+    for part in [Part::MODERN, Part::legacy(Status(400)), Part::old(Status(405))] {
+        let web = Web::playing(part).await;
+        let target = web.target().header("Authorization", "Bearer secret").unwrap();
+        call(target, &Dial::new()).await.unwrap();
+        assert!(web.last_headers().contains("authorization: bearer secret"), "{part:?}");
+    }
+}
+
+/// The error names every way, and says most of the one that counts.
+#[tokio::test]
+async fn all_that_was_tried_is_told() {
+    let web = Web::playing(Part { get: Status(405), ..Part::old(Status(404)) }).await;
+    let error = call(web.target(), &Dial::new()).await.unwrap_err();
+    let Some(DialError::Exhausted { attempts, .. }) = error.downcast_ref() else { panic!("{error:?}") };
+    let rungs: Vec<_> = attempts.iter().map(|attempt| attempt.rung).collect();
+    assert_eq!(rungs, [Rung::Either, Rung::Session, Rung::Sse]);
+    let decisive = error.source().unwrap().to_string();
+    assert!(decisive.starts_with("initialize: HTTP status 404"), "{decisive}");
+}

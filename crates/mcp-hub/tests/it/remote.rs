@@ -1,0 +1,127 @@
+//! Hubs of servers on the network.
+
+use std::time::Duration;
+
+use agentwire_mcp_hub::{Config, HttpKind, Hub, ServerConfig, connect};
+
+use crate::script::server;
+use crate::web::Answer::{Refuses, Silence, Status};
+use crate::web::{Part, Web};
+
+const LEGACY: Part = Part::legacy(Refuses(200, -32601, &[]));
+
+/// Only for what never would end.
+const LIMIT: Duration = Duration::from_secs(20);
+
+async fn within<R>(work: impl Future<Output = R>) -> R {
+    tokio::time::timeout(LIMIT, work).await.expect("it ends in time")
+}
+
+async fn names(hub: &Hub) -> Vec<String> {
+    hub.tools().await.into_iter().map(|tool| tool.name).collect()
+}
+
+fn state(hub: &Hub, place: usize) -> String {
+    hub.status()[place].state.to_string()
+}
+
+#[tokio::test]
+async fn all_kinds_of_servers_are_one_set_of_tools() {
+    let modern = Web::playing(Part::MODERN).await;
+    let legacy = Web::playing(LEGACY).await;
+    let old = Web::playing(Part::old(Status(405))).await;
+    let servers = [
+        server("process", "first", ""),
+        ServerConfig::new("modern", modern.target()),
+        ServerConfig::new("legacy", legacy.target().kind(HttpKind::Streamable)),
+        ServerConfig::new("old", old.target().kind(HttpKind::Sse)),
+    ];
+    within(connect(servers, async |hub| {
+        assert_eq!(names(&hub).await, ["first", "modern__ping", "legacy__ping", "old__ping"]);
+        for tool in ["modern__ping", "legacy__ping", "old__ping"] {
+            assert_eq!(hub.call(tool, ()).await.unwrap().text(), "pong", "{tool}");
+        }
+    }))
+    .await;
+    assert_eq!(old.tried(), ["GET"], "who says that it is HTTP+SSE is believed");
+}
+
+#[tokio::test]
+async fn each_server_has_a_time_of_its_own_to_connect() {
+    let silent = Web::playing(Part::old(Silence)).await;
+    let good = Web::playing(LEGACY).await;
+    let mut servers = vec![ServerConfig::new("good", good.target())];
+    servers.extend((0..5).map(|number| ServerConfig::new(format!("silent-{number}"), silent.target())));
+    let limit = Duration::from_millis(600);
+    let (hub, driver) = Hub::with_config(Config::new().connect_limit(limit), servers);
+    let main = async {
+        let begun = std::time::Instant::now();
+        assert_eq!(names(&hub).await, ["ping"]);
+        assert!(begun.elapsed() < limit * 3, "they wait beside each other: {:?}", begun.elapsed());
+        for place in 1..=5 {
+            assert_eq!(state(&hub, place), "failed: it did not tell its tools within 600ms");
+        }
+        hub.close().await;
+    };
+    within(async { tokio::join!(driver, main) }).await;
+}
+
+#[tokio::test]
+async fn a_session_that_the_server_has_ended_is_begun_again() {
+    let web = Web::playing(Part { session_lasts: 2, ..LEGACY }).await;
+    within(connect([ServerConfig::new("s", web.target())], async |hub| {
+        // Each session answers two calls and is forgotten then.
+        for _ in 0..3 {
+            web.play(Part { session_lasts: 2, ..LEGACY });
+            for _ in 0..2 {
+                hub.ready().await;
+                assert_eq!(hub.call("ping", ()).await.unwrap().text(), "pong");
+            }
+            let error = hub.call("ping", ()).await.unwrap_err();
+            assert!(error.to_string().contains("the server has ended the session"), "{error}");
+            web.play(Part { session_lasts: 2, ..LEGACY });
+            hub.ready().await;
+            assert_eq!(state(&hub, 0), "connected");
+            assert_eq!(web.tried(), ["initialize"], "how it is spoken to is known");
+        }
+    }))
+    .await;
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_opened_again() {
+    let web = Web::playing(Part::old(Status(405))).await;
+    within(connect([ServerConfig::new("s", web.target().kind(HttpKind::Sse))], async |hub| {
+        let mut seen = 0;
+        for streams in 1..=3 {
+            hub.ready().await;
+            assert_eq!(hub.call("ping", ()).await.unwrap().text(), "pong");
+            web.cut();
+            while web.tried().len() == streams {
+                hub.changed(&mut seen).await;
+            }
+        }
+        assert_eq!(web.tried(), ["GET"; 4]);
+    }))
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_that_ends_every_session_at_once_is_left_alone() {
+    let web = Web::playing(Part { session_lasts: 0, ..LEGACY }).await;
+    within(connect([ServerConfig::new("s", web.target())], async |hub| {
+        let mut seen = 0;
+        for _ in 0..2 {
+            hub.ready().await;
+            let error = hub.call("ping", ()).await.unwrap_err();
+            assert!(error.to_string().contains("the server has ended the session"), "{error}");
+            hub.changed(&mut seen).await;
+        }
+        while hub.status()[0].state.reason().is_none() {
+            hub.changed(&mut seen).await;
+        }
+        assert!(state(&hub, 0).contains("died: "), "{}", state(&hub, 0));
+        assert_eq!(web.tried(), ["server/discover", "initialize", "initialize"]);
+    }))
+    .await;
+}
