@@ -1,9 +1,11 @@
 //! The command line.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use agentwire_mcp_hub::{EraChoice, Target};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Talks ACP and MCP: chats with agents, serves and calls tools.
@@ -38,7 +40,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Chat {
     /// The agent's command line [default: our own agent]
-    #[arg(long, value_name = "CMD", value_parser = target)]
+    #[arg(long, value_name = "CMD", value_parser = command)]
     pub(crate) agent: Option<String>,
     /// The session's directory [default: the current one]
     #[arg(long, value_name = "DIR", value_parser = directory)]
@@ -72,19 +74,22 @@ pub(crate) struct Server {
     /// Serve on stdin and stdout (the default)
     #[arg(long)]
     pub(crate) stdio: bool,
-    /// Serve Streamable HTTP at /mcp of this address
-    #[arg(long, value_name = "ADDR")]
+    /// Serve at HOST:PORT, over Streamable HTTP at /mcp and HTTP+SSE at /sse; port 0 is any that is free
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) http: Option<String>,
-    /// Serve HTTP+SSE at /sse of this address
-    #[arg(long, value_name = "ADDR")]
+    /// The same, and name the URL of HTTP+SSE
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) sse: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Connect {
     /// A URL, or a command line
-    #[arg(value_parser = target)]
-    pub(crate) target: String,
+    #[arg(value_parser = Target::parse)]
+    pub(crate) target: Target,
+    /// A header to send to a URL with every request, as in 'Authorization: Bearer …'; may be given again
+    #[arg(long = "header", value_name = "NAME: VALUE")]
+    pub(crate) headers: Vec<Header>,
     /// Which era of the protocol to speak
     #[arg(long, value_enum, default_value_t = Era::Auto)]
     pub(crate) era: Era,
@@ -121,7 +126,42 @@ pub(crate) enum Era {
     Modern,
 }
 
+impl From<Era> for EraChoice {
+    fn from(era: Era) -> Self {
+        match era {
+            Era::Auto => Self::Auto,
+            Era::Legacy => Self::Legacy,
+            Era::Modern => Self::Modern,
+        }
+    }
+}
+
 pub(crate) type JsonObject = serde_json::Map<String, serde_json::Value>;
+
+/// `Name: value`.
+#[derive(Clone)]
+pub(crate) struct Header {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl FromStr for Header {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some((name, value)) => Ok(Self { name: name.trim().into(), value: value.trim().into() }),
+            None => Err("write 'NAME: VALUE', as in 'Authorization: Bearer …'".into()),
+        }
+    }
+}
+
+/// Its value is often secret.
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Header").field("name", &self.name).finish_non_exhaustive()
+    }
+}
 
 /// `NAME=TARGET`.
 #[derive(Clone, Debug)]
@@ -141,12 +181,21 @@ impl FromStr for NamedTarget {
     }
 }
 
+/// A command line, which is only looked at here.
+fn command(text: &str) -> Result<String, String> {
+    agentwire_transport_stdio::Command::parse(text).map(|_| text.to_owned()).map_err(|why| why.to_string())
+}
+
 /// A URL or a command line, which is only looked at here.
 fn target(text: &str) -> Result<String, String> {
-    match shell_words::split(text) {
-        Ok(words) if words.is_empty() => Err("it is empty".into()),
-        Ok(_) => Ok(text.to_owned()),
-        Err(_) => Err("a quote is not closed".into()),
+    Target::parse(text).map(|_| text.trim().to_owned()).map_err(|why| why.to_string())
+}
+
+/// A host and a port; whether there is such a host is seen when it is listened on.
+fn address(text: &str) -> Result<String, String> {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
+        _ => Err("write HOST:PORT, as in 127.0.0.1:8080".into()),
     }
 }
 

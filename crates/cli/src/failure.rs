@@ -3,6 +3,7 @@
 use std::fmt;
 
 use agentwire_mcp_client::HandshakeError;
+use agentwire_mcp_hub::DialError;
 use agentwire_peer::CallError;
 use serde_json::{Value, json};
 
@@ -44,6 +45,7 @@ pub(crate) fn unboxed(error: Box<dyn std::error::Error + Send + Sync>) -> anyhow
     known::<CallError>(error)
         .or_else(known::<Explained>)
         .or_else(known::<HandshakeError>)
+        .or_else(known::<DialError>)
         .or_else(known::<Failed>)
         .unwrap_or_else(anyhow::Error::from_boxed)
 }

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     let json = arguments.json;
     let code = match run(arguments) {
         Ok(()) => 0,
-        Err(error) if error.is::<Unavailable>() => {
+        Err(error) if error.is::<Usage>() => {
             eprintln!("error: {}", failure::sentence(&error));
             2
         }
@@ -38,10 +38,10 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// What the command line asks for and this version does not have.
+/// What is wrong with the command line that only shows when all of it is known.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Unavailable(pub(crate) &'static str);
+pub(crate) struct Usage(pub(crate) String);
 
 fn run(arguments: Arguments) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -56,7 +56,7 @@ async fn obey(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Chat(chat) => chat::run(chat, json).await,
         Command::Agent(agent) if agent.store.is_some() => {
-            Err(Unavailable("--store: sessions are not kept yet; leave it out").into())
+            Err(Usage("--store: sessions are not kept yet; leave it out".into()).into())
         }
         Command::Agent(agent) => agent::run(agent.timeout).await,
         Command::Server(server) => server::run(server).await,

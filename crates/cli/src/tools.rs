@@ -1,19 +1,20 @@
 //! Our MCP client: lists tools and calls them.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use agentwire_mcp_client::schema::{
     CallToolResult, ContentBlock, Implementation, ProgressNotification, Tool,
 };
 use agentwire_mcp_client::{BoxError, Client, Server};
-use agentwire_transport_stdio::{Child, Command};
-use anyhow::{Context as _, Result};
+use agentwire_mcp_hub::{Dial, HttpTarget, Target, dial};
+use anyhow::Result;
 use tokio::sync::mpsc;
 
-use crate::arguments::{Call, Connect, Era, JsonObject, Tools};
+use crate::arguments::{Call, Connect, Header, JsonObject, Tools};
 use crate::output::{JsonLines, Member};
 use crate::signals::Signals;
-use crate::{Unavailable, text};
+use crate::{Usage, text};
 
 /// `agentwire tools`: one tool a line.
 pub(crate) async fn list(arguments: Tools, json: bool) -> Result<()> {
@@ -80,20 +81,17 @@ async fn with_server<R>(
     connect: Connect,
     main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
 ) -> Result<R> {
-    if connect.era == Era::Modern {
-        return Err(Unavailable("--era modern: revisions from 2026-07-28 on are not spoken yet").into());
-    }
-    if connect.target.starts_with("http://") || connect.target.starts_with("https://") {
-        return Err(Unavailable("only command lines are connected to yet, no URLs").into());
-    }
-    let command = Command::parse(&connect.target).context("TARGET")?;
+    let Connect { target, headers, era, timeout } = connect;
+    let target = with_headers(target, headers)?;
     let (mut signals, mut impatience) = (Signals::listen()?, Signals::listen()?);
     let talking = Cell::new(false);
-    let child = Child::spawn(command)?;
     let client = Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
-        .handshake_timeout(connect.timeout)
-        .timeout(connect.timeout);
-    let talk = client.connect(child, async |server| {
+        .discover_timeout(DISCOVER_LIMIT.min(timeout / 2))
+        .handshake_timeout(timeout)
+        .timeout(timeout)
+        .on_warning(|warning| eprintln!("warning: {warning}"));
+    let options = Dial::new().era(era.into());
+    let talk = dial(&target, &options, client, async |server| {
         talking.set(true);
         tokio::select! {
             done = main(server) => done,
@@ -110,6 +108,21 @@ async fn with_server<R>(
     tokio::select! {
         done = talk => done.map_err(crate::failure::unboxed),
         () = enough => Err(anyhow::anyhow!("interrupted")),
+    }
+}
+
+/// How long a server may at most be silent to `server/discover`, before `initialize` is tried.
+const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
+
+fn with_headers(target: Target, headers: Vec<Header>) -> Result<Target> {
+    match target {
+        Target::Http(target) => {
+            let add = |target: HttpTarget, Header { name, value }: Header| target.header(&name, &value);
+            let target = headers.into_iter().try_fold(target, add);
+            Ok(target.map_err(|why| Usage(format!("--header: {why}")))?.into())
+        }
+        target if headers.is_empty() => Ok(target),
+        _ => Err(Usage("--header: only servers at a URL take headers".into()).into()),
     }
 }
 

@@ -13,10 +13,11 @@ use std::time::Duration;
 use agentwire_acp_agent::{Agent, Context, Error, serve};
 use agentwire_acp_schema::v1::{
     AgentCapabilities, AvailableCommandsUpdate, CloseSessionRequest, CloseSessionResponse, Implementation,
-    InitializeRequest, InitializeResponse, NewSessionRequest, NewSessionResponse, PromptCapabilities,
-    PromptRequest, PromptResponse, SessionCapabilities, SessionCloseCapabilities, SessionId,
-    SessionNotification, SessionUpdate,
+    InitializeRequest, InitializeResponse, McpCapabilities, NewSessionRequest, NewSessionResponse,
+    PromptCapabilities, PromptRequest, PromptResponse, SessionCapabilities, SessionCloseCapabilities,
+    SessionId, SessionNotification, SessionUpdate,
 };
+use agentwire_mcp_hub::Memory;
 use agentwire_transport_stdio::stdio;
 use anyhow::Result;
 
@@ -26,7 +27,7 @@ use self::turn::Turn;
 /// Serves one client on stdin and stdout.
 pub(crate) async fn run(timeout: Option<Duration>) -> Result<()> {
     let sessions = Sessions::default();
-    let demo = Demo { sessions: sessions.clone(), timeout };
+    let demo = Demo { sessions: sessions.clone(), timeout, memory: Memory::new() };
     let served = tokio::task::LocalSet::new().run_until(serve(demo, stdio()?)).await;
     let sessions: Vec<_> = sessions.borrow_mut().drain().map(|(_, session)| session).collect();
     futures::future::join_all(sessions.iter().map(|session| session.close())).await;
@@ -39,6 +40,8 @@ struct Demo {
     sessions: Sessions,
     /// How long MCP servers may take, if not as long as the hub says.
     timeout: Option<Duration>,
+    /// How MCP servers are spoken to, found out by the sessions before.
+    memory: Memory,
 }
 
 impl Demo {
@@ -58,6 +61,7 @@ impl Demo {
 impl Agent for Demo {
     async fn initialize(&self, request: InitializeRequest, _: Context) -> Result<InitializeResponse, Error> {
         let capabilities = AgentCapabilities::new()
+            .mcp_capabilities(McpCapabilities::new().http(true).sse(true))
             .prompt_capabilities(PromptCapabilities::new().image(true).audio(true).embedded_context(true))
             .session_capabilities(SessionCapabilities::new().close(SessionCloseCapabilities::new()));
         Ok(InitializeResponse::new(request.protocol_version)
@@ -71,7 +75,7 @@ impl Agent for Demo {
         cx: Context,
     ) -> Result<NewSessionResponse, Error> {
         let id = self.new_id();
-        let session = Rc::new(Session::open(id.clone(), request, self.timeout)?);
+        let session = Rc::new(Session::open(id.clone(), request, self.timeout, self.memory.clone())?);
         self.sessions.borrow_mut().insert(id.clone(), session);
         announce_commands(id.clone(), cx);
         Ok(NewSessionResponse::new(id))

@@ -2,16 +2,16 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{
-    Content, McpServer, McpServerStdio, NewSessionRequest, SessionId, ToolCallContent, ToolCallId,
+    Content, HttpHeader, McpServer, McpServerStdio, NewSessionRequest, SessionId, ToolCallContent, ToolCallId,
 };
 use agentwire_mcp_client::schema::{CallToolResult, ProgressNotification};
-use agentwire_mcp_hub::{Config, Hub, HubError, ServerConfig};
+use agentwire_mcp_hub::{Config, Dial, HttpKind, HttpTarget, Hub, HubError, Memory, ServerConfig, Target};
 use agentwire_transport_stdio::{Command, Stderr};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
@@ -35,18 +35,20 @@ impl Session {
         id: SessionId,
         request: NewSessionRequest,
         timeout: Option<Duration>,
+        memory: Memory,
     ) -> Result<Self, Error> {
         let cwd = request.cwd;
-        let configs = request.mcp_servers.iter().map(|server| match server {
-            McpServer::Stdio(server) => Ok(ServerConfig::new(&server.name, command(server, &cwd))),
-            other => {
-                let name = other.name().unwrap_or_default();
-                Err(Error::invalid_params(format_args!("mcpServers: {name:?} is of a kind not known here")))
+        let configs = request.mcp_servers.iter().map(|server| {
+            let name = server.name().unwrap_or_default();
+            match target(server, &cwd) {
+                Ok(target) => Ok(ServerConfig::new(name, target)),
+                Err(why) => Err(Error::invalid_params(format_args!("mcpServers: {name:?}: {why}"))),
             }
         });
+        let config = Config::new().dial(Dial::new().memory(memory));
         let config = match timeout {
-            Some(timeout) => Config::new().connect_limit(timeout).timeout(timeout),
-            None => Config::new(),
+            Some(timeout) => config.connect_limit(timeout).timeout(timeout),
+            None => config,
         };
         let (hub, driver) = Hub::with_config(config, configs.collect::<Result<Vec<_>, _>>()?);
         let servers = tokio::task::spawn_local(driver);
@@ -121,8 +123,25 @@ impl Drop for Session {
 /// waits no longer for both than it waits for a server of its own.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// Where a server is. One of the type `http` may be at a URL that only has the older transport: clients take a URL
+/// from their user and cannot know, and MCP says how to find out.
+fn target(server: &McpServer, cwd: &Path) -> Result<Target, String> {
+    match server {
+        McpServer::Stdio(server) => Ok(command(server, cwd).into()),
+        McpServer::Http(server) => remote(&server.url, &server.headers, HttpKind::Any),
+        McpServer::Sse(server) => remote(&server.url, &server.headers, HttpKind::Sse),
+        _ => Err("it is of a kind not known here".into()),
+    }
+}
+
+fn remote(url: &str, headers: &[HttpHeader], kind: HttpKind) -> Result<Target, String> {
+    let target = HttpTarget::new(url).map_err(|why| why.to_string())?.kind(kind);
+    let add = |target: HttpTarget, header: &HttpHeader| target.header(&header.name, &header.value);
+    headers.iter().try_fold(target, add).map(Target::from).map_err(|why| why.to_string())
+}
+
 /// How a server is started. What it says on stderr is kept for the case that it fails.
-fn command(server: &McpServerStdio, cwd: &std::path::Path) -> Command {
+fn command(server: &McpServerStdio, cwd: &Path) -> Command {
     let mut command = Command::new(&server.command)
         .args(&server.args)
         .current_dir(cwd)

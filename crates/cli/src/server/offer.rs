@@ -1,30 +1,18 @@
-//! Our MCP server: it shows what MCP can do, and gives clients something to test with.
+//! What our MCP server offers: it shows what MCP can do, and gives clients something to test with.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agentwire_mcp_server::{Context, NoArguments, Server, ServerResource, Structured, ToolError};
-use agentwire_transport_stdio::stdio;
-use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use crate::{Unavailable, arguments};
-
 /// The longest that `slow` may take, in seconds.
 const LONGEST: f64 = 86_400.0;
 
-/// Serves until the client is gone.
-pub(crate) async fn run(arguments: arguments::Server) -> Result<()> {
-    if arguments.http.is_some() || arguments.sse.is_some() {
-        return Err(Unavailable("only stdio is served yet; leave out --http and --sse").into());
-    }
-    Ok(server().serve(stdio()?).await?)
-}
-
-fn server() -> Server {
+pub(super) fn server() -> Server {
     let cancelled = Arc::new(AtomicU64::new(0));
     let slow_cancelled = cancelled.clone();
     let about = ServerResource::new("agentwire://about", "about", about)

@@ -1,0 +1,293 @@
+//! `agentwire server` on the network, and whoever calls it there.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::binaries::agentwire;
+use crate::conversation::Conversation;
+use crate::program::{Ended, Program, SOON};
+use crate::proxy::Proxy;
+use crate::rows;
+
+/// The server's time for what is unanswered when it is told to end, and some more.
+const GRACE: Duration = Duration::from_secs(15);
+
+/// How long a client may try to resume a stream whose server is gone.
+const RESUMPTION: Duration = Duration::from_secs(40);
+
+/// A server that listens, and its origin.
+struct Server {
+    program: Program,
+    origin: String,
+}
+
+impl Server {
+    fn start() -> Self {
+        let mut program = Program::start(&["server", "--http", "127.0.0.1:0"]);
+        program.close_stdin();
+        let origin = listening(&program, "/mcp");
+        Self { program, origin }
+    }
+
+    /// Ends it in good order.
+    fn end(self) {
+        self.program.signal(Signal::TERM);
+        let ended = self.program.end(SOON);
+        assert_eq!(ended.exits(0).stdout, "", "stdout is for what was asked for");
+    }
+}
+
+/// Waits until a server says where it listens, and gives the origin.
+fn listening(program: &Program, path: &str) -> String {
+    program.stderr.until("where it listens", |bytes| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let (line, _) = text.split_once('\n')?;
+        let url = line.strip_prefix("listening on ").expect("it says nothing before");
+        Some(url.strip_suffix(path).unwrap_or_else(|| panic!("{url}")).to_owned())
+    })
+}
+
+/// Every way to reach the server: the path, the era.
+const WAYS: [(&str, &str); 5] =
+    [("/mcp", "auto"), ("/mcp", "legacy"), ("/mcp", "modern"), ("/sse", "auto"), ("/sse", "legacy")];
+
+#[test]
+fn tools_are_called_over_every_transport_in_every_era() {
+    let server = Server::start();
+    rows::for_each(&WAYS, |(path, era)| {
+        let run = |arguments: &[&str], least| {
+            let proxy = Proxy::before(&server.origin);
+            let url = format!("{}{path}", proxy.origin);
+            let (command, arguments) = arguments.split_first().expect("there is a command");
+            let ended = Program::run(&[&[command, "--json", "--era", era, &url], arguments].concat(), SOON);
+            assert!(proxy.checked() >= least, "{} were checked: {ended}", proxy.checked());
+            ended
+        };
+        let tools = run(&["tools"], 4).exits(0).objects();
+        assert!(tools.iter().any(|tool| tool["name"] == "add"), "{tools:?}");
+        let added = run(&["call", "add", "{\"a\": 2, \"b\": 40}"], 4).exits(0).objects();
+        assert_eq!(added[0]["result"]["structuredContent"]["sum"], 42, "{added:?}");
+        let slow = run(&["call", "slow", "{\"seconds\": 0.05, \"steps\": 3}"], 7).exits(0).objects();
+        let steps: Vec<_> = slow.iter().filter_map(|line| line["progress"]["progress"].as_u64()).collect();
+        assert_eq!((steps, slow.len()), (vec![1, 2, 3], 4), "{slow:?}");
+        run(&["call", "fail"], 4).exits(1).prints("always fails");
+        let refused = run(&["call", "no-such-tool"], 4);
+        assert_eq!(refused.exits(1).objects()[0]["error"]["code"], -32602, "{refused}");
+    });
+    server.end();
+}
+
+#[test]
+fn whoever_serves_says_where() {
+    for (option, path) in [("--http", "/mcp"), ("--sse", "/sse")] {
+        let mut program = Program::start(&["server", option, "127.0.0.1:0"]);
+        program.close_stdin();
+        let origin = listening(&program, path);
+        assert!(!origin.ends_with(":0"), "{origin}");
+        let ended = Program::run(&["tools", &format!("{origin}{path}")], SOON);
+        ended.exits(0).prints("Add two numbers");
+        program.signal(Signal::INT);
+        program.end(SOON).exits(0);
+    }
+}
+
+#[test]
+fn exit_codes() {
+    let server = Server::start();
+    let taken = server.origin.strip_prefix("http://").expect("it has no TLS");
+    let nobody = TcpListener::bind("127.0.0.1:0").expect("there are ports").local_addr().expect("it listens");
+    let (url, sse) = (format!("{}/mcp", server.origin), format!("{}/sse", server.origin));
+    let (elsewhere, nobody) = (format!("{}/elsewhere", server.origin), format!("http://{nobody}/mcp"));
+    let demo = format!("'{}' server", agentwire().display());
+    let rows: Vec<(Vec<&str>, i32, &str)> = vec![
+        (vec!["tools", &url, "--header", "X-Any: thing"], 0, ""),
+        // The other side failed or refused.
+        (vec!["tools", &elsewhere], 1, "HTTP status 404"),
+        (vec!["tools", &nobody], 1, "no HTTP response"),
+        (vec!["tools", "http://no-such-host.invalid/mcp"], 1, "no HTTP response"),
+        (vec!["tools", &sse, "--era", "modern"], 1, "HTTP status 400"),
+        (vec!["server", "--http", taken], 1, taken),
+        (vec!["server", "--http", "no-such-host.invalid:0"], 1, "no-such-host.invalid"),
+        // Wrong usage.
+        (vec!["tools", "http://"], 2, "no URL"),
+        (vec!["tools", &url, "--header", "no colon"], 2, "NAME: VALUE"),
+        (vec!["tools", &url, "--header", "a name: value"], 2, "`a name`"),
+        (vec!["tools", &demo, "--header", "X-Any: thing"], 2, "--header"),
+        (vec!["tools", &url, "--era", "future"], 2, "--era"),
+        (vec!["chat", "--mcp", "web=https://", "hello"], 2, "no URL"),
+        (vec!["server", "--http", "nowhere"], 2, "HOST:PORT"),
+        (vec!["server", "--sse", "127.0.0.1:65536"], 2, "HOST:PORT"),
+        (vec!["server", "--http", "127.0.0.1:0", "--sse", "127.0.0.1:0"], 2, "--sse"),
+        (vec!["server", "--http", "127.0.0.1:0", "--stdio"], 2, "--stdio"),
+    ];
+    rows::for_each(&rows, |(arguments, code, words)| {
+        let ended = Program::run(arguments, SOON);
+        ended.exits(*code).tells(words);
+        assert!(*code == 0 || ended.stdout.is_empty(), "stdout is for what was asked for: {ended}");
+    });
+    let ended = Program::run(&["tools", "--json", &elsewhere], SOON);
+    let objects = ended.exits(1).objects();
+    assert!(objects[0]["error"]["message"].as_str().is_some_and(|text| text.contains("404")), "{ended}");
+    server.end();
+}
+
+/// A call that is under way when the server is told to end, and comes to its own end in time.
+#[test]
+fn a_server_that_is_told_to_end_ends_what_it_does() {
+    rows::for_each(&WAYS, |(path, era)| {
+        let server = Server::start();
+        let caller = slow(&server, path, era, "{\"seconds\": 2, \"steps\": 4}");
+        server.program.signal(Signal::TERM);
+        let ended = server.program.end(GRACE);
+        assert_eq!(ended.exits(0).stdout, "");
+        let called = caller.end(RESUMPTION);
+        called.exits(0).prints("took 2 s in 4 steps");
+    });
+}
+
+#[test]
+fn a_server_that_is_told_to_end_does_not_wait_for_ever() {
+    rows::for_each(&WAYS, |(path, era)| {
+        let server = Server::start();
+        let caller = slow(&server, path, era, "{\"seconds\": 600, \"steps\": 6000}");
+        server.program.signal(Signal::TERM);
+        server.program.end(GRACE).exits(0);
+        caller.end(RESUMPTION).exits(1);
+    });
+    let server = Server::start();
+    let caller = slow(&server, "/mcp", "auto", "{\"seconds\": 600, \"steps\": 6000}");
+    for _ in 0..2 {
+        server.program.signal(Signal::INT);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    server.program.end(Duration::from_secs(3)).exits(1).tells("interrupted");
+    caller.end(RESUMPTION).exits(1);
+}
+
+#[test]
+fn a_killed_server_is_told_of_by_whoever_calls_it() {
+    rows::for_each(&WAYS, |(path, era)| {
+        let server = Server::start();
+        let caller = slow(&server, path, era, "{\"seconds\": 600, \"steps\": 6000}");
+        server.program.signal(Signal::KILL);
+        assert_eq!(server.program.end(SOON).code(), None);
+        let ended: Ended = caller.end(RESUMPTION);
+        ended.exits(1).tells("error: ");
+        assert!(
+            ended.stderr.contains("HTTP") || ended.stderr.contains("stream"),
+            "it says what broke: {ended}"
+        );
+    });
+}
+
+/// Interrupted calls are cancelled at the server, whatever the way there.
+#[test]
+fn an_interrupted_call_is_cancelled_at_the_server() {
+    let server = Server::start();
+    for (number, (path, era)) in WAYS.iter().enumerate() {
+        let caller = slow(&server, path, era, "{\"seconds\": 600, \"steps\": 6000}");
+        caller.signal(Signal::INT);
+        caller.end(SOON).exits(1).tells("interrupted");
+        let url = format!("{}/mcp", server.origin);
+        let deadline = std::time::Instant::now() + SOON;
+        let expected = format!("{}\n", number + 1);
+        while Program::run(&["call", &url, "cancelled-count"], SOON).exits(0).stdout != expected {
+            assert!(std::time::Instant::now() < deadline, "{path} {era}: it is not cancelled");
+        }
+    }
+    server.end();
+}
+
+/// Starts a call of `slow`, and waits until it is under way.
+fn slow(server: &Server, path: &str, era: &str, arguments: &str) -> Program {
+    let url = format!("{}{path}", server.origin);
+    let mut program = Program::start(&["call", "--era", era, &url, "slow", arguments]);
+    program.close_stdin();
+    program.stderr.words("step 1 of");
+    program
+}
+
+#[test]
+fn a_session_has_servers_on_the_network() {
+    let server = Server::start();
+    let proxies = [Proxy::before(&server.origin), Proxy::before(&server.origin)];
+    let web = format!("web={}/mcp", proxies[0].origin);
+    let old = format!("old={}/sse", proxies[1].origin);
+    let ended = Program::run(&["chat", "--mcp", &web, "/call add {\"a\": 2, \"b\": 40}"], SOON);
+    ended.exits(0).prints("42");
+    let local = format!("local='{}' server", agentwire().display());
+    let ended = Program::run(&["chat", "--mcp", &web, "--mcp", &old, "--mcp", &local, "/tools"], SOON);
+    ended.exits(0).prints("web__add").prints("old__add").prints("local__add");
+    assert!(proxies.iter().all(|proxy| proxy.checked() >= 4), "{ended}");
+    server.end();
+}
+
+/// All that a client says of a server reaches it, and the agent says that it can.
+#[test]
+fn our_agent_takes_every_kind_of_server() {
+    let server = Server::start();
+    let proxies = [Proxy::before(&server.origin), Proxy::before(&server.origin)];
+    let mut agent = Conversation::with(&["agent", "--timeout", "5"]);
+    let hello = json!({ "protocolVersion": 1, "clientCapabilities": {} });
+    let answer = agent.ask("initialize", hello);
+    let can = &answer["result"]["agentCapabilities"]["mcpCapabilities"];
+    assert_eq!(*can, json!({ "http": true, "sse": true }), "{answer}");
+    let headers = json!([{ "name": "Authorization", "value": "Bearer 12345" }]);
+    let servers = json!([
+        { "name": "local", "command": agentwire(), "args": ["server"], "env": [] },
+        { "type": "http", "name": "web", "url": format!("{}/mcp", proxies[0].origin), "headers": headers },
+        { "type": "sse", "name": "old", "url": format!("{}/sse", proxies[1].origin), "headers": headers },
+        { "type": "http", "name": "gone", "url": "http://127.0.0.1:1/mcp", "headers": [] },
+    ]);
+    let opened = agent.ask("session/new", json!({ "cwd": "/", "mcpServers": servers }));
+    let session = opened["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{opened}")).to_owned();
+    let told = agent.turn(&session, "/tools");
+    assert!(told.contains("local__add") && told.contains("web__add") && told.contains("old__add"), "{told}");
+    assert!(told.contains("MCP server gone: failed: server/discover: no HTTP response"), "{told}");
+    for name in ["web__add", "old__add"] {
+        let told = agent.turn(&session, &format!("/call {name} {{\"a\": 2, \"b\": 40}}"));
+        assert!(told.contains("\"status\":\"completed\"") && told.contains("42"), "{told}");
+    }
+    for proxy in &proxies {
+        assert!(proxy.checked() >= 6, "{}", proxy.checked());
+        let heads = proxy.heads();
+        assert!(heads.iter().all(|head| head.contains("authorization: bearer 12345\r\n")), "{heads:?}");
+    }
+    for (url, name, value, words) in [
+        ("ftp://host/", "X-Any", "thing", "no URL"),
+        ("http://host/", "X Any", "thing", "`X Any` is no header"),
+    ] {
+        let headers = json!([{ "name": name, "value": value }]);
+        let servers = json!([{ "type": "http", "name": "web", "url": url, "headers": headers }]);
+        let refused = agent.ask("session/new", json!({ "cwd": "/", "mcpServers": servers }));
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        assert!(refused["error"]["message"].as_str().is_some_and(|text| text.contains(words)), "{refused}");
+    }
+    agent.program.close_stdin();
+    agent.program.end(SOON).exits(0);
+    server.end();
+}
+
+#[test]
+fn a_killed_server_costs_a_session_its_own_tools_only() {
+    let server = Server::start();
+    let mut agent = Conversation::with_agent();
+    let servers = json!([
+        { "name": "good", "command": agentwire(), "args": ["server"], "env": [] },
+        { "type": "http", "name": "bad", "url": format!("{}/mcp", server.origin), "headers": [] },
+    ]);
+    let opened = agent.ask("session/new", json!({ "cwd": "/", "mcpServers": servers }));
+    let session = opened["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{opened}")).to_owned();
+    assert!(agent.turn(&session, "/tools").contains("bad__add"));
+    server.program.signal(Signal::KILL);
+    server.program.end(SOON);
+    let told = agent.turn(&session, "/call bad__add {\"a\": 2, \"b\": 40}");
+    assert!(told.contains("\"status\":\"failed\"") && told.contains("no HTTP response"), "{told}");
+    let told = agent.turn(&session, "/call good__add {\"a\": 2, \"b\": 40}");
+    assert!(told.contains("\"status\":\"completed\"") && told.contains("42"), "{told}");
+    agent.program.close_stdin();
+    agent.program.end(SOON).exits(0);
+}
