@@ -45,7 +45,9 @@ impl Session {
                 Err(why) => Err(Error::invalid_params(format_args!("mcpServers: {name:?}: {why}"))),
             }
         });
-        let config = Config::new().dial(Dial::new().memory(memory));
+        let config = Config::new()
+            .dial(Dial::new().memory(memory))
+            .on_warning(|server, warning| eprintln!("MCP server {server}: {warning}"));
         let config = match timeout {
             Some(timeout) => config.connect_limit(timeout).timeout(timeout),
             None => config,

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -17,14 +18,23 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::client::mock::{Chance, Client};
 
-const RUNS: u64 = 20;
 const CALLS: u64 = 200;
 const EVENTS_A_CALL: u64 = 50;
 
-/// Every event arrives exactly once and in order, although no connection lives long.
 #[tokio::test]
 async fn nothing_is_lost_under_fire() {
-    for seed in 1..=RUNS {
+    stand_fire(1..=10).await;
+}
+
+/// Ten more runs, so that two cores share them.
+#[tokio::test]
+async fn nothing_is_lost_under_more_fire() {
+    stand_fire(11..=20).await;
+}
+
+/// Every event arrives exactly once and in order, although no connection lives long.
+async fn stand_fire(seeds: RangeInclusive<u64>) {
+    for seed in seeds {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (endpoint, links) = endpoint(server::Config::new().retry(Duration::from_millis(1)));
