@@ -12,7 +12,7 @@ use agentwire_transport::{Direction, Packet, Transport, tap};
 use agentwire_transport_http::client::Reqwest;
 use agentwire_transport_stdio::Child;
 
-use crate::ladder::Rung;
+use crate::ladder::{Rung, is_no_old_server};
 use crate::memory::Memory;
 use crate::target::Target;
 
@@ -70,7 +70,7 @@ pub enum DialError {
     /// The transport that was asked for has no server of the era that was asked for.
     NoSuchEra,
     /// Every way has failed. The source is the last failure but where that was only a courtesy: a server that
-    /// refuses `initialize` is tried as one of HTTP+SSE, and that it is none explains nothing.
+    /// refuses `initialize` is tried as one of HTTP+SSE, and if it is none, that explains nothing.
     #[non_exhaustive]
     Exhausted {
         /// All that was tried, in order.
@@ -264,7 +264,8 @@ impl fmt::Display for DialError {
 impl Error for DialError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         let Self::Exhausted { attempts } = self else { return None };
-        let decisive = attempts.iter().rfind(|attempt| attempt.rung != Rung::Sse).or(attempts.last())?;
+        let is_courtesy = |attempt: &Attempt| attempt.rung == Rung::Sse && is_no_old_server(&*attempt.error);
+        let decisive = attempts.iter().rfind(|attempt| !is_courtesy(attempt)).or(attempts.last())?;
         Some(&*decisive.error)
     }
 }

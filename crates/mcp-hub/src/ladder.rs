@@ -11,7 +11,7 @@ use agentwire_jsonrpc::Method;
 use agentwire_mcp_client::schema::code::{
     HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION, UnsupportedVersion,
 };
-use agentwire_mcp_client::schema::{InitializeRequest, Revision};
+use agentwire_mcp_client::schema::{DiscoverRequest, InitializeRequest, Revision};
 use agentwire_mcp_client::{CallError, Era, ErrorObject, HandshakeError};
 use agentwire_transport_http::client::HttpError;
 use agentwire_transport_sse::client::SseError;
@@ -55,15 +55,21 @@ impl Rung {
             // It was too slow with its answer to `server/discover`.
             return Some(Self::Stateless);
         }
-        match (target, self) {
+        let target = match target {
             // There are servers that end when anything comes before `initialize`.
-            (Target::Stdio(_), Self::Either) => (has_ended(error) && !answered).then_some(Self::Session),
-            (Target::Http(_), Self::Either) if !failed_to_initialize(error) => {
-                let failed = find(error)?;
+            Target::Stdio(_) => {
+                return (self == Self::Either && has_ended(error) && !answered).then_some(Self::Session);
+            }
+            Target::Http(target) => target,
+        };
+        let (method, failed) = uncarried(error)?;
+        match self {
+            Self::Either if method == DiscoverRequest::NAME => {
                 (is_unknown_there(failed) || is_no_mcp(failed)).then_some(Self::Session)
             }
-            (Target::Http(target), Self::Either | Self::Session) if target.transport() == HttpKind::Any => {
-                is_unknown_there(find(error)?).then_some(Self::Sse)
+            // What comes after a beginning that was understood is no question of the transport any more.
+            Self::Either | Self::Session if method == InitializeRequest::NAME => {
+                (target.transport() == HttpKind::Any && is_unknown_there(failed)).then_some(Self::Sse)
             }
             _ => None,
         }
@@ -73,7 +79,12 @@ impl Rung {
     /// came, it may still be.
     pub(crate) fn is_refuted_by(self, error: &(dyn Error + 'static)) -> bool {
         if let Some(error) = find(error) {
-            return is_unknown_there(error) || is_no_mcp(error);
+            // Who says in the words of the newer era what is wrong has not left it.
+            let is_elsewhere = match error {
+                HttpError::Refused(refusal) if self == Self::Session => is_about_the_request(refusal.status),
+                _ => is_unknown_there(error),
+            };
+            return is_elsewhere || is_no_mcp(error);
         }
         if let Some(error) = find(error) {
             return is_no_stream(error);
@@ -132,6 +143,11 @@ fn is_about_the_request(status: StatusCode) -> bool {
         )
 }
 
+/// Whether nobody there speaks HTTP+SSE, which explains nothing to those who tried that last.
+pub(crate) fn is_no_old_server(error: &(dyn Error + 'static)) -> bool {
+    find(error).is_some_and(is_no_stream)
+}
+
 /// Whether there is no stream of HTTP+SSE.
 fn is_no_stream(error: &SseError) -> bool {
     match error {
@@ -163,13 +179,25 @@ fn is_no_mcp(error: &HttpError) -> bool {
 
 /// Whether `initialize` was refused by a server that names a version without sessions.
 fn names_stateless_version(error: &(dyn Error + 'static)) -> bool {
-    let Some(HandshakeError::VersionRefused(versions)) = find(error) else { return false };
-    versions.supported.iter().filter_map(|version| version.revision()).any(Revision::is_stateless)
+    let any = |versions: &UnsupportedVersion| {
+        versions.supported.iter().filter_map(|version| version.revision()).any(Revision::is_stateless)
+    };
+    match (find(error), uncarried(error)) {
+        (Some(HandshakeError::VersionRefused(versions)), _) => any(versions),
+        (_, Some((InitializeRequest::NAME, HttpError::Refused(refusal)))) => {
+            let data = refusal.error.as_ref().and_then(|error| error.data.as_ref());
+            data.and_then(|data| data.decode().ok()).is_some_and(|versions| any(&versions))
+        }
+        _ => false,
+    }
 }
 
-/// Whether the transport failed to carry `initialize`.
-fn failed_to_initialize(error: &(dyn Error + 'static)) -> bool {
-    matches!(find(error), Some(HandshakeError::Call(CallError::Failed { method, .. })) if method == InitializeRequest::NAME)
+/// The request of the handshake that Streamable HTTP failed to carry, and why.
+fn uncarried<'a>(error: &'a (dyn Error + 'static)) -> Option<(&'a str, &'a HttpError)> {
+    match find(error)? {
+        HandshakeError::Call(CallError::Failed { method, .. }) => Some((method, find(error)?)),
+        _ => None,
+    }
 }
 
 /// Whether the server's process ended.

@@ -29,15 +29,17 @@ pub enum ParseTargetError {
 }
 
 impl Target {
-    /// Reads what a user wrote: a URL if it begins with `http://` or `https://`, otherwise a command line as
-    /// [`Command::parse`] reads it.
+    /// Reads what a user wrote: a URL if it begins with `http://` or `https://`, in letters of any size, otherwise
+    /// a command line as [`Command::parse`] reads it.
     ///
     /// # Errors
     ///
     /// When it is neither.
     pub fn parse(text: &str) -> Result<Self, ParseTargetError> {
         let text = text.trim();
-        if ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)) {
+        let begins =
+            |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+        if begins("http://") || begins("https://") {
             Ok(Self::Http(HttpTarget::new(text)?))
         } else {
             Ok(Self::Stdio(Command::parse(text)?))
@@ -169,8 +171,11 @@ mod tests {
         assert!(
             matches!(parse(" https://example.com/mcp "), Ok(Target::Http(target)) if target.url() == "https://example.com/mcp")
         );
+        assert!(matches!(parse("HTTPS://example.com"), Ok(Target::Http(_))));
         assert!(matches!(parse("http-server http://example.com"), Ok(Target::Stdio(_))));
-        assert!(matches!(parse("http://"), Err(ParseTargetError::Url(_))));
+        for text in ["http://", "http://:80/", "http://127.0.0.1:99999/"] {
+            assert!(matches!(parse(text), Err(ParseTargetError::Url(_))), "{text}");
+        }
         assert!(matches!(parse("'"), Err(ParseTargetError::Command(_))));
     }
 

@@ -171,7 +171,7 @@ impl<R: DeserializeOwned> Future for Call<R> {
         let this = &mut *self;
         let call = ready!(this.poll_send(cx))?;
         let mut state = this.peer.shared.lock();
-        let outcome = ready!(state.poll_slot(call, cx.waker()));
+        let outcome = ready!(state.poll_slot(call, cx.waker(), this.peer.shared.is_in_main()));
         let closed = state.reason();
         drop(state);
         this.stage = Stage::Done;

@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
@@ -21,6 +22,8 @@ pub(crate) struct Shared {
     state: Mutex<State>,
     scribe: Mutex<Scribe>,
     clock: Box<dyn Clock>,
+    /// Whether the main future is being polled.
+    in_main: AtomicBool,
 }
 
 impl fmt::Debug for Shared {
@@ -46,6 +49,7 @@ impl Shared {
             }),
             scribe: Mutex::default(),
             clock,
+            in_main: AtomicBool::new(false),
         }
     }
 
@@ -66,7 +70,7 @@ impl Shared {
         wakers.extend(state.end(Closed::default()));
         while let Some(event) = state.connection.poll_event() {
             if let Event::Answered { call, outcome } = event {
-                wakers.extend(state.settle(call, outcome));
+                wakers.extend(state.settle(call, outcome).map(|(waker, _)| waker));
             }
         }
         state.look();
@@ -82,6 +86,22 @@ impl Shared {
 
     pub(crate) fn clock(&self) -> &dyn Clock {
         &*self.clock
+    }
+
+    /// Polls the main future. Whoever waits with the driver's own waker from in there is polled again with it; whoever
+    /// has that waker from anywhere else is a neighbour in the driver's task.
+    #[inline]
+    pub(crate) fn in_main<R>(&self, poll: impl FnOnce() -> R) -> R {
+        self.in_main.store(true, Ordering::Relaxed);
+        let polled = poll();
+        self.in_main.store(false, Ordering::Relaxed);
+        polled
+    }
+
+    /// Whether this may be the main future. Only one with the driver's waker can tell: it runs on the driver's thread.
+    #[inline]
+    pub(crate) fn is_in_main(&self) -> bool {
+        self.in_main.load(Ordering::Relaxed)
     }
 
     #[inline]
@@ -118,6 +138,8 @@ pub(crate) enum Drive {
 #[derive(Default)]
 pub(crate) struct Slot {
     waker: Option<Waker>,
+    /// Whether it may be the main future that waits.
+    is_main: bool,
     outcome: Option<Result<RawJson, CallFailure>>,
     /// What the transport said of a call that it could not carry.
     fault: Option<Arc<Fault>>,
@@ -276,11 +298,12 @@ impl State {
     }
 
     /// The outcome of a call, and the transport's fault where that is why it failed.
-    pub(crate) fn poll_slot(&mut self, call: CallId, waker: &Waker) -> Poll<Outcome> {
+    pub(crate) fn poll_slot(&mut self, call: CallId, waker: &Waker, is_main: bool) -> Poll<Outcome> {
         let Some(slot) = self.answers.get_mut(&call) else {
             return Poll::Ready(Err((CallFailure::Closed, None)));
         };
         if slot.outcome.is_none() {
+            slot.is_main = is_main;
             match &mut slot.waker {
                 Some(place) => self.litter.extend(replace(place, waker)),
                 place => *place = Some(waker.clone()),
@@ -327,10 +350,15 @@ impl State {
         }
     }
 
-    pub(crate) fn settle(&mut self, call: CallId, outcome: Result<RawJson, CallFailure>) -> Option<Waker> {
+    /// Gives who waits for the outcome, and whether that may be the main future.
+    pub(crate) fn settle(
+        &mut self,
+        call: CallId,
+        outcome: Result<RawJson, CallFailure>,
+    ) -> Option<(Waker, bool)> {
         let slot = self.answers.get_mut(&call)?;
         slot.outcome = Some(outcome);
-        slot.waker.take()
+        Some((slot.waker.take()?, slot.is_main))
     }
 
     /// Takes the hook out to be called without the lock; put it back with [`put_hook`](Self::put_hook).

@@ -49,8 +49,6 @@ pub(crate) struct Turn<'a, H, T, S, C> {
     unflushed: bool,
     /// Whether another round is due before the driver may wait.
     again: bool,
-    /// Whether there is a main future, which each round polls.
-    has_main: bool,
     /// When the connection ends, whatever is still to do.
     until: Option<Instant>,
     alarm: Option<Alarm>,
@@ -83,7 +81,6 @@ where
             writing: true,
             unflushed: false,
             again: false,
-            has_main: false,
             until: None,
             alarm: None,
         }
@@ -100,10 +97,9 @@ where
         self.quiet = false;
         for _ in 0..ROUNDS_AT_ONCE {
             self.again = false;
-            self.has_main = main.is_some();
             self.poll_calls(cx);
             if let Some(future) = main.as_mut().as_pin_mut()
-                && let Poll::Ready(value) = future.poll(cx)
+                && let Poll::Ready(value) = self.shared.in_main(|| future.poll(cx))
             {
                 *output = Some(value);
                 main.set(None);
@@ -138,7 +134,7 @@ where
         self.drop_calls();
         self.end(cx, None);
         let wakers = self.shared.lock().shut(Closed::default());
-        self.wake(cx, wakers);
+        self.wake(wakers);
     }
 
     /// The time is up. What is still being worked on is dropped, and the peer is told if it listens.
@@ -240,7 +236,7 @@ where
         let reason = Closed { reason: fault.map(Arc::new) };
         let mut wakers = Vec::new();
         self.update(cx, |state| wakers = state.end(reason));
-        self.wake(cx, wakers);
+        self.wake(wakers);
     }
 
     /// When the time to bring things to an end is over. None where that is further than the clock goes.
@@ -292,12 +288,18 @@ where
                 }
             }
             Event::Answered { call, outcome } => {
-                let waker = self.shared.lock().settle(call, outcome);
-                self.wake(cx, waker);
+                let waiting = self.shared.lock().settle(call, outcome);
+                if let Some((waker, is_main)) = waiting {
+                    self.again = true;
+                    // The main future is awake: the next round polls it.
+                    if !(is_main && waker.will_wake(cx.waker())) {
+                        waker.wake();
+                    }
+                }
             }
             Event::Cancelled(owed) => {
                 let wakers = self.shared.lock().cancel(owed);
-                self.wake(cx, wakers);
+                self.wake(wakers);
             }
             Event::Stray(response) => guarded(|| self.handler.stray(response)),
             _ => {}
@@ -305,15 +307,12 @@ where
         None
     }
 
-    /// Wakes those who may well be futures of our own, which then are due another round.
-    fn wake(&mut self, cx: &Context<'_>, wakers: impl IntoIterator<Item = Waker>) {
+    /// Wakes those who may well be futures of our own, which then are due another round, or neighbours in the same
+    /// task, which is to be polled again for them.
+    fn wake(&mut self, wakers: impl IntoIterator<Item = Waker>) {
         for waker in wakers {
             self.again = true;
-            // That of the main future is the driver's own, and it is awake. Without one, whoever has this waker
-            // is a neighbour in the same task, which must be polled too.
-            if !(self.has_main && waker.will_wake(cx.waker())) {
-                waker.wake();
-            }
+            waker.wake();
         }
     }
 
@@ -327,7 +326,7 @@ where
             self.until = self.until.or_else(|| self.drained());
             let reason = Closed { reason: Some(Arc::new(fault)) };
             let wakers = self.shared.lock().shut(reason);
-            self.wake(cx, wakers);
+            self.wake(wakers);
         }
     }
 
@@ -353,7 +352,7 @@ where
         self.again |= self.reading_later && state.connection.wants_input();
         let wakers = state.take_room_wakers();
         drop(state);
-        self.wake(cx, wakers);
+        self.wake(wakers);
         Poll::Ready(Ok(()))
     }
 
@@ -377,7 +376,7 @@ where
                 state.connection.handle_timeout(now);
                 late = state.take_late_wakers(now);
             });
-            self.wake(cx, late);
+            self.wake(late);
         }
     }
 }

@@ -1,11 +1,12 @@
-//! `cargo xtask bench stdio`: our programs, the rivals' and hand-written loops, side by side in one run. The other suite,
-//! `cargo xtask bench schema`, compares types alone.
+//! `cargo xtask bench stdio`: our programs, the rivals' and hand-written loops, side by side in one run, and
+//! `cargo xtask bench http` likewise. The third suite, `cargo xtask bench schema`, compares types alone.
 //!
 //! One load generator (`wire`) speaks bytes to all of them, so a difference is theirs. Subjects take turns within each
 //! repetition and every repetition starts fresh programs; a row's number is the median. The limit programs are blocking
 //! loops written for this one purpose: what a machine can do at all, not what a library can.
 
 mod acp;
+mod http;
 mod mcp;
 mod minimal;
 mod pace;
@@ -32,11 +33,12 @@ use self::table::Report;
 /// How to ask for it.
 pub(crate) const USAGE: &str = "\
 cargo xtask bench stdio [--quick] [--build] [--only ROW]... [--json FILE] [--check] [--rivals-only]
+cargo xtask bench http [--quick] [--only ROW]... [--json FILE] [--check] [--rivals-only]
 cargo xtask bench schema [--quick] [--build] [--only ROW]... [--json FILE] [--check]
 
   --quick        few short repetitions, and no build rows unless --build asks for them
   --build        measure the clean builds, which take minutes; part of a full run
-  --only ROW     only this row (of stdio a to n, of schema by its name); may be given again
+  --only ROW     only this row (of stdio a to n, of http a1 to e4, of schema by its name); may be given again
   --json FILE    write the samples too
   --check        exit with an error when a floor is missed
   --rivals-only  leave our side out, to look at the yardsticks alone";
@@ -69,15 +71,13 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
         }
     }
     match suite.as_deref() {
-        Some("stdio") => {}
         // What it measures is measured in programs that it builds in release mode.
-        Some("schema") => return schema::run(root, &options),
+        Some("schema") => schema::run(root, &options),
+        Some("stdio" | "http") if cfg!(debug_assertions) => again_in_release(root),
+        Some("stdio") => stdio(root, &options),
+        Some("http") => http::run(root, &options),
         _ => bail!("{USAGE}"),
     }
-    if cfg!(debug_assertions) {
-        return again_in_release(root);
-    }
-    stdio(root, &options)
 }
 
 /// The load generator must be optimized; `cargo xtask` builds in the dev profile.
@@ -92,7 +92,8 @@ fn again_in_release(root: &Path) -> Result<()> {
 }
 
 fn stdio(root: &Path, options: &Options) -> Result<()> {
-    let wanted = Wanted::new(options)?;
+    let all = acp::SCENARIOS.iter().chain(&mcp::SCENARIOS).chain([&minimal::SCENARIO]);
+    let wanted = Wanted::new(options, all)?;
     eprintln!("building the programs in release mode");
     let programs = Programs::build(root, !options.rivals_only)?;
     let (acp, mcp) = (programs.acp(root, wanted.build)?, programs.mcp());
@@ -165,8 +166,8 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn new(options: &'a Options) -> Result<Self> {
-        let all = acp::SCENARIOS.iter().chain(&mcp::SCENARIOS).chain([&minimal::SCENARIO]);
+    /// What the options name, out of all scenarios of a suite.
+    fn new(options: &'a Options, all: impl Iterator<Item = &'static Scenario>) -> Result<Self> {
         let keys: Vec<&str> = all.flat_map(|scenario| scenario.rows).map(|row| row.key).collect();
         for key in &options.only {
             ensure!(keys.contains(&key.as_str()), "no row {key}; the rows are {}", keys.join(", "));

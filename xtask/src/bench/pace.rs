@@ -15,17 +15,33 @@ pub(crate) struct Pace {
     pub(crate) bursts: u64,
     /// How long the client stops reading.
     pub(crate) stall: Duration,
+    /// Idle sessions at once.
+    pub(crate) sessions: usize,
 }
 
 impl Pace {
     pub(crate) fn full() -> Self {
         let window = Window { warm_up: Duration::from_millis(300), measured: Duration::from_millis(1000) };
-        Self { repetitions: 5, window, burst: 100_000, bursts: 3, stall: Duration::from_secs(5) }
+        Self {
+            repetitions: 5,
+            window,
+            burst: 100_000,
+            bursts: 3,
+            stall: Duration::from_secs(5),
+            sessions: 10_000,
+        }
     }
 
     pub(crate) fn quick() -> Self {
         let window = Window { warm_up: Duration::from_millis(100), measured: Duration::from_millis(300) };
-        Self { repetitions: 3, window, burst: 100_000, bursts: 1, stall: Duration::from_secs(2) }
+        Self {
+            repetitions: 3,
+            window,
+            burst: 100_000,
+            bursts: 1,
+            stall: Duration::from_secs(2),
+            sessions: 2_000,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::subject::Launch;
 use super::wire::Lines;
@@ -81,10 +82,19 @@ impl Process {
         self.watchdog.fired.load(Ordering::SeqCst)
     }
 
-    /// The most memory that the program has held so far, in bytes (`VmHWM`).
+    /// The most memory that the program has held so far, in bytes.
     pub(crate) fn peak_memory(&self) -> Result<f64> {
+        self.status("VmHWM:")
+    }
+
+    /// The memory that the program holds, in bytes.
+    pub(crate) fn memory(&self) -> Result<f64> {
+        self.status("VmRSS:")
+    }
+
+    fn status(&self, name: &str) -> Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.0.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).context("not in its status")?;
         let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
         Ok(kibibytes * 1024.0)
     }
@@ -158,17 +168,48 @@ impl Drop for Watchdog {
 
 /// Runs `measure` on a thread of its own that is pinned, with everything it starts, to one core.
 pub(crate) fn on_one_core<T: Send>(measure: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    on_two_cores(|cores| {
+        sched_setaffinity(None, &cores.subject)?;
+        measure()
+    })
+}
+
+/// Two cores, or one twice where there is no other: ours, and that of what is measured.
+pub(crate) struct Cores {
+    ours: CpuSet,
+    subject: CpuSet,
+}
+
+impl Cores {
+    /// Starts a program on the subject's core.
+    pub(crate) fn start(&self, launch: &Launch, arguments: &[String]) -> Result<Process> {
+        sched_setaffinity(None, &self.subject)?;
+        let started = Process::start(launch, arguments);
+        sched_setaffinity(None, &self.ours)?;
+        started
+    }
+}
+
+/// Runs `measure` on a thread of its own that is pinned to one core, while what is measured gets another.
+pub(crate) fn on_two_cores<T: Send>(measure: impl FnOnce(&Cores) -> Result<T> + Send) -> Result<T> {
     thread::scope(|scope| {
         let pinned = scope.spawn(|| {
-            let allowed = rustix::thread::sched_getaffinity(None)?;
-            let last = (0..rustix::thread::CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core));
-            let mut one = rustix::thread::CpuSet::new();
-            one.set(last.context("no core to run on")?);
-            rustix::thread::sched_setaffinity(None, &one)?;
-            measure()
+            let allowed = sched_getaffinity(None)?;
+            let mut allowed = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core));
+            let first = allowed.next().context("no core to run on")?;
+            let cores =
+                Cores { ours: one_core(first), subject: one_core(allowed.next_back().unwrap_or(first)) };
+            sched_setaffinity(None, &cores.ours)?;
+            measure(&cores)
         });
         pinned.join().unwrap_or_else(|_| bail!("the measuring thread panicked"))
     })
+}
+
+fn one_core(core: usize) -> CpuSet {
+    let mut set = CpuSet::new();
+    set.set(core);
+    set
 }
 
 /// How busy the machine was, and how busy we were, since some moment.

@@ -19,6 +19,7 @@ pub(crate) enum Unit {
     Seconds,
     /// Of 10^6 bytes.
     Megabytes,
+    Kibibytes,
     Share,
     Crates,
 }
@@ -90,6 +91,7 @@ impl Unit {
             Self::Milliseconds => format!("{value:.2} ms"),
             Self::Seconds => format!("{value:.1} s"),
             Self::Megabytes => format!("{value:.1} MB"),
+            Self::Kibibytes => format!("{value:.1} KiB"),
             Self::Share => format!("{value:.3}"),
             Self::Crates => format!("{value:.0}"),
         }

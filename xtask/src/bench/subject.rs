@@ -45,12 +45,19 @@ impl Launch {
     }
 }
 
-/// Our own programs: package, example.
+/// Our own programs over stdio: package, example.
 const OURS: [(&str, &str); 3] = [
     ("agentwire-acp-agent", "bench_agent"),
     ("agentwire-acp-client", "bench_client"),
     ("agentwire-mcp-server", "bench_server"),
 ];
+
+/// And over HTTP.
+const OURS_HTTP: [(&str, &str); 2] =
+    [("agentwire-mcp-server", "bench_http_server"), ("agentwire-mcp-client", "bench_http_client")];
+
+/// Those of the rivals' packages that are built apart, so that no program gets features that another asked for.
+const RIVALS_APART: [&str; 2] = ["rival-http*", "rival-schema*"];
 
 /// Everything that was built, by name.
 pub(crate) struct Programs {
@@ -59,22 +66,23 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// Builds all programs in release mode. A missing one is an error, unless our side is left out on purpose.
+    /// Builds all programs for stdio in release mode. A missing one is an error, unless our side is left out on purpose.
     pub(crate) fn build(root: &Path, with_ours: bool) -> Result<Self> {
+        let excluded = RIVALS_APART.iter().flat_map(|packages| ["--exclude", packages]);
+        let packages: Vec<_> = ["--workspace"].into_iter().chain(excluded).collect();
+        Self::build_these(root, &packages, if with_ours { &OURS } else { &[] })
+    }
+
+    /// Builds those for HTTP.
+    pub(crate) fn build_http(root: &Path, with_ours: bool) -> Result<Self> {
+        Self::build_these(root, &["--package", "rival-http*"], if with_ours { &OURS_HTTP } else { &[] })
+    }
+
+    fn build_these(root: &Path, packages: &[&str], ours: &[(&str, &str)]) -> Result<Self> {
         let rivals = root.join("xtask/rivals/Cargo.toml");
-        cargo(
-            root,
-            &[
-                "build",
-                "--release",
-                "--workspace",
-                "--exclude",
-                "rival-schema*",
-                "--manifest-path",
-                &rivals.to_string_lossy(),
-            ],
-        )?;
-        let ours = if with_ours { Some(build_ours(root)?) } else { None };
+        let manifest = rivals.to_string_lossy();
+        cargo(root, &[&["build", "--release", "--manifest-path", &manifest], packages].concat())?;
+        let ours = if ours.is_empty() { None } else { Some(build_ours(root, ours)?) };
         Ok(Self { ours, rivals: target_directory(&rivals)?.join("release") })
     }
 
@@ -126,10 +134,40 @@ impl Programs {
         ];
         ours.into_iter().chain(others).collect()
     }
+
+    /// The servers of MCP over HTTP.
+    pub(crate) fn http_servers(&self) -> Vec<Subject> {
+        let server = |side, label, program| {
+            let service = Launch::new(program);
+            Subject { side, label, service, client: None, minimal: None }
+        };
+        let ours = self.ours.as_ref().map(|examples| examples.join("bench_http_server"));
+        let ours = ours.map(|program| server(Side::Ours, "ours", program));
+        let others = [
+            server(Side::Rival, "rmcp 3.9.0", self.rivals.join("mcp_rival_http_server")),
+            server(Side::Limit, "limit", self.rivals.join("rival-http-limit")),
+        ];
+        ours.into_iter().chain(others).collect()
+    }
+
+    /// The clients of MCP over HTTP, each with the server that it calls, which is the limit's for all of them.
+    pub(crate) fn http_clients(&self) -> Vec<Subject> {
+        let client = |side, label, program| Subject {
+            side,
+            label,
+            service: Launch::new(self.rivals.join("rival-http-limit")),
+            client: Some(Launch::new(program)),
+            minimal: None,
+        };
+        let ours = self.ours.as_ref().map(|examples| examples.join("bench_http_client"));
+        let ours = ours.map(|program| client(Side::Ours, "ours", program));
+        let rival = self.rivals.join("mcp_rival_http_client");
+        ours.into_iter().chain([client(Side::Rival, "rmcp 3.9.0, pooled", rival)]).collect()
+    }
 }
 
-fn build_ours(root: &Path) -> Result<PathBuf> {
-    for (package, example) in OURS {
+fn build_ours(root: &Path, examples: &[(&str, &str)]) -> Result<PathBuf> {
+    for (package, example) in examples {
         let folder = package.trim_start_matches("agentwire-");
         let source = format!("crates/{folder}/examples/{example}.rs");
         ensure!(root.join(&source).is_file(), "a subject is missing: {source} does not exist");

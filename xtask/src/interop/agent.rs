@@ -7,7 +7,9 @@ use serde_json::json;
 
 use super::Pair;
 use super::peers::line;
+use super::proxy::Proxy;
 use super::scratch::{Outcome, Scratch};
+use super::service::Service;
 
 pub(super) const PAIRS: &[Pair] = &[
     Pair { name: "our agent, PyPI client", limit: 60, check: pypi },
@@ -19,6 +21,7 @@ pub(super) const PAIRS: &[Pair] = &[
     Pair { name: "our agent, acpx: terminal", limit: 60, check: terminal },
     Pair { name: "our agent, acpx: cancel", limit: 60, check: cancel },
     Pair { name: "our agent with npm server-everything, acpx", limit: 60, check: tools },
+    Pair { name: "our agent with our MCP server over HTTP and SSE, acpx", limit: 60, check: tools_over_http },
 ];
 
 fn pypi(scratch: &Scratch<'_>) -> Result<()> {
@@ -123,4 +126,24 @@ fn tools(scratch: &Scratch<'_>) -> Result<()> {
         acpx(scratch, &["--approve-all", "--mcp-config", &path], r#"/call get-sum {"a": 2, "b": 40}"#)?;
     outcome.expect("The sum of 2 and 40 is 42")?;
     outcome.expect_code(0)
+}
+
+/// The headers that the client names reach the server, with every request.
+fn tools_over_http(scratch: &Scratch<'_>) -> Result<()> {
+    let server = Service::start(scratch, scratch.peers().agentwire(&["server", "--http", "127.0.0.1:0"]))?;
+    let path = scratch.file("mcp.json").display().to_string();
+    for (kind, place) in [("http", "/mcp"), ("sse", "/sse")] {
+        let proxy = Proxy::new(&server.url(place)?)?;
+        let headers = json!([{ "name": "X-Interop", "value": "told" }]);
+        let config = json!({ "mcpServers": [{ "type": kind, "name": "ours", "url": proxy.url(), "headers": headers }] });
+        fs::write(&path, config.to_string())?;
+        let outcome =
+            acpx(scratch, &["--approve-all", "--mcp-config", &path], r#"/call add {"a": 2, "b": 40}"#)?;
+        outcome.expect("42")?;
+        outcome.expect_code(0)?;
+        let requests = proxy.requests();
+        let untold = requests.iter().find(|request| request.header("x-interop") != "told");
+        ensure!(!requests.is_empty() && untold.is_none(), "a request without the header: {untold:?}");
+    }
+    Ok(())
 }

@@ -9,12 +9,14 @@ use super::Pair;
 use super::chat::{Chat, turn};
 use super::mcp_client::{everything, files};
 use super::scratch::Scratch;
+use super::service::Service;
 
 pub(super) const PAIRS: &[Pair] = &[
     Pair { name: "our client, our agent, both npm servers: list", limit: 60, check: list },
     Pair { name: "our client, our agent, both npm servers: call", limit: 90, check: call },
     Pair { name: "our client, our agent, both npm servers: failed call", limit: 60, check: failed_call },
     Pair { name: "our client, our agent, PyPI server", limit: 60, check: pypi },
+    Pair { name: "our client, our agent, npm servers over HTTP and SSE", limit: 60, check: http },
 ];
 
 /// A turn of our agent with both npm servers.
@@ -63,5 +65,31 @@ fn pypi(scratch: &Scratch<'_>) -> Result<()> {
     let server = format!("pypi={}", super::peers::line(&scratch.peers().pypi("mcp_server.py", &[])));
     let chat = turn(scratch, &[], &["--yes", "--mcp", &server], r#"/call add {"a": 2, "b": 40}"#)?;
     ensure!(chat.expect("42").is_ok(), "the sum is {:?}", chat.text());
+    Ok(())
+}
+
+fn http(scratch: &Scratch<'_>) -> Result<()> {
+    let start =
+        |program: &str, transport: &str| Service::start(scratch, scratch.peers().npm(program, &[transport]));
+    let servers = [
+        start("mcp_server.mjs", "http")?,
+        start("mcp_server_1.mjs", "http")?,
+        start("mcp_server_1.mjs", "sse")?,
+    ];
+    let mut options = vec!["--yes".to_owned()];
+    for (name, (server, path)) in
+        ["new", "old", "older"].iter().zip(servers.iter().zip(["/mcp", "/mcp", "/sse"]))
+    {
+        options.extend(["--mcp".to_owned(), format!("{name}={}", server.url(path)?)]);
+    }
+    let options: Vec<_> = options.iter().map(String::as_str).collect();
+    let chat = turn(scratch, &[], &options, "/tools")?;
+    for server in ["new", "old", "older"] {
+        let tool = format!("{server}__add");
+        let arguments = json!({ "a": 2, "b": 40 });
+        let chat = turn(scratch, &[], &options, &format!("/call {} {arguments}", offered(&chat, &tool)?))?;
+        chat.expect("42")?;
+        chat.expect_tool_call("completed")?;
+    }
     Ok(())
 }

@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use anyhow::{Context as _, Result, ensure};
-use serde_json::{Value, json};
+use anyhow::{Result, ensure};
+use serde_json::json;
 
 use super::Pair;
+use super::caller::Caller;
 use super::chat::holds;
 use super::peers::line;
 use super::scratch::Scratch;
@@ -20,7 +21,26 @@ pub(super) const PAIRS: &[Pair] = &[
     Pair { name: "our MCP client, npm server-filesystem: list", limit: 30, check: list_files },
     Pair { name: "our MCP client, npm server-filesystem: read and write", limit: 30, check: read_and_write },
     Pair { name: "our MCP client, npm server-filesystem: outside", limit: 30, check: outside },
-    Pair { name: "our MCP client, PyPI server", limit: 60, check: pypi },
+    Pair {
+        name: "our MCP client, npm server: newest revision",
+        limit: 30,
+        check: |scratch| ours(scratch, &scratch.peers().npm("mcp_server.mjs", &["stdio"]), "2026-07-28"),
+    },
+    Pair {
+        name: "our MCP client, npm server: sessions",
+        limit: 30,
+        check: |scratch| ours(scratch, &scratch.peers().npm("mcp_server_1.mjs", &["stdio"]), ""),
+    },
+    Pair {
+        name: "our MCP client, PyPI server: newest revision",
+        limit: 60,
+        check: |scratch| ours(scratch, &scratch.peers().pypi("mcp_server.py", &[]), "2026-07-28"),
+    },
+    Pair {
+        name: "our MCP client, PyPI server: sessions",
+        limit: 60,
+        check: |scratch| ours(scratch, &scratch.peers().pypi_1("mcp_server.py", &[]), "2025-11-25"),
+    },
 ];
 
 /// npm's reference server with one of everything.
@@ -34,62 +54,18 @@ pub(super) fn files(scratch: &Scratch<'_>) -> String {
     line(&scratch.peers().package("@modelcontextprotocol/server-filesystem/dist/index.js", &[&project]))
 }
 
-/// The tools of a server, by name.
-fn tools(scratch: &Scratch<'_>, target: &str) -> Result<Vec<Value>> {
-    let outcome = scratch.run(&scratch.peers().agentwire(&["tools", "--json", target]))?;
-    outcome.expect_code(0)?;
-    let tools = outcome.json()?;
-    for tool in &tools {
-        ensure!(tool["name"].is_string() && tool["inputSchema"]["type"] == "object", "not a tool: {tool}");
-    }
-    Ok(tools)
-}
-
-fn expect_tools(tools: &[Value], names: &[&str]) -> Result<()> {
-    for name in names {
-        ensure!(tools.iter().any(|tool| tool["name"] == *name), "the tool {name} is missing");
-    }
-    Ok(())
-}
-
-/// Calls a tool: the lines of progress, and the result or error.
-fn calls(scratch: &Scratch<'_>, target: &str, tool: &str, arguments: Value) -> Result<(Vec<Value>, Value)> {
-    let command = scratch.peers().agentwire(&["call", "--json", target, tool, &arguments.to_string()]);
-    let mut lines = scratch.run(&command)?.json()?;
-    let last = lines.pop().context("nothing was printed")?;
-    ensure!(lines.iter().all(|line| !line["progress"].is_null()), "only progress comes before the result");
-    Ok((lines, last))
-}
-
-/// Calls a tool that must succeed.
-fn result(scratch: &Scratch<'_>, target: &str, tool: &str, arguments: Value) -> Result<Value> {
-    let (_, mut last) = calls(scratch, target, tool, arguments)?;
-    ensure!(last["result"].is_object() && last["result"]["isError"] != true, "{tool} failed: {last}");
-    Ok(last["result"].take())
-}
-
-/// Calls a tool that must fail, as a result or as an error.
-fn refused(scratch: &Scratch<'_>, target: &str, tool: &str, arguments: Value) -> Result<()> {
-    let (_, last) = calls(scratch, target, tool, arguments)?;
-    let refused = last["result"]["isError"] == true || last["error"].is_object();
-    ensure!(refused, "{tool} should have failed: {last}");
-    Ok(())
-}
-
 fn list(scratch: &Scratch<'_>) -> Result<()> {
-    expect_tools(
-        &tools(scratch, &everything(scratch))?,
-        &["echo", "get-sum", "trigger-long-running-operation"],
-    )
+    let caller = Caller::new(scratch, everything(scratch));
+    caller.expect_tools(&["echo", "get-sum", "trigger-long-running-operation"])
 }
 
 fn call(scratch: &Scratch<'_>) -> Result<()> {
-    let target = everything(scratch);
-    let echo = result(scratch, &target, "echo", json!({ "message": "grüß dich 👋\n" }))?;
+    let caller = Caller::new(scratch, everything(scratch));
+    let echo = caller.result("echo", json!({ "message": "grüß dich 👋\n" }))?;
     ensure!(echo["content"][0]["text"] == "Echo: grüß dich 👋\n", "echo said {echo}");
-    let sum = result(scratch, &target, "get-sum", json!({ "a": 2, "b": 40 }))?;
+    let sum = caller.result("get-sum", json!({ "a": 2, "b": 40 }))?;
     ensure!(holds(&sum, "42"), "the sum is {sum}");
-    let weather = result(scratch, &target, "get-structured-content", json!({ "location": "Chicago" }))?;
+    let weather = caller.result("get-structured-content", json!({ "location": "Chicago" }))?;
     ensure!(
         weather["structuredContent"]["temperature"].is_number(),
         "the result has no structure: {weather}"
@@ -98,14 +74,14 @@ fn call(scratch: &Scratch<'_>) -> Result<()> {
 }
 
 fn content(scratch: &Scratch<'_>) -> Result<()> {
-    let target = everything(scratch);
+    let caller = Caller::new(scratch, everything(scratch));
     let expected = [
         ("get-tiny-image", json!({}), "image"),
         ("get-resource-links", json!({ "count": 2 }), "resource_link"),
         ("get-resource-reference", json!({ "resourceType": "Blob", "resourceId": 1 }), "resource"),
     ];
     for (tool, arguments, kind) in expected {
-        let result = result(scratch, &target, tool, arguments)?;
+        let result = caller.result(tool, arguments)?;
         let mut blocks = result["content"].as_array().into_iter().flatten();
         ensure!(blocks.any(|block| block["type"] == kind), "{tool} has no {kind}: {result}");
     }
@@ -114,35 +90,30 @@ fn content(scratch: &Scratch<'_>) -> Result<()> {
 
 fn progress(scratch: &Scratch<'_>) -> Result<()> {
     let arguments = json!({ "duration": 1, "steps": 4 });
-    let (progress, last) = calls(scratch, &everything(scratch), "trigger-long-running-operation", arguments)?;
-    ensure!(progress.len() == 4, "progress came {} times instead of 4", progress.len());
-    ensure!(last["result"]["isError"] != true && last["result"].is_object(), "it failed: {last}");
-    Ok(())
+    Caller::new(scratch, everything(scratch)).steps("trigger-long-running-operation", arguments, 4)
 }
 
 fn interrupted(scratch: &Scratch<'_>) -> Result<()> {
-    let arguments = json!({ "duration": 60, "steps": 120 }).to_string();
-    let target = everything(scratch);
-    let words = ["call", "--json", &target, "trigger-long-running-operation", &arguments];
-    let outcome = scratch.interrupt_group_at("progress", &scratch.peers().agentwire(&words))?;
-    ensure!(outcome.code != Some(0), "an interrupted call is not a success");
-    Ok(())
+    let arguments = json!({ "duration": 60, "steps": 120 });
+    Caller::new(scratch, everything(scratch)).interrupt("trigger-long-running-operation", arguments)
 }
 
 fn unknown(scratch: &Scratch<'_>) -> Result<()> {
-    refused(scratch, &everything(scratch), "no-such-tool", json!({}))
+    Caller::new(scratch, everything(scratch)).refused("no-such-tool", json!({}))?;
+    Ok(())
 }
 
 fn list_files(scratch: &Scratch<'_>) -> Result<()> {
-    expect_tools(&tools(scratch, &files(scratch))?, &["read_text_file", "write_file", "list_directory"])
+    let caller = Caller::new(scratch, files(scratch));
+    caller.expect_tools(&["read_text_file", "write_file", "list_directory"])
 }
 
 fn read_and_write(scratch: &Scratch<'_>) -> Result<()> {
-    let target = files(scratch);
+    let caller = Caller::new(scratch, files(scratch));
     let path = scratch.file("note.txt");
-    result(scratch, &target, "write_file", json!({ "path": path, "content": "a note\n" }))?;
+    caller.result("write_file", json!({ "path": path, "content": "a note\n" }))?;
     scratch.expect_file("note.txt", "a note")?;
-    let read = result(scratch, &target, "read_text_file", json!({ "path": path }))?;
+    let read = caller.result("read_text_file", json!({ "path": path }))?;
     ensure!(read["content"][0]["text"] == "a note\n", "the file holds {read}");
     Ok(())
 }
@@ -151,16 +122,35 @@ fn outside(scratch: &Scratch<'_>) -> Result<()> {
     let secret =
         scratch.file("../secret.txt").canonicalize().unwrap_or_else(|_| scratch.file("../secret.txt"));
     fs::write(&secret, "not for agents")?;
-    refused(scratch, &files(scratch), "read_text_file", json!({ "path": secret }))
+    Caller::new(scratch, files(scratch)).refused("read_text_file", json!({ "path": secret }))?;
+    Ok(())
 }
 
-fn pypi(scratch: &Scratch<'_>) -> Result<()> {
-    let target = line(&scratch.peers().pypi("mcp_server.py", &[]));
-    expect_tools(&tools(scratch, &target)?, &["echo", "add", "fail", "slow"])?;
-    let sum = result(scratch, &target, "add", json!({ "a": 2, "b": 40 }))?;
+/// A server of ours on the library of others, which answers in this revision; in a session it asks us something.
+fn ours(scratch: &Scratch<'_>, server: &[String], revision: &str) -> Result<()> {
+    let caller = Caller::new(scratch, line(server));
+    caller.expect_tools(&["echo", "add", "fail", "slow"])?;
+    if !revision.is_empty() {
+        let spoken = caller.text("revision", json!({}))?;
+        ensure!(spoken == revision, "{spoken} was spoken instead of {revision}");
+    }
+    let sum = caller.result("add", json!({ "a": 2, "b": 40 }))?;
     ensure!(sum["structuredContent"]["sum"] == 42, "the sum is {sum}");
-    refused(scratch, &target, "fail", json!({}))?;
-    let (progress, _) = calls(scratch, &target, "slow", json!({ "seconds": 0.4, "steps": 4 }))?;
-    ensure!(progress.len() == 4, "progress came {} times instead of 4", progress.len());
+    caller.steps("slow", json!({ "seconds": 0.4, "steps": 4 }), 4)?;
+    asked(&caller, revision == "2026-07-28")?;
+    caller.interrupt("slow", json!({ "seconds": 60, "steps": 120 }))?;
+    scratch.expect_said("cancelled")
+}
+
+/// In a session the server asks, and is answered. Without one it wants to be called again with the answer, which our
+/// command line has none for: the call fails.
+pub(super) fn asked(caller: &Caller<'_>, stateless: bool) -> Result<()> {
+    if stateless {
+        let last = caller.refused("ask", json!({}))?;
+        ensure!(last["error"].is_object(), "a question is no result: {last}");
+    } else {
+        let answer = caller.text("ask", json!({}))?;
+        ensure!(answer == "pong", "the answer to the ping was {answer:?}");
+    }
     Ok(())
 }

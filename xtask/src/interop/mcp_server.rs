@@ -1,48 +1,215 @@
 //! Our MCP server with the clients of others, which do the checking.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::Pair;
+use super::chat::holds;
+use super::peers::Peers;
+use super::proxy::Proxy;
 use super::scratch::Scratch;
+use super::service::Service;
+use super::wire;
+
+/// How the command line of a client is made, of its program and arguments.
+type Client = fn(&Peers, &str, &[&str]) -> Vec<String>;
 
 pub(super) const PAIRS: &[Pair] = &[
     Pair {
         name: "our MCP server, PyPI client: newest revision",
         limit: 60,
-        check: |scratch| pypi(scratch, "auto"),
+        check: |scratch| stdio(scratch, Peers::pypi, "mcp_client.py", "auto"),
     },
     Pair {
         name: "our MCP server, PyPI client: handshake",
         limit: 60,
-        check: |scratch| pypi(scratch, "legacy"),
+        check: |scratch| stdio(scratch, Peers::pypi, "mcp_client.py", "legacy"),
+    },
+    Pair {
+        name: "our MCP server, PyPI client 1",
+        limit: 60,
+        check: |scratch| stdio(scratch, Peers::pypi_1, "mcp_client_1.py", "stdio"),
     },
     Pair {
         name: "our MCP server, npm client: newest revision",
         limit: 60,
-        check: |scratch| npm(scratch, "auto"),
+        check: |scratch| stdio(scratch, Peers::npm, "mcp_client.mjs", "auto"),
     },
     Pair {
         name: "our MCP server, npm client: handshake",
         limit: 60,
-        check: |scratch| npm(scratch, "legacy"),
+        check: |scratch| stdio(scratch, Peers::npm, "mcp_client.mjs", "legacy"),
     },
+    Pair { name: "our MCP server, npm inspector", limit: 60, check: inspector_stdio },
+    Pair {
+        name: "our MCP server over HTTP, npm client: newest revision",
+        limit: 60,
+        check: |scratch| http(scratch, Peers::npm, &["mcp_client.mjs", "auto"], wire::stateless),
+    },
+    Pair {
+        name: "our MCP server over HTTP, npm client: handshake",
+        limit: 60,
+        check: |scratch| http(scratch, Peers::npm, &["mcp_client.mjs", "legacy"], wire::sessions),
+    },
+    Pair {
+        name: "our MCP server over HTTP, npm client: cut and resumed",
+        limit: 60,
+        check: |scratch| cut(scratch, Peers::npm, "mcp_client.mjs", &[3, 7]),
+    },
+    Pair {
+        name: "our MCP server over HTTP, npm client 1",
+        limit: 60,
+        check: |scratch| http(scratch, Peers::npm, &["mcp_client_1.mjs", "http"], wire::sessions),
+    },
+    Pair {
+        name: "our MCP server over HTTP, npm client 1: cut and resumed",
+        limit: 60,
+        check: |scratch| cut(scratch, Peers::npm, "mcp_client_1.mjs", &[3, 7]),
+    },
+    Pair {
+        name: "our MCP server over SSE, npm client 1",
+        limit: 60,
+        check: |scratch| sse(scratch, Peers::npm, "mcp_client_1.mjs"),
+    },
+    Pair {
+        name: "our MCP server over HTTP, PyPI client: newest revision",
+        limit: 60,
+        check: |scratch| http(scratch, Peers::pypi, &["mcp_client.py", "auto"], wire::stateless),
+    },
+    Pair {
+        name: "our MCP server over HTTP, PyPI client: handshake",
+        limit: 60,
+        check: |scratch| http(scratch, Peers::pypi, &["mcp_client.py", "legacy"], wire::sessions),
+    },
+    Pair {
+        name: "our MCP server over HTTP, PyPI client: cut and resumed",
+        limit: 60,
+        check: |scratch| cut(scratch, Peers::pypi, "mcp_client.py", &[3]),
+    },
+    Pair {
+        name: "our MCP server over SSE, PyPI client",
+        limit: 60,
+        check: |scratch| sse(scratch, Peers::pypi, "mcp_client.py"),
+    },
+    Pair {
+        name: "our MCP server over HTTP, PyPI client 1",
+        limit: 60,
+        check: |scratch| http(scratch, Peers::pypi_1, &["mcp_client_1.py", "http"], wire::sessions),
+    },
+    Pair {
+        name: "our MCP server over HTTP, PyPI client 1: cut and resumed",
+        limit: 60,
+        check: |scratch| cut(scratch, Peers::pypi_1, "mcp_client_1.py", &[3]),
+    },
+    Pair {
+        name: "our MCP server over SSE, PyPI client 1",
+        limit: 60,
+        check: |scratch| sse(scratch, Peers::pypi_1, "mcp_client_1.py"),
+    },
+    Pair {
+        name: "our MCP server over HTTP, npm inspector: newest revision",
+        limit: 60,
+        check: |scratch| inspector_http(scratch, "modern"),
+    },
+    Pair {
+        name: "our MCP server over HTTP, npm inspector: handshake",
+        limit: 60,
+        check: |scratch| inspector_http(scratch, "legacy"),
+    },
+    Pair { name: "our MCP server over SSE, npm inspector", limit: 60, check: inspector_sse },
 ];
 
-fn pypi(scratch: &Scratch<'_>, mode: &str) -> Result<()> {
-    let arguments = arguments(scratch, mode);
-    let words: Vec<_> = arguments.iter().map(String::as_str).collect();
-    scratch.run(&scratch.peers().pypi("mcp_client.py", &words))?.expect_code(0)
+/// A client that starts our server; `mode` says how both shall agree on a revision.
+fn stdio(scratch: &Scratch<'_>, client: Client, program: &str, mode: &str) -> Result<()> {
+    let mut words = vec![mode.to_owned()];
+    words.extend(scratch.peers().agentwire(&["server", "--stdio"]));
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    scratch.run(&client(scratch.peers(), program, &words))?.expect_code(0)
 }
 
-fn npm(scratch: &Scratch<'_>, mode: &str) -> Result<()> {
-    let arguments = arguments(scratch, mode);
-    let words: Vec<_> = arguments.iter().map(String::as_str).collect();
-    scratch.run(&scratch.peers().npm("mcp_client.mjs", &words))?.expect_code(0)
+/// Serves at `--http` or `--sse`.
+fn serve<'a>(scratch: &'a Scratch<'a>, option: &str) -> Result<(Service<'a>, String)> {
+    let server = Service::start(scratch, scratch.peers().agentwire(&["server", option, "127.0.0.1:0"]))?;
+    let url = server.url(if option == "--sse" { "/sse" } else { "/mcp" })?;
+    Ok((server, url))
 }
 
-/// How the client shall agree on a revision, and our server.
-fn arguments(scratch: &Scratch<'_>, mode: &str) -> Vec<String> {
-    let mut arguments = vec![mode.to_owned()];
-    arguments.extend(scratch.peers().agentwire(&["server", "--stdio"]));
-    arguments
+/// Ends our server as an interrupt would, which is no failure.
+fn end(server: Service<'_>) -> Result<()> {
+    let code = server.stop()?;
+    ensure!(code == Some(0), "our server ended with {code:?} instead of 0");
+    Ok(())
+}
+
+/// A client that finds our server at its address, and what must have been on the wire.
+fn http(
+    scratch: &Scratch<'_>,
+    client: Client,
+    [program, mode]: &[&str; 2],
+    expected: fn(&Proxy) -> Result<()>,
+) -> Result<()> {
+    let (server, url) = serve(scratch, "--http")?;
+    let proxy = Proxy::new(&url)?;
+    scratch.run(&client(scratch.peers(), program, &[mode, proxy.url()]))?.expect_code(0)?;
+    expected(&proxy)?;
+    end(server)
+}
+
+/// The same with connections that are cut in the middle of a call: once for PyPI's clients, which after a second cut ask
+/// for what the first one kept from them, and so hear it twice, from any server.
+fn cut(scratch: &Scratch<'_>, client: Client, program: &str, cuts: &'static [usize]) -> Result<()> {
+    let (server, url) = serve(scratch, "--http")?;
+    let proxy = Proxy::cutting(&url, cuts)?;
+    scratch.run(&client(scratch.peers(), program, &["resume", proxy.url()]))?.expect_code(0)?;
+    wire::resumed(&proxy)?;
+    end(server)
+}
+
+/// The transport of 2024-11-05.
+fn sse(scratch: &Scratch<'_>, client: Client, program: &str) -> Result<()> {
+    let (server, url) = serve(scratch, "--sse")?;
+    let proxy = Proxy::new(&url)?;
+    scratch.run(&client(scratch.peers(), program, &["sse", proxy.url()]))?.expect_code(0)?;
+    wire::sse(&proxy)?;
+    end(server)
+}
+
+/// What can be asked of a server from the inspector's command line.
+fn inspect(scratch: &Scratch<'_>, target: &[&str]) -> Result<()> {
+    let ask = |words: &[&str]| {
+        let outcome = scratch.run(&scratch.peers().inspector(&[target, words].concat()))?;
+        outcome.expect_code(0)?;
+        anyhow::Ok(outcome.json()?.pop().unwrap_or_default())
+    };
+    let tools = ask(&["--method", "tools/list", "--strict"])?;
+    ensure!(holds(&tools, "cancelled-count"), "the tools are {tools}");
+    let call = ["--method", "tools/call", "--tool-name"];
+    let sum = ask(&[&call[..], &["add", "--tool-args-json", r#"{"a":2,"b":40}"#]].concat())?;
+    ensure!(sum["result"]["structuredContent"]["sum"] == 42, "the sum is {sum}");
+    let slow = ask(&[&call[..], &["slow", "--tool-args-json", r#"{"seconds":0.4,"steps":4}"#]].concat())?;
+    ensure!(holds(&slow, "took 0.4 s"), "the slow call ended with {slow}");
+    let prompt = ask(&["--method", "prompts/get", "--prompt-name", "greet", "--prompt-args", "name=Ada"])?;
+    ensure!(holds(&prompt, "Ada"), "the prompt is {prompt}");
+    Ok(())
+}
+
+fn inspector_stdio(scratch: &Scratch<'_>) -> Result<()> {
+    let server = scratch.peers().agentwire(&["server"]);
+    inspect(scratch, &server.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn inspector_http(scratch: &Scratch<'_>, era: &str) -> Result<()> {
+    let (server, url) = serve(scratch, "--http")?;
+    let proxy = Proxy::new(&url)?;
+    inspect(scratch, &["--server-url", proxy.url(), "--transport", "http", "--protocol-era", era])?;
+    let stateless = proxy.requests().iter().all(|request| request.method() != "initialize");
+    ensure!(stateless == (era == "modern"), "not the era that was asked for");
+    end(server)
+}
+
+fn inspector_sse(scratch: &Scratch<'_>) -> Result<()> {
+    let (server, url) = serve(scratch, "--sse")?;
+    let proxy = Proxy::new(&url)?;
+    inspect(scratch, &["--server-url", proxy.url(), "--transport", "sse"])?;
+    wire::sse(&proxy)?;
+    end(server)
 }

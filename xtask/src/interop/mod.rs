@@ -4,17 +4,24 @@
 //! in a folder and a home of its own, within a time limit, and must leave no process behind.
 
 mod agent;
+mod caller;
 mod chain;
 mod chat;
 mod client;
 mod mcp_client;
+mod mcp_client_http;
 mod mcp_server;
 mod peers;
+mod proxy;
 mod scratch;
+mod service;
+mod wire;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -29,6 +36,9 @@ cargo xtask interop [--list] [--agentwire PATH] [NAME]...
   --list             print the names of the pairs
   --agentwire PATH   test this program instead of building one";
 
+/// How many pairs run at a time.
+const AT_ONCE: usize = 2;
+
 /// Two programs that must understand each other, and how to see that they do.
 struct Pair {
     name: &'static str,
@@ -37,7 +47,14 @@ struct Pair {
     check: fn(&Scratch<'_>) -> Result<()>,
 }
 
-const GROUPS: &[&[Pair]] = &[client::PAIRS, agent::PAIRS, mcp_client::PAIRS, mcp_server::PAIRS, chain::PAIRS];
+const GROUPS: &[&[Pair]] = &[
+    client::PAIRS,
+    agent::PAIRS,
+    mcp_client::PAIRS,
+    mcp_client_http::PAIRS,
+    mcp_server::PAIRS,
+    chain::PAIRS,
+];
 
 /// What the command line asks for.
 #[derive(Default)]
@@ -66,7 +83,7 @@ pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
         None => build(root)?,
     };
     let peers = peers::install(root, agentwire)?;
-    let failed = pairs.iter().filter(|pair| !report(pair, &peers)).count();
+    let failed = all(&pairs, &peers);
     println!("{} passed, {failed} failed", pairs.len() - failed);
     std::io::stdout().flush()?;
     if failed > 0 {
@@ -102,7 +119,24 @@ fn build(root: &Path) -> Result<PathBuf> {
     Ok(std::path::absolute(target)?.join("release/agentwire"))
 }
 
-/// Runs one pair, and prints how it went; true when it passed.
+/// Runs the pairs, a few at a time, and counts those that failed. Most of them wait for something most of the time.
+fn all(pairs: &[&Pair], peers: &Peers) -> usize {
+    let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(pair) = pairs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if !report(pair, peers) {
+                        failed.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    failed.into_inner()
+}
+
+/// Runs one pair, and prints how it went, all at once; true when it passed.
 fn report(pair: &Pair, peers: &Peers) -> bool {
     let started = Instant::now();
     let mut log = String::new();
@@ -115,10 +149,8 @@ fn report(pair: &Pair, peers: &Peers) -> bool {
     match &outcome {
         Ok(()) => println!("ok    {} ({seconds:.1} s)", pair.name),
         Err(error) => {
-            println!("FAIL  {} ({seconds:.1} s)\n      {error:#}", pair.name);
-            for line in log.lines() {
-                println!("      | {line}");
-            }
+            let log: String = log.lines().map(|line| format!("\n      | {line}")).collect();
+            println!("FAIL  {} ({seconds:.1} s)\n      {error:#}{log}", pair.name);
         }
     }
     outcome.is_ok()

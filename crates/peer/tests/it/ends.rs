@@ -6,12 +6,12 @@ use std::io::ErrorKind;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Wake};
+use std::task::{Context, Poll, Wake};
 use std::time::Duration;
 
 use agentwire_peer::{CallError, Closed, Peer};
 use agentwire_transport::{Fault, Packet};
-use futures::future::join;
+use futures::future::{LocalBoxFuture, join, select};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -421,9 +421,9 @@ async fn a_call_that_could_not_be_carried_fails_alone() {
     .await;
 }
 
-/// Whoever waits beside the driver in its own task has the driver's waker, and must be woken all the same.
-#[tokio::test(start_paused = true)]
-async fn a_neighbour_in_the_task_of_the_driver_is_woken() {
+/// Polls a task, anew each time it was woken and no more often, until it is done. One thing after the other happens
+/// when nobody is woken any more.
+fn poll_when_woken<F: Future>(task: F, events: &mut [&mut dyn FnMut()]) -> F::Output {
     struct Bell(AtomicBool);
     impl Wake for Bell {
         fn wake(self: Arc<Self>) {
@@ -431,18 +431,64 @@ async fn a_neighbour_in_the_task_of_the_driver_is_woken() {
         }
     }
 
-    let (near, mut far) = wire();
-    let (peer, driver) = driver(acp());
-    let mut task = pin!(join(peer.closed(), driver.serve(deaf(), near)));
-    let bell = Arc::new(Bell(AtomicBool::new(false)));
+    let mut task = pin!(task);
+    let bell = Arc::new(Bell(AtomicBool::new(true)));
     let waker = bell.clone().into();
     let mut cx = Context::from_waker(&waker);
-    assert!(task.as_mut().poll(&mut cx).is_pending());
-    far.hang_up();
-    while bell.0.swap(false, Ordering::Relaxed) {
-        if task.as_mut().poll(&mut cx).is_ready() {
-            return;
+    let mut events = events.iter_mut();
+    loop {
+        while bell.0.swap(false, Ordering::Relaxed) {
+            if let Poll::Ready(output) = task.as_mut().poll(&mut cx) {
+                return output;
+            }
         }
+        events.next().expect("everything has happened, and somebody was not woken")();
     }
-    panic!("nobody was woken");
+}
+
+/// Whoever waits beside the driver in its own task has the driver's waker, and must be woken all the same.
+#[tokio::test(start_paused = true)]
+async fn a_neighbour_in_the_task_of_the_driver_is_woken() {
+    let (near, mut far) = wire();
+    let (peer, driver) = driver(acp());
+    let task = join(peer.closed(), driver.serve(deaf(), near));
+    poll_when_woken(task, &mut [&mut || far.hang_up()]).1.unwrap();
+}
+
+/// So has the main future, which is part of the driver, and may wait for the same at the same time.
+#[tokio::test(start_paused = true)]
+async fn a_neighbour_is_woken_beside_a_main_future() {
+    let beside = |waits: fn(Peer) -> LocalBoxFuture<'static, ()>, room: usize, events: fn(&mut Far)| {
+        for with_main in [false, true] {
+            let (near, mut far) = wire();
+            far.take(room);
+            let (peer, driver) = driver(acp().high_water(1));
+            let main = async {
+                if with_main {
+                    waits(peer.clone()).await;
+                }
+                pending::<()>().await;
+            };
+            // The neighbour comes first, so it has been polled before the driver has anything for it.
+            let run = pin!(driver.run(deaf(), near, main));
+            poll_when_woken(select(waits(peer.clone()), run), &mut [&mut || events(&mut far)]);
+        }
+    };
+    beside(
+        |peer| Box::pin(async move { drop(peer.call(&ask("")).await) }),
+        2,
+        |far| (1..=2).for_each(|id| far.say(json!({"jsonrpc": "2.0", "id": id, "result": null}))),
+    );
+    beside(|peer| Box::pin(async move { drop(peer.closed().await) }), 2, Far::hang_up);
+    // There is room for one message at a time.
+    beside(
+        |peer| {
+            Box::pin(async move {
+                peer.notify(&note(1)).await.unwrap();
+                peer.notify(&note(2)).await.unwrap();
+            })
+        },
+        0,
+        |far| far.take_all(),
+    );
 }

@@ -232,8 +232,7 @@ where
             let why = format!("the body took longer than the limit of {:?}", config.body_timeout);
             Refusal::new(StatusCode::REQUEST_TIMEOUT, why)
         })?;
-        let mut packet = Some(packet(body?)?);
-        if poll_fn(|cx| session.poll_take(cx, &mut packet, config.inbox_limit)).await {
+        if session.take(packet(body?)?, config.inbox_limit).await {
             Ok(())
         } else {
             Err(Refusal::unknown_session())

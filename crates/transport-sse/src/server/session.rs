@@ -1,7 +1,8 @@
 //! One session: what its client has sent and the link has not taken, and what waits to be sent to it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
@@ -68,8 +69,10 @@ struct State {
     sink: Option<Waker>,
     /// The body that waits for something to send.
     body: Option<Waker>,
-    /// The POSTs that wait for room in the inbox.
-    posts: Vec<Waker>,
+    /// The POSTs that wait for room in the inbox, in the order in which they came.
+    posts: BTreeMap<u64, Waker>,
+    /// How many POSTs have ever had to wait.
+    waited: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,34 +122,16 @@ impl Session {
         self.principal.as_ref() == principal
     }
 
-    /// Takes what a client sent, when there is room for it. Says whether it was taken; not, if the session is over.
-    pub(crate) fn poll_take(
-        &self,
-        cx: &Context<'_>,
-        packet: &mut Option<Packet>,
-        limit: usize,
-    ) -> Poll<bool> {
-        let mut state = self.lock();
-        if state.phase != Phase::Open {
-            return Poll::Ready(false);
-        }
-        if state.inbox.len() >= limit {
-            state.posts.push(cx.waker().clone());
-            return Poll::Pending;
-        }
-        state.heard = true;
-        state.inbox.extend(packet.take());
-        wake(state, |state| [state.stream.take()]);
-        Poll::Ready(true)
+    /// Takes what a client sent, once there is room for it. Gives whether it was taken; not, if the session is over.
+    pub(crate) fn take(&self, packet: Packet, limit: usize) -> Taking<'_> {
+        Taking { session: self, packet: Some(packet), limit, place: None }
     }
 
     /// What the client sent next. None when nothing more comes.
     pub(crate) fn poll_packet(&self, cx: &Context<'_>) -> Poll<Option<Packet>> {
         let mut state = self.lock();
         if let Some(packet) = state.inbox.pop_front() {
-            let posts = std::mem::take(&mut state.posts);
-            drop(state);
-            posts.into_iter().for_each(Waker::wake);
+            wake(state, |state| [state.next_post()]);
             return Poll::Ready(Some(packet));
         }
         if state.phase != Phase::Open {
@@ -244,11 +229,61 @@ impl Session {
         }
         let posts = std::mem::take(&mut state.posts);
         wake(state, |state| [state.stream.take(), state.sink.take(), state.body.take()]);
-        posts.into_iter().for_each(Waker::wake);
+        posts.into_values().for_each(Waker::wake);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no panic while it was held")
+    }
+}
+
+impl State {
+    /// The POST that has waited longest, to be told of room.
+    fn next_post(&mut self) -> Option<Waker> {
+        self.posts.pop_first().map(|(_, waker)| waker)
+    }
+}
+
+/// What brings a message into a session; see [`Session::take`].
+pub(crate) struct Taking<'a> {
+    session: &'a Session,
+    /// None when it was taken.
+    packet: Option<Packet>,
+    limit: usize,
+    /// Its place among those that wait, once it has waited.
+    place: Option<u64>,
+}
+
+impl Future for Taking<'_> {
+    type Output = bool;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<bool> {
+        let this = &mut *self;
+        let mut state = this.session.lock();
+        if state.phase != Phase::Open {
+            return Poll::Ready(false);
+        }
+        if state.inbox.len() >= this.limit {
+            let place = *this.place.get_or_insert(state.waited);
+            state.waited = state.waited.max(place + 1);
+            state.posts.insert(place, cx.waker().clone());
+            return Poll::Pending;
+        }
+        state.heard = true;
+        state.inbox.extend(this.packet.take());
+        wake(state, |state| [state.stream.take()]);
+        Poll::Ready(true)
+    }
+}
+
+/// A client that leaves gives its place up, and passes on what it was told.
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        let (Some(place), Some(_)) = (self.place, &self.packet) else { return };
+        let mut state = self.session.lock();
+        if state.posts.remove(&place).is_none() && state.inbox.len() < self.limit {
+            wake(state, |state| [state.next_post()]);
+        }
     }
 }
 

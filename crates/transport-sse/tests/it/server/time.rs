@@ -1,13 +1,15 @@
 //! What happens when nothing does, on a clock that is made up.
 
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{Body, Principal};
 use agentwire_transport_sse::server::{Config, Endpoint, Stalled, endpoint};
 use bytes::Bytes;
+use futures::stream::FuturesUnordered;
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::{Request, Response, StatusCode};
 use http_body::Body as _;
@@ -191,6 +193,40 @@ async fn an_endpoint_that_is_shut_takes_nothing_and_finishes_what_there_is() {
     assert!(next(&mut body).now_or_never().is_none(), "it ends with its link");
     drop(link);
     assert_eq!(next(&mut body).await, None);
+}
+
+/// Tells how many hold it.
+struct Counted;
+
+impl Wake for Counted {
+    fn wake(self: Arc<Self>) {}
+}
+
+#[tokio::test]
+async fn clients_that_do_not_wait_until_there_is_room_leave_nothing_behind() {
+    let (endpoint, mut links) = endpoint(Config::new().inbox_limit(1));
+    let (_body, uri) = open(&endpoint).await;
+    let mut link = links.next().await.unwrap();
+    let note = || post(&uri, Sent::Text(Some(NOTE)));
+    assert_eq!(status(&endpoint, note()).await, 202);
+    let counted = Arc::new(Counted);
+    for _ in 0..100 {
+        let waker = Waker::from(counted.clone());
+        let mut left = endpoint.clone().call(note());
+        assert!(left.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
+    }
+    assert_eq!(Arc::strong_count(&counted), 1);
+    // Of those that wait, the first is told of room. If it leaves without having taken it, the next is.
+    let mut first = Box::pin(status(&endpoint, note()));
+    assert!(futures::poll!(&mut first).is_pending());
+    let told = async {
+        assert!(link.next().await.is_some());
+        drop(first);
+    };
+    // The second is polled before there is room, and then only when it is told.
+    let mut second = FuturesUnordered::from_iter([status(&endpoint, note())]);
+    let (second, ()) = futures::join!(second.next(), told);
+    assert_eq!(second, Some(StatusCode::ACCEPTED));
 }
 
 #[tokio::test]

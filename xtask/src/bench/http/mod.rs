@@ -1,0 +1,74 @@
+//! `cargo xtask bench http`: MCP over Streamable HTTP, our server and client beside rmcp's and a bare hyper server.
+//!
+//! The load generator speaks HTTP/1.1 over plain sockets and parses no more of it than it must. It runs on one core, and
+//! whatever is measured on another, so calls per second are what one core of a server is worth. Where one connection asks
+//! and waits, both share a core, as in the other suite.
+
+mod calls;
+mod clients;
+mod form;
+mod load;
+mod response;
+mod sessions;
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::pace::Pace;
+use super::process::{Cores, Process};
+use super::subject::{Launch, Programs};
+use super::table::Report;
+use super::{Options, Wanted, check, finish};
+use form::Form;
+
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    let scenarios = [calls::SCENARIOS.as_slice(), &sessions::SCENARIOS, &clients::SCENARIOS];
+    let wanted = Wanted::new(options, scenarios.into_iter().flatten())?;
+    eprintln!("building the programs in release mode");
+    let programs = Programs::build_http(root, !options.rivals_only)?;
+    let (servers, clients) = (programs.http_servers(), programs.http_clients());
+    let pace = if options.quick { Pace::quick() } else { Pace::full() };
+    let (mut others, mut reports) = (Vec::new(), Vec::new());
+    if wanted.any(&calls::SCENARIOS) || wanted.any(&sessions::SCENARIOS) {
+        check(&servers, calls::check)?;
+        let mut measured = wanted.measure(&calls::SCENARIOS, &servers, &pace, &mut others)?;
+        measured.extend(wanted.measure(&sessions::SCENARIOS, &servers, &pace, &mut others)?);
+        reports.push(Report { title: "MCP servers over HTTP", subjects: &servers, measured });
+    }
+    if wanted.any(&clients::SCENARIOS) {
+        let measured = wanted.measure(&clients::SCENARIOS, &clients, &pace, &mut others)?;
+        reports.push(Report {
+            title: "MCP clients over HTTP, against the limit's server",
+            subjects: &clients,
+            measured,
+        });
+    }
+    finish(&reports, &pace, &others, options)
+}
+
+/// Starts a server that answers in that form, and gives its address: on the subjects' core, or on ours.
+fn start(launch: &Launch, form: Form, cores: Option<&Cores>) -> Result<(Process, SocketAddr)> {
+    let launch = launch.clone().with("FORM", form.name());
+    let mut server = match cores {
+        Some(cores) => cores.start(&launch, &[])?,
+        None => Process::start(&launch, &[])?,
+    };
+    let address = (|| {
+        let line = std::str::from_utf8(server.lines.next()?)?;
+        line.parse().with_context(|| format!("{line:?} is no address"))
+    })();
+    match address {
+        Ok(address) => Ok((server, address)),
+        Err(error) => Err(server.explain(error)),
+    }
+}
+
+/// Ends a server that was measured. An error of the measurement comes with what the server said.
+fn end<T>(server: Process, measured: Result<T>) -> Result<T> {
+    match measured {
+        Ok(measured) => server.finish().map(|()| measured),
+        Err(error) => Err(server.explain(error)),
+    }
+}

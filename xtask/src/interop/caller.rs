@@ -1,0 +1,118 @@
+//! `agentwire tools` and `agentwire call`, read back.
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+
+use super::scratch::{Outcome, Scratch};
+
+/// Our MCP client, and the server that it talks to. Each call is a connection of its own.
+pub(super) struct Caller<'a> {
+    scratch: &'a Scratch<'a>,
+    target: String,
+    era: &'static str,
+}
+
+impl<'a> Caller<'a> {
+    /// The client of a command line or a URL, which finds out by itself what is spoken there.
+    pub(super) fn new(scratch: &'a Scratch<'a>, target: impl Into<String>) -> Self {
+        Self { scratch, target: target.into(), era: "auto" }
+    }
+
+    /// Speaks this era: `legacy`, `modern` or `auto`.
+    pub(super) fn era(mut self, era: &'static str) -> Self {
+        self.era = era;
+        self
+    }
+
+    /// The tools of the server, which must include these.
+    pub(super) fn expect_tools(&self, names: &[&str]) -> Result<()> {
+        let outcome = self.scratch.run(&self.command("tools", &[]))?;
+        outcome.expect_code(0)?;
+        let tools = outcome.json()?;
+        for tool in &tools {
+            ensure!(
+                tool["name"].is_string() && tool["inputSchema"]["type"] == "object",
+                "not a tool: {tool}"
+            );
+        }
+        for name in names {
+            ensure!(tools.iter().any(|tool| tool["name"] == *name), "the tool {name} is missing");
+        }
+        Ok(())
+    }
+
+    /// Calls a tool: the lines of progress, and the result or error.
+    pub(super) fn call(&self, tool: &str, arguments: Value) -> Result<(Vec<Value>, Value)> {
+        read(&self.scratch.run(&self.command("call", &[tool, &arguments.to_string()]))?)
+    }
+
+    /// Calls a tool that must succeed.
+    pub(super) fn result(&self, tool: &str, arguments: Value) -> Result<Value> {
+        let (_, mut last) = self.call(tool, arguments)?;
+        ensure!(last["result"].is_object() && last["result"]["isError"] != true, "{tool} failed: {last}");
+        Ok(last["result"].take())
+    }
+
+    /// Calls a tool that must succeed, for its text.
+    pub(super) fn text(&self, tool: &str, arguments: Value) -> Result<String> {
+        let result = self.result(tool, arguments)?;
+        let blocks = result["content"].as_array().into_iter().flatten();
+        Ok(blocks.filter_map(|block| block["text"].as_str()).collect())
+    }
+
+    /// Calls a tool that must fail, as a result or as an error.
+    pub(super) fn refused(&self, tool: &str, arguments: Value) -> Result<Value> {
+        let (_, last) = self.call(tool, arguments)?;
+        let refused = last["result"]["isError"] == true || last["error"].is_object();
+        ensure!(refused, "{tool} should have failed: {last}");
+        Ok(last)
+    }
+
+    /// Calls `tool`, which takes `seconds` and reports so many `steps`; each must be shown once and in order.
+    pub(super) fn steps(&self, tool: &str, arguments: Value, steps: u64) -> Result<()> {
+        let (reports, last) = self.call(tool, arguments)?;
+        ensure!(last["result"].is_object() && last["result"]["isError"] != true, "{tool} failed: {last}");
+        let seen: Vec<_> =
+            reports.iter().filter_map(|report| report["progress"]["progress"].as_f64()).collect();
+        let expected: Vec<_> = (1..=steps).map(|step| step as f64).collect();
+        ensure!(seen == expected, "progress went {seen:?} instead of 1 to {steps}");
+        Ok(())
+    }
+
+    /// Calls a tool that would take a minute, and interrupts it at the first sign of progress.
+    pub(super) fn interrupt(&self, tool: &str, arguments: Value) -> Result<()> {
+        let command = self.command("call", &[tool, &arguments.to_string()]);
+        let outcome = self.scratch.interrupt_group_at("progress", &command)?;
+        ensure!(outcome.code != Some(0), "an interrupted call is not a success");
+        Ok(())
+    }
+
+    /// What every server with the tools of `agentwire server` can do, whatever lies between.
+    pub(super) fn paces(&self) -> Result<()> {
+        self.expect_tools(&["echo", "add", "fail", "slow", "cancelled-count", "burst"])?;
+        let echo = self.text("echo", json!({ "message": "grüß dich 👋\n" }))?;
+        ensure!(echo == "grüß dich 👋\n", "echo said {echo:?}");
+        let sum = self.result("add", json!({ "a": 2, "b": 40 }))?;
+        ensure!(sum["structuredContent"]["sum"] == 42, "the sum is {sum}");
+        self.refused("fail", json!({}))?;
+        self.refused("no-such-tool", json!({}))?;
+        self.result("burst", json!({ "n": 3 }))?;
+        self.steps("slow", json!({ "seconds": 0.4, "steps": 4 }), 4)
+    }
+
+    fn command(&self, verb: &str, words: &[&str]) -> Vec<String> {
+        let mut all = vec![verb, "--json", "--era", self.era, &self.target];
+        all.extend(words);
+        self.scratch.peers().agentwire(&all)
+    }
+}
+
+/// The lines of progress, and what came at the end.
+fn read(outcome: &Outcome) -> Result<(Vec<Value>, Value)> {
+    let mut lines = outcome.json()?;
+    let last = lines.pop().context("nothing was printed")?;
+    ensure!(lines.iter().all(|line| !line["progress"].is_null()), "only progress comes before the result");
+    let failed = last["error"].is_object() || last["result"]["isError"] == true;
+    outcome.expect_code(i32::from(failed))?;
+    Ok((lines, last))
+}
