@@ -1,4 +1,3 @@
-use std::collections::VecDeque;
 use std::time::Instant;
 
 use agentwire_jsonrpc::{
@@ -10,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::calls::{Call, CallOptions, Calls};
 use crate::config::Config;
 use crate::event::{CallFailure, CallId, Event, OwedId};
+use crate::events::Events;
 use crate::owed::Ledger;
 use crate::queue::{Kind, Queue, Transmit};
 
@@ -37,7 +37,7 @@ pub struct Connection {
     calls: Calls,
     ledger: Ledger,
     queue: Queue,
-    events: VecDeque<Event>,
+    events: Events,
     ended: bool,
 }
 
@@ -49,7 +49,7 @@ impl Connection {
             calls: Calls::default(),
             ledger: Ledger::default(),
             queue: Queue::default(),
-            events: VecDeque::new(),
+            events: Events::default(),
             ended: false,
         }
     }
@@ -72,7 +72,7 @@ impl Connection {
         if let Some((owed, entry)) = self.ledger.find(id) {
             entry.abandoned = true;
             if !std::mem::replace(&mut entry.cancelled, true) {
-                self.events.push_back(Event::Cancelled(owed));
+                self.events.push(Event::Cancelled(owed));
             }
         }
     }
@@ -81,7 +81,7 @@ impl Connection {
     /// call of ours that waits, it is over. The peer is not told: it may never have heard of it.
     pub fn handle_failure(&mut self, id: &RequestId) -> Option<CallId> {
         let call = self.take_call(id)?;
-        self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Failed) });
+        self.events.push(Event::Answered { call, outcome: Err(CallFailure::Failed) });
         Some(call)
     }
 
@@ -89,7 +89,7 @@ impl Connection {
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((id, call, waited)) = self.calls.take_expired(now) {
             self.withdraw(id, call, "timed out");
-            self.events.push_back(Event::Answered { call: id, outcome: Err(CallFailure::TimedOut(waited)) });
+            self.events.push(Event::Answered { call: id, outcome: Err(CallFailure::TimedOut(waited)) });
         }
     }
 
@@ -98,14 +98,14 @@ impl Connection {
         self.ended = true;
         for call in self.calls.take_all() {
             self.queue.take_back(call);
-            self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Closed) });
+            self.events.push(Event::Answered { call, outcome: Err(CallFailure::Closed) });
         }
     }
 
     /// The next thing that happened.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.events.pop()
     }
 
     /// The next frame to send.
@@ -138,7 +138,7 @@ impl Connection {
         related: Option<RequestId>,
     ) {
         if self.ended {
-            self.events.push_back(Event::Answered { call: id, outcome: Err(CallFailure::Closed) });
+            self.events.push(Event::Answered { call: id, outcome: Err(CallFailure::Closed) });
             return;
         }
         let method = method.into();
@@ -156,6 +156,23 @@ impl Connection {
     ) {
         let notification = Notification::new(method, params);
         self.queue.push(Message::from(notification), related, Kind::Notification);
+    }
+
+    /// Says something that is said as well by the same that waits to be sent already: then it does nothing. So a peer
+    /// that reads slowly makes no queue grow. False if it did nothing.
+    pub fn notify_once(
+        &mut self,
+        method: impl Into<ByteString>,
+        params: Option<RawJson>,
+        related: Option<RequestId>,
+    ) -> bool {
+        let frame = Message::from(Notification::new(method, params)).into();
+        let transmit = Transmit { frame, related };
+        let is_news = !self.queue.has_notification(&transmit);
+        if is_news {
+            self.queue.push(transmit.frame, transmit.related, Kind::Notification);
+        }
+        is_news
     }
 
     /// Answers a request of the peer's. Answering one that has been answered does nothing.
@@ -194,9 +211,7 @@ impl Connection {
     /// Gives memory back that a busier time has taken. Worth asking for when nothing is going on: a connection may
     /// stay like that for hours. With little to give back it does nothing.
     pub fn shrink(&mut self) {
-        if self.events.capacity() > MANY {
-            self.events.shrink_to_fit();
-        }
+        self.events.shrink(MANY);
         self.queue.shrink(MANY);
         self.ledger.shrink(MANY);
     }
@@ -265,7 +280,7 @@ impl Connection {
             ))
             .with_data(&Limit { limit })
         } else if let Some(owed) = self.ledger.insert(id.clone(), batch) {
-            self.events.push_back(Event::Request { owed, request, in_batch: batch.is_some() });
+            self.events.push(Event::Request { owed, request, in_batch: batch.is_some() });
             return;
         } else {
             ErrorObject::invalid_request(format_args!("the request {id} is still waiting for its answer"))
@@ -281,7 +296,7 @@ impl Connection {
         } else if dialect.progress_method == Some(method) {
             self.handle_progress(now, notification);
         } else {
-            self.events.push_back(Event::Notification(notification));
+            self.events.push(Event::Notification(notification));
         }
     }
 
@@ -293,13 +308,13 @@ impl Connection {
         };
         if let Some((owed, entry)) = self.ledger.find(&id) {
             if !std::mem::replace(&mut entry.cancelled, true) {
-                self.events.push_back(Event::Cancelled(owed));
+                self.events.push(Event::Cancelled(owed));
             }
         } else if let Some(call) = id.as_u64().map(CallId)
             && self.calls.find(call).is_some_and(|entry| entry.ended_by_cancel)
         {
             self.calls.remove(call);
-            self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Cancelled) });
+            self.events.push(Event::Answered { call, outcome: Err(CallFailure::Cancelled) });
         }
     }
 
@@ -312,7 +327,7 @@ impl Connection {
         if let Some(call) = token.map(CallId)
             && self.calls.progress(now, call)
         {
-            self.events.push_back(Event::Progress { call, params });
+            self.events.push(Event::Progress { call, params });
         }
     }
 
@@ -320,9 +335,9 @@ impl Connection {
         match self.take_call(&response.id) {
             Some(call) => {
                 let outcome = response.outcome.map_err(CallFailure::Refused);
-                self.events.push_back(Event::Answered { call, outcome });
+                self.events.push(Event::Answered { call, outcome });
             }
-            None => self.events.push_back(Event::Stray(response)),
+            None => self.events.push(Event::Stray(response)),
         }
     }
 
@@ -337,7 +352,7 @@ impl Connection {
                     }
                     None => Event::Stray(Response::new(id, Err(malformed.error))),
                 };
-                self.events.push_back(event);
+                self.events.push(event);
             }
             // A notification is never answered, whatever is wrong with it.
             _ => {}

@@ -47,6 +47,7 @@ mod config;
 mod connection;
 mod dialect;
 mod event;
+mod events;
 mod owed;
 mod queue;
 

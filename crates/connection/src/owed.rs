@@ -5,6 +5,9 @@ use slab::Slab;
 
 use crate::event::OwedId;
 
+/// How many requests are looked through one by one for an id.
+const FEW: usize = 8;
+
 /// A request of the peer's that has not been answered.
 #[derive(Debug)]
 pub(crate) struct Owed {
@@ -28,7 +31,8 @@ struct Batch {
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     owed: Slab<Owed>,
-    /// The null id is not here: it names no request.
+    /// Where each is, once there are too many to look at one by one. Empty until then, and again when it has become
+    /// empty. The null id is not here: it names no request.
     by_id: HashMap<RequestId, usize>,
     batches: Slab<Batch>,
     /// How many answers wait in batches for their siblings.
@@ -43,12 +47,12 @@ impl Ledger {
             // Many connections never have more than one request, and wait for hours.
             self.owed.reserve_exact(1);
         }
+        if self.index(&id).is_some() {
+            return None;
+        }
         let entry = self.owed.vacant_entry();
-        if !id.is_null() {
-            match self.by_id.entry(id.clone()) {
-                std::collections::hash_map::Entry::Occupied(_) => return None,
-                std::collections::hash_map::Entry::Vacant(place) => place.insert(entry.key()),
-            };
+        if !self.by_id.is_empty() && !id.is_null() {
+            self.by_id.insert(id.clone(), entry.key());
         }
         self.last_serial += 1;
         let owed = OwedId { index: entry.key(), serial: self.last_serial };
@@ -56,13 +60,26 @@ impl Ledger {
         if let Some(batch) = batch {
             self.batches[batch].waiting += 1;
         }
+        if self.by_id.is_empty() && self.owed.len() > FEW {
+            let named = self.owed.iter().filter(|(_, entry)| !entry.id.is_null());
+            self.by_id.extend(named.map(|(index, entry)| (entry.id.clone(), index)));
+        }
         Some(owed)
+    }
+
+    /// Where the unanswered request with this id is.
+    fn index(&self, id: &RequestId) -> Option<usize> {
+        if !self.by_id.is_empty() {
+            return self.by_id.get(id).copied();
+        }
+        let found = self.owed.iter().find(|(_, entry)| !id.is_null() && entry.id == *id);
+        found.map(|(index, _)| index)
     }
 
     pub(crate) fn remove(&mut self, owed: OwedId) -> Option<Owed> {
         self.owed.get(owed.index).filter(|entry| entry.serial == owed.serial)?;
         let entry = self.owed.remove(owed.index);
-        if !entry.id.is_null() {
+        if !self.by_id.is_empty() && !entry.id.is_null() {
             self.by_id.remove(&entry.id);
         }
         Some(entry)
@@ -70,7 +87,7 @@ impl Ledger {
 
     /// The unanswered request with this id.
     pub(crate) fn find(&mut self, id: &RequestId) -> Option<(OwedId, &mut Owed)> {
-        let index = *self.by_id.get(id)?;
+        let index = self.index(id)?;
         let entry = &mut self.owed[index];
         Some((OwedId { index, serial: entry.serial }, entry))
     }

@@ -62,6 +62,13 @@ impl Queue {
         Some(entry.transmit)
     }
 
+    /// Whether the very same notification waits already.
+    pub(crate) fn has_notification(&self, transmit: &Transmit) -> bool {
+        let size = transmit.frame.size_hint();
+        let same = |entry: &Entry| entry.size == size && entry.transmit == *transmit;
+        self.entries.iter().any(|entry| entry.kind == Kind::Notification && same(entry))
+    }
+
     /// Takes back a request that has not left yet. False when it has.
     pub(crate) fn take_back(&mut self, call: CallId) -> bool {
         let Some(index) = self.entries.iter().position(|entry| entry.kind == Kind::Call(call)) else {

@@ -24,13 +24,18 @@ impl RawJson {
     /// The JSON value `{}`.
     pub const EMPTY_OBJECT: Self = Self(ByteString::from_static("{}"));
 
+    /// How much room most values take, so that it need not be made in steps.
+    const USUAL: usize = 256;
+
     /// Encodes a value.
     ///
     /// # Errors
     ///
     /// When the value has no JSON form, such as a map whose keys are not strings.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::to_string(value).map(|text| Self(on_one_line(ByteString::from(text))))
+        let mut text = Vec::with_capacity(Self::USUAL);
+        serde_json::to_writer(&mut text, value)?;
+        Ok(Self::written(text.into()))
     }
 
     /// Takes text that must be one complete JSON value; white space around it is left out.
@@ -41,6 +46,11 @@ impl RawJson {
     pub fn parse(text: ByteString) -> Result<Self, serde_json::Error> {
         let raw = serde_json::from_str::<&RawValue>(&text)?;
         Ok(Self::slice(&text, raw))
+    }
+
+    /// What `serde_json` has written.
+    fn written(text: Bytes) -> Self {
+        Self(on_one_line(ByteString::try_from(text).expect("serde_json writes UTF-8 only")))
     }
 
     /// The part of `frame` that `raw` borrows, sharing the memory.
@@ -149,7 +159,7 @@ impl Encoder {
             self.shared.extend_from_slice(&self.text);
             self.shared.split().freeze()
         };
-        Ok(RawJson(on_one_line(ByteString::try_from(bytes).expect("serde_json writes UTF-8 only"))))
+        Ok(RawJson::written(bytes))
     }
 }
 

@@ -38,7 +38,8 @@ pub async fn connect<T: Transport, R>(
 
 /// An MCP client before it is connected: who it is, how long it waits, what it hears and what it answers.
 ///
-/// What it was given something to answer with is what it advertises. Functions are `Send`, so that the future
+/// What it was given something to answer with is what it advertises, in a session; since 2026-07-28 a server cannot ask
+/// it anything yet. Functions are `Send`, so that the future
 /// of a connection can be spawned.
 ///
 /// # Changes
@@ -126,7 +127,8 @@ impl Client {
         self
     }
 
-    /// Changes what is advertised beyond what follows from what is answered, such as experimental things.
+    /// Changes what is advertised beyond what follows from what is answered, such as experimental things. That roots,
+    /// sampling and elicitation are there is said in a session only.
     #[must_use]
     pub fn advertise(mut self, change: impl FnOnce(&mut ClientCapabilities)) -> Self {
         change(&mut self.handshake.capabilities);

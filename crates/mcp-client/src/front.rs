@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, Request};
@@ -135,10 +136,12 @@ impl Handler for Front {
     }
 }
 
-/// What cannot be read is nothing: a notification has no answer in which to complain.
+/// What cannot be read is nothing: a notification has no answer in which to complain. What panics in a hook has been
+/// reported by the panic hook, and concerns neither the connection nor whoever had something to tell.
 pub(crate) fn tell<T>(hook: &Hook<T>, what: Option<T>) {
     if let (Some(hook), Some(what)) = (hook, what) {
-        hook.lock().unwrap_or_else(PoisonError::into_inner)(what);
+        let call = || hook.lock().unwrap_or_else(PoisonError::into_inner)(what);
+        let _panicked = catch_unwind(AssertUnwindSafe(call));
     }
 }
 

@@ -39,7 +39,7 @@
 //! - What an older revision does not have is left out of calls and answers, by [`Narrow`](schema::Narrow); what
 //!   cannot be said to it at all is an error.
 //! - Pings are answered. So are requests for roots, sampling and elicitation if the client was given something
-//!   to answer with; if not, they are refused and not advertised.
+//!   to answer with; if not, they are refused and not advertised. All that is so in a session only.
 //! - Lists end: a server whose cursors go in a circle, or on for ever, is an error.
 //!
 //! Since 2026-07-28, moreover:
@@ -49,9 +49,10 @@
 //!   [`Client`](Client#changes). [`Server::listen`] is for the rest.
 //! - A call of a tool that is refused because of its HTTP headers is made once more, after the tools have been
 //!   listed anew; and any request once more that is refused because of its version, if the server names one that
-//!   will do.
+//!   will do. Neither was worked on before. The second time has a limit of its own.
 //! - Tools that ask for HTTP headers in a wrong way are left out, and [`Client::on_warning`] hears of them.
-//! - A server that wants to know something before it answers gets no answer yet: the call fails with
+//! - A server that wants to know something before it answers gets no answer yet. So roots, sampling and elicitation are
+//!   not advertised: it can say by an error which of them it needs. From one that asks all the same the call fails with
 //!   [`CallError::Unusable`], which names what is wanted.
 //!
 //! # What it does not do
@@ -69,7 +70,6 @@ mod era;
 mod front;
 mod handshake;
 mod listening;
-mod marks;
 mod pages;
 mod server;
 mod subscription;

@@ -10,11 +10,11 @@ use agentwire_mcp_schema::{
 };
 use agentwire_peer::{CallError, Closed, Peer};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::call::Waits;
 use crate::era::stateless::Stateless;
 use crate::front::{Front, Hook, tell};
-use crate::marks;
 use crate::subscription::Subscriptions;
 use crate::{Call, Pages, Subscription, Warning};
 
@@ -160,7 +160,8 @@ impl Server {
     /// When the server refuses it, or does not say within the client's [time](crate::Client::timeout) for calls
     /// what it agrees to.
     pub async fn listen(&self, filter: SubscriptionFilter) -> Result<Subscription, CallError> {
-        let request = self.prepare(SubscriptionsListenRequest::new(filter))?;
+        let mut request = self.prepare(SubscriptionsListenRequest::new(filter))?;
+        self.stamp(&mut request);
         self.shared.subscriptions.open(&self.peer, &request, self.shared.terms.waits.timeout).await
     }
 
@@ -181,13 +182,25 @@ impl Server {
         self.shared.terms.stateless.is_some()
     }
 
+    /// What a request without a `_meta` says there, where no session remembers it.
+    pub(crate) fn about(&self) -> Option<&RawValue> {
+        self.shared.terms.stateless.as_ref().map(Stateless::text)
+    }
+
+    /// Writes the same into the `_meta` of a request, beside what else is there.
+    pub(crate) fn stamp(&self, request: &mut impl HasMeta) {
+        if let Some(stateless) = &self.shared.terms.stateless {
+            stateless.stamp(request);
+        }
+    }
+
     pub(crate) fn warn(&self, warning: Warning) {
         tell(&self.shared.on_warning, Some(warning));
     }
 
     /// A request in the terms that were agreed on, if it may be made.
     fn prepare<M: Method + Narrow + HasMeta>(&self, mut request: M) -> Result<M, CallError> {
-        let Terms { revision, client_capabilities, stateless, .. } = &self.shared.terms;
+        let Terms { revision, client_capabilities, .. } = &self.shared.terms;
         let Some(method) = MethodInfo::find_in(M::NAME, *revision) else {
             return Err(CallError::not_allowed(M::NAME, format!("revision {revision} does not have it")));
         };
@@ -196,16 +209,15 @@ impl Server {
         }
         request.narrow(*revision);
         request.fits(*revision).map_err(|misfit| CallError::not_allowed(M::NAME, misfit.to_string()))?;
-        if let Some(stateless) = stateless {
-            stateless.stamp(&mut request);
+        if request.meta_ref().is_some() {
+            self.stamp(&mut request);
         }
         Ok(request)
     }
 
     fn keeps_tool(&self, tool: &Tool) -> bool {
-        let checked = marks::check(&tool.input_schema);
-        if let Err(why) = checked {
-            self.warn(Warning::ToolLeftOut { tool: tool.name.clone(), why });
+        if let Err(wrong) = tool.header_marks() {
+            self.warn(Warning::ToolLeftOut { tool: tool.name.clone(), why: wrong.to_string() });
             return false;
         }
         true

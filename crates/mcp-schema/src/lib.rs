@@ -107,6 +107,7 @@ pub mod core_tasks;
 mod discover;
 mod elicitation;
 mod elicitation_schema;
+mod header_marks;
 mod implementation;
 mod initialize;
 mod input_required;
@@ -154,6 +155,7 @@ pub use elicitation::{
 pub use elicitation_schema::{
     BooleanSchema, ElicitSchema, NumberKind, NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
+pub use header_marks::{HeaderMark, InvalidHeaderMark};
 pub use implementation::{Icon, IconTheme, Implementation};
 pub use initialize::{InitializeRequest, InitializeResult, InitializedNotification};
 pub use input_required::{InputRequest, InputRequests, InputRequiredResult, InputResponse, InputResponses};

@@ -11,6 +11,7 @@ use agentwire_mcp_schema::{
     Revision,
 };
 use agentwire_peer::{CallError, Cancelled, Peer, RequestContext};
+use agentwire_transport::Origin;
 use futures::future::BoxFuture;
 use serde::Serialize;
 
@@ -57,6 +58,29 @@ impl Context {
     /// The request's id.
     pub fn request_id(&self) -> &RequestId {
         self.0.request.request_id().expect("the context of a request has its id")
+    }
+
+    /// How the request came in, where there is more to say of it than over which connection. Which type it has, its
+    /// transport says.
+    ///
+    /// Over HTTP it is the head of the HTTP request, with what layers in front of the server noted there:
+    ///
+    /// ```
+    /// # use agentwire_mcp_server::{Context, NoArguments, Server, ToolError};
+    /// use agentwire_transport_http::server::{Config, Endpoint, Head, Principal};
+    ///
+    /// async fn whoami(_: NoArguments, cx: Context) -> Result<String, ToolError> {
+    ///     let head = cx.origin().and_then(|origin| origin.downcast_ref::<Head>());
+    ///     let caller = head.and_then(|head| head.extensions().get::<Principal>());
+    ///     caller.map(|caller| caller.as_str().to_owned()).ok_or_else(|| ToolError::new("nobody I know"))
+    /// }
+    ///
+    /// let server = Server::new("directory", "1.0.0").tool("whoami", "Who asks", whoami);
+    /// let endpoint = Endpoint::serving(Config::new(), move |link| server.serve(link));
+    /// // A layer around `endpoint` finds out who calls, and inserts a `Principal` into the request's extensions.
+    /// ```
+    pub fn origin(&self) -> Option<&Arc<dyn Origin>> {
+        self.0.request.origin()
     }
 
     /// What the client attached to the request.
@@ -128,12 +152,16 @@ impl Context {
         if !self.0.wants_log(&level) {
             return Ok(());
         }
+        let seen = level.clone();
         let data = RawJson::encode(data).map_err(|error| {
             CallError::not_allowed("notifications/message", format!("the data has no JSON form: {error}"))
         })?;
         let mut notification = LoggingMessageNotification::new(level, data);
         notification.logger = logger.map(str::to_owned);
-        self.0.request.peer().notify(&notification).await
+        let mut notify = pin!(self.0.request.peer().notify(&notification));
+        // While this waits for room, the request may be answered, after which it may not be spoken of.
+        poll_fn(|cx| if self.0.wants_log(&seen) { notify.as_mut().poll(cx) } else { Poll::Ready(Ok(())) })
+            .await
     }
 
     /// Whether the client has said that it no longer wants the answer.

@@ -54,6 +54,11 @@ impl Asked<'_> {
         let tool = self.server.tools().find(&name);
         let tool =
             tool.ok_or_else(|| ErrorObject::invalid_params(format_args!("there is no tool `{name}`")))?;
+        self.caller.check_mirrored(
+            tool.header_marks(),
+            arguments,
+            self.context.origin().map(|origin| &**origin),
+        )?;
         let context = self.into_context()?;
         match tool.run(arguments, context.clone()) {
             Ok(running) => Ok(Reply::Running(context, running)),

@@ -71,7 +71,9 @@
 //!
 //! It opens no socket and knows no concrete transport. It does not check arguments against a schema beyond what
 //! decoding them does, nor limit how often a tool reports progress. Completion and resource templates are not offered
-//! yet, nor can a function ask the client anything while it works for a request that stands alone.
+//! yet, nor can a function ask the client anything while it works for a request that stands alone. A tool that cannot do
+//! without what the client did not say it has refuses by [`ToolError::protocol`] with
+//! [`MissingCapabilities`](schema::code::MissingCapabilities), as the protocol wants it.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -101,6 +103,7 @@ pub use agentwire_mcp_schema as schema;
 
 pub use agentwire_jsonrpc::ErrorObject;
 pub use agentwire_peer::{Call, CallError, Cancelled, Closed, Config};
+pub use agentwire_transport::Origin;
 pub use arguments::NoArguments;
 pub use client::Client;
 pub use context::Context;

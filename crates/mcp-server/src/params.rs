@@ -2,32 +2,41 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_jsonrpc::{ErrorObject, Members, RawJson};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 /// The members that decide what becomes of a request, as text. The era looks at `_meta`; a call of a tool is found
 /// by its name, and its arguments are decoded by the tool.
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Params<'a> {
-    #[serde(borrow, default, rename = "_meta")]
-    pub(crate) meta: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
+    pub(crate) meta: Option<&'a str>,
+    name: Option<&'a str>,
+    arguments: Option<&'a str>,
 }
 
 impl<'a> Params<'a> {
-    /// Looks at params. Where they are no object there is nothing to see, and whoever decodes them finds out why.
+    /// Looks at params. Where they are no object, or one of these members stands twice, there is nothing to see, and
+    /// whoever decodes them finds out why.
     pub(crate) fn peek(params: Option<&'a RawJson>) -> Self {
-        let object = params.map(RawJson::as_str).filter(|text| text.starts_with('{'));
-        object.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+        let mut seen = Self::default();
+        for (name, value) in Members::of(params.map_or("", RawJson::as_str)) {
+            let place = match &*name {
+                "_meta" => &mut seen.meta,
+                "name" => &mut seen.name,
+                "arguments" => &mut seen.arguments,
+                _ => continue,
+            };
+            if place.replace(value).is_some() {
+                return Self::default();
+            }
+        }
+        let present = |value: Option<&'a str>| value.filter(|value| *value != "null");
+        Self { meta: present(seen.meta), name: present(seen.name), arguments: present(seen.arguments) }
     }
 
     /// The name of what is asked for.
     pub(crate) fn name(&self) -> Result<Cow<'a, str>, ErrorObject> {
-        let text = self.name.ok_or_else(|| ErrorObject::invalid_params("missing field `name`"))?.get();
+        let text = self.name.ok_or_else(|| ErrorObject::invalid_params("missing field `name`"))?;
         let plain = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
         match plain.filter(|plain| !plain.contains('\\')) {
             Some(plain) => Ok(Cow::Borrowed(plain)),
@@ -37,7 +46,7 @@ impl<'a> Params<'a> {
 
     /// The text of the arguments, an object; absent ones count as an empty one.
     pub(crate) fn arguments(&self) -> Result<&'a str, ErrorObject> {
-        let text = self.arguments.map_or("{}", RawValue::get);
+        let text = self.arguments.unwrap_or("{}");
         if text.starts_with('{') {
             Ok(text)
         } else {
@@ -47,7 +56,7 @@ impl<'a> Params<'a> {
 
     /// The text of the attachments, an object.
     pub(crate) fn meta(&self) -> Result<Option<&'a str>, ErrorObject> {
-        match self.meta.map(RawValue::get) {
+        match self.meta {
             Some(text) if !text.starts_with('{') => {
                 Err(ErrorObject::invalid_params("`_meta` must be an object"))
             }

@@ -93,7 +93,7 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When the argument type is not one whose JSON is an object.
+    /// When the argument type is not one whose JSON is an object, or a mark `x-mcp-header` in it is wrong.
     #[must_use]
     pub fn tool<A, F, O>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
@@ -105,6 +105,10 @@ impl Server {
     }
 
     /// Offers a tool of which there is more to say.
+    ///
+    /// # Panics
+    ///
+    /// When a mark `x-mcp-header` in its schema is wrong.
     #[must_use]
     pub fn with_tool(self, tool: ServerTool) -> Self {
         self.add_tool(tool);
@@ -197,7 +201,12 @@ impl Server {
     }
 
     /// Adds a tool and tells connected clients.
-    pub fn add_tool(&self, tool: ServerTool) {
+    ///
+    /// # Panics
+    ///
+    /// When a mark `x-mcp-header` in its schema is wrong ([`Tool::header_marks`](crate::schema::Tool::header_marks)).
+    pub fn add_tool(&self, mut tool: ServerTool) {
+        tool.find_marks();
         self.offers.tools.add(tool);
         self.tools_changed();
     }

@@ -2,7 +2,7 @@ use std::fmt;
 use std::future::Future;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
-use agentwire_mcp_schema::{Revision, Tool, ToolAnnotations};
+use agentwire_mcp_schema::{HeaderMark, Revision, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -24,8 +24,29 @@ use crate::{Context, IntoToolResult};
 ///     .annotations(ToolAnnotations::default().read_only_hint(true));
 /// let server = Server::new("clock", "1.0.0").with_tool(tool);
 /// ```
+///
+/// # Arguments in headers
+///
+/// Since 2026-07-28 an argument that is a string, an integer or a boolean can be marked, so that clients repeat it in
+/// a header of the HTTP request, `Mcp-Param-Region` here, for whoever routes by it. A call whose header does not say
+/// what its argument says is refused before it gets here. Headers are seen by many, so secrets do not belong there.
+///
+/// ```
+/// # use agentwire_mcp_server::{Context, Server};
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Query {
+///     #[schemars(extend("x-mcp-header" = "Region"))]
+///     region: String,
+///     sql: String,
+/// }
+///
+/// # async fn run(query: Query, _cx: Context) -> String { query.region + &query.sql }
+/// let server = Server::new("database", "1.0.0").tool("execute_sql", "Run a query", run);
+/// ```
 pub struct ServerTool {
     definition: Definition<Tool>,
+    /// Which arguments are repeated in headers. Known when it is registered.
+    marks: Vec<HeaderMark>,
     run: Box<Run>,
 }
 
@@ -53,11 +74,12 @@ impl ServerTool {
             let future = function(decode(arguments)?, context.clone());
             Ok(answer(future, context))
         };
-        Self { definition: Definition::new(tool), run: Box::new(run) }
+        Self { definition: Definition::new(tool), marks: Vec::new(), run: Box::new(run) }
     }
 
     /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The
-    /// function gets the arguments as they are, an object; nothing checks them.
+    /// function gets the arguments as they are, an object; nothing checks them. Before a definition that somebody else
+    /// wrote is offered, [`Tool::header_marks`] says whether it can be.
     pub fn from_definition<F, O>(definition: Tool, function: F) -> Self
     where
         F: Fn(RawJson, Context) -> O + Send + Sync + 'static,
@@ -68,7 +90,7 @@ impl ServerTool {
             let future = function(arguments, context.clone());
             Ok(answer(future, context))
         };
-        Self { definition: Definition::new(definition), run: Box::new(run) }
+        Self { definition: Definition::new(definition), marks: Vec::new(), run: Box::new(run) }
     }
 
     /// Sets its name for people.
@@ -93,6 +115,20 @@ impl ServerTool {
     /// What the client is told.
     pub fn definition(&self) -> &Tool {
         self.definition.value()
+    }
+
+    /// Finds out which arguments are repeated in headers.
+    ///
+    /// # Panics
+    ///
+    /// When a mark in the schema is wrong.
+    pub(crate) fn find_marks(&mut self) {
+        let marks = self.definition().header_marks();
+        self.marks = marks.unwrap_or_else(|wrong| panic!("the tool `{}`: {wrong}", self.definition().name));
+    }
+
+    pub(crate) fn header_marks(&self) -> &[HeaderMark] {
+        &self.marks
     }
 
     /// Starts a call, or says what is wrong with its arguments.

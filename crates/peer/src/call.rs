@@ -26,10 +26,14 @@ pub struct Call<R> {
     stage: Stage,
     options: CallOptions,
     progress: Option<ProgressHook>,
+    decode: Option<Decode<R>>,
     check: Option<Check<R>>,
     on_drop: Option<Box<dyn FnOnce() + Send>>,
     result: PhantomData<fn() -> R>,
 }
+
+/// Reads a result.
+type Decode<R> = fn(&RawJson) -> Result<R, serde_json::Error>;
 
 /// Looks at a result before the caller does.
 type Check<R> = Box<dyn FnOnce(R) -> Result<R, CallError> + Send>;
@@ -61,6 +65,7 @@ impl<R> Call<R> {
             stage,
             options: CallOptions::new(),
             progress: None,
+            decode: None,
             check: None,
             on_drop: None,
             result: PhantomData,
@@ -91,6 +96,12 @@ impl<R> Call<R> {
     /// Hears the params of each progress notification on this call, in order, before the answer.
     pub fn on_progress(mut self, hook: impl FnMut(RawJson) + Send + 'static) -> Self {
         self.progress = Some(Box::new(hook));
+        self
+    }
+
+    /// Reads the result in another way than all are: where its text decides what it is read as.
+    pub fn decode_by(mut self, decode: fn(&RawJson) -> Result<R, serde_json::Error>) -> Self {
+        self.decode = Some(decode);
         self
     }
 
@@ -177,7 +188,7 @@ impl<R: DeserializeOwned> Future for Call<R> {
         this.stage = Stage::Done;
         Poll::Ready(match outcome {
             Ok(result) => {
-                let result = decode(&result)
+                let result = this.decode.unwrap_or(decode)(&result)
                     .map_err(|why| CallError::Decode { method: this.method.clone(), why: why.to_string() })?;
                 match this.check.take() {
                     Some(check) => check(result),

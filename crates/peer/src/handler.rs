@@ -1,9 +1,11 @@
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
 use agentwire_connection::OwedId;
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestId, Response};
+use agentwire_transport::Origin;
 
 use crate::Peer;
 
@@ -40,6 +42,7 @@ pub struct RequestContext {
     pub(crate) peer: Peer,
     pub(crate) owed: OwedId,
     pub(crate) in_batch: bool,
+    pub(crate) origin: Option<Arc<dyn Origin>>,
 }
 
 impl RequestContext {
@@ -57,6 +60,12 @@ impl RequestContext {
     /// Whether the request came in a batch.
     pub fn in_batch(&self) -> bool {
         self.in_batch
+    }
+
+    /// How the request came in, where its transport tells the requests of one connection apart by more than their
+    /// ids. For one that came over HTTP it is the head of the HTTP request that brought it.
+    pub fn origin(&self) -> Option<&Arc<dyn Origin>> {
+        self.origin.as_ref()
     }
 
     /// Whether the peer has said that it no longer wants the answer.

@@ -3,7 +3,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use agentwire_connection::CallId;
+use agentwire_connection::{CallId, Connection};
 use agentwire_jsonrpc::{Method, Notice, RawJson, RequestId};
 use bytestring::ByteString;
 use serde::Serialize;
@@ -92,14 +92,38 @@ impl Peer {
     ///
     /// When the connection is over or the params have no JSON form.
     pub fn post<N: Notice>(&self, params: &N) -> Result<(), CallError> {
+        self.post_by(params, |connection, method, params, related| {
+            connection.notify(method, params, related);
+            true
+        })
+    }
+
+    /// Sends a notification without waiting for room, unless the very same waits to be sent already: for news of
+    /// which one is as good as many. So what is said grows only with what there is to tell of, however slowly the
+    /// peer reads.
+    ///
+    /// # Errors
+    ///
+    /// As [`post`](Self::post).
+    pub fn post_once<N: Notice>(&self, params: &N) -> Result<(), CallError> {
+        self.post_by(params, |connection, method, params, related| {
+            connection.notify_once(method, params, related)
+        })
+    }
+
+    fn post_by<N: Notice>(
+        &self,
+        params: &N,
+        say: impl FnOnce(&mut Connection, ByteString, Option<RawJson>, Option<RequestId>) -> bool,
+    ) -> Result<(), CallError> {
         let method = ByteString::from_static(N::NAME);
         let params = self.encode(&method, Some(params))?;
         let mut state = self.shared.lock();
         if let Some(closed) = state.closed() {
             return Err(closed.into());
         }
-        state.connection.notify(method, params, self.related.clone());
-        let waker = state.changed();
+        let said = say(&mut state.connection, method, params, self.related.clone());
+        let waker = if said { state.changed() } else { None };
         drop(state);
         if let Some(waker) = waker {
             waker.wake();

@@ -64,6 +64,9 @@ impl Room {
 
     /// Those to wake because there is room. All at once: whoever comes first fills it.
     pub(crate) fn take_all(&mut self) -> Vec<Waker> {
+        if self.waiting.is_empty() {
+            return Vec::new();
+        }
         self.deadlines.clear();
         std::mem::take(&mut self.waiting).into_values().map(|waiter| waiter.waker).collect()
     }

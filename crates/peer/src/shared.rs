@@ -42,6 +42,7 @@ impl Shared {
                 ends: Slab::new(),
                 cancels: HashMap::new(),
                 driver: Drive::Looking,
+                waker: None,
                 end: None,
                 shut: None,
                 hung_up: false,
@@ -74,9 +75,10 @@ impl Shared {
             }
         }
         state.look();
+        let waker = state.waker.take();
         let cancels = std::mem::take(&mut state.cancels);
         drop(state);
-        drop(cancels);
+        drop((cancels, waker));
         wakers.into_iter().for_each(Waker::wake);
     }
 
@@ -131,7 +133,7 @@ pub(crate) enum Drive {
     /// It runs, and something has changed since it last looked.
     Behind,
     /// It waits to be woken.
-    Waiting(Waker),
+    Waiting,
 }
 
 /// A call that somebody waits for.
@@ -167,6 +169,8 @@ pub(crate) struct State {
     /// Requests of the peer's whose cancellation somebody waits for, or that are cancelled.
     cancels: HashMap<OwedId, Cancel>,
     driver: Drive,
+    /// Wakes the driver. It is kept while the driver runs: mostly it waits with the same again.
+    waker: Option<Waker>,
     /// Set when nothing more will arrive, with the reason.
     end: Option<Closed>,
     /// Set when nothing more can be sent, with the reason.
@@ -200,7 +204,7 @@ impl State {
     pub(crate) fn end(&mut self, reason: Closed) -> Vec<Waker> {
         self.connection.handle_end();
         self.end.get_or_insert(reason);
-        self.ends.drain().collect()
+        if self.ends.is_empty() { Vec::new() } else { self.ends.drain().collect() }
     }
 
     /// Waits until nothing more will arrive. `key` is the caller's place among those who wait.
@@ -231,7 +235,13 @@ impl State {
     /// The driver is about to wait. None when it must look once more first, else whether the connection is idle.
     pub(crate) fn rest(&mut self, waker: &Waker) -> Option<bool> {
         let rested = matches!(self.driver, Drive::Looking);
-        self.driver = if rested { Drive::Waiting(waker.clone()) } else { Drive::Looking };
+        self.driver = if rested { Drive::Waiting } else { Drive::Looking };
+        if rested {
+            match &mut self.waker {
+                Some(place) => self.litter.extend(replace(place, waker)),
+                place => *place = Some(waker.clone()),
+            }
+        }
         let idle = rested && self.connection.is_idle();
         if idle {
             self.connection.shrink();
@@ -241,9 +251,7 @@ impl State {
 
     /// The driver looks at everything from here on.
     pub(crate) fn look(&mut self) {
-        if let Drive::Waiting(waker) = std::mem::replace(&mut self.driver, Drive::Looking) {
-            self.litter.push(Litter::Waker(waker));
-        }
+        self.driver = Drive::Looking;
     }
 
     /// Something changed that the driver must see. The waker is to be woken when the lock is released.
@@ -251,7 +259,7 @@ impl State {
     #[inline]
     pub(crate) fn changed(&mut self) -> Option<Waker> {
         match std::mem::replace(&mut self.driver, Drive::Behind) {
-            Drive::Waiting(waker) => Some(waker),
+            Drive::Waiting => self.waker.take(),
             Drive::Looking | Drive::Behind => None,
         }
     }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use agentwire_connection::Event;
 use agentwire_jsonrpc::{ErrorObject, Request};
-use agentwire_transport::{Fault, Packet, Transport};
+use agentwire_transport::{Fault, Origin, Packet, Transport};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, SinkExt, StreamExt};
 
@@ -215,12 +215,15 @@ where
                     return;
                 }
                 Poll::Ready(Some(Ok(packet))) => {
-                    wanted = self.update(cx, |state| match packet {
-                        Packet::Frame { frame, .. } => state.connection.handle_frame(now, frame),
-                        Packet::Abandon(id) => state.connection.handle_abandon(&id),
-                        Packet::Failed { id, fault } => state.fail(&id, fault),
-                        _ => {}
-                    });
+                    wanted = match packet {
+                        Packet::Frame { frame, origin, .. } => {
+                            let handle = |state: &mut State| state.connection.handle_frame(now, frame);
+                            self.update_from(cx, origin.as_ref(), handle)
+                        }
+                        Packet::Abandon(id) => self.update(cx, |state| state.connection.handle_abandon(&id)),
+                        Packet::Failed { id, fault } => self.update(cx, |state| state.fail(&id, fault)),
+                        _ => continue,
+                    };
                 }
                 Poll::Ready(Some(Err(fault))) => return self.end(cx, Some(fault)),
                 Poll::Ready(None) => return self.end(cx, None),
@@ -246,11 +249,21 @@ where
 
     /// Changes the connection and passes on what that caused. Says whether more may be read.
     fn update(&mut self, cx: &mut Context<'_>, change: impl FnOnce(&mut State)) -> bool {
+        self.update_from(cx, None, change)
+    }
+
+    /// The same, for what came in with an origin.
+    fn update_from(
+        &mut self,
+        cx: &mut Context<'_>,
+        origin: Option<&Arc<dyn Origin>>,
+        change: impl FnOnce(&mut State),
+    ) -> bool {
         let mut state = self.shared.lock();
         change(&mut state);
         while let Some(event) = state.connection.poll_event() {
             drop(state);
-            let answer = self.deliver(cx, event);
+            let answer = self.deliver(cx, event, origin);
             state = self.shared.lock();
             if let Some((owed, outcome)) = answer {
                 state.connection.answer(owed, outcome);
@@ -261,11 +274,16 @@ where
     }
 
     /// Passes on what happened. Gives the answer to a request whose handler had no need to wait.
-    fn deliver(&mut self, cx: &mut Context<'_>, event: Event) -> Option<Answer> {
+    fn deliver(
+        &mut self,
+        cx: &mut Context<'_>,
+        event: Event,
+        origin: Option<&Arc<dyn Origin>>,
+    ) -> Option<Answer> {
         match event {
             Event::Request { owed, request, in_batch } => {
                 let peer = self.peer.relating(request.id.clone());
-                let context = RequestContext { peer, owed, in_batch };
+                let context = RequestContext { peer, owed, in_batch, origin: origin.cloned() };
                 let mut work = Work::new(owed, (self.start)(request, context));
                 // Its first part must not be kept waiting by others who are due, and often is all of it.
                 match work.poll_unpin(cx) {
@@ -340,7 +358,7 @@ where
             more = state.connection.wants_output();
             drop(state);
             if let Some(transmit) = transmit {
-                let packet = Packet::Frame { frame: transmit.frame, related: transmit.related };
+                let packet = Packet::Frame { frame: transmit.frame, related: transmit.related, origin: None };
                 self.transport.start_send_unpin(packet)?;
                 self.unflushed = true;
             }

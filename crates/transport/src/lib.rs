@@ -45,6 +45,7 @@
 mod duplex;
 mod fault;
 mod lines;
+mod origin;
 mod output;
 mod packet;
 mod tap;
@@ -52,6 +53,7 @@ mod tap;
 pub use duplex::{Duplex, duplex};
 pub use fault::Fault;
 pub use lines::{Lines, lines};
+pub use origin::Origin;
 pub use packet::{Packet, Transport};
 pub use tap::{Direction, Tap, tap};
 

@@ -4,7 +4,7 @@ use agentwire_jsonrpc::{Frame, Message, RequestId};
 use bytestring::ByteString;
 use futures::{Sink, Stream};
 
-use crate::Fault;
+use crate::{Fault, Origin};
 
 /// What a transport moves.
 #[derive(Clone, Debug)]
@@ -17,6 +17,9 @@ pub enum Packet {
         /// The peer's request that this is said in the course of, where there is one. A transport with a
         /// stream for each request chooses the stream by it.
         related: Option<RequestId>,
+        /// How it came in, where there is more to say of it than that it came over this transport. None for what
+        /// is sent.
+        origin: Option<Arc<dyn Origin>>,
     },
     /// Whoever sent the request with this id no longer waits for its answer, and cannot be told anything.
     /// A transport on which callers cannot leave one by one, such as stdio, neither sends nor makes it.
@@ -34,7 +37,7 @@ pub enum Packet {
 impl Packet {
     /// A frame that belongs to no request in particular.
     pub fn new(frame: impl Into<Frame>) -> Self {
-        Self::Frame { frame: frame.into(), related: None }
+        Self::Frame { frame: frame.into(), related: None, origin: None }
     }
 
     /// Reads a text message. Text that is no JSON-RPC becomes a malformed frame.
@@ -55,13 +58,14 @@ impl Packet {
     }
 }
 
-/// Two failures are equal if they are the same one.
+/// Two failures are equal if they are the same one. How a frame came in does not matter.
 impl PartialEq for Packet {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Frame { frame, related }, Self::Frame { frame: other, related: other_related }) => {
-                frame == other && related == other_related
-            }
+            (
+                Self::Frame { frame, related, .. },
+                Self::Frame { frame: other, related: other_related, .. },
+            ) => frame == other && related == other_related,
             (Self::Abandon(id), Self::Abandon(other)) => id == other,
             (Self::Failed { id, fault }, Self::Failed { id: other, fault: other_fault }) => {
                 id == other && Arc::ptr_eq(fault, other_fault)

@@ -25,6 +25,22 @@ fn there_is_room_until_the_high_water() {
     assert!(one.connection.has_room() && !one.connection.wants_output());
 }
 
+/// A peer that does not read makes nothing grow by what is only news as long as it has not heard it.
+#[test]
+fn news_waits_once() {
+    let mut one = small();
+    let tell = |one: &mut One, text, related: Option<u64>| {
+        one.connection.notify_once("news", Some(json(text)), related.map(Into::into))
+    };
+    assert!(tell(&mut one, "[1]", None));
+    one.notify("note");
+    assert!(!tell(&mut one, "[1]", None));
+    assert!(tell(&mut one, "[2]", None) && tell(&mut one, "[1]", Some(1)), "that is something else");
+    assert_eq!(one.said().len(), 4);
+    assert!(tell(&mut one, "[1]", None), "it has been sent, and may be said again");
+    assert_eq!(one.said().len(), 1);
+}
+
 #[test]
 fn room_counts_requests_that_were_taken_back() {
     let mut one = small();

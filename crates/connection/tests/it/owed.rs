@@ -70,6 +70,37 @@ fn a_duplicate_is_refused_and_the_first_goes_on() {
     assert_eq!(one.requests().len(), 1);
 }
 
+/// However many are open, each is found by its id: while they become more, and while they become fewer.
+#[test]
+fn an_id_is_taken_among_many_until_it_is_answered() {
+    let ids: Vec<_> = (0..40).map(|n| if n % 2 == 0 { n.to_string() } else { format!("\"{n}\"") }).collect();
+    let mut one = One::acp();
+    let mut owed = Vec::new();
+    let check = |one: &mut One, id: &String, is_taken: bool| {
+        one.hear_request(id);
+        let begun = one.requests();
+        assert_eq!((begun.is_empty(), one.said().len()), (is_taken, usize::from(is_taken)), "{id}");
+        begun.into_iter().next()
+    };
+    for (many, id) in ids.iter().enumerate() {
+        one.hear_request("null");
+        let nameless = one.requests()[0];
+        owed.extend(check(&mut one, id, false));
+        one.answer(nameless, "0");
+        one.said();
+        ids[..=many].iter().for_each(|id| assert!(check(&mut one, id, true).is_none()));
+    }
+    for (many, (first, id)) in owed.into_iter().zip(&ids).enumerate() {
+        one.answer(first, "1");
+        one.said();
+        let again = check(&mut one, id, false).expect("it has been answered");
+        one.answer(again, "2");
+        one.said();
+        ids[many + 1..].iter().for_each(|id| assert!(check(&mut one, id, true).is_none()));
+    }
+    one.assert_idle();
+}
+
 /// Without an answer nobody knows that it is over, so the id is taken until the handler is done.
 #[test]
 fn a_cancelled_request_keeps_its_id_until_it_is_done() {

@@ -7,12 +7,15 @@ use std::time::Duration;
 use agentwire_jsonrpc::{ErrorObject, Method, RawJson};
 use agentwire_mcp_schema::code::{self, MissingCapabilities, UnsupportedVersion};
 use agentwire_mcp_schema::{
-    CallToolRequest, DiscoverRequest, DiscoverResult, HasMeta, Implementation, InputRequiredResult, Meta,
-    Narrow, Outcome, ProgressToken, ProtocolVersion, RequestMeta, ResultMeta, Revision,
+    CallToolRequest, ClientCapabilities, DiscoverRequest, DiscoverResult, HasMeta, Implementation,
+    InputRequiredResult, Meta, Narrow, Outcome, ProgressToken, ProtocolVersion, RequestMeta, ResultMeta,
+    ResultType, Revision,
 };
 use agentwire_peer::{CallError, Peer};
 use bytestring::ByteString;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Server;
 use crate::call::{Hook, Options, Waits};
@@ -26,16 +29,32 @@ const MOST_NAMED: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Stateless {
     about: Meta,
+    /// The same as text, for the many requests that have nothing else to say.
+    text: Box<RawValue>,
+}
+
+/// A request that has no `_meta` of its own.
+#[derive(Serialize)]
+struct Stamped<'a, M> {
+    #[serde(flatten)]
+    request: &'a M,
+    #[serde(rename = "_meta")]
+    about: &'a RawValue,
 }
 
 impl Stateless {
     fn new(handshake: &Handshake, revision: Revision) -> Self {
-        let (mut capabilities, mut info) = (handshake.capabilities.clone(), handshake.info.clone());
-        capabilities.narrow(revision);
+        let mut info = handshake.info.clone();
         info.narrow(revision);
-        let mut about = RequestMeta::new(revision, capabilities).client_info(info);
+        let mut about = RequestMeta::new(revision, capabilities(handshake, revision)).client_info(info);
         about.log_level = handshake.log_level.clone();
-        Self { about: about.to_meta() }
+        let about = about.to_meta();
+        let text = to_raw_value(&about).expect("the keys of a map of JSON are strings");
+        Self { about, text }
+    }
+
+    pub(crate) fn text(&self) -> &RawValue {
+        &self.text
     }
 
     /// Writes it into a request, beside what else is there. A level for the log that the request has already
@@ -46,6 +65,15 @@ impl Stateless {
         meta.extend(self.about.clone());
         meta.extend(own_level.map(|level| (LOG_LEVEL.to_owned(), level)));
     }
+}
+
+/// What we can do while a request is open. What a server asks by answering `input_required`, nobody answers yet, so it
+/// must not be led to ask: one that cannot do without says so by an error that names the capability.
+fn capabilities(handshake: &Handshake, revision: Revision) -> ClientCapabilities {
+    let mut capabilities = handshake.capabilities.clone();
+    capabilities.narrow(revision);
+    (capabilities.roots, capabilities.sampling, capabilities.elicitation) = (None, None, None);
+    capabilities
 }
 
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
@@ -72,7 +100,8 @@ pub(crate) async fn discover(
     loop {
         let mut request = DiscoverRequest::default();
         Stateless::new(handshake, revision).stamp(&mut request);
-        let mut call = peer.call_method::<_, Outcome<DiscoverResult>>(DiscoverRequest::NAME, Some(&request));
+        let mut call =
+            peer.call_method(DiscoverRequest::NAME, Some(&request)).decode_by(read::<DiscoverResult>);
         if let Some(timeout) = timeout {
             call = call.timeout(timeout);
         }
@@ -115,15 +144,13 @@ fn settle(
         None => return Err(HandshakeError::VersionRefused(versions)),
     };
     let about = ResultMeta::read(found.meta.as_ref()).unwrap_or_default();
-    let mut client_capabilities = handshake.capabilities.clone();
-    client_capabilities.narrow(revision);
     Ok(Discovery::Stateless(Box::new(Terms {
         // It need not say who it is, and nothing may hang on it.
         info: about.server_info.unwrap_or_else(|| Implementation::new("", "")),
         capabilities: found.capabilities,
         instructions: found.instructions,
         revision,
-        client_capabilities,
+        client_capabilities: capabilities(handshake, revision),
         waits: handshake.waits,
         stateless: Some(Stateless::new(handshake, revision)),
     })))
@@ -136,23 +163,27 @@ where
 {
     let waits = options.waits;
     let hook = options.on_progress.map(|hook| Arc::new(Mutex::new(hook)));
-    let error = match attempt(&server.peer, &mut request, waits, hook.clone()).await {
+    if hook.is_some() {
+        server.stamp(&mut request);
+    }
+    let error = match attempt(&server, &mut request, waits, hook.clone()).await {
         Err(error) => error,
         result => return result,
     };
     match Remedy::of(&error, &request, server.revision()) {
         Some(Remedy::Version(revision)) => {
+            server.stamp(&mut request);
             let version = revision.as_str().into();
             request.meta_slot().get_or_insert_default().insert(PROTOCOL_VERSION.to_owned(), version);
         }
         Some(Remedy::List(tool)) if is_listed(&server, &tool).await => {}
         _ => return Err(error),
     }
-    attempt(&server.peer, &mut request, waits, hook).await
+    attempt(&server, &mut request, waits, hook).await
 }
 
 async fn attempt<M>(
-    peer: &Peer,
+    server: &Server,
     request: &mut M,
     waits: Waits,
     hook: Option<Arc<Mutex<Hook>>>,
@@ -160,7 +191,7 @@ async fn attempt<M>(
 where
     M: Method + HasMeta,
 {
-    let method = ByteString::from_static(M::NAME);
+    let (method, peer) = (ByteString::from_static(M::NAME), &server.peer);
     let call = match hook {
         Some(hook) => {
             let id = peer.reserve_call();
@@ -170,11 +201,16 @@ where
                     hook.lock().unwrap_or_else(PoisonError::into_inner)(report);
                 }
             };
-            peer.call_method::<_, Outcome<M::Response>>(method, Some(request)).reserved(id).on_progress(hook)
+            peer.call_method(method, Some(request)).reserved(id).on_progress(hook)
         }
-        None => peer.call_method(method, Some(request)),
+        None => match server.about() {
+            Some(about) if request.meta_ref().is_none() => {
+                peer.call_method(method, Some(&Stamped { request: &*request, about }))
+            }
+            _ => peer.call_method(method, Some(request)),
+        },
     };
-    complete(M::NAME, waits.apply(call).await?)
+    complete(M::NAME, waits.apply(call.decode_by(read)).await?)
 }
 
 /// What makes a request that was refused worth another try.
@@ -217,6 +253,22 @@ async fn is_listed(server: &Server, name: &str) -> bool {
         }
     }
     false
+}
+
+/// Reads what the server answered, of which the usual kind may be large: it is not copied before it is read.
+fn read<T: DeserializeOwned>(result: &RawJson) -> Result<Outcome<T>, serde_json::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Kind {
+        result_type: Option<ResultType>,
+    }
+
+    // Servers that have nothing to say write null where the protocol wants an empty object.
+    let result = if result.is_null() { &RawJson::EMPTY_OBJECT } else { result };
+    match result.decode()? {
+        Kind { result_type: None | Some(ResultType::Complete) } => result.decode().map(Outcome::Complete),
+        _ => result.decode(),
+    }
 }
 
 /// Takes the result out of what the server answered.

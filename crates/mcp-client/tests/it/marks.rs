@@ -119,3 +119,19 @@ async fn st_21_and_22_a_tool_with_a_wrong_mark_is_left_out_and_the_others_stay()
     assert_eq!(result.unwrap().len(), right.len() + wrong.len());
     assert!(warnings.lock().unwrap().is_empty());
 }
+
+/// Wherever a hook is called from, it is the hook alone that fails.
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_panics_ends_nothing_else() {
+    let client = Client::default().on_warning(|_| panic!("a hook of the test's"));
+    let script = async |mut mock: Mock| {
+        let request = mock.expect("tools/list").await;
+        let tools =
+            json!([{ "name": "wrong", "inputSchema": wrong()[0] }, { "name": "right", "inputSchema": {} }]);
+        mock.answer(&request, json!({ "resultType": "complete", "tools": tools })).await;
+        mock.expect_end().await;
+    };
+    let main = async |server: Server| Ok(server.tools().collect().await?);
+    let (tools, ()) = with_stateless(client, script, main).await;
+    assert_eq!(tools.unwrap().iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["right"]);
+}

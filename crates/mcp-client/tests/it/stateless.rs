@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use agentwire_mcp_client::schema::{CallToolRequest, ListToolsRequest, LoggingLevel, Meta, Root};
-use agentwire_mcp_client::{CallError, Client, Server};
+use agentwire_mcp_client::{CallError, Client, ErrorObject, Server};
 use serde_json::{Value, json};
 
 use crate::mock::{Mock, STATELESS, with_mock, with_server, with_stateless};
@@ -25,7 +25,11 @@ fn tools(names: &[&str]) -> Value {
 async fn st_05_and_07_every_request_says_who_asks_and_how() {
     let client = Client::new("tester", "1.0.0")
         .roots(vec![Root::new("file:///repo")])
-        .advertise(|capabilities| capabilities.roots.get_or_insert_default().list_changed = true)
+        .sampling(async |_| Err(ErrorObject::internal_error("no")))
+        .elicitation(async |_| Err(ErrorObject::internal_error("no")))
+        .advertise(|capabilities| {
+            capabilities.experimental = Some(serde_json::from_value(json!({ "example.com/x": {} })).unwrap());
+        })
         .log_level(LoggingLevel::Warning);
     let script = async |mut mock: Mock| {
         let requests =
@@ -35,8 +39,8 @@ async fn st_05_and_07_every_request_says_who_asks_and_how() {
             let expected = json!({
                 VERSION: STATELESS,
                 "io.modelcontextprotocol/clientInfo": { "name": "tester", "version": "1.0.0" },
-                // This revision has no `listChanged` for them.
-                "io.modelcontextprotocol/clientCapabilities": { "roots": {} },
+                // Nothing that a server would have to ask for by `input_required`, which is not answered.
+                "io.modelcontextprotocol/clientCapabilities": { "experimental": { "example.com/x": {} } },
                 LOG_LEVEL: "warning",
             });
             assert_eq!(*meta, expected);

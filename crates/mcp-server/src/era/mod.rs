@@ -4,6 +4,7 @@
 //! says for itself who asks. Which of the two a request is of stands in its `_meta`, so one connection may carry
 //! both. Only the two files here know the difference; everybody else asks a [`Caller`].
 
+mod mirrored;
 pub(crate) mod session;
 pub(crate) mod stateless;
 
@@ -11,9 +12,10 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Method, RawJson};
 use agentwire_mcp_schema::{
-    ClientCapabilities, HasMeta, Implementation, LoggingLevel, Narrow, ProgressToken, Revision,
+    ClientCapabilities, HasMeta, HeaderMark, Implementation, LoggingLevel, Narrow, ProgressToken, Revision,
 };
 use agentwire_peer::{Call, Peer};
+use agentwire_transport::Origin;
 use serde::Serialize;
 
 use crate::context::Running;
@@ -75,6 +77,19 @@ impl Caller {
         match self {
             Self::Session(session) => session.wants_log(level),
             Self::Request(asker) => !over && asker.wants_log(level),
+        }
+    }
+
+    /// Makes sure that a call of a tool says the same in the headers that it came with.
+    pub(crate) fn check_mirrored(
+        &self,
+        marks: &[HeaderMark],
+        arguments: &str,
+        origin: Option<&dyn Origin>,
+    ) -> Result<(), ErrorObject> {
+        match self {
+            Self::Session(_) => Ok(()),
+            Self::Request(_) => mirrored::check(marks, arguments, origin),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, Method, RawJson, Request};
+use agentwire_jsonrpc::{ErrorObject, Members, Method, RawJson, Request};
 use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_mcp_schema::{
     ClientCapabilities, DiscoverRequest, DiscoverResult, HasMeta, Implementation, LoggingLevel,
@@ -22,10 +22,20 @@ use crate::params::{Params, read_params};
 use crate::subscription::Subscription;
 use crate::{Context, Server};
 
+/// The members of a `_meta` that say who asks.
+const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+const PROGRESS_TOKEN: &str = "progressToken";
+
 /// What a request says of who asks.
 pub(crate) struct Asker {
     revision: Revision,
-    meta: RequestMeta,
+    info: Option<Implementation>,
+    capabilities: ClientCapabilities,
+    log_level: Option<LoggingLevel>,
+    progress_token: Option<ProgressToken>,
 }
 
 impl Asker {
@@ -34,10 +44,51 @@ impl Asker {
     /// # Errors
     ///
     /// When it says something, but not all that it must, or names a version in which it cannot be answered.
-    pub(crate) fn of(params: &Params<'_>, in_session: bool) -> Result<Option<Self>, ErrorObject> {
-        let Some(text) = params.meta.map(RawValue::get).filter(|text| may_name_version(text)) else {
+    pub(crate) fn of(params: &Params<'_>, in_session: bool) -> Result<Option<Arc<Self>>, ErrorObject> {
+        let Some(text) = params.meta else {
             return Ok(None);
         };
+        match Self::read(text) {
+            Some(asker) => Ok(Some(asker)),
+            None if may_name_version(text) => Self::judge(text, in_session),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads a `_meta` in which nothing is wrong, as nearly all are. None where something is.
+    fn read(text: &str) -> Option<Arc<Self>> {
+        let (mut revision, mut info, mut capabilities, mut log_level, mut progress_token) =
+            (None, None, None, None, None);
+        for (key, value) in Members::of(text) {
+            let again = match &*key {
+                PROTOCOL_VERSION => {
+                    let name = value.strip_prefix('"')?.strip_suffix('"')?;
+                    let known = Revision::parse(name).filter(|revision| revision.is_stateless())?;
+                    revision.replace(known).is_some()
+                }
+                CLIENT_CAPABILITIES if value == "{}" => {
+                    capabilities.replace(ClientCapabilities::default()).is_some()
+                }
+                CLIENT_CAPABILITIES => capabilities.replace(serde_json::from_str(value).ok()?).is_some(),
+                CLIENT_INFO => info.replace(serde_json::from_str(value).ok()?).is_some(),
+                LOG_LEVEL => {
+                    let level = serde_json::from_str(value).ok().filter(LoggingLevel::is_known)?;
+                    log_level.replace(level).is_some()
+                }
+                PROGRESS_TOKEN => progress_token.replace(serde_json::from_str(value).ok()?).is_some(),
+                _ => false,
+            };
+            if again {
+                return None;
+            }
+        }
+        let (revision, capabilities) = (revision?, capabilities?);
+        Some(Arc::new(Self { revision, info, capabilities, log_level, progress_token }))
+    }
+
+    /// Reads any other `_meta`, and says what is wrong with it.
+    #[cold]
+    fn judge(text: &str, in_session: bool) -> Result<Option<Arc<Self>>, ErrorObject> {
         let read = serde_json::from_str::<RequestMeta>(text);
         let found;
         let version = match &read {
@@ -57,7 +108,13 @@ impl Asker {
         if let Some(level) = meta.log_level.as_ref().filter(|level| !level.is_known()) {
             return Err(ErrorObject::invalid_params(format_args!("`_meta`: `{level}` is no logging level")));
         }
-        Ok(Some(Self { revision, meta }))
+        Ok(Some(Arc::new(Self {
+            revision,
+            info: meta.client_info,
+            capabilities: meta.client_capabilities,
+            log_level: meta.log_level,
+            progress_token: meta.progress_token,
+        })))
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -65,24 +122,24 @@ impl Asker {
     }
 
     pub(crate) fn info(&self) -> Option<&Implementation> {
-        self.meta.client_info.as_ref()
+        self.info.as_ref()
     }
 
     pub(crate) fn capabilities(&self) -> &ClientCapabilities {
-        &self.meta.client_capabilities
+        &self.capabilities
     }
 
     pub(crate) fn progress_token(&self) -> Option<&ProgressToken> {
-        self.meta.progress_token.as_ref()
+        self.progress_token.as_ref()
     }
 
     /// Whether it wants a line of log at that level.
     pub(crate) fn wants_log(&self, level: &LoggingLevel) -> bool {
-        self.meta.log_level.as_ref().is_some_and(|least| level >= least)
+        self.log_level.as_ref().is_some_and(|least| level >= least)
     }
 }
 
-/// Whether a `_meta` is worth a closer look. Most of a session's have nothing but a token for progress.
+/// Whether a `_meta` is worth a closer look.
 fn may_name_version(meta: &str) -> bool {
     meta.starts_with('{') && (meta.contains("/protocolVersion\"") || meta.contains('\\'))
 }
@@ -111,7 +168,7 @@ fn supported() -> Vec<ProtocolVersion> {
 /// Decides about a request that says who asks.
 pub(crate) fn reply(
     server: &Server,
-    asker: Asker,
+    asker: Arc<Asker>,
     request: &Request,
     params: Params<'_>,
     context: RequestContext,
@@ -119,7 +176,7 @@ pub(crate) fn reply(
     if context.in_batch() {
         return Err(ErrorObject::invalid_request("a request that says who asks must not be part of a batch"));
     }
-    let caller = Caller::Request(Arc::new(asker));
+    let caller = Caller::Request(asker);
     match &*request.method {
         DiscoverRequest::NAME => discover(server, &caller, &context).map(Reply::done),
         SubscriptionsListenRequest::NAME => listen(server, caller, request, params, context),

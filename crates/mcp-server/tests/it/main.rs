@@ -3,6 +3,7 @@
 
 mod base;
 mod calls;
+mod headers;
 mod lifecycle;
 mod lists;
 mod raw;

@@ -59,7 +59,11 @@ impl Raw {
     }
 
     pub(crate) async fn send_text(&mut self, text: &str) {
-        self.0.send(Packet::from_json(text)).await.expect("the server listens");
+        self.give(Packet::from_json(text)).await;
+    }
+
+    pub(crate) async fn give(&mut self, packet: Packet) {
+        self.0.send(packet).await.expect("the server listens");
     }
 
     /// The next message, however long it takes. The clock is not a real one.

@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use agentwire_mcp_server::schema::CacheScope;
-use agentwire_mcp_server::{NoArguments, Server, ServerResource};
+use agentwire_mcp_server::schema::code::MissingCapabilities;
+use agentwire_mcp_server::schema::{CacheScope, ClientCapabilities, ElicitationCapability, LoggingLevel};
+use agentwire_mcp_server::{Context, NoArguments, Server, ServerResource, ToolError};
 use serde_json::{Value, json};
 
 use crate::raw::{NEWEST, Raw, STATELESS, alone, alone_with, code_of, with_both_eras, with_raw};
@@ -292,17 +293,64 @@ async fn log_04_06_and_07_a_request_sets_its_own_level() {
 
 #[tokio::test(start_paused = true)]
 async fn log_01_and_05_a_server_that_does_not_log_and_a_request_that_is_over_say_nothing() {
-    let quiet = Server::new("quiet", "1").tool("chat", "Log", async |_: NoArguments, cx| {
-        cx.log(agentwire_mcp_server::schema::LoggingLevel::Error, None, "unheard").await
-    });
+    let quiet = Server::new("quiet", "1")
+        .tool("chat", "Log", async |_: NoArguments, cx| cx.log(LoggingLevel::Error, None, "unheard").await);
     with_raw(&quiet, async |raw| assert_eq!(logged(raw, json!({ LOG_LEVEL: "debug" })).await, [""; 0])).await;
     with_raw(&subject(), async |raw| {
         let params = alone_with(json!({ "name": "leak" }), json!({ LOG_LEVEL: "debug", "progressToken": 1 }));
         raw.result_of("tools/call", params).await;
         let context = LEAKED.lock().unwrap().take().expect("the tool ran");
         assert_eq!(context.meta().expect("it has one")["progressToken"], 1);
-        context.log(agentwire_mcp_server::schema::LoggingLevel::Error, None, "late").await.unwrap();
+        context.log(LoggingLevel::Error, None, "late").await.unwrap();
         context.progress(1.0, None, None).await.unwrap();
+        raw.hears_nothing().await;
+    })
+    .await;
+}
+
+/// Which capability a tool cannot do without, only it knows.
+#[tokio::test(start_paused = true)]
+async fn st_09_a_tool_names_the_capability_that_it_lacks() {
+    let server = Server::new("curious", "1").tool("ask", "Ask", async |_: NoArguments, cx: Context| {
+        let wanted = ClientCapabilities::default().elicitation(ElicitationCapability::default());
+        match cx.client().capabilities().has("elicitation") {
+            true => Ok("asked"),
+            false => Err(ToolError::protocol(MissingCapabilities::new(wanted).into())),
+        }
+    });
+    with_raw(&server, async |raw| {
+        let call = |capabilities| alone_with(json!({ "name": "ask" }), json!({ CAPABILITIES: capabilities }));
+        let refused = raw.ask("tools/call", call(json!({}))).await;
+        assert_eq!(code_of(&refused), -32021);
+        assert_eq!(refused["error"]["data"], json!({ "requiredCapabilities": { "elicitation": {} } }));
+        raw.result_of("tools/call", call(json!({ "elicitation": {} }))).await;
+    })
+    .await;
+}
+
+/// Also where somebody waited for room to log when the answer came.
+#[tokio::test(start_paused = true)]
+async fn log_05_nothing_is_logged_after_the_answer() {
+    let server = Server::new("chatty", "1")
+        .logging(LoggingLevel::Debug)
+        .connection(|config| config.high_water(1))
+        .tool("chat", "Log on and on", async |_: NoArguments, cx: Context| {
+            tokio::spawn(async move {
+                for _ in 0..100 {
+                    cx.log(LoggingLevel::Info, None, "still here").await.unwrap();
+                }
+            });
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        });
+    with_raw(&server, async |raw| {
+        raw.request(1, "tools/call", alone_with(json!({ "name": "chat" }), json!({ LOG_LEVEL: "debug" })))
+            .await;
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        let mut logged = 0;
+        while raw.next().await["method"] == "notifications/message" {
+            logged += 1;
+        }
+        assert!((1..100).contains(&logged), "there was room for {logged}");
         raw.hears_nothing().await;
     })
     .await;

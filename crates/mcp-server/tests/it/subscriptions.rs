@@ -215,3 +215,31 @@ async fn a_session_hears_of_the_resources_that_it_subscribed_to() {
     })
     .await;
 }
+
+/// Like a subscription: what changes again before the client has taken the news is told once.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_does_not_read_makes_nothing_grow() {
+    let server = watched();
+    with_session(&server, NEWEST, async |raw| {
+        raw.result_of("resources/subscribe", json!({ "uri": "memo:///motto" })).await;
+        for _ in 0..1000 {
+            server.resource_updated("memo:///motto");
+            change_tools(&server);
+            tokio::task::yield_now().await;
+        }
+        raw.request("last", "ping", json!({})).await;
+        let mut told = Vec::new();
+        loop {
+            let message = raw.next().await;
+            if message["id"] == "last" {
+                break;
+            }
+            told.push(message);
+        }
+        // What the transport holds, and one of each that waits.
+        assert!((2..=20).contains(&told.len()), "{} notifications", told.len());
+        assert!(told.iter().any(|told| told["params"]["uri"] == "memo:///motto"));
+        raw.hears_nothing().await;
+    })
+    .await;
+}

@@ -8,6 +8,7 @@ mod floods;
 mod hooks;
 mod idling;
 mod order;
+mod origins;
 mod panics;
 mod pressure;
 mod support;

@@ -1,8 +1,10 @@
 use std::time::Duration;
 
 use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT};
+use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
+use crate::client::place::Place;
 use crate::client::{Http, HttpClient};
 
 /// Where a server is, and how to speak to it.
@@ -13,6 +15,8 @@ use crate::client::{Http, HttpClient};
 pub struct Config {
     pub(crate) url: Uri,
     pub(crate) headers: HeaderMap,
+    /// Whether the credentials among the headers are those of the URL.
+    named_in_url: bool,
     #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only that client is made here"))]
     pub(crate) connect_timeout: Duration,
     pub(crate) first_byte_timeout: Duration,
@@ -37,19 +41,21 @@ pub struct InvalidUrl {
 }
 
 impl Config {
-    /// The defaults for a server at `url`.
+    /// The defaults for a server at `url`. A user and a password in it become the header `Authorization`, unless
+    /// [`header`](Self::header) sets that.
     ///
     /// # Errors
     ///
     /// When that is no absolute URL of the scheme `http` or `https`.
     pub fn new(url: &str) -> Result<Self, InvalidUrl> {
-        let parsed = url.parse::<Uri>().ok().filter(|uri| {
-            matches!(uri.scheme_str(), Some("http" | "https"))
-                && uri.host().is_some_and(|host| !host.is_empty())
-        });
+        let invalid = || InvalidUrl { url: url.to_owned() };
+        let Place { url, credentials } = Place::parse(url).ok_or_else(invalid)?;
+        let named_in_url = credentials.is_some();
+        let headers = credentials.map(|value| (AUTHORIZATION, value)).into_iter().collect();
         Ok(Self {
-            url: parsed.ok_or_else(|| InvalidUrl { url: url.to_owned() })?,
-            headers: HeaderMap::new(),
+            url,
+            headers,
+            named_in_url,
             connect_timeout: Duration::from_secs(10),
             first_byte_timeout: Duration::from_secs(300),
             acceptance_timeout: Duration::from_secs(30),
@@ -68,6 +74,9 @@ impl Config {
     /// win. Its value may be a secret, and is not shown by `Debug`.
     pub fn header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);
+        if name == AUTHORIZATION && std::mem::take(&mut self.named_in_url) {
+            self.headers.remove(AUTHORIZATION);
+        }
         self.headers.append(name, value);
         self
     }
@@ -99,7 +108,8 @@ impl Config {
         self
     }
 
-    /// Sets how long the end of a session may take to be told to the server (default 5 s).
+    /// Sets how long closing may take (default 5 s): until the server has accepted what was said last, and knows
+    /// that its session is over.
     pub fn close_timeout(mut self, timeout: Duration) -> Self {
         self.close_timeout = timeout;
         self
@@ -117,8 +127,18 @@ impl Config {
         self
     }
 
-    /// Sets how many times in a row a stream may fail to be resumed (default 5). A message itself is never sent
-    /// twice.
+    /// Where the server is, without user and password.
+    pub fn url(&self) -> &Uri {
+        &self.url
+    }
+
+    /// What goes with every request. The values are marked as sensitive.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// Sets how many times in a row a stream may fail to be resumed (default 5). Where nobody listens any
+    /// more, a call is given up after two or three times. A message itself is never sent twice.
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self

@@ -1,5 +1,6 @@
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 use agentwire_jsonrpc::ErrorObject;
@@ -103,6 +104,15 @@ impl HttpError {
             Fault::Other(error) => error.downcast_ref(),
             _ => None,
         }
+    }
+
+    /// Whether nobody listens at the server's port.
+    pub(crate) fn is_nobody_there(&self) -> bool {
+        let mut causes = std::iter::successors(self.source(), |&error| error.source());
+        causes.any(|cause| {
+            let error: Option<&io::Error> = cause.downcast_ref();
+            error.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+        })
     }
 
     /// The status of the response, where there was one that decided.

@@ -16,6 +16,10 @@ use crate::client::{HttpError, Wait, backoff, route};
 use crate::header;
 use crate::sse::Event;
 
+/// After so many failures in a row, the first of which cut the stream off, it is no longer waited for somebody to
+/// listen there again: a server that was ended has forgotten what it was asked.
+const MOST_REFUSALS: u32 = 2;
+
 /// The life of one stream: a POST with requests and all that answers it, or the stream of the session.
 ///
 /// ```text
@@ -246,6 +250,10 @@ impl Exchange {
             Err(error @ HttpError::Redirected { .. }) => return self.fail(error),
             Err(error) => {
                 self.failures += 1;
+                let is_call = matches!(self.purpose, Purpose::Call { .. });
+                if is_call && self.failures > MOST_REFUSALS && error.is_nobody_there() {
+                    return self.end_without_answer(error);
+                }
                 return self.wait(error);
             }
         };

@@ -12,10 +12,11 @@ use futures::future::BoxFuture;
 use futures::stream::{AbortHandle, BoxStream, SelectAll, abortable, unfold};
 use futures::{FutureExt, Sink, Stream, StreamExt};
 use http::{HeaderMap, StatusCode};
+use tokio::time::Sleep;
 
 use crate::client::exchange::{Arrival, Exchange, Purpose};
 use crate::client::route::{self, Kind, Route};
-use crate::client::shared::{Shared, within};
+use crate::client::shared::Shared;
 use crate::client::wakers::Wakers;
 use crate::client::{Config, HttpClient, HttpError, Wait};
 
@@ -35,6 +36,8 @@ pub struct Http {
     /// What came in and was not taken. While it is here, no stream is read.
     arrived: Option<Packet>,
     state: State,
+    /// How long closing may take, once it was begun.
+    closing_time: Option<Pin<Box<Sleep>>>,
     wakers: Arc<Wakers>,
     waker: Waker,
 }
@@ -86,6 +89,7 @@ impl Http {
             saying: None,
             arrived: None,
             state: State::Open,
+            closing_time: None,
             waker: wakers.clone().into(),
             wakers,
         }
@@ -303,21 +307,26 @@ impl Sink<Packet> for Http {
         let this = self.get_mut();
         this.wakers.writer.register(cx.waker());
         this.poll_all();
+        let limit = this.shared.config.close_timeout;
+        let time = this.closing_time.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+        let is_late = time.poll_unpin(cx).is_ready();
         loop {
             match &mut this.state {
-                State::Open if this.saying.is_some() => return Poll::Pending,
+                State::Open if this.saying.is_some() && !is_late => return Poll::Pending,
                 State::Open => {
                     let shared = this.shared.clone();
                     let closing = async move {
                         if shared.session().id.is_some() {
                             // Some servers do not let their sessions be ended, and some are gone.
-                            let _ = within(shared.config.close_timeout, shared.delete()).await;
+                            let _ = shared.delete().await;
                         }
                     };
                     this.end(State::Closing(closing.boxed()));
                 }
                 State::Closing(closing) => {
-                    futures::ready!(closing.poll_unpin(cx));
+                    if closing.poll_unpin(cx).is_pending() && !is_late {
+                        return Poll::Pending;
+                    }
                     this.state = State::Closed;
                 }
                 State::Failed(_) | State::Closed => return Poll::Ready(Ok(())),

@@ -90,13 +90,14 @@ mod http_client;
 #[cfg(feature = "reqwest")]
 mod inflate;
 mod mirror;
+mod place;
 #[cfg(feature = "reqwest")]
 mod plain;
-mod redirect;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod route;
 mod shared;
+mod uri;
 mod wakers;
 
 pub use config::{Config, InvalidUrl};
@@ -104,5 +105,6 @@ pub use error::{HttpError, Refusal, Wait};
 pub use http_client::{Body, BoxError, HttpClient};
 #[cfg(feature = "reqwest")]
 pub use reqwest::Reqwest;
+pub use uri::{Astray, within_origin};
 
 pub use self::http::Http;

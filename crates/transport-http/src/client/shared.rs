@@ -4,12 +4,12 @@ use std::time::Duration;
 use agentwire_jsonrpc::{ErrorObject, RequestId};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use serde::Deserialize;
 
 use crate::client::body::{self, Incoming, REFUSAL_TIME};
 use crate::client::mirror::Mirror;
-use crate::client::{Config, HttpClient, HttpError, Refusal, Wait, redirect};
+use crate::client::{Body, Config, HttpClient, HttpError, Refusal, Wait, within_origin};
 use crate::header;
 
 /// The most redirects that one request follows.
@@ -137,7 +137,7 @@ impl Shared {
             url = redirected(&url, head.status, &head.headers)?;
             redirects += 1;
             if redirects > MOST_REDIRECTS {
-                return Err(HttpError::Redirected { status: head.status, location: url.to_string() });
+                return Err(HttpError::Redirected { status: head.status, location: location(&head.headers) });
             }
         }
     }
@@ -146,12 +146,18 @@ impl Shared {
 /// Where to send the same request again. Only within the origin, because of the headers, and only where the
 /// method stays the same.
 fn redirected(from: &Uri, status: StatusCode, headers: &HeaderMap) -> Result<Uri, HttpError> {
-    let location = headers.get(LOCATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    let location = String::from_utf8_lossy(location);
+    let location = location(headers);
     let keeps_method = matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
-    redirect::resolve(from, &location)
-        .filter(|to| keeps_method && redirect::same_origin(from, to))
-        .ok_or_else(|| HttpError::Redirected { status, location: location.into_owned() })
+    within_origin(from, &location)
+        .ok()
+        .filter(|_| keeps_method)
+        .ok_or_else(|| HttpError::Redirected { status, location })
+}
+
+/// Where a response points, as the server wrote it.
+fn location(headers: &HeaderMap) -> String {
+    let location = headers.get(LOCATION).map(HeaderValue::as_bytes).unwrap_or_default();
+    String::from_utf8_lossy(location).into_owned()
 }
 
 impl Reply {
@@ -199,6 +205,18 @@ impl Reply {
     }
 }
 
+impl Refusal {
+    /// Reads what a response says that refuses a request, for up to 5 s. Gives also the request that it answers, where
+    /// it is an error of JSON-RPC with an id.
+    ///
+    /// It is for other transports over an [`HttpClient`]; [`Http`](crate::client::Http) does it by itself.
+    pub async fn read(response: Response<Body>) -> (Self, Option<RequestId>) {
+        let (head, body) = response.into_parts();
+        let body = Incoming::new(body, REFUSAL_TIME);
+        Reply { status: head.status, headers: head.headers, body }.refusal().await
+    }
+}
+
 /// An error of JSON-RPC, whose id is left out where the server could not tell it.
 #[derive(Deserialize)]
 struct ErrorAnswer {
@@ -208,6 +226,6 @@ struct ErrorAnswer {
 }
 
 /// The future's output, if it comes in time.
-pub(crate) async fn within<F: Future>(limit: Duration, future: F) -> Option<F::Output> {
+async fn within<F: Future>(limit: Duration, future: F) -> Option<F::Output> {
     tokio::time::timeout(limit, future).await.ok()
 }

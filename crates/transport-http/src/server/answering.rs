@@ -23,7 +23,7 @@ use crate::server::serving::Running;
 use crate::server::session::{Resumed, Session};
 use crate::server::shared::Shared;
 use crate::server::text::Text;
-use crate::server::{AnswerForm, Body, Event, EventId, Principal, SessionId};
+use crate::server::{AnswerForm, Body, Event, EventId, Head, Principal, SessionId};
 use crate::sse;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -44,7 +44,7 @@ enum Step<B> {
     /// The body of a POST arrives.
     Reading(Box<Reading<B>>),
     /// A session has to have room for what was sent.
-    Delivering { session: Arc<Session>, id: RequestId, frame: Option<Frame> },
+    Delivering { session: Arc<Session>, id: RequestId, frame: Option<Frame>, head: Arc<Head> },
     /// A request waits for the first thing that is said of it.
     Waiting(Waiting),
     /// A resumed stream waits for what is remembered.
@@ -156,8 +156,8 @@ where
                         None => Err(Refusal::closing()),
                     })
                 }
-                Step::Delivering { session, id, frame } => {
-                    match ready!(session.poll_take(cx, frame, &this.shared)) {
+                Step::Delivering { session, id, frame, head } => {
+                    match ready!(session.poll_take(cx, frame, head, &this.shared)) {
                         Err(unwelcome) => Err(Refusal::from(unwelcome).under(id.clone())),
                         Ok(None) => Ok(Step::Ready(Some(empty(StatusCode::ACCEPTED)))),
                         Ok(Some(reader)) => {
@@ -255,7 +255,7 @@ fn direct<B>(shared: &Arc<Shared>, parts: Parts, body: Bytes) -> Result<Step<B>,
             };
             let session = find_session(shared, id, &parts).map_err(|refusal| refusal.under(asked.clone()))?;
             check_batch(&frame, || session.revision())?;
-            Ok(Step::Delivering { session, id: asked, frame: Some(frame) })
+            Ok(Step::Delivering { session, id: asked, frame: Some(frame), head: Arc::new(parts.into()) })
         }
         Destination::Initialize(request) => open(shared, parts, request),
         Destination::Exchange(message) => exchange(shared, parts, message),
@@ -272,8 +272,9 @@ fn open<B>(shared: &Arc<Shared>, parts: Parts, request: Request) -> Result<Step<
     shared
         .add_session(&session)
         .map_err(|limit| refuse(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "sessions", limit.0)))?;
-    let reader = session.begin(request, shared);
-    if !shared.offer(Link::session(shared.clone(), session.clone(), parts)) {
+    let head = Arc::new(Head::from(parts));
+    let reader = session.begin(request, &head, shared);
+    if !shared.offer(Link::session(shared.clone(), session.clone(), head)) {
         return Err(refuse(Refusal::closing()));
     }
     // What the answer says decides whether there is a session, so nothing is sent before it.
@@ -293,7 +294,7 @@ fn exchange<B>(shared: &Arc<Shared>, parts: Parts, message: Message) -> Result<S
     })?;
     let outlet = id.is_some().then(|| Arc::new(Outlet::exchange(shared.config.stateless_answer)));
     let reader = outlet.as_ref().map(|outlet| outlet.attach(shared));
-    let link = Link::exchange(shared.clone(), message, outlet, parts);
+    let link = Link::exchange(shared.clone(), message, outlet, Arc::new(parts.into()));
     let running = match &shared.serving {
         Some(serving) if reader.is_some() => Some(serving.start(link)),
         _ if shared.offer(link) => None,

@@ -5,12 +5,11 @@ use std::task::{Context, Poll, ready};
 use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_transport::{Fault, Packet};
 use futures::{Sink, Stream};
-use http::{Extensions, HeaderMap};
 
-use crate::server::SessionId;
 use crate::server::outlet::Outlet;
 use crate::server::session::Session;
 use crate::server::shared::Shared;
+use crate::server::{Head, SessionId};
 
 /// One client's conversation with the endpoint: a transport to be served.
 ///
@@ -22,8 +21,7 @@ use crate::server::shared::Shared;
 pub struct Link {
     shared: Arc<Shared>,
     inner: Inner,
-    headers: HeaderMap,
-    extensions: Extensions,
+    head: Arc<Head>,
 }
 
 #[derive(Debug)]
@@ -70,8 +68,8 @@ impl Principal {
 }
 
 impl Link {
-    pub(crate) fn session(shared: Arc<Shared>, session: Arc<Session>, parts: http::request::Parts) -> Self {
-        Self { shared, inner: Inner::Session(session), headers: parts.headers, extensions: parts.extensions }
+    pub(crate) fn session(shared: Arc<Shared>, session: Arc<Session>, head: Arc<Head>) -> Self {
+        Self { shared, inner: Inner::Session(session), head }
     }
 
     /// An exchange that has been counted.
@@ -79,19 +77,14 @@ impl Link {
         shared: Arc<Shared>,
         message: Message,
         outlet: Option<Arc<Outlet>>,
-        parts: http::request::Parts,
+        head: Arc<Head>,
     ) -> Self {
         let asked = match &message {
             Message::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        let exchange = Exchange { packet: Some(message.into()), asked, outlet };
-        Self {
-            shared,
-            inner: Inner::Exchange(exchange),
-            headers: parts.headers,
-            extensions: parts.extensions,
-        }
+        let exchange = Exchange { packet: Some(head.brings(message)), asked, outlet };
+        Self { shared, inner: Inner::Exchange(exchange), head }
     }
 
     pub(crate) fn as_session(&self) -> Option<&Arc<Session>> {
@@ -109,19 +102,9 @@ impl Link {
         }
     }
 
-    /// The headers of the request that opened it.
-    pub fn headers(&self) -> &HeaderMap {
-        &self.headers
-    }
-
-    /// What layers in front of the endpoint have noted on the request that opened it, such as who calls.
-    pub fn extensions(&self) -> &Extensions {
-        &self.extensions
-    }
-
-    /// Takes the headers and the notes, for whoever wants to keep them.
-    pub fn take_parts(&mut self) -> (HeaderMap, Extensions) {
-        (std::mem::take(&mut self.headers), std::mem::take(&mut self.extensions))
+    /// The head of the HTTP request that opened it. Those of the requests after it come with their packets.
+    pub fn head(&self) -> &Arc<Head> {
+        &self.head
     }
 
     fn end(&mut self) {
@@ -151,7 +134,8 @@ impl Drop for Link {
     }
 }
 
-/// Gives what the client sends. In a session it ends when the session does; of an exchange, after the answer. A
+/// Gives what the client sends, and with each packet, as its [`Origin`](agentwire_transport::Origin), the [`Head`] of
+/// the HTTP request that brought it. In a session it ends when the session does; of an exchange, after the answer. A
 /// client that closes the response of an exchange is heard as [`Packet::Abandon`]; in a session that means
 /// nothing, because it may come back.
 impl Stream for Link {
@@ -199,7 +183,7 @@ impl Sink<Packet> for Link {
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
         let this = self.get_mut();
         // That we no longer wait for the client's answer is something the client is told by a frame.
-        let Packet::Frame { frame, related } = packet else {
+        let Packet::Frame { frame, related, .. } = packet else {
             return Ok(());
         };
         match &this.inner {

@@ -37,6 +37,7 @@ mod body;
 mod config;
 mod endpoint;
 mod guard;
+mod head;
 mod link;
 mod links;
 mod outlet;
@@ -59,6 +60,7 @@ pub use body::{Body, Stalled};
 pub use config::{AnswerForm, Config};
 pub use endpoint::{Endpoint, endpoint};
 pub use guard::{Denied, Guard};
+pub use head::Head;
 pub use link::{Link, LinkKind, Principal};
 pub use links::Links;
 #[cfg(feature = "hyper")]

@@ -1,10 +1,12 @@
 use std::time::Duration;
 
 use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT};
-use agentwire_transport_http::client::HttpClient;
-use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use agentwire_transport_http::client::{self, HttpClient};
+use http::{HeaderName, HeaderValue};
 
-use crate::client::{Sse, SseError};
+use crate::client::Sse;
+#[cfg(feature = "reqwest")]
+use crate::client::SseError;
 
 /// Where a server is, and how to speak to it.
 ///
@@ -12,14 +14,15 @@ use crate::client::{Sse, SseError};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Config {
-    pub(crate) url: Uri,
-    pub(crate) headers: HeaderMap,
+    /// Where it is, and what goes with every request.
+    pub(crate) server: client::Config,
     #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only that client is made here"))]
     pub(crate) connect_timeout: Duration,
     pub(crate) endpoint_timeout: Duration,
     pub(crate) first_byte_timeout: Duration,
     pub(crate) acceptance_timeout: Duration,
     pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) close_timeout: Duration,
     pub(crate) message_limit: usize,
     pub(crate) batch_limit: usize,
 }
@@ -34,24 +37,22 @@ pub struct InvalidUrl {
 }
 
 impl Config {
-    /// The defaults for a server whose stream is at `url`.
+    /// The defaults for a server whose stream is at `url`. A user and a password in it become the header
+    /// `Authorization`, unless [`header`](Self::header) sets that.
     ///
     /// # Errors
     ///
     /// When that is no absolute URL of the scheme `http` or `https`.
     pub fn new(url: &str) -> Result<Self, InvalidUrl> {
-        let parsed = url.parse::<Uri>().ok().filter(|uri| {
-            matches!(uri.scheme_str(), Some("http" | "https"))
-                && uri.host().is_some_and(|host| !host.is_empty())
-        });
+        let server = client::Config::new(url).map_err(|_| InvalidUrl { url: url.to_owned() })?;
         Ok(Self {
-            url: parsed.ok_or_else(|| InvalidUrl { url: url.to_owned() })?,
-            headers: HeaderMap::new(),
+            server,
             connect_timeout: Duration::from_secs(10),
             endpoint_timeout: Duration::from_secs(30),
             first_byte_timeout: Duration::from_secs(300),
             acceptance_timeout: Duration::from_secs(30),
             idle_timeout: None,
+            close_timeout: Duration::from_secs(5),
             message_limit: DEFAULT_LINE_LIMIT,
             batch_limit: DEFAULT_BATCH_LIMIT,
         })
@@ -59,9 +60,8 @@ impl Config {
 
     /// Adds a header to every request, GET and POST, and to no request to another origin. Those that the transport
     /// sets itself win. Its value may be a secret, and is not shown by `Debug`.
-    pub fn header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
-        value.set_sensitive(true);
-        self.headers.append(name, value);
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.server = self.server.header(name, value);
         self
     }
 
@@ -99,6 +99,12 @@ impl Config {
     /// all while nobody asks for anything: their silence would end sessions that are well.
     pub fn idle_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.idle_timeout = timeout;
+        self
+    }
+
+    /// Sets how long closing may take (default 5 s): until the server has accepted what was said last.
+    pub fn close_timeout(mut self, timeout: Duration) -> Self {
+        self.close_timeout = timeout;
         self
     }
 

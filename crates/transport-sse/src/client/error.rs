@@ -1,11 +1,11 @@
+use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use agentwire_jsonrpc::ErrorObject;
 use agentwire_transport::Fault;
-use agentwire_transport_http::client::BoxError;
+use agentwire_transport_http::client::{BoxError, Refusal};
 use agentwire_transport_http::sse::DecodeError;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 
 /// Why a request over HTTP came to nothing, or a stream to its end.
 ///
@@ -15,10 +15,10 @@ use http::{HeaderMap, StatusCode};
 #[non_exhaustive]
 pub enum SseError {
     /// No response came: the name does not resolve, nobody listens, TLS fails, or the connection broke first.
-    #[error("no HTTP response: {0}")]
+    #[error("no HTTP response: {}", with_causes(&**.0))]
     Unsent(#[source] BoxError),
     /// The stream broke off. What was asked on it gets no answer.
-    #[error("the event stream broke off: {0}")]
+    #[error("the event stream broke off: {}", with_causes(&**.0))]
     Broken(#[source] BoxError),
     /// The server has ended the stream, and with it the session.
     #[error("the server has closed the event stream")]
@@ -111,6 +111,12 @@ impl From<SseError> for Fault {
     }
 }
 
+/// An error and what lies behind it: what a client of HTTP says first is seldom more than that it failed.
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
 /// What may take too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -133,30 +139,5 @@ impl fmt::Display for Wait {
             Self::Acceptance => "the acceptance of a notification or an answer",
             Self::NextByte => "the next byte of the stream",
         })
-    }
-}
-
-/// A response whose status says that the request was refused.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Refusal {
-    /// The status: not 2xx.
-    pub status: StatusCode,
-    /// The headers, such as `WWW-Authenticate`.
-    pub headers: HeaderMap,
-    /// The error of JSON-RPC in the body, where it is one.
-    pub error: Option<ErrorObject>,
-    /// The beginning of any other body, as one line of text.
-    pub excerpt: String,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HTTP status {}", self.status)?;
-        match &self.error {
-            Some(error) => write!(f, ": {error}"),
-            None if self.excerpt.is_empty() => Ok(()),
-            None => write!(f, ": {}", self.excerpt),
-        }
     }
 }

@@ -58,8 +58,7 @@ mod error;
 mod requests;
 mod sse;
 mod stream;
-mod uri;
 
 pub use config::{Config, InvalidUrl};
-pub use error::{Refusal, SseError, Wait};
+pub use error::{SseError, Wait};
 pub use sse::Sse;

@@ -1,28 +1,22 @@
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, RequestId};
-use agentwire_transport_http::client::{Body, HttpClient};
+use agentwire_jsonrpc::RequestId;
+use agentwire_transport_http::client::{Astray, Body, HttpClient, Refusal, within_origin};
 use bytes::Bytes;
-use futures::StreamExt;
+use futures::{StreamExt, future};
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::response::Parts;
-use http::{HeaderValue, Method, Request, StatusCode, Uri};
-use serde::Deserialize;
+use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
 
 use crate::client::stream::Events;
-use crate::client::uri::{self, Astray};
-use crate::client::{Config, Refusal, SseError, Wait};
+use crate::client::{Config, SseError, Wait};
 
 /// The most redirects that one request follows.
 const MOST_REDIRECTS: usize = 5;
-/// The longest body of a refusal that is looked at.
-const REFUSAL_LIMIT: usize = 64 << 10;
-/// How long the body of a refusal is read.
-const REFUSAL_TIME: Duration = Duration::from_secs(5);
 /// How long a body is read that says nothing, so that its connection can be used again.
 const LINGER: Duration = Duration::from_secs(1);
-/// How much of a body that is no JSON-RPC an error shows, in bytes.
-const EXCERPT: usize = 256;
+/// How many pieces of it are read.
+const MOST_PIECES: usize = 64;
 
 /// What all requests of one transport share.
 pub(crate) struct Requests {
@@ -56,13 +50,14 @@ impl Requests {
     }
 
     async fn open_in_any_time(&self) -> Result<Opened, SseError> {
-        let (url, head, body) = self.send(Method::GET, &self.config.url, &Bytes::new()).await?;
+        let (url, head, body) = self.send(Method::GET, self.config.server.url(), &Bytes::new()).await?;
         if !head.status.is_success() {
             return Err(refused(head, body).await.error);
         }
         if let Err(content_type) = check_events(&head) {
-            let excerpt = excerpt(&beginning(body, REFUSAL_TIME).await);
-            return Err(SseError::NoStream { status: head.status, content_type, excerpt });
+            let (page, _) = Refusal::read(Response::from_parts(head, body)).await;
+            let excerpt = page.error.map_or(page.excerpt, |error| error.to_string());
+            return Err(SseError::NoStream { status: page.status, content_type, excerpt });
         }
         let mut events = Events::new(body, &self.config);
         let endpoint = loop {
@@ -76,9 +71,9 @@ impl Requests {
                 _ => {}
             }
         };
-        let endpoint = uri::resolve(&url, &endpoint).map_err(|astray| match astray {
-            Astray::Invalid => SseError::InvalidEndpoint { uri: endpoint.to_string() },
+        let endpoint = within_origin(&url, &endpoint).map_err(|astray| match astray {
             Astray::Foreign => SseError::ForeignEndpoint { uri: endpoint.to_string() },
+            _ => SseError::InvalidEndpoint { uri: endpoint.to_string() },
         })?;
         Ok(Opened { endpoint, events })
     }
@@ -94,13 +89,13 @@ impl Requests {
         if !head.status.is_success() {
             return Err(refused(head, body).await);
         }
-        beginning(body, LINGER).await;
+        drain(body).await;
         Ok(())
     }
 
     /// Sends a request, and again where it is redirected to. Gives also the place where it was answered.
     async fn send(&self, method: Method, url: &Uri, body: &Bytes) -> Result<(Uri, Parts, Body), SseError> {
-        let mut headers = self.config.headers.clone();
+        let mut headers = self.config.server.headers().clone();
         if method == Method::GET {
             headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         } else {
@@ -121,7 +116,7 @@ impl Requests {
             url = redirected(&url, &method, &head)?;
             redirects += 1;
             if redirects > MOST_REDIRECTS {
-                return Err(SseError::Redirected { status: head.status, location: url.to_string() });
+                return Err(SseError::Redirected { status: head.status, location: location(&head) });
             }
         }
     }
@@ -137,17 +132,22 @@ impl From<SseError> for Failure {
 /// stays the same.
 fn redirected(from: &Uri, method: &Method, head: &Parts) -> Result<Uri, SseError> {
     let status = head.status;
-    let location = head.headers.get(LOCATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    let location = String::from_utf8_lossy(location);
+    let location = location(head);
     let keeps_method = match status {
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => *method == Method::GET,
         _ => false,
     };
-    uri::resolve(from, &location)
+    within_origin(from, &location)
         .ok()
         .filter(|_| keeps_method)
-        .ok_or_else(|| SseError::Redirected { status, location: location.into_owned() })
+        .ok_or_else(|| SseError::Redirected { status, location })
+}
+
+/// Where a response points, as the server wrote it.
+fn location(head: &Parts) -> String {
+    let location = head.headers.get(LOCATION).map(HeaderValue::as_bytes).unwrap_or_default();
+    String::from_utf8_lossy(location).into_owned()
 }
 
 /// The content type where it is not that of a stream of events.
@@ -166,44 +166,14 @@ fn check_events(head: &Parts) -> Result<(), String> {
 
 /// Reads what a refusal says.
 async fn refused(head: Parts, body: Body) -> Failure {
-    let start = beginning(body, REFUSAL_TIME).await;
-    let answer: Option<ErrorAnswer> = serde_json::from_slice(&start).ok();
-    let excerpt = if answer.is_none() { excerpt(&start) } else { String::new() };
-    let (error, id) = answer.map_or((None, None), |answer| (Some(answer.error), answer.id));
-    let refusal = Refusal { status: head.status, headers: head.headers, error, excerpt };
+    let (refusal, id) = Refusal::read(Response::from_parts(head, body)).await;
     // Who may call is nothing that a server says to one request only.
     let about_caller = matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     Failure { error: SseError::Refused(Box::new(refusal)), answers: id.filter(|_| !about_caller) }
 }
 
-/// An error of JSON-RPC, whose id is left out where the server could not tell it.
-#[derive(Deserialize)]
-struct ErrorAnswer {
-    error: ErrorObject,
-    #[serde(default)]
-    id: Option<RequestId>,
-}
-
-/// The beginning of a body, as much of it as comes in time.
-async fn beginning(mut body: Body, time: Duration) -> Vec<u8> {
-    let mut start = Vec::new();
-    let reading = async {
-        while start.len() < REFUSAL_LIMIT {
-            match body.next().await {
-                Some(Ok(piece)) => {
-                    start.extend_from_slice(&piece[..piece.len().min(REFUSAL_LIMIT - start.len())]);
-                }
-                Some(Err(_)) | None => break,
-            }
-        }
-    };
-    // What came until then is what there is.
-    let _ = tokio::time::timeout(time, reading).await;
-    start
-}
-
-/// The beginning of a body as one line of text.
-fn excerpt(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&body[..body.len().min(EXCERPT)]);
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Reads on what says nothing, so that its connection can be used again; gives up where that takes long.
+async fn drain(body: Body) {
+    let reading = body.take(MOST_PIECES).for_each(|_| future::ready(()));
+    let _ = tokio::time::timeout(LINGER, reading).await;
 }

@@ -15,6 +15,7 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::task::AtomicWaker;
 use futures::{FutureExt, Sink, Stream, StreamExt};
+use tokio::time::Sleep;
 
 use crate::client::requests::{Failure, Opened, Requests};
 use crate::client::{Config, SseError, Wait};
@@ -38,6 +39,8 @@ pub struct Sse {
     saying: Option<BoxFuture<'static, ()>>,
     /// What came in and was not taken. While anything is here, the stream is not read.
     arrived: VecDeque<Packet>,
+    /// How long closing may take, once it was begun.
+    closing_time: Option<Pin<Box<Sleep>>>,
     wakers: Arc<Wakers>,
     waker: Waker,
 }
@@ -77,7 +80,7 @@ impl Wake for Wakers {
 
 impl fmt::Debug for Sse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sse").field("url", &self.requests.config.url).finish_non_exhaustive()
+        f.debug_struct("Sse").field("url", self.requests.config.server.url()).finish_non_exhaustive()
     }
 }
 
@@ -105,6 +108,7 @@ impl Sse {
             next_serial: 0,
             saying: None,
             arrived: VecDeque::new(),
+            closing_time: None,
             waker: wakers.clone().into(),
             wakers,
         }
@@ -306,13 +310,15 @@ impl Sink<Packet> for Sse {
         }
     }
 
-    /// Waits until the server has accepted the last notification or answer, and closes the stream. What is still
-    /// asked is given up.
+    /// Waits until the server has accepted the last notification or answer, for [`Config::close_timeout`] at most,
+    /// and closes the stream. What is still asked is given up.
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let this = self.get_mut();
         this.wakers.writer.register(cx.waker());
         this.poll_all();
-        if this.saying.is_some() {
+        let limit = this.requests.config.close_timeout;
+        let time = this.closing_time.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+        if time.poll_unpin(cx).is_pending() && this.saying.is_some() {
             return Poll::Pending;
         }
         if matches!(this.state, State::Opening(_) | State::Open(_)) {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Request, RequestId};
-use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Body, Denied, Guard, Principal};
+use agentwire_transport::{Origin, Packet};
+use agentwire_transport_http::server::{Body, Denied, Guard, Head, Principal};
 use bytes::{Buf, Bytes};
 use bytestring::ByteString;
 use futures::FutureExt;
@@ -119,7 +119,7 @@ impl Endpoint {
         let (parts, body) = request.into_parts();
         let answer = match start(&shared, &parts) {
             Ok(Start::Stream(session)) => stream(&shared, session, parts),
-            Ok(Start::Message(session)) => return message(shared, session, body).boxed(),
+            Ok(Start::Message(session)) => return message(shared, session, parts, body).boxed(),
             Err(refusal) => Err(refusal),
         };
         future::ready(answer.unwrap_or_else(Refusal::into_response)).boxed()
@@ -203,7 +203,7 @@ fn beside(path: &str) -> String {
 
 /// Opens a session and its stream.
 fn stream(shared: &Arc<Shared>, session: Arc<Session>, parts: Parts) -> Result<Response<Body>, Refusal> {
-    let link = Link::new(shared.clone(), session.clone(), parts);
+    let link = Link::new(shared.clone(), session.clone(), Arc::new(parts.into()));
     let served = shared.begin(&session, link).map_err(|full| match full {
         Full::Closing => Refusal::closing(),
         Full::TooMany(limit) => {
@@ -220,7 +220,7 @@ fn stream(shared: &Arc<Shared>, session: Arc<Session>, parts: Parts) -> Result<R
 }
 
 /// Brings a message to its session.
-async fn message<B>(shared: Arc<Shared>, session: Arc<Session>, body: B) -> Response<Body>
+async fn message<B>(shared: Arc<Shared>, session: Arc<Session>, parts: Parts, body: B) -> Response<Body>
 where
     B: http_body::Body + Unpin,
     B::Data: Into<Bytes>,
@@ -232,11 +232,10 @@ where
             let why = format!("the body took longer than the limit of {:?}", config.body_timeout);
             Refusal::new(StatusCode::REQUEST_TIMEOUT, why)
         })?;
-        if session.take(packet(body?)?, config.inbox_limit).await {
-            Ok(())
-        } else {
-            Err(Refusal::unknown_session())
-        }
+        let frame = read_message(body?)?;
+        let origin: Arc<dyn Origin> = Arc::new(Head::from(parts));
+        let packet = Packet::Frame { frame, related: None, origin: Some(origin) };
+        if session.take(packet, config.inbox_limit).await { Ok(()) } else { Err(Refusal::unknown_session()) }
     };
     match taken.await {
         Ok(()) => {
@@ -274,7 +273,7 @@ where
 
 /// Reads a message. What is none is refused here, because nobody above could answer it better; and so are batches,
 /// which this transport never had.
-fn packet(body: Bytes) -> Result<Packet, Refusal> {
+fn read_message(body: Bytes) -> Result<Frame, Refusal> {
     let text = ByteString::try_from(body).map_err(|error| {
         Refusal::error(RequestId::NULL, ErrorObject::parse_error(format_args!("not UTF-8: {error}")))
     })?;
@@ -288,6 +287,6 @@ fn packet(body: Bytes) -> Result<Packet, Refusal> {
             let error = ErrorObject::invalid_request("the id of a request is a string or an integer");
             Err(Refusal::error(RequestId::NULL, error))
         }
-        frame => Ok(Packet::new(frame)),
+        frame => Ok(frame),
     }
 }

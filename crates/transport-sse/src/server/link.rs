@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use agentwire_transport::{Fault, Packet};
+use agentwire_transport_http::server::Head;
 use futures::{FutureExt, Sink, Stream};
-use http::{Extensions, HeaderMap};
 use tokio::time::Sleep;
 
 use crate::server::Stalled;
@@ -20,30 +20,19 @@ use crate::server::shared::Shared;
 pub struct Link {
     shared: Arc<Shared>,
     session: Arc<Session>,
-    headers: HeaderMap,
-    extensions: Extensions,
+    head: Arc<Head>,
     /// While there is no room.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl Link {
-    pub(crate) fn new(shared: Arc<Shared>, session: Arc<Session>, parts: http::request::Parts) -> Self {
-        Self { shared, session, headers: parts.headers, extensions: parts.extensions, stalled: None }
+    pub(crate) fn new(shared: Arc<Shared>, session: Arc<Session>, head: Arc<Head>) -> Self {
+        Self { shared, session, head, stalled: None }
     }
 
-    /// The headers of the GET that opened it.
-    pub fn headers(&self) -> &HeaderMap {
-        &self.headers
-    }
-
-    /// What layers in front of the endpoint have noted on the request that opened it, such as who calls.
-    pub fn extensions(&self) -> &Extensions {
-        &self.extensions
-    }
-
-    /// Takes the headers and the notes, for whoever wants to keep them.
-    pub fn take_parts(&mut self) -> (HeaderMap, Extensions) {
-        (std::mem::take(&mut self.headers), std::mem::take(&mut self.extensions))
+    /// The head of the GET that opened it. Those of the POSTs come with their packets.
+    pub fn head(&self) -> &Arc<Head> {
+        &self.head
     }
 
     fn end(&self) {
@@ -58,7 +47,8 @@ impl Drop for Link {
     }
 }
 
-/// Gives what the client sends. It ends when the client's stream does, and when the endpoint is shut.
+/// Gives what the client sends, and with each packet, as its [`Origin`](agentwire_transport::Origin), the [`Head`] of
+/// the POST that brought it. It ends when the client's stream does, and when the endpoint is shut.
 impl Stream for Link {
     type Item = Result<Packet, Fault>;
 

@@ -15,7 +15,7 @@ fn gives_what_was_sent_untouched_and_in_order() {
         Packet::new(note("a", 1)),
         Packet::Abandon("x".into()),
         Packet::from_json("no JSON"),
-        Packet::Frame { frame: note("b", 1).into(), related: Some(7u64.into()) },
+        Packet::Frame { frame: note("b", 1).into(), related: Some(7u64.into()), origin: None },
     ];
     block_on(async {
         for packet in &packets {

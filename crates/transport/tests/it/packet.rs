@@ -19,7 +19,7 @@ fn are_text_and_back() {
 #[test]
 fn text_that_is_no_message_is_a_malformed_frame() {
     let packet = Packet::from_json("no JSON");
-    assert!(matches!(&packet, Packet::Frame { frame: Frame::Malformed(_), related: None }));
+    assert!(matches!(&packet, Packet::Frame { frame: Frame::Malformed(_), related: None, .. }));
     let answer = Packet::from_json(&packet.into_json().unwrap());
     assert!(matches!(
         answer,

@@ -14,7 +14,7 @@ use crate::server::outlet::{Outlet, Reader};
 use crate::server::session::state::{State, answers_to};
 use crate::server::shared::Shared;
 use crate::server::visit::Served;
-use crate::server::{EventId, Principal, SessionId};
+use crate::server::{EventId, Head, Principal, SessionId};
 
 /// How many GET streams whose client has left are kept, so that it can resume them.
 const LEFT_STREAMS: usize = 4;
@@ -77,11 +77,11 @@ impl Session {
     }
 
     /// Takes the request that opens the session.
-    pub(crate) fn begin(&self, request: Request, shared: &Arc<Shared>) -> Reader {
+    pub(crate) fn begin(&self, request: Request, head: &Arc<Head>, shared: &Arc<Shared>) -> Reader {
         let mut state = self.lock();
         let outlet = state.new_post(self.id, 1, shared.config.session_answer);
         state.routes.insert(request.id.clone(), outlet.clone());
-        state.inbox.push_back(Packet::from(Message::from(request)));
+        state.inbox.push_back(head.brings(Message::from(request)));
         outlet.attach(shared)
     }
 
@@ -91,6 +91,7 @@ impl Session {
         &self,
         cx: &Context<'_>,
         frame: &mut Option<Frame>,
+        head: &Arc<Head>,
         shared: &Arc<Shared>,
     ) -> Poll<Result<Option<Reader>, Unwelcome>> {
         let mut state = self.lock();
@@ -132,7 +133,7 @@ impl Session {
             state.routes.extend(asked.iter().map(|id| (id.clone(), outlet.clone())));
         }
         let given_up = given_up(&frame).and_then(|id| state.routes.remove(&id));
-        state.inbox.push_back(Packet::new(frame));
+        state.inbox.push_back(head.brings(frame));
         let waker = state.stream.take();
         // Before the link can answer, so that the answer has somebody to wait for it.
         let reader = outlet.map(|outlet| outlet.attach(shared));

@@ -211,7 +211,16 @@ fn headers_are_not_shown() {
 
 #[test]
 fn only_urls_of_http_are_taken() {
-    for url in ["", "example.com", "/mcp", "ftp://example.com/", "http:///mcp", "file:///etc", "https://"] {
+    for url in [
+        "",
+        "example.com",
+        "/mcp",
+        "ftp://example.com/",
+        "http:///mcp",
+        "file:///etc",
+        "https://",
+        "http://a:99999/",
+    ] {
         let error = Config::new(url).unwrap_err();
         assert!(error.to_string().contains(url) && error.url == url);
     }

@@ -216,6 +216,13 @@ async fn closing_takes_no_longer_than_it_may() {
     assert_eq!(delete.method(), "DELETE");
     patiently(closing).await.unwrap();
     closed(delete.open("").await).await;
+
+    let mut client = Client::new(mock.config().close_timeout(Duration::from_millis(300)).open().unwrap());
+    mock.session(&mut client).await;
+    client.say(json!({"jsonrpc": "2.0", "method": "notifications/any"}));
+    let note = mock.next().await;
+    patiently(client.close()).await;
+    closed(note.open("").await).await;
 }
 
 /// A connection is used again, also after a stream of events.

@@ -202,6 +202,19 @@ async fn resuming_is_given_up() {
     assert!(mock.is_quiet().await);
 }
 
+/// A server that is gone is not waited for as long as one that has trouble.
+#[tokio::test]
+async fn nobody_waits_for_long_where_nobody_listens() {
+    let mock = Mock::new().await;
+    let mut client = Client::new(mock.config().retries(1000).open().unwrap());
+    mock.session(&mut client).await;
+    client.call(1);
+    let stream = mock.next().await.open(&(EVENTS.to_owned() + "id: 1\ndata:\n\n")).await;
+    drop(mock);
+    drop(stream);
+    client.failed(1, |error| assert!(matches!(error, HttpError::Unsent(_)), "{error:?}")).await;
+}
+
 /// 2025-03-26: the answers to a batch may come as one array or one by one.
 #[tokio::test]
 async fn a_batch_is_answered() {

@@ -4,6 +4,7 @@
 mod advisories;
 mod crowd;
 mod guards;
+mod heads;
 mod http2;
 mod inline;
 mod limits;

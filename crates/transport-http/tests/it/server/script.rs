@@ -242,7 +242,7 @@ async fn answer(link: &mut Link, request: Request, asking: &mut Option<RequestId
         "ask" => {
             let asked = Message::from(Request::new("s-1", "roots/list", None));
             *asking = Some(id.clone());
-            let _ = link.send(Packet::Frame { frame: asked.into(), related: Some(id) }).await;
+            let _ = link.send(Packet::Frame { frame: asked.into(), related: Some(id), origin: None }).await;
         }
         "large" => {
             let text = "y".repeat(usize::try_from(number("n")).unwrap());
@@ -282,5 +282,5 @@ fn result(id: &RequestId, value: &Value) -> Packet {
 
 fn note(method: &str, related: Option<&RequestId>, params: &Value) -> Packet {
     let note = Notification::new(ByteString::from(method), Some(RawJson::encode(params).unwrap()));
-    Packet::Frame { frame: Message::from(note).into(), related: related.cloned() }
+    Packet::Frame { frame: Message::from(note).into(), related: related.cloned(), origin: None }
 }

@@ -253,7 +253,7 @@ async fn a_session_belongs_to_whoever_opened_it() {
         let request = request.body(Sent(Some(initialize("2025-11-25").into()))).unwrap();
         let response = tokio::spawn(endpoint.call(request));
         let mut link = links.next().await.unwrap();
-        assert_eq!(link.extensions().get::<Principal>().unwrap().as_str(), "alice");
+        assert_eq!(link.head().extensions().get::<Principal>().unwrap().as_str(), "alice");
         let answer = json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-11-25"}});
         link.send(Packet::from_json(&answer.to_string())).await.unwrap();
         let response = response.await.unwrap().unwrap();

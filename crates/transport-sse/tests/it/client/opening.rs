@@ -203,9 +203,19 @@ async fn a_transport_can_be_closed_while_it_opens() {
     closed(get.open("").await).await;
 }
 
+/// What a client of HTTP says first is not why.
+#[tokio::test]
+async fn why_nobody_answers_is_told() {
+    let mock = Mock::new().await;
+    let client = Client::new(mock.config().open().unwrap());
+    drop(mock);
+    let error = client.ended().await;
+    assert!(error.to_string().contains("refused"), "{error}");
+}
+
 #[tokio::test]
 async fn urls_are_checked() {
-    for url in ["", "/sse", "ftp://a/", "localhost:1/sse", "http://", "not a url"] {
+    for url in ["", "/sse", "ftp://a/", "localhost:1/sse", "http://", "not a url", "http://a:99999/"] {
         assert_eq!(Config::new(url).unwrap_err().url, url);
     }
     let config = Config::new("http://localhost/sse").unwrap().endpoint_timeout(Duration::MAX);

@@ -2,7 +2,7 @@ use agentwire_transport_sse::client::SseError;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
-use crate::client::mock::{ACCEPTED, Mock, response, result};
+use crate::client::mock::{ACCEPTED, Client, Mock, response, result};
 
 #[tokio::test]
 async fn sse_06_any_success_accepts_and_answers_come_on_the_stream_only() {
@@ -165,4 +165,17 @@ async fn closing_waits_for_what_was_said_last() {
     post.finish(ACCEPTED).await;
     crate::patiently(closing).await.unwrap();
     crate::client::mock::closed(stream).await;
+}
+
+#[tokio::test]
+async fn closing_takes_no_longer_than_it_may() {
+    let mock = Mock::new().await;
+    let config = mock.config().close_timeout(std::time::Duration::from_millis(300));
+    let client = Client::new(config.open().unwrap());
+    let stream = mock.stream("event: endpoint\ndata: /messages\n\n").await;
+    client.say(json!({"jsonrpc": "2.0", "method": "bye"}));
+    let post = mock.next().await;
+    crate::patiently(client.close()).await;
+    crate::client::mock::closed(stream).await;
+    drop(post);
 }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Body, Principal};
+use agentwire_transport_http::server::{Body, Head, Principal};
 use agentwire_transport_sse::server::{Config, Endpoint, Stalled, endpoint};
 use bytes::Bytes;
 use futures::stream::FuturesUnordered;
@@ -162,9 +162,9 @@ async fn a_session_is_found_only_by_its_principal() {
     let first = next(&mut body).await.unwrap().unwrap();
     let uri = first.strip_prefix("event: endpoint\ndata: ").unwrap().trim_end();
     assert!(uri.starts_with("/a/messages?"), "beside the stream: {uri}");
-    let link = links.next().await.unwrap();
-    assert_eq!(link.extensions().get(), Some(&Principal::new("one")));
-    assert_eq!(link.headers()["host"], "localhost");
+    let mut link = links.next().await.unwrap();
+    assert_eq!(link.head().extensions().get(), Some(&Principal::new("one")));
+    assert_eq!(link.head().headers()["host"], "localhost");
     for (expected, caller) in [(404, None), (404, Some("other")), (202, Some("one"))] {
         let mut request = post(uri, Sent::Text(Some(NOTE)));
         request.extensions_mut().extend({
@@ -174,6 +174,11 @@ async fn a_session_is_found_only_by_its_principal() {
         });
         assert_eq!(status(&endpoint, request).await, expected, "{caller:?}");
     }
+    let packet = link.next().await.unwrap().unwrap();
+    let Packet::Frame { origin: Some(origin), .. } = packet else { panic!("{packet:?}") };
+    let head = origin.downcast_ref::<Head>().unwrap();
+    assert_eq!(head.extensions().get(), Some(&Principal::new("one")));
+    assert!(uri.ends_with(head.uri().query().unwrap()), "that of the POST, not of the GET");
 }
 
 #[tokio::test]

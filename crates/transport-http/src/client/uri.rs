@@ -1,18 +1,26 @@
 use http::Uri;
 use http::uri::{PathAndQuery, Scheme};
 
-/// Why a reference leads nowhere that messages may go.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Astray {
+/// Why a reference leads nowhere that requests may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Astray {
     /// It is no URI of HTTP.
     Invalid,
-    /// It is of another origin.
+    /// It is of another origin: another scheme, host or port.
     Foreign,
 }
 
-/// What a reference means, seen from `base`. The scheme and the authority are always those of `base`, letter by letter,
-/// so that no two readers of a URI can disagree on whose it is.
-pub(crate) fn resolve(base: &Uri, reference: &str) -> Result<Uri, Astray> {
+/// What a reference such as a `Location` means, seen from `base`, if that is within its origin: headers that are meant
+/// for one origin must not get to another.
+///
+/// The scheme and the authority are always those of `base`, letter by letter, so that no two readers of a URI can
+/// disagree on whose it is.
+///
+/// # Errors
+///
+/// When it leads elsewhere, or nowhere.
+pub fn within_origin(base: &Uri, reference: &str) -> Result<Uri, Astray> {
     let reference = reference.trim_ascii().split('#').next().unwrap_or_default();
     // Browsers read a backslash as a slash.
     if reference.is_empty() || !reference.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
@@ -70,7 +78,7 @@ fn without_dots(path: &str) -> String {
 }
 
 /// Whether two places are of one origin: scheme, host and port.
-pub(crate) fn same_origin(one: &Uri, other: &Uri) -> bool {
+fn same_origin(one: &Uri, other: &Uri) -> bool {
     let (Some(host), Some(other_host)) = (one.host(), other.host()) else {
         return false;
     };
@@ -104,7 +112,7 @@ mod tests {
             ("/m?to=http://a/", "https://example.com/m?to=http://a/"),
             ("https://example.com", "https://example.com/"),
         ] {
-            let found = resolve(&base, reference).unwrap_or_else(|why| panic!("{reference}: {why:?}"));
+            let found = within_origin(&base, reference).unwrap_or_else(|why| panic!("{reference}: {why:?}"));
             assert_eq!(found.to_string(), resolved, "{reference}");
         }
     }
@@ -120,7 +128,7 @@ mod tests {
             "https://example.com@evil.example/m",
             "ftp://example.com/m",
         ] {
-            assert_eq!(resolve(&base, reference), Err(Astray::Foreign), "{reference}");
+            assert_eq!(within_origin(&base, reference), Err(Astray::Foreign), "{reference}");
         }
         for reference in [
             "",
@@ -132,10 +140,10 @@ mod tests {
             "/é",
             "https://",
         ] {
-            assert!(resolve(&base, reference).is_err(), "{reference}");
+            assert!(within_origin(&base, reference).is_err(), "{reference}");
         }
         let local: Uri = "http://127.0.0.1:3000/sse".parse().unwrap();
-        assert_eq!(resolve(&local, "http://localhost:3000/m"), Err(Astray::Foreign));
-        assert!(resolve(&local, "///evil.example/m").is_err());
+        assert_eq!(within_origin(&local, "http://localhost:3000/m"), Err(Astray::Foreign));
+        assert!(within_origin(&local, "///evil.example/m").is_err());
     }
 }

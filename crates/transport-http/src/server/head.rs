@@ -1,0 +1,83 @@
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use agentwire_jsonrpc::Frame;
+use agentwire_transport::{Origin, Packet};
+use http::request::Parts;
+use http::{Extensions, HeaderMap, Uri};
+
+/// The head of the HTTP request that brought a message: the [`Origin`] of every packet that comes out of a
+/// [`Link`](crate::server::Link), so that whoever answers can look at the request it came with, also within a session.
+///
+/// What layers in front of the endpoint know goes through its [`extensions`](Self::extensions):
+///
+/// ```
+/// use agentwire_transport::{Origin, Packet};
+/// use agentwire_transport_http::server::Head;
+///
+/// /// Who a layer for authentication found to be calling.
+/// #[derive(Clone, Debug)]
+/// struct Caller(String);
+///
+/// fn caller(packet: &Packet) -> Option<&Caller> {
+///     let Packet::Frame { origin, .. } = packet else { return None };
+///     origin.as_ref()?.downcast_ref::<Head>()?.extensions().get()
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Head(Parts);
+
+impl Head {
+    /// The headers.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.0.headers
+    }
+
+    /// What layers in front of the endpoint have noted, such as who calls.
+    pub fn extensions(&self) -> &Extensions {
+        &self.0.extensions
+    }
+
+    /// A packet that came with this.
+    pub(crate) fn brings(self: &Arc<Self>, frame: impl Into<Frame>) -> Packet {
+        Packet::Frame { frame: frame.into(), related: None, origin: Some(self.clone()) }
+    }
+
+    /// Where the request went.
+    pub fn uri(&self) -> &Uri {
+        &self.0.uri
+    }
+}
+
+impl From<Parts> for Head {
+    fn from(parts: Parts) -> Self {
+        Self(parts)
+    }
+}
+
+impl Origin for Head {
+    fn header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        let mut values = self.0.headers.get_all(name).iter().map(http::HeaderValue::as_bytes);
+        let first = values.next()?;
+        let joined =
+            values.fold(Cow::Borrowed(first), |joined, value| [&joined, &b", "[..], value].concat().into());
+        Some(joined)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    #[test]
+    fn a_header_has_all_its_values() {
+        let request = Request::get("/").header("X-One", "1").header("x-two", "1").header("X-Two", "2");
+        let head = Head::from(request.body(()).unwrap().into_parts().0);
+        assert_eq!(head.header("x-ONE").as_deref(), Some(&b"1"[..]));
+        assert_eq!(head.header("X-Two").as_deref(), Some(&b"1, 2"[..]));
+        assert_eq!(head.header("X-Three"), None);
+        assert_eq!(head.header("no name"), None);
+    }
+}

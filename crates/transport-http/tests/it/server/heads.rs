@@ -1,0 +1,76 @@
+//! Every packet has the head of the HTTP request that brought it.
+
+use agentwire_jsonrpc::Frame;
+use agentwire_transport::Packet;
+use agentwire_transport_http::server::{Config, Endpoint, Head, Link, Principal, endpoint};
+use bytes::Bytes;
+use futures::{SinkExt, StreamExt};
+use http::Request;
+use http_body_util::Full;
+use serde_json::json;
+use tower_service::Service;
+
+use super::script::{initialize, notification, request};
+
+/// A POST that says which one it is: in a header, in an extension, in its query.
+fn post(number: u8, headers: &[(&str, &str)], body: String) -> Request<Full<Bytes>> {
+    let mut builder = Request::post(format!("/mcp?{number}")).header("host", "localhost");
+    builder = builder.header("content-type", "application/json").header("X-Number", number.to_string());
+    for (name, value) in headers {
+        builder = builder.header(*name, *value);
+    }
+    builder.extension(number).extension(Principal::new("ada")).body(Full::from(body)).unwrap()
+}
+
+/// The frame that comes next, and the number of the POST that brought it.
+async fn next(link: &mut Link) -> (Frame, u8) {
+    let packet = link.next().await.unwrap().unwrap();
+    let Packet::Frame { frame, related: None, origin: Some(origin) } = packet else { panic!("{packet:?}") };
+    let head = origin.downcast_ref::<Head>().unwrap();
+    let number: u8 = *head.extensions().get().unwrap();
+    let text = number.to_string();
+    assert_eq!(origin.header("x-NUMBER").as_deref(), Some(text.as_bytes()));
+    assert_eq!(head.headers()["x-number"], text);
+    assert_eq!(head.uri().query(), Some(&*text));
+    (frame, number)
+}
+
+fn spawn(endpoint: &mut Endpoint, request: Request<Full<Bytes>>) -> tokio::task::JoinHandle<u16> {
+    let response = endpoint.call(request);
+    tokio::spawn(async move { response.await.unwrap().status().as_u16() })
+}
+
+#[tokio::test]
+async fn in_a_session_each_packet_has_the_head_of_its_own_post() {
+    let (mut endpoint, mut links) = endpoint(Config::new());
+    let opening = tokio::spawn(endpoint.call(post(1, &[], initialize("2025-03-26"))));
+    let mut link = links.next().await.unwrap();
+    assert_eq!(link.head().extensions().get(), Some(&1_u8));
+    assert_eq!(next(&mut link).await.1, 1);
+    let answer = json!({ "jsonrpc": "2.0", "id": 0, "result": { "protocolVersion": "2025-03-26" } });
+    link.send(Packet::from_json(&answer.to_string())).await.unwrap();
+    let session = opening.await.unwrap().unwrap().headers()["mcp-session-id"].to_str().unwrap().to_owned();
+
+    let headers = [("mcp-session-id", &*session)];
+    let batch = format!("[{},{}]", request(1, "a", json!({})), request(2, "b", json!({})));
+    let posts = [(2, notification("x")), (3, request(3, "c", json!({}))), (4, batch)];
+    for (number, body) in posts.clone() {
+        drop(spawn(&mut endpoint, post(number, &headers, body)));
+    }
+    for (number, body) in posts {
+        assert_eq!(next(&mut link).await, (Frame::parse(body.into()), number));
+    }
+    assert_eq!(link.head().extensions().get(), Some(&1_u8), "still that of the first");
+}
+
+#[tokio::test]
+async fn what_stands_alone_has_its_head() {
+    let (mut endpoint, mut links) = endpoint(Config::new());
+    let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "x")];
+    for (number, body) in [(5, notification("x")), (6, request(6, "x", json!({})))] {
+        drop(spawn(&mut endpoint, post(number, &headers, body.clone())));
+        let mut link = links.next().await.unwrap();
+        assert_eq!(next(&mut link).await, (Frame::parse(body.into()), number));
+        assert_eq!(link.head().extensions().get(), Some(&number));
+    }
+}

@@ -1,0 +1,42 @@
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt::Debug;
+
+/// How a message came in, as far as its transport can tell: an HTTP request, a socket, …
+///
+/// Every transport has a type of its own for it, which says what there is to know, and to which
+/// [`downcast_ref`](#method.downcast_ref) leads. What whoever knows no transport asks for is a method here.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agentwire_transport::Origin;
+///
+/// /// A process at the other end of a Unix socket.
+/// #[derive(Debug)]
+/// struct Process {
+///     user: u32,
+/// }
+///
+/// impl Origin for Process {}
+///
+/// let origin: Arc<dyn Origin> = Arc::new(Process { user: 1000 });
+/// assert_eq!(origin.downcast_ref::<Process>().map(|process| process.user), Some(1000));
+/// ```
+pub trait Origin: Any + Debug + Send + Sync {
+    /// The value of a header that came with the message. The case of the name does not matter. If there are several
+    /// of that name, their values are joined by `, `, which in HTTP means the same. None where there is none, and
+    /// from transports that have no headers.
+    fn header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        let _ = name;
+        None
+    }
+}
+
+impl dyn Origin {
+    /// What the transport says of it, if it is a transport that says this.
+    pub fn downcast_ref<T: Origin>(&self) -> Option<&T> {
+        let any: &dyn Any = self;
+        any.downcast_ref()
+    }
+}
