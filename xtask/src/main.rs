@@ -12,7 +12,15 @@ mod bench {
     }
 }
 mod ci;
+#[cfg(unix)]
 mod interop;
+#[cfg(not(unix))]
+mod interop {
+    //! Its programs are started in process groups and ended by signals.
+    pub(crate) fn run(_root: &std::path::Path, _arguments: lexopt::Parser) -> anyhow::Result<()> {
+        anyhow::bail!("programs of others are tried on Unix only")
+    }
+}
 mod schema;
 mod tidy;
 

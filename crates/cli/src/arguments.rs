@@ -48,6 +48,9 @@ pub(crate) struct Chat {
     /// An MCP server for the session: its name, and its command line or URL; may be given again
     #[arg(long, value_name = "NAME=TARGET")]
     pub(crate) mcp: Vec<NamedTarget>,
+    /// A header for the server of that name, which is at a URL, as in 'web=Authorization: Bearer …'; may be given again
+    #[arg(long = "header", value_name = "NAME=HEADER: VALUE")]
+    pub(crate) headers: Vec<NamedHeader>,
     /// Permit whatever the agent asks for
     #[arg(long)]
     pub(crate) yes: bool,
@@ -177,6 +180,24 @@ impl FromStr for NamedTarget {
         match text.split_once('=') {
             Some((name, text)) if !name.is_empty() => Ok(Self { name: name.into(), target: target(text)? }),
             _ => Err("write NAME=TARGET, as in files='my-server /some/folder'".into()),
+        }
+    }
+}
+
+/// `NAME=HEADER: VALUE`.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedHeader {
+    pub(crate) server: String,
+    pub(crate) header: Header,
+}
+
+impl FromStr for NamedHeader {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=').map(|(server, header)| (server, header.parse())) {
+            Some((server, Ok(header))) => Ok(Self { server: server.into(), header }),
+            _ => Err("write NAME=HEADER: VALUE, as in 'web=Authorization: Bearer …'".into()),
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_client::HandshakeError;
 use agentwire_mcp_hub::DialError;
 use agentwire_peer::CallError;
+use agentwire_transport_http::client::HttpError;
 use serde_json::{Value, json};
 
 use crate::tools::Failed;
@@ -63,15 +65,20 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
 
 /// A failure as an object: what the other side said, where it was the other side.
 pub(crate) fn to_json(error: &anyhow::Error) -> Value {
-    let refusal = error.chain().find_map(|cause| {
-        let call = cause.downcast_ref::<CallError>().or(match cause.downcast_ref() {
-            Some(HandshakeError::Call(call)) => Some(call),
-            _ => None,
-        });
-        call.and_then(CallError::refusal)
-    });
-    match refusal {
+    match error.chain().find_map(refusal) {
         Some(refusal) => json!({ "error": refusal, "message": error.to_string() }),
         None => json!({ "error": { "code": null, "message": sentence(error) } }),
     }
+}
+
+/// The error of JSON-RPC that the other side gave: as the answer to a call, or with a status of HTTP.
+fn refusal<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a ErrorObject> {
+    if let Some(HttpError::Refused(refusal)) = cause.downcast_ref() {
+        return refusal.error.as_ref();
+    }
+    let call = cause.downcast_ref::<CallError>().or(match cause.downcast_ref() {
+        Some(HandshakeError::Call(call)) => Some(call),
+        _ => None,
+    });
+    call.and_then(CallError::refusal)
 }

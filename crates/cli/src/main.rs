@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     let code = match run(arguments) {
         Ok(()) => 0,
         Err(error) if error.is::<Usage>() => {
-            eprintln!("error: {}", failure::sentence(&error));
+            text::note(&format!("error: {}", failure::sentence(&error)));
             2
         }
         Err(error) => {
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
                 // If stdout is gone too, nobody is left to be told.
                 let _printed = output::JsonLines.print(&failure::to_json(&error));
             }
-            eprintln!("error: {}", failure::sentence(&error));
+            text::note(&format!("error: {}", failure::sentence(&error)));
             1
         }
     };

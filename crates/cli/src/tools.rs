@@ -89,7 +89,7 @@ async fn with_server<R>(
         .discover_timeout(DISCOVER_LIMIT.min(timeout / 2))
         .handshake_timeout(timeout)
         .timeout(timeout)
-        .on_warning(|warning| eprintln!("warning: {warning}"));
+        .on_warning(|warning| text::note(&format!("warning: {warning}")));
     let options = Dial::new().era(era.into());
     let talk = dial(&target, &options, client, async |server| {
         talking.set(true);
@@ -132,7 +132,7 @@ fn show_progress(progress: &ProgressNotification, json: bool) -> std::io::Result
     }
     let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
     let message = progress.message.as_deref().unwrap_or_default();
-    eprintln!("{}{total} {message}", progress.progress);
+    text::note(&format!("{}{total} {message}", progress.progress));
     Ok(())
 }
 

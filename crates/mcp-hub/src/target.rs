@@ -107,7 +107,8 @@ pub struct InvalidHeader {
 }
 
 impl HttpTarget {
-    /// A server at that URL.
+    /// A server at that URL. A user and a password in it become the header `Authorization`, unless
+    /// [`header`](Self::header) sets that.
     ///
     /// # Errors
     ///
@@ -116,8 +117,8 @@ impl HttpTarget {
         let invalid = || InvalidUrl { url: url.to_owned() };
         let streamable = Config::new(url).map_err(|_| invalid())?;
         let sse = sse::Config::new(url).map_err(|_| invalid())?;
-        let configs = Box::new(Configs { streamable, sse });
-        Ok(Self { url: url.to_owned(), kind: HttpKind::default(), configs })
+        let url = streamable.url().to_string();
+        Ok(Self { url, kind: HttpKind::default(), configs: Box::new(Configs { streamable, sse }) })
     }
 
     /// Sends a header with every request to the server, and with none to another origin. One name may be given
@@ -143,7 +144,7 @@ impl HttpTarget {
         self
     }
 
-    /// Where the server is.
+    /// Where the server is, without user and password.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -183,6 +184,8 @@ mod tests {
     fn the_value_of_a_header_is_never_shown() {
         let target = HttpTarget::new("http://example.com").unwrap();
         let shown = format!("{:?}", target.clone().header("Authorization", "Bearer hunter2").unwrap());
+        let named = HttpTarget::new("http://me:hunter2@example.com").unwrap();
+        let shown = format!("{shown} {named:?}");
         assert!(shown.contains("authorization") && !shown.contains("hunter2"), "{shown}");
         let refused = target.header("X-Key", "hunter2\r\nX-Other: 1").unwrap_err();
         assert_eq!(refused.to_string(), "`X-Key` is no header that HTTP can carry");

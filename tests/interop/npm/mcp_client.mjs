@@ -4,11 +4,13 @@
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { resume, steps } from "./mcp_steps.mjs";
+import { resume, roots, steps } from "./mcp_steps.mjs";
 
 const [mode, command, ...args] = process.argv.slice(2);
 const versionNegotiation = { mode: mode === "resume" ? "legacy" : mode };
-const client = new Client({ name: "interop", version: "1.0.0" }, { versionNegotiation });
+const capabilities = { roots: {} };
+const client = new Client({ name: "interop", version: "1.0.0" }, { capabilities, versionNegotiation });
+client.setRequestHandler("roots/list", () => ({ roots }));
 const call = (name, args, options) => client.callTool({ name, arguments: args }, options);
 const transport = command.startsWith("http://")
   ? new StreamableHTTPClientTransport(new URL(command))
@@ -16,6 +18,6 @@ const transport = command.startsWith("http://")
 
 await client.connect(transport);
 console.log(`ok connect (${client.getNegotiatedProtocolVersion()})`);
-await (mode === "resume" ? resume(call) : steps(client, call));
+await (mode === "resume" ? resume(call) : steps(client, call, mode === "legacy"));
 await transport.terminateSession?.();
 await client.close();

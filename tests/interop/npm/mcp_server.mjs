@@ -23,6 +23,11 @@ function interop() {
         await mcpReq.send({ method: "ping" });
         return said("pong");
       },
+      questions: {
+        roots: () => mcpReq.send({ method: "roots/list" }),
+        sample: (params) => mcpReq.requestSampling(params),
+        elicit: (params) => mcpReq.elicitInput(params),
+      },
     };
   });
   // The client must repeat this argument in a header, and the SDK compares both.

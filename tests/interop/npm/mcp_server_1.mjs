@@ -21,6 +21,11 @@ function interop() {
       await server.server.request({ method: "ping" }, anything, { relatedRequestId: extra.requestId });
       return said("pong");
     },
+    questions: {
+      roots: () => server.server.listRoots({}, { relatedRequestId: extra.requestId }),
+      sample: (params) => server.server.createMessage(params, { relatedRequestId: extra.requestId }),
+      elicit: (params) => server.server.elicitInput(params, { relatedRequestId: extra.requestId }),
+    },
   }));
   return server;
 }

@@ -5,8 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const text = (result) => result.content.map((block) => block.text ?? "").join("");
 
-/** Puts a server with the tools of `agentwire server` through its paces. */
-export async function steps(client, call) {
+/** The folders that our clients work in. */
+export const roots = [{ uri: "file:///work/here", name: "Here" }, { uri: "file:///work/there" }];
+
+/** Puts a server with the tools of `agentwire server` through its paces; in a session it may ask us something. */
+export async function steps(client, call, inSession) {
   const all = {
     async listing() {
       const names = (await client.listTools()).tools.map((tool) => tool.name);
@@ -40,6 +43,11 @@ export async function steps(client, call) {
         assert(tries < 60, "the server hears of the cancellation");
         await sleep(50);
       }
+    },
+    async roots() {
+      const { isError, structuredContent } = await call("roots", {});
+      if (inSession) assert.deepEqual(structuredContent, { roots }, "the server hears of our folders");
+      else assert.equal(isError, true, "without a session nothing is asked");
     },
     async resource() {
       const { resources } = await client.listResources();

@@ -6,7 +6,7 @@ import { z } from "zod";
 let cancelled = 0;
 const said = (text) => ({ content: [{ type: "text", text: String(text) }] });
 
-/** Registers the tools; `hands(context)` has `signal`, `report`, `ask`, `hangUp` and `revision`. */
+/** Registers the tools; `hands(context)` has `signal`, `report`, `ask`, `questions`, `hangUp` and `revision`. */
 export function addTools(server, hands) {
   const tool = (name, description, fields, work, more = {}) =>
     server.registerTool(name, { description, inputSchema: z.object(fields), ...more }, (args, context) =>
@@ -47,6 +47,16 @@ export function addTools(server, hands) {
     return said(`reported ${n} times`);
   });
   tool("ask", "Ask the client something, and say what it answered", {}, async (_, { ask }) => ask());
+  tool("ask-all", "Ask for the client's folders, its model and its user", {}, async (_, { questions }) => {
+    const { roots } = await questions.roots();
+    const messages = [{ role: "user", content: { type: "text", text: "What does a parrot say?" } }];
+    const { content } = await questions.sample({ messages, maxTokens: 10 });
+    const properties = { name: { type: "string", title: "Name" } };
+    const requestedSchema = { type: "object", properties, required: ["name"] };
+    const form = await questions.elicit({ message: "Who are you?", requestedSchema });
+    const answers = { roots: roots.map(({ uri }) => uri), model: content.text, action: form.action, form: form.content };
+    return said(JSON.stringify(answers));
+  });
   tool("revision", "The revision of this very request", {}, (_, { revision }) => said(revision()));
   tool("hang-up", "End the stream of this call, and answer all the same", {}, async (_, { report, hangUp }) => {
     await report(1, 2);

@@ -20,7 +20,9 @@ async def main() -> None:
     if target.startswith("http://"):
         server = sse_client(target) if mode == "sse" else target
     era = "auto" if mode == "auto" else "legacy"
-    async with Client(server, mode=era, read_timeout_seconds=20) as client:
+    async with Client(
+        server, mode=era, read_timeout_seconds=20, list_roots_callback=mcp_steps.list_roots
+    ) as client:
         print(f"ok connect ({client.protocol_version})", flush=True)
         await mcp_steps.run(client, mode)
 

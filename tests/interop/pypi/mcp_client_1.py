@@ -29,7 +29,8 @@ async def main() -> None:
         "sse": lambda: sse_client(target),
     }.get(kind, lambda: streamable_http_client(target))
     async with transport() as (read, write, *_):
-        async with Session(read, write, timedelta(seconds=20)) as session:
+        limit = timedelta(seconds=20)
+        async with Session(read, write, limit, list_roots_callback=mcp_steps.list_roots) as session:
             initialized = await session.initialize()
             print(f"ok connect ({initialized.protocolVersion})", flush=True)
             await mcp_steps.run(session, kind)

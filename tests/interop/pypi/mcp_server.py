@@ -4,7 +4,9 @@
 `http`, sessions keep their events, so that a client can take up a stream again.
 """
 
+import json
 import sys
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
@@ -13,10 +15,11 @@ from pydantic import BaseModel
 
 try:
     from mcp.server.mcpserver import Context, MCPServer
-    from mcp_types import InputRequiredResult, ListRootsRequest
+    from mcp_types import InputRequiredResult, ListRootsRequest, SamplingMessage, TextContent
 except ImportError:
     from mcp.server.fastmcp import Context
     from mcp.server.fastmcp import FastMCP as MCPServer
+    from mcp.types import SamplingMessage, TextContent
 
     InputRequiredResult = None
 
@@ -26,19 +29,25 @@ class Events(EventStore):
 
     def __init__(self) -> None:
         self.all: list[tuple[str, Any]] = []
+        self.quiet_until = 0.0
 
     async def store_event(self, stream_id: str, message: Any) -> str:
+        # What is said between the replay and the SDK's taking up the stream reaches nobody: it waits until then.
+        while message is not None and anyio.current_time() < self.quiet_until:
+            await anyio.sleep(0.01)
         self.all.append((stream_id, message))
         return str(len(self.all))
 
     async def replay_events_after(self, last_event_id: str, send_callback: Any) -> str | None:
         after = int(last_event_id)
         print(f"resumed after {after}", file=sys.stderr, flush=True)
+        self.quiet_until = anyio.current_time() + 5
         stream = self.all[after - 1][0]
         for number, (other, message) in enumerate(self.all[after:], after + 1):
             # A priming event has no message, and is nothing to repeat.
             if other == stream and message is not None:
                 await send_callback(EventMessage(message, str(number)))
+        self.quiet_until = anyio.current_time() + 0.1
         return stream
 
 
@@ -110,12 +119,37 @@ async def ask(ctx: Context) -> Any:
     """Ask the client something, and say what it answered"""
     if stateless(ctx):
         return InputRequiredResult(input_requests={"roots": ListRootsRequest()})
-    # It goes out on the stream that the client opens for what we say by ourselves, and is lost before that is open.
+    await patiently(ctx.session.send_ping)
+    return "pong"
+
+
+async def patiently(ask: Callable[[], Awaitable[Any]]) -> Any:
+    """Asks something that goes out on the stream which the client opens for what we say by ourselves: before that is
+    open, it is lost."""
     for _ in range(10):
         with anyio.move_on_after(1):
-            await ctx.session.send_ping()
-            return "pong"
-    raise TimeoutError("no answer to a ping")
+            return await ask()
+    raise TimeoutError("no answer to a question")
+
+
+class Form(BaseModel):
+    name: str
+
+
+@server.tool(name="ask-all", structured_output=False)
+async def ask_all(ctx: Context) -> str:
+    """Ask for the client's folders, its model and its user"""
+    roots = (await patiently(ctx.session.list_roots)).roots
+    question = SamplingMessage(role="user", content=TextContent(type="text", text="What does a parrot say?"))
+    sampled = await ctx.session.create_message([question], max_tokens=10, related_request_id=ctx.request_id)
+    form = await ctx.elicit("Who are you?", Form)
+    answers = {
+        "roots": [str(root.uri) for root in roots],
+        "model": sampled.content.text,
+        "action": form.action,
+        "form": form.data.model_dump() if form.action == "accept" else None,
+    }
+    return json.dumps(answers)
 
 
 @server.tool(name="hang-up")

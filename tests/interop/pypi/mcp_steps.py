@@ -7,7 +7,15 @@ from typing import Any
 
 import anyio
 
+try:
+    from mcp_types import ListRootsResult
+except ImportError:
+    from mcp.types import ListRootsResult
+
 Json = dict[str, Any]
+
+# The folders that our clients work in.
+ROOTS = [{"uri": "file:///work/here", "name": "Here"}, {"uri": "file:///work/there"}]
 
 
 class Plain:
@@ -105,6 +113,19 @@ async def cancel(client: Plain) -> None:
     expect(anyio.current_time() - started < 5, "the server hears of the cancellation", await count())
 
 
+async def list_roots(_: Any) -> ListRootsResult:
+    """What our clients answer."""
+    return ListRootsResult.model_validate({"roots": ROOTS})
+
+
+async def roots(client: Plain) -> None:
+    result = await client.call("roots", {})
+    if getattr(client.client, "protocol_version", None) == "2026-07-28":
+        expect(result["isError"], "without a session nothing is asked", result)
+    else:
+        expect(result.get("structuredContent") == {"roots": ROOTS}, "the server hears of our folders", result)
+
+
 async def resource(client: Plain) -> None:
     resources = (await client.ask("list_resources"))["resources"]
     expect(resources, "a resource is listed", resources)
@@ -121,7 +142,7 @@ async def prompt(client: Plain) -> None:
 
 async def run(client: Any, names: str) -> None:
     """Runs the steps `names`, or all of them for `all`."""
-    steps = (listing, echo, add, fail, wrong, progress, cancel, resource, prompt)
+    steps = (listing, echo, add, fail, wrong, progress, cancel, roots, resource, prompt)
     for step in (resume,) if names == "resume" else steps:
         await step(Plain(client))
         print(f"ok {step.__name__}", flush=True)

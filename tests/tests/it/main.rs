@@ -17,6 +17,7 @@ mod long_lines;
 mod network;
 mod program;
 mod proxy;
+mod questions;
 mod rows;
 mod servers_that_fail;
 mod terminal;

@@ -1,5 +1,6 @@
 //! `agentwire server` on the network, and whoever calls it there.
 
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use crate::rows;
 const GRACE: Duration = Duration::from_secs(15);
 
 /// How long a client may try to resume a stream whose server is gone.
-const RESUMPTION: Duration = Duration::from_secs(40);
+const RESUMPTION: Duration = Duration::from_secs(15);
 
 /// A server that listens, and its origin.
 struct Server {
@@ -102,6 +103,7 @@ fn exit_codes() {
     let (url, sse) = (format!("{}/mcp", server.origin), format!("{}/sse", server.origin));
     let (elsewhere, nobody) = (format!("{}/elsewhere", server.origin), format!("http://{nobody}/mcp"));
     let demo = format!("'{}' server", agentwire().display());
+    let (web, local) = (format!("web={url}"), format!("local={demo}"));
     let rows: Vec<(Vec<&str>, i32, &str)> = vec![
         (vec!["tools", &url, "--header", "X-Any: thing"], 0, ""),
         // The other side failed or refused.
@@ -113,11 +115,20 @@ fn exit_codes() {
         (vec!["server", "--http", "no-such-host.invalid:0"], 1, "no-such-host.invalid"),
         // Wrong usage.
         (vec!["tools", "http://"], 2, "no URL"),
+        (vec!["tools", "http://127.0.0.1:99999/mcp"], 2, "no URL"),
         (vec!["tools", &url, "--header", "no colon"], 2, "NAME: VALUE"),
         (vec!["tools", &url, "--header", "a name: value"], 2, "`a name`"),
         (vec!["tools", &demo, "--header", "X-Any: thing"], 2, "--header"),
         (vec!["tools", &url, "--era", "future"], 2, "--era"),
         (vec!["chat", "--mcp", "web=https://", "hello"], 2, "no URL"),
+        (vec!["chat", "--mcp", &web, "--header", "web: thing", "hello"], 2, "NAME=HEADER: VALUE"),
+        (
+            vec!["chat", "--mcp", &web, "--header", "other=X-Any: thing", "hello"],
+            2,
+            "no --mcp has the name `other`",
+        ),
+        (vec!["chat", "--mcp", &web, "--header", "web=X Any: thing", "hello"], 2, "`X Any`"),
+        (vec!["chat", "--mcp", &local, "--header", "local=X-Any: thing", "hello"], 2, "no server at a URL"),
         (vec!["server", "--http", "nowhere"], 2, "HOST:PORT"),
         (vec!["server", "--sse", "127.0.0.1:65536"], 2, "HOST:PORT"),
         (vec!["server", "--http", "127.0.0.1:0", "--sse", "127.0.0.1:0"], 2, "--sse"),
@@ -130,8 +141,61 @@ fn exit_codes() {
     });
     let ended = Program::run(&["tools", "--json", &elsewhere], SOON);
     let objects = ended.exits(1).objects();
-    assert!(objects[0]["error"]["message"].as_str().is_some_and(|text| text.contains("404")), "{ended}");
+    assert!(objects[0]["message"].as_str().is_some_and(|text| text.contains("404")), "{ended}");
     server.end();
+}
+
+/// What a server says reaches a terminal without what would steer it.
+#[test]
+fn no_server_steers_the_terminal() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    let url = format!("http://{}/", listener.local_addr().expect("it listens"));
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            let _heard = client.read(&mut request);
+            let _told = client.write_all(
+                b"HTTP/1.1 401 No\r\ncontent-length: 11\r\nconnection: close\r\n\r\n\x1b]0;seen\x07ok",
+            );
+        }
+    });
+    let ended = Program::run(&["tools", &url], SOON);
+    ended.exits(1).tells("401").tells("seenok");
+    assert!(!ended.stderr.contains(['\x1b', '\x07']), "{ended}");
+}
+
+/// A refusal by HTTP may say why in the words of JSON-RPC, and programs read its code.
+#[test]
+fn the_code_of_a_refusal_is_told() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    let url = format!("http://{}/", listener.local_addr().expect("it listens"));
+    let error = json!({ "code": -32077, "message": "not you", "data": { "who": "you" } });
+    let body = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
+    let response = format!(
+        "HTTP/1.1 403 No\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            let _heard = client.read(&mut request);
+            let _told = client.write_all(response.as_bytes());
+        }
+    });
+    for era in ["auto", "legacy", "modern"] {
+        let ended = Program::run(&["tools", "--json", "--era", era, &url], SOON);
+        assert_eq!(ended.exits(1).objects()[0]["error"], error, "{era}: {ended}");
+    }
+}
+
+/// Whoever started it may have left without waiting for what goes wrong.
+#[test]
+fn nobody_has_to_read_stderr() {
+    let (unread, stderr) = std::io::pipe().expect("there are pipes");
+    drop(unread);
+    let mut command = std::process::Command::new(agentwire());
+    let ended = command.args(["tools", "http://127.0.0.1:1/"]).stderr(stderr).status();
+    assert_eq!(ended.expect("it can be started").code(), Some(1));
 }
 
 /// A call that is under way when the server is told to end, and comes to its own end in time.
@@ -216,8 +280,14 @@ fn a_session_has_servers_on_the_network() {
     let proxies = [Proxy::before(&server.origin), Proxy::before(&server.origin)];
     let web = format!("web={}/mcp", proxies[0].origin);
     let old = format!("old={}/sse", proxies[1].origin);
-    let ended = Program::run(&["chat", "--mcp", &web, "/call add {\"a\": 2, \"b\": 40}"], SOON);
+    let header = ["--header", "web=Authorization: Bearer 12345"];
+    let ended = Program::run(
+        &[&["chat", "--mcp", &web], &header[..], &["/call add {\"a\": 2, \"b\": 40}"]].concat(),
+        SOON,
+    );
     ended.exits(0).prints("42");
+    let heads = proxies[0].heads();
+    assert!(heads.iter().all(|head| head.contains("authorization: bearer 12345\r\n")), "{heads:?}");
     let local = format!("local='{}' server", agentwire().display());
     let ended = Program::run(&["chat", "--mcp", &web, "--mcp", &old, "--mcp", &local, "/tools"], SOON);
     ended.exits(0).prints("web__add").prints("old__add").prints("local__add");

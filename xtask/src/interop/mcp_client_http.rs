@@ -84,13 +84,12 @@ pub(super) const PAIRS: &[Pair] = &[
     },
 ];
 
-/// npm's reference server, which listens where the environment says, and does not say where that is.
-fn everything(
-    scratch: &Scratch<'_>,
+/// Starts npm's reference server, which listens where the environment says, and does not say where that is.
+pub(super) fn start_everything<'a>(
+    scratch: &'a Scratch<'a>,
     transport: &str,
     path: &str,
-    expected: fn(&Proxy) -> Result<()>,
-) -> Result<()> {
+) -> Result<(Service<'a>, Proxy)> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let mut command = vec!["env".to_owned(), format!("PORT={port}")];
     let program = "@modelcontextprotocol/server-everything/dist/index.js";
@@ -98,6 +97,17 @@ fn everything(
     let server = Service::start(scratch, command)?;
     server.expect("on port")?;
     let proxy = Proxy::new(&format!("http://127.0.0.1:{port}{path}"))?;
+    Ok((server, proxy))
+}
+
+/// What our client does with npm's reference server.
+fn everything(
+    scratch: &Scratch<'_>,
+    transport: &str,
+    path: &str,
+    expected: fn(&Proxy) -> Result<()>,
+) -> Result<()> {
+    let (_server, proxy) = start_everything(scratch, transport, path)?;
     let caller = Caller::new(scratch, proxy.url());
     caller.expect_tools(&["echo", "get-sum", "trigger-long-running-operation"])?;
     let echo = caller.text("echo", json!({ "message": "grüß dich 👋\n" }))?;

@@ -10,6 +10,7 @@ mod chat;
 mod client;
 mod mcp_client;
 mod mcp_client_http;
+mod mcp_questions;
 mod mcp_server;
 mod peers;
 mod proxy;
@@ -52,6 +53,7 @@ const GROUPS: &[&[Pair]] = &[
     agent::PAIRS,
     mcp_client::PAIRS,
     mcp_client_http::PAIRS,
+    mcp_questions::PAIRS,
     mcp_server::PAIRS,
     chain::PAIRS,
 ];
@@ -82,7 +84,8 @@ pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
         Some(path) => std::path::absolute(path)?,
         None => build(root)?,
     };
-    let peers = peers::install(root, agentwire)?;
+    let answering = build_answering(root)?;
+    let peers = peers::install(root, agentwire, answering)?;
     let failed = all(&pairs, &peers);
     println!("{} passed, {failed} failed", pairs.len() - failed);
     std::io::stdout().flush()?;
@@ -108,15 +111,27 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
 
 /// Builds our side, as released.
 fn build(root: &Path) -> Result<PathBuf> {
+    Ok(cargo_build(root, &["--release", "--package", "agentwire-cli"])?.join("release/agentwire"))
+}
+
+/// Builds our client that answers what servers ask, as the tests do, so that this costs little.
+fn build_answering(root: &Path) -> Result<PathBuf> {
+    let example = ["--package", "agentwire-mcp-hub", "--example", "answering"];
+    Ok(cargo_build(root, &example)?.join("debug/examples/answering"))
+}
+
+/// Builds something, and returns the folder for all that is built.
+fn cargo_build(root: &Path, what: &[&str]) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--release", "--package", "agentwire-cli"])
+        .args(["build", "--quiet"])
+        .args(what)
         .current_dir(root)
         .status()
         .context("cannot run cargo")?;
     ensure!(status.success(), "the build failed");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(std::path::absolute(target)?.join("release/agentwire"))
+    Ok(std::path::absolute(target)?)
 }
 
 /// Runs the pairs, a few at a time, and counts those that failed. Most of them wait for something most of the time.

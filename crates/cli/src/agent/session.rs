@@ -17,6 +17,8 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::text;
+
 /// A session of our agent's. Dropping it ends its servers.
 pub(super) struct Session {
     pub(super) id: SessionId,
@@ -47,7 +49,7 @@ impl Session {
         });
         let config = Config::new()
             .dial(Dial::new().memory(memory))
-            .on_warning(|server, warning| eprintln!("MCP server {server}: {warning}"));
+            .on_warning(|server, warning| text::note(&format!("MCP server {server}: {warning}")));
         let config = match timeout {
             Some(timeout) => config.connect_limit(timeout).timeout(timeout),
             None => config,

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use agentwire_acp_client::{Agent, BoxError, CallError, connect};
 use agentwire_acp_schema::v1::{
-    CancelNotification, Implementation, InitializeRequest, NewSessionRequest, PromptRequest, ProtocolVersion,
-    SessionId, StopReason, error_code,
+    CancelNotification, Implementation, InitializeRequest, McpServer, NewSessionRequest, PromptRequest,
+    ProtocolVersion, SessionId, StopReason, error_code,
 };
 use agentwire_acp_toolkit::PermissionPolicy;
 use agentwire_transport_stdio::{Child, Command};
@@ -41,10 +41,11 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool) -> Result<()> {
     let interrupt = Rc::new(Notify::new());
     let hands = Hands::new(view.clone(), policy, interrupt.clone());
     let command = agent_command(arguments.agent.as_deref())?;
+    let servers = servers::all(&arguments.mcp, &arguments.headers, arguments.agent.is_none())?;
     let agent = Child::spawn(command)?;
     let mut chat = Chat { hands: hands.clone(), view, interrupt, signals: Signals::listen()? };
     let talk = async |agent: Agent| {
-        let session = chat.open(&agent, &arguments).await?;
+        let session = chat.open(&agent, &arguments, servers).await?;
         let talked = if interactive {
             chat.converse(&agent, &session).await
         } else {
@@ -87,12 +88,16 @@ struct Chat {
 
 impl Chat {
     /// Agrees on the protocol and begins a session.
-    async fn open(&mut self, agent: &Agent, arguments: &arguments::Chat) -> Result<SessionId, BoxError> {
+    async fn open(
+        &mut self,
+        agent: &Agent,
+        arguments: &arguments::Chat,
+        servers: Vec<McpServer>,
+    ) -> Result<SessionId, BoxError> {
         let cwd = match &arguments.cwd {
             Some(cwd) => std::path::absolute(cwd)?,
             None => std::env::current_dir()?,
         };
-        let servers = servers::all(&arguments.mcp, arguments.agent.is_none())?;
         let hello = InitializeRequest::new(ProtocolVersion::LATEST)
             .client_capabilities(self.hands.capabilities())
             .client_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")));

@@ -1,27 +1,53 @@
-//! `--mcp NAME=TARGET` as the session's MCP servers.
+//! `--mcp NAME=TARGET` and `--header NAME=HEADER: VALUE` as the session's MCP servers.
 
-use agentwire_acp_schema::v1::{McpServer, McpServerHttp, McpServerStdio};
+use agentwire_acp_schema::v1::{HttpHeader, McpServer, McpServerHttp, McpServerStdio};
+use agentwire_mcp_hub::{HttpTarget, Target};
 use anyhow::{Context as _, Result, bail};
 
-use crate::arguments::NamedTarget;
+use crate::Usage;
+use crate::arguments::{NamedHeader, NamedTarget};
 
 /// The session's servers: those that were named, or our own one for our own agent.
-pub(super) fn all(named: &[NamedTarget], our_agent: bool) -> Result<Vec<McpServer>> {
+pub(super) fn all(named: &[NamedTarget], headers: &[NamedHeader], our_agent: bool) -> Result<Vec<McpServer>> {
+    let is_named = |header: &&NamedHeader| named.iter().any(|server| server.name == header.server);
+    if let Some(NamedHeader { server, .. }) = headers.iter().find(|header| !is_named(header)) {
+        return Err(Usage(format!("--header: no --mcp has the name `{server}`")).into());
+    }
     if named.is_empty() && our_agent {
         let ourselves = std::env::current_exe().context("our own program cannot be found")?;
         let ourselves = ourselves.to_str().context("the path of our own program is not UTF-8")?;
         return Ok(vec![McpServerStdio::new("demo", ourselves).args(["server"]).into()]);
     }
-    named.iter().map(server).collect()
+    let own = |name: &str| headers.iter().filter(|header| header.server == name).collect();
+    named.iter().map(|server| one(server, own(&server.name))).collect()
 }
 
-/// What a session is told about a server: its URL, or its command with the program's absolute path.
-fn server(named: &NamedTarget) -> Result<McpServer> {
+/// What a session is told about a server: its URL with headers, or its command with the program's absolute path.
+fn one(named: &NamedTarget, headers: Vec<&NamedHeader>) -> Result<McpServer> {
     let NamedTarget { name, target } = named;
-    if target.starts_with("http://") || target.starts_with("https://") {
-        return Ok(McpServerHttp::new(name, target).into());
+    match Target::parse(target) {
+        Ok(Target::Http(server)) => remote(name, target, server, headers),
+        _ if headers.is_empty() => local(name, target),
+        _ => {
+            Err(Usage(format!("--header: `{name}` is no server at a URL, and only those take headers"))
+                .into())
+        }
     }
-    let words = shell_words::split(target).with_context(|| format!("--mcp {name}"))?;
+}
+
+fn remote(name: &str, url: &str, mut target: HttpTarget, headers: Vec<&NamedHeader>) -> Result<McpServer> {
+    let mut server = McpServerHttp::new(name, url);
+    for NamedHeader { header, .. } in headers {
+        // The agent sends it; whether it can is better seen here.
+        target =
+            target.header(&header.name, &header.value).map_err(|why| Usage(format!("--header: {why}")))?;
+        server.headers.push(HttpHeader::new(&header.name, &header.value));
+    }
+    Ok(server.into())
+}
+
+fn local(name: &str, command: &str) -> Result<McpServer> {
+    let words = shell_words::split(command).with_context(|| format!("--mcp {name}"))?;
     let Some((program, arguments)) = words.split_first() else {
         bail!("--mcp {name}: no command");
     };

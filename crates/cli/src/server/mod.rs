@@ -13,8 +13,8 @@ use anyhow::{Context as _, Result};
 use tokio::net::TcpListener;
 
 use self::offer::server;
-use crate::arguments;
 use crate::signals::Signals;
+use crate::{arguments, text};
 
 /// How long what is unanswered may take when we are told to end.
 const GRACE: Duration = Duration::from_secs(5);
@@ -41,8 +41,9 @@ async fn listen(address: &str, path: &str) -> Result<()> {
             server.close_subscriptions();
         }
     };
-    let served = serve(listener, routes(&server, local.ip().is_loopback())).shutdown(told).grace(GRACE);
-    eprintln!("listening on http://{local}{path}");
+    let served =
+        serve(listener, routes(&server, local.ip().to_canonical().is_loopback())).shutdown(told).grace(GRACE);
+    text::note(&format!("listening on http://{local}{path}"));
     let enough = async {
         impatience.next().await;
         impatience.next().await;

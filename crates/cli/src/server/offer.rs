@@ -36,6 +36,7 @@ pub(super) fn server() -> Server {
             },
         )
         .tool("burst", "Report progress so many times", burst)
+        .tool("roots", "List the folders that the client works in", roots)
         .with_resource(about)
         .prompt("greet", "Greet somebody", greet)
 }
@@ -136,6 +137,29 @@ async fn burst(Burst { n }: Burst, cx: Context) -> Result<String, ToolError> {
         cx.progress(number.into(), Some(n.into()), None).await?;
     }
     Ok(format!("reported {n} times"))
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Roots {
+    /// The folders.
+    roots: Vec<Folder>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Folder {
+    /// Where it is.
+    uri: String,
+    /// What people call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+/// Asks the client, which it cannot do unless that said that it answers.
+async fn roots(_: NoArguments, cx: Context) -> Result<Structured<Roots>, ToolError> {
+    let answer = cx.client().list_roots().await;
+    let answer = answer.map_err(|error| ToolError::new(format!("cannot ask for the folders: {error}")))?;
+    let folders = answer.roots.into_iter().map(|root| Folder { uri: root.uri, name: root.name });
+    Ok(Structured(Roots { roots: folders.collect() }))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -248,6 +248,10 @@ async fn headers_go_along_with_everything() {
         let target = web.target().header("Authorization", "Bearer secret").unwrap();
         call(target, &Dial::new()).await.unwrap();
         assert!(web.last_headers().contains("authorization: bearer secret"), "{part:?}");
+        web.play(part);
+        let url = web.url.replace("://", "://me:secret@");
+        call(HttpTarget::new(&url).unwrap(), &Dial::new()).await.unwrap();
+        assert!(web.last_headers().contains("authorization: basic bwu6c2vjcmv0"), "{part:?}");
     }
 }
 

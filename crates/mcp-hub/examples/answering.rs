@@ -1,0 +1,71 @@
+//! Calls tools of a server that may ask something in return, and answers that: which folders we work in, what our model
+//! says, what our user says.
+//!
+//! ```text
+//! cargo run -p agentwire-mcp-hub --example answering -- [--legacy] TARGET (TOOL JSON)...
+//! cargo run -p agentwire-mcp-hub --example answering -- 'my-server --stdio' ask-a-friend '{"about": "roots"}'
+//! ```
+//!
+//! With `--legacy` only revisions with sessions are spoken: in them a server asks by requests of its own.
+#![allow(clippy::print_stdout, reason = "a program that prints")]
+
+use agentwire_jsonrpc::ErrorObject;
+use agentwire_mcp_client::{BoxError, Client, Server};
+use agentwire_mcp_hub::schema::{
+    CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitResult, JsonObject, Root, TextContent,
+};
+use agentwire_mcp_hub::{Dial, EraChoice, Target, dial};
+
+/// The tools to call, in order, each with its arguments.
+type Calls = Vec<(String, JsonObject)>;
+
+/// A client advertises what it was given something to answer with.
+fn client() -> Client {
+    Client::new("answering", env!("CARGO_PKG_VERSION"))
+        .roots(vec![Root::new("file:///work/here").name("Here"), Root::new("file:///work/there")])
+        .sampling(sample)
+        .elicitation(elicit)
+}
+
+/// Here a language model would be asked, once the user has agreed.
+async fn sample(request: CreateMessageRequest) -> Result<CreateMessageResult, ErrorObject> {
+    eprintln!("[asked for at most {} tokens]", request.max_tokens);
+    Ok(CreateMessageResult::new("parrot", TextContent::new("Pieces of eight!")))
+}
+
+/// Here the user would see a form, or be asked whether to open a page. This one fills in every form, and opens nothing.
+async fn elicit(request: ElicitRequest) -> Result<ElicitResult, ErrorObject> {
+    eprintln!("[asked: {}]", request.message());
+    let ElicitRequest::Form(_) = request else { return Ok(ElicitResult::decline()) };
+    Ok(ElicitResult::accept(JsonObject::from_iter([("name".to_owned(), "Ada".into())])))
+}
+
+async fn call(server: Server, calls: Calls) -> Result<(), BoxError> {
+    for (tool, arguments) in calls {
+        let result = server.call_tool(&tool, arguments).await?;
+        println!("{}", result.text());
+        if result.is_error {
+            return Err(format!("{tool} failed").into());
+        }
+    }
+    Ok(())
+}
+
+fn read_arguments() -> Result<(Target, EraChoice, Calls), BoxError> {
+    let mut words = std::env::args().skip(1).peekable();
+    let legacy = words.next_if_eq("--legacy").is_some();
+    let era = if legacy { EraChoice::Legacy } else { EraChoice::Auto };
+    let target = Target::parse(&words.next().ok_or("say where the server is")?)?;
+    let mut calls = Calls::new();
+    while let Some(tool) = words.next() {
+        let arguments = words.next().ok_or("say the arguments of each tool, as JSON")?;
+        calls.push((tool, serde_json::from_str(&arguments)?));
+    }
+    Ok((target, era, calls))
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), BoxError> {
+    let (target, era, calls) = read_arguments()?;
+    dial(&target, &Dial::new().era(era), client(), async |server| call(server, calls).await).await
+}
