@@ -188,7 +188,7 @@ impl Config {
     }
 
     /// How many messages of one session may wait to be taken from its link (default 64). While there are as
-    /// many, further POSTs wait.
+    /// many, further POSTs wait, up to [`stream_limit`](Self::stream_limit) of them; then they get 429.
     #[must_use]
     pub fn inbox_limit(mut self, messages: usize) -> Self {
         self.inbox_limit = messages.max(1);

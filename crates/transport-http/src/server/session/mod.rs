@@ -121,7 +121,13 @@ impl Session {
             return Poll::Ready(Err(Unwelcome::TooMany(limit)));
         }
         if state.inbox.len() >= shared.config.inbox_limit {
-            state.posts.push(cx.waker().clone());
+            if !state.posts.iter().any(|waker| waker.will_wake(cx.waker())) {
+                // Those whose clients have left are among them, until the inbox is read again.
+                if state.posts.len() >= limit {
+                    return Poll::Ready(Err(Unwelcome::TooMany(limit)));
+                }
+                state.posts.push(cx.waker().clone());
+            }
             return Poll::Pending;
         }
         let Some(frame) = frame.take() else {

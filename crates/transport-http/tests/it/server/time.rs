@@ -244,6 +244,32 @@ async fn posts_wait_while_the_link_takes_nothing() {
 }
 
 #[tokio::test]
+async fn posts_that_wait_and_leave_are_not_remembered_without_bound() {
+    let (mut endpoint, mut links) = endpoint(Config::new().inbox_limit(1).stream_limit(4));
+    let (session, mut link) = open(&mut endpoint, &mut links).await;
+    let post = || {
+        let (mut endpoint, session) = (endpoint.clone(), session.clone());
+        tokio::spawn(async move {
+            let headers = [("mcp-session-id", session.as_str())];
+            call(&mut endpoint, "POST", &headers, &notification("x")).await.status()
+        })
+    };
+    assert_eq!(post().await.unwrap(), StatusCode::ACCEPTED);
+    for number in 0..20 {
+        let post = post();
+        tokio::task::yield_now().await;
+        if number < 4 {
+            post.abort();
+            assert!(post.await.unwrap_err().is_cancelled());
+        } else {
+            assert_eq!(post.await.unwrap(), StatusCode::TOO_MANY_REQUESTS);
+        }
+    }
+    link.next().await.unwrap().unwrap();
+    assert_eq!(post().await.unwrap(), StatusCode::ACCEPTED);
+}
+
+#[tokio::test]
 async fn a_session_belongs_to_whoever_opened_it() {
     let (mut endpoint, mut links) = endpoint(Config::new());
     let (session, link) = {
