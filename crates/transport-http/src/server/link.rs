@@ -50,8 +50,9 @@ pub enum LinkKind {
     Exchange,
 }
 
-/// Who calls, in a form that can be compared. A layer that knows puts it into the [`Extensions`](http::Extensions) of every request,
-/// and a session is then found only by whoever opened it; to others it does not exist.
+/// Who calls, in a form that can be compared. A layer that knows puts it into the
+/// [`Extensions`](http::Extensions) of every request, and a session is then found only by whoever opened it; to others
+/// it does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Principal(Arc<str>);
 
