@@ -1,9 +1,12 @@
 //! What a message says about its own route, without decoding what it says to its reader.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
 
 use agentwire_jsonrpc::{Message, RawJson};
-use serde::Deserialize;
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer};
 
 /// The members of `params` that a transport looks at.
 #[derive(Debug, Default, Deserialize)]
@@ -31,7 +34,40 @@ pub(crate) struct Meta<'a> {
 }
 
 /// A member that should be a string, borrowed where it has no escapes.
-pub(crate) type Text<'a> = Cow<'a, str>;
+#[derive(Debug)]
+pub(crate) struct Text<'a>(Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+
+        impl<'de> Visitor<'de> for Read {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(Read)
+    }
+}
 
 impl<'a> Params<'a> {
     /// Looks into the params of a message; nothing where they are of another shape.

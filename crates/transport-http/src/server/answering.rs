@@ -42,7 +42,7 @@ pub struct Answering<B> {
 
 enum Step<B> {
     /// The body of a POST arrives.
-    Reading(Box<Reading<B>>),
+    Reading(Reading<B>),
     /// A session has to have room for what was sent.
     Delivering { session: Arc<Session>, id: RequestId, frame: Option<Frame>, head: Arc<Head> },
     /// A request waits for the first thing that is said of it.
@@ -97,7 +97,7 @@ struct Replaying {
 impl<B> Answering<B> {
     pub(crate) fn reading(shared: &Arc<Shared>, parts: Parts, body: B) -> Self {
         let reading = Reading { parts: Some(parts), body, read: Read::Whole(Bytes::new()), timeout: None };
-        Self::new(shared, Step::Reading(Box::new(reading)))
+        Self::new(shared, Step::Reading(reading))
     }
 
     pub(crate) fn refused(shared: &Arc<Shared>, refusal: Refusal) -> Self {
@@ -272,7 +272,7 @@ fn open<B>(shared: &Arc<Shared>, parts: Parts, request: Request) -> Result<Step<
     shared
         .add_session(&session)
         .map_err(|limit| refuse(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "sessions", limit.0)))?;
-    let head = Arc::new(Head::from(parts));
+    let head = Arc::new(Head::kept(parts));
     let reader = session.begin(request, &head, shared);
     if !shared.offer(Link::session(shared.clone(), session.clone(), head)) {
         return Err(refuse(Refusal::closing()));
@@ -327,6 +327,7 @@ impl Waiting {
         };
         let mut response = match decision {
             Decision::Whole(status, text) => json(status, Body::whole(text)),
+            Decision::Said(events) => stream(Body::said(events)),
             Decision::Events => match self.reader.take() {
                 Some(reader) => stream(Body::stream(Bytes::new(), reader, self.running.take())),
                 None => return Poll::Ready(Err(Refusal::unanswered())),

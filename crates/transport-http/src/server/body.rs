@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
 use crate::server::outlet::Reader;
+use crate::server::queue::Queue;
 use crate::server::serving::Running;
 use crate::server::text::Text;
 
@@ -21,6 +22,8 @@ pub struct Body(Kind);
 enum Kind {
     /// All of it is known.
     Whole { text: Text, next: usize },
+    /// So is that of a stream of events.
+    Said(Queue),
     /// A stream of events; what is replayed stands before what comes.
     Stream { replayed: Bytes, running: Option<Running>, reader: Reader },
     /// One that is not of this crate.
@@ -50,6 +53,10 @@ impl Body {
         Self(Kind::Whole { text, next: 0 })
     }
 
+    pub(crate) fn said(events: Queue) -> Self {
+        Self(Kind::Said(events))
+    }
+
     pub(crate) fn stream(replayed: Bytes, mut reader: Reader, running: Option<Running>) -> Self {
         reader.register();
         Self(Kind::Stream { replayed, running, reader })
@@ -74,6 +81,7 @@ impl http_body::Body for Body {
                 }
                 Poll::Ready(None)
             }
+            Kind::Said(events) => Poll::Ready(events.pop().map(|piece| Ok(Frame::data(piece)))),
             Kind::Stream { replayed, .. } if !replayed.is_empty() => {
                 Poll::Ready(Some(Ok(Frame::data(std::mem::take(replayed)))))
             }
@@ -88,6 +96,7 @@ impl http_body::Body for Body {
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Kind::Whole { text, next } => text.0.iter().skip(*next).all(Bytes::is_empty),
+            Kind::Said(events) => events.is_empty(),
             Kind::Stream { replayed, reader, .. } => replayed.is_empty() && reader.is_at_end(),
             Kind::Foreign(body) => body.is_end_stream(),
         }
@@ -98,6 +107,7 @@ impl http_body::Body for Body {
             Kind::Whole { text, next } => {
                 SizeHint::with_exact(text.0.iter().skip(*next).map(|piece| piece.len() as u64).sum())
             }
+            Kind::Said(events) => SizeHint::with_exact(events.len() as u64),
             Kind::Stream { .. } => SizeHint::default(),
             Kind::Foreign(body) => body.size_hint(),
         }
@@ -114,6 +124,7 @@ impl fmt::Debug for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Whole { .. } => "Whole",
+            Self::Said(_) => "Said",
             Self::Stream { .. } => "Stream",
             Self::Foreign(_) => "Foreign",
         })

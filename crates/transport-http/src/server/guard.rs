@@ -170,7 +170,8 @@ fn admit_names(hosts: &Names, origins: &Names, parts: &Parts) -> Result<(), Deni
 /// Refuses a POST whose body is no JSON, or too long, or whose sender does not take both forms of an answer.
 pub(crate) fn admit_post(config: &Config, headers: &HeaderMap) -> Result<(), Refusal> {
     Guard::admit_json(headers, config.body_limit)?;
-    if !accepts(headers, JSON) || !accepts(headers, EVENTS) {
+    let both = accepts_what_all_do(headers) || accepts(headers, JSON) && accepts(headers, EVENTS);
+    if !both {
         let why = "the Accept header must allow application/json and text/event-stream";
         return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, why));
     }
@@ -204,6 +205,18 @@ fn is_json(headers: &HeaderMap) -> bool {
     }
     let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
     essence.trim().eq_ignore_ascii_case("application/json")
+}
+
+/// Whether the Accept header is, to the letter, what most clients send, which allows both forms.
+fn accepts_what_all_do(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(ACCEPT).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return false;
+    };
+    matches!(
+        value.as_bytes(),
+        b"application/json, text/event-stream" | b"text/event-stream, application/json"
+    )
 }
 
 /// Whether a response of a type is acceptable: the most particular range that fits decides. No header accepts
@@ -272,7 +285,8 @@ fn is_loopback(host: &str) -> bool {
         _ => (host, "0"),
     };
     port.parse::<u16>().is_ok()
-        && (name.eq_ignore_ascii_case("localhost")
+        && (name == "127.0.0.1"
+            || name.eq_ignore_ascii_case("localhost")
             || name == "[::1]"
             || name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback()))
 }

@@ -3,8 +3,9 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::Frame;
 use agentwire_transport::{Origin, Packet};
+use bytes::BytesMut;
 use http::request::Parts;
-use http::{Extensions, HeaderMap, Uri};
+use http::{Extensions, HeaderMap, HeaderValue, Uri};
 
 /// The head of the HTTP request that brought a message: the [`Origin`] of every packet that comes out of a
 /// [`Link`](crate::server::Link), so that whoever answers can look at the request it came with, also within a session.
@@ -38,6 +39,23 @@ impl Head {
         &self.0.extensions
     }
 
+    /// One that is kept as long as a session. Its texts are copied, because they are slices of all that was read with
+    /// them.
+    pub(crate) fn kept(mut parts: Parts) -> Self {
+        let mut texts = BytesMut::with_capacity(parts.headers.values().map(HeaderValue::len).sum());
+        for value in parts.headers.values_mut() {
+            texts.extend_from_slice(value.as_bytes());
+            if let Ok(mut copy) = HeaderValue::from_maybe_shared(texts.split().freeze()) {
+                copy.set_sensitive(value.is_sensitive());
+                *value = copy;
+            }
+        }
+        if let Ok(copy) = Uri::try_from(parts.uri.to_string()) {
+            parts.uri = copy;
+        }
+        Self(parts)
+    }
+
     /// A packet that came with this.
     pub(crate) fn brings(self: &Arc<Self>, frame: impl Into<Frame>) -> Packet {
         Packet::Frame { frame: frame.into(), related: None, origin: Some(self.clone()) }
@@ -57,7 +75,7 @@ impl From<Parts> for Head {
 
 impl Origin for Head {
     fn header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
-        let mut values = self.0.headers.get_all(name).iter().map(http::HeaderValue::as_bytes);
+        let mut values = self.0.headers.get_all(name).iter().map(HeaderValue::as_bytes);
         let first = values.next()?;
         let joined =
             values.fold(Cow::Borrowed(first), |joined, value| [&joined, &b", "[..], value].concat().into());

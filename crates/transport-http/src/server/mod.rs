@@ -33,6 +33,7 @@
 //! | 429, 503 | a limit of the session, of the endpoint; the endpoint is shut |
 
 mod answering;
+mod bell;
 mod body;
 mod config;
 mod endpoint;

@@ -1,6 +1,6 @@
 //! Where the body of a POST belongs: to a session, to a new one, or to nobody but itself.
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, Message, Notification, Request, RequestId};
+use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, Message, Notification, RawJson, Request, RequestId};
 use bytes::Bytes;
 use bytestring::ByteString;
 use http::{HeaderMap, HeaderName};
@@ -44,7 +44,7 @@ pub(crate) fn destination(config: &Config, headers: &HeaderMap, body: Bytes) -> 
                 && request.method == "initialize"
             {
                 let offered =
-                    Params::of(&Message::Request(request.clone())).protocol_version.map(|v| v.into_owned());
+                    Params::of(&Message::Request(request.clone())).protocol_version.map(|v| v.to_string());
                 return Err(Refusal::unsupported_version(config, id, &offered.unwrap_or_default()));
             }
             return Err(Refusal::header_mismatch(id, "the MCP-Protocol-Version header is missing"));
@@ -84,9 +84,17 @@ fn initialize(frame: Frame) -> Result<Destination, Refusal> {
             let why = "the MCP-Protocol-Version header is missing, or is not the version in _meta";
             Err(Refusal::header_mismatch(id, why))
         }
-        Message::Request(request) if request.method == "initialize" => Ok(Destination::Initialize(request)),
+        Message::Request(request) if request.method == "initialize" => {
+            Ok(Destination::Initialize(copied(request)))
+        }
         _ => Err(Refusal::no_session().under(id)),
     }
+}
+
+/// The request that opens a session may be kept as long as that, so it should be no slice of all that was read with it.
+fn copied(request: Request) -> Request {
+    let copy = |params: RawJson| RawJson::parse(params.as_str().into()).unwrap_or(params);
+    Request::new(request.id, "initialize", request.params.map(copy))
 }
 
 /// Checks that a message which stands alone is one that may, and that its headers say what it says.
@@ -108,7 +116,7 @@ fn exchange(headers: &HeaderMap, frame: Frame, version: &str) -> Result<Destinat
 fn agree(headers: &HeaderMap, message: &Message, version: &str) -> Result<(), &'static str> {
     let params = Params::of(message);
     let said = params.meta.and_then(|meta| meta.protocol_version);
-    if said.is_some_and(|said| said != version) {
+    if said.is_some_and(|said| *said != *version) {
         return Err("the MCP-Protocol-Version header is not the version in _meta");
     }
     let (method, is_request) = match message {
@@ -135,7 +143,7 @@ fn agree(headers: &HeaderMap, message: &Message, version: &str) -> Result<(), &'
         return if named.is_none() { Ok(()) } else { Err("the Mcp-Name header is missing") };
     };
     let value = header::decode(value).ok_or("the Mcp-Name header is not encoded as it must be")?;
-    if named.is_some_and(|named| named == value) {
+    if named.is_some_and(|named| *named == *value) {
         return Ok(());
     }
     Err("the Mcp-Name header is not the name in the body")
@@ -147,7 +155,7 @@ fn says_in_body(frame: &Frame, version: &str) -> bool {
         return false;
     };
     let said = Params::of(message).meta.and_then(|meta| meta.protocol_version);
-    said.is_some_and(|said| said == version)
+    said.is_some_and(|said| *said == *version)
 }
 
 /// The id under which a refusal is sent.

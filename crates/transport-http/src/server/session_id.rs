@@ -5,7 +5,7 @@ use http::HeaderValue;
 /// Names a session: 128 bits of the operating system's randomness, on the wire 32 hexadecimal digits.
 ///
 /// Whoever knows it can speak in the session, so it does not appear in the debug form.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(u128);
 
 impl SessionId {
@@ -18,9 +18,16 @@ impl SessionId {
 
     /// Reads the form on the wire, which has one spelling.
     pub(crate) fn parse(value: &[u8]) -> Option<Self> {
-        let digits = value.len() == 32 && value.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let text = std::str::from_utf8(value).ok().filter(|_| digits)?;
-        u128::from_str_radix(text, 16).ok().map(Self)
+        let digits: &[u8; 32] = value.try_into().ok()?;
+        let digit = |id: u128, digit: &u8| {
+            let value = match digit {
+                b'0'..=b'9' => digit - b'0',
+                b'a'..=b'f' => digit - b'a' + 10,
+                _ => return None,
+            };
+            Some(id << 4 | u128::from(value))
+        };
+        digits.iter().try_fold(0, digit).map(Self)
     }
 
     pub(crate) fn header(self) -> HeaderValue {

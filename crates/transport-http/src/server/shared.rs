@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -23,7 +23,8 @@ pub(crate) struct Shared {
     /// Whether the clock goes, or somebody has been woken who will start it.
     ticking: AtomicBool,
     pub(crate) closing: AtomicBool,
-    sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
+    /// A tree, because a table for a crowd is one large piece, and a smaller one after it holds on to what lies below.
+    sessions: Mutex<BTreeMap<SessionId, Arc<Session>>>,
     /// Every outlet that has a reader.
     readers: Mutex<Slab<Arc<Outlet>>>,
     /// How many exchanges without a session have not ended.
@@ -122,9 +123,6 @@ impl Shared {
     pub(crate) fn end_session(&self, session: &Session) {
         let mut sessions = lock(&self.sessions);
         let known = sessions.remove(&session.id());
-        if sessions.capacity() > 4 * sessions.len() + 64 {
-            sessions.shrink_to_fit();
-        }
         drop(sessions);
         session.close();
         if let Some(store) = known.and(self.config.store.as_deref()) {

@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Mutex;
 
@@ -6,6 +6,7 @@ use bytes::Bytes;
 use futures::future::{self, BoxFuture};
 
 use crate::server::SessionId;
+use crate::sse::decimal;
 
 /// Remembers what was sent, so that a client which lost a stream can have the rest of it.
 ///
@@ -57,6 +58,13 @@ impl EventId {
         Self { stream, place }
     }
 
+    /// Writes the form on the wire.
+    pub(crate) fn write(self, out: &mut Vec<u8>) {
+        decimal(self.stream, out);
+        out.push(b'-');
+        decimal(self.place, out);
+    }
+
     /// Reads the form on the wire.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let number =
@@ -83,7 +91,7 @@ pub struct MemoryEventStore {
 
 #[derive(Debug, Default)]
 struct Logs {
-    sessions: HashMap<SessionId, Log>,
+    sessions: BTreeMap<SessionId, Log>,
     size: usize,
 }
 
@@ -121,7 +129,9 @@ impl EventStore for MemoryEventStore {
     fn append(&self, session: SessionId, event: Event) {
         let mut logs = self.logs.lock().expect("no panic while it was held");
         let logs = &mut *logs;
-        let log = logs.sessions.entry(session).or_default();
+        // Of a session that does no more than begin there is one event.
+        let log = || Log { events: VecDeque::with_capacity(1), size: 0 };
+        let log = logs.sessions.entry(session).or_insert_with(log);
         logs.size += size(&event);
         log.size += size(&event);
         log.events.push_back(event);
@@ -145,10 +155,6 @@ impl EventStore for MemoryEventStore {
         let mut logs = self.logs.lock().expect("no panic while it was held");
         if let Some(log) = logs.sessions.remove(&session) {
             logs.size -= log.size;
-        }
-        // What a crowd took is given back when it has gone.
-        if logs.sessions.capacity() > 4 * logs.sessions.len() + 64 {
-            logs.sessions.shrink_to_fit();
         }
     }
 }

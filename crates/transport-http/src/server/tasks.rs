@@ -6,6 +6,12 @@ use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
 
+use crate::server::bell::Bell;
+
+/// How often what has yielded gets its next turn before what runs beside gets one. Whoever reads a request from hyper
+/// yields once.
+const ROUNDS: usize = 32;
+
 /// Where a future is given to be run: within another one, or wherever a function says.
 #[derive(Clone)]
 pub struct Spawner(Arc<dyn Fn(BoxFuture<'static, ()>) + Send + Sync>);
@@ -37,21 +43,19 @@ impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Spawner
 }
 
 /// Futures that run within another one.
-#[derive(Debug, Default)]
 pub(crate) struct Tasks {
     running: FuturesUnordered<BoxFuture<'static, ()>>,
-    coming: Arc<Mutex<Coming>>,
+    coming: Arc<Mutex<Vec<BoxFuture<'static, ()>>>>,
+    bell: Arc<Bell>,
+    /// The bell as a waker.
+    waker: Waker,
 }
 
-#[derive(Default)]
-struct Coming {
-    tasks: Vec<BoxFuture<'static, ()>>,
-    waker: Option<Waker>,
-}
-
-impl fmt::Debug for Coming {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Coming").field("tasks", &self.tasks.len()).finish_non_exhaustive()
+impl Default for Tasks {
+    fn default() -> Self {
+        let bell = Bell::new();
+        let waker = bell.clone().into();
+        Self { running: FuturesUnordered::new(), coming: Arc::default(), bell, waker }
     }
 }
 
@@ -60,40 +64,36 @@ impl Tasks {
     pub(crate) fn spawner(&self) -> Spawner {
         // Weak, because what runs here may hold one.
         let coming = Arc::downgrade(&self.coming);
+        let waker = self.waker.clone();
         Spawner::new(move |task| {
             let Some(coming) = coming.upgrade() else {
                 return;
             };
-            let mut coming = lock(&coming);
-            coming.tasks.push(task);
-            let waker = coming.waker.take();
-            drop(coming);
-            if let Some(waker) = waker {
-                waker.wake();
-            }
+            lock(&coming).push(task);
+            waker.wake_by_ref();
         })
     }
 
     /// Lets everything go on that can. Ready while there is nothing.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        loop {
-            self.running.extend(self.coming(cx));
-            match self.running.poll_next_unpin(cx) {
+        self.bell.task().register(cx.waker());
+        let mut heard = Context::from_waker(&self.waker);
+        for _ in 0..ROUNDS {
+            self.bell.hear();
+            self.running.extend(std::mem::take(&mut *lock(&self.coming)));
+            match self.running.poll_next_unpin(&mut heard) {
                 Poll::Ready(Some(())) => {}
-                // It may have given us another while it was polled; then the waker has been used.
-                Poll::Ready(None) => return Poll::Ready(()),
-                Poll::Pending => return Poll::Pending,
+                polled => {
+                    if !self.bell.leave() {
+                        return polled.map(drop);
+                    }
+                }
             }
         }
-    }
-
-    fn coming(&self, cx: &Context<'_>) -> Vec<BoxFuture<'static, ()>> {
-        let mut coming = lock(&self.coming);
-        match &mut coming.waker {
-            Some(waker) => waker.clone_from(cx.waker()),
-            waker => *waker = Some(cx.waker().clone()),
-        }
-        std::mem::take(&mut coming.tasks)
+        // The rest comes after what else there is to do.
+        self.bell.leave();
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 

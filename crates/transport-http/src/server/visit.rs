@@ -5,23 +5,14 @@
 //! message where the future finds it, and mostly has the answer when that returns.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, TryLockError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
-use futures::task::AtomicWaker;
-
+use crate::server::bell::Bell;
 use crate::server::serving::Running;
 
 /// How often a visitor polls before it leaves the rest to the future's own task.
 const ROUNDS: usize = 4;
-
-/// Nobody visits: the future's own task is woken.
-const ALONE: u8 = 0;
-/// Somebody polls the future.
-const VISITED: u8 = 1;
-/// Meanwhile it was woken, so it is polled again.
-const RUNG: u8 = 2;
 
 /// What serves one session.
 pub(crate) struct Served {
@@ -31,19 +22,13 @@ pub(crate) struct Served {
     waker: Waker,
 }
 
-/// Wakes whoever should poll.
-struct Bell {
-    state: AtomicU8,
-    task: AtomicWaker,
-}
-
 /// The future's own task. The future goes with it, or with the last visitor.
 pub(crate) struct Home(Arc<Served>);
 
 impl Served {
     /// Makes the task in which a session is served. It may be visited through the reference.
     pub(crate) fn new(running: Running) -> (Home, Weak<Self>) {
-        let bell = Arc::new(Bell { state: AtomicU8::new(ALONE), task: AtomicWaker::new() });
+        let bell = Bell::new();
         let waker = bell.clone().into();
         let served = Arc::new(Self { running: Mutex::new(Some(running)), bell, waker });
         let visited = Arc::downgrade(&served);
@@ -56,11 +41,11 @@ impl Served {
             // Somebody else polls it, and will again.
             return announce();
         };
-        self.bell.state.store(VISITED, Ordering::SeqCst);
+        self.bell.hear();
         announce();
         let mut ended = false;
         for _ in 0..ROUNDS {
-            if self.bell.state.swap(VISITED, Ordering::SeqCst) != RUNG {
+            if !self.bell.hear() {
                 break;
             }
             ended = running.as_mut().is_none_or(|running| self.poll(running).is_ready());
@@ -70,8 +55,8 @@ impl Served {
             }
         }
         drop(running);
-        if self.bell.state.swap(ALONE, Ordering::SeqCst) == RUNG || ended {
-            self.bell.task.wake();
+        if self.bell.leave() || ended {
+            self.bell.task().wake();
         }
     }
 
@@ -80,25 +65,12 @@ impl Served {
     }
 }
 
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        let rung = self.state.compare_exchange(VISITED, RUNG, Ordering::SeqCst, Ordering::SeqCst);
-        if rung == Err(ALONE) {
-            self.task.wake();
-        }
-    }
-}
-
 impl Future for Home {
     type Output = ();
 
     fn poll(self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let served = &self.0;
-        served.bell.task.register(cx.waker());
+        served.bell.task().register(cx.waker());
         let mut running = match served.running.try_lock() {
             Ok(running) => running,
             Err(TryLockError::Poisoned(_)) => return Poll::Ready(()),
@@ -124,7 +96,7 @@ impl fmt::Debug for Served {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use futures::FutureExt;
     use futures::StreamExt;

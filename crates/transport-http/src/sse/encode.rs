@@ -47,13 +47,30 @@ pub fn event(name: Option<&str>, id: Option<&str>, data: &str, out: &mut Vec<u8>
 /// Writes how long a reader waits before it comes back to a stream that ended, in whole milliseconds. It stands
 /// in the event that follows.
 pub fn retry(after: Duration, out: &mut Vec<u8>) {
-    field("retry: ", &after.as_millis().to_string(), out);
+    out.extend_from_slice(b"retry: ");
+    decimal(u64::try_from(after.as_millis()).unwrap_or(u64::MAX), out);
+    out.push(b'\n');
 }
 
 /// Writes a comment of one empty line, which readers pass over and which keeps what lies between from closing an
 /// idle stream.
 pub fn comment(out: &mut Vec<u8>) {
     out.extend_from_slice(b":\n\n");
+}
+
+/// Writes a number.
+pub(crate) fn decimal(mut number: u64, out: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[first..]);
 }
 
 fn field(name: &str, value: &str, out: &mut Vec<u8>) {
@@ -95,5 +112,8 @@ mod tests {
     fn retry_and_comment() {
         assert_eq!(written(|out| retry(Duration::from_millis(1500), out)), "retry: 1500\n");
         assert_eq!(written(comment), ":\n\n");
+        for number in [0, 7, 10, 4096, u64::MAX] {
+            assert_eq!(written(|out| decimal(number, out)), number.to_string());
+        }
     }
 }

@@ -26,4 +26,6 @@ mod decode;
 mod encode;
 
 pub use decode::{DEFAULT_EVENT_LIMIT, DecodeError, Decoder, Event};
+#[cfg(feature = "server")]
+pub(crate) use encode::decimal;
 pub use encode::{END, begin, comment, event, retry};

@@ -6,7 +6,6 @@
 mod reader;
 mod state;
 
-use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
@@ -74,6 +73,8 @@ impl Outlet {
                 state.phase = Phase::Whole(status, Text::of(frame));
             }
             (Phase::Undecided, _) => {
+                // All of a short answer, and what is around it.
+                state.queue.tail().reserve(128 + frame.size_hint().min(COPY_LIMIT));
                 self.open(&mut state, shared);
                 self.event(&mut state, frame, shared);
             }
@@ -122,7 +123,9 @@ impl Outlet {
     }
 
     fn begin_event(&self, place: u64, out: &mut Vec<u8>) {
-        writeln!(out, "id: {}", EventId::new(self.number, place)).expect("a growing buffer takes every text");
+        out.extend_from_slice(b"id: ");
+        EventId::new(self.number, place).write(out);
+        out.push(b'\n');
         sse::begin(None, None, out);
     }
 

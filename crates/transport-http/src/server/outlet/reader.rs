@@ -7,6 +7,7 @@ use http::StatusCode;
 use crate::server::body::Stalled;
 use crate::server::outlet::Outlet;
 use crate::server::outlet::state::{Phase, State, set, wake};
+use crate::server::queue::Queue;
 use crate::server::shared::Shared;
 use crate::server::text::Text;
 
@@ -14,6 +15,8 @@ use crate::server::text::Text;
 pub(crate) enum Decision {
     /// One JSON text.
     Whole(StatusCode, Text),
+    /// All events of a stream.
+    Said(Queue),
     /// A stream of events, to be read from now on.
     Events,
     /// No answer will come.
@@ -60,6 +63,7 @@ impl Reader {
         let ended = state.ended;
         match &mut state.phase {
             Phase::Whole(status, text) => Poll::Ready(Decision::Whole(*status, std::mem::take(text))),
+            Phase::Events if ended => Poll::Ready(Decision::Said(std::mem::take(&mut state.queue))),
             Phase::Events => Poll::Ready(Decision::Events),
             Phase::Undecided if ended => Poll::Ready(Decision::Nothing),
             Phase::Undecided if now => {

@@ -1,28 +1,73 @@
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::Sleep;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep};
 
-/// A connection that fails when its client says nothing at first, or takes nothing for too long. hyper watches the
-/// heads of requests; of the first bytes, and of a client that does not read, it knows nothing.
+use crate::server::serve::turns::Turns;
+
+/// A connection that fails when its client takes too long for the head of a request, takes nothing for too long, or
+/// leaves before it has its answer.
+///
+/// hyper could watch over the heads and the leaving too, but takes memory anew for each request to do it, which costs
+/// time and comes to lie above whatever the request leaves behind.
 #[derive(Debug)]
-pub(crate) struct Watched<T> {
-    io: T,
-    /// Until the first bytes have come.
-    first: Option<Pin<Box<Sleep>>>,
+pub(crate) struct Watched {
+    io: TcpStream,
+    turns: Arc<Turns>,
+    /// Whether hyper itself waits for the client to say more.
+    awaited: bool,
+    /// How many requests have come, and until when the head of the next has to be there.
+    head: (u32, Instant),
+    head_timeout: Duration,
+    /// Ends at that time or before it.
+    patience: Pin<Box<Sleep>>,
     /// While the client takes nothing.
     stalled: Option<Pin<Box<Sleep>>>,
     write_timeout: Duration,
 }
 
-impl<T> Watched<T> {
-    pub(crate) fn new(io: T, first_timeout: Duration, write_timeout: Duration) -> Self {
-        let first = Some(Box::pin(tokio::time::sleep(first_timeout)));
-        Self { io, first, stalled: None, write_timeout }
+impl Watched {
+    pub(crate) fn new(
+        io: TcpStream,
+        turns: Arc<Turns>,
+        head_timeout: Duration,
+        write_timeout: Duration,
+    ) -> Self {
+        let patience = Box::pin(tokio::time::sleep(head_timeout));
+        let head = (0, patience.deadline());
+        Self { io, turns, awaited: false, head, head_timeout, patience, stalled: None, write_timeout }
+    }
+
+    /// Ready when the head of a request took too long.
+    fn poll_late(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(answered) = self.turns.waits() else {
+            return Poll::Pending;
+        };
+        if self.head.0 != answered {
+            self.head = (answered, Instant::now() + self.head_timeout);
+        }
+        loop {
+            ready!(self.patience.poll_unpin(cx));
+            if self.patience.deadline() >= self.head.1 {
+                return Poll::Ready(());
+            }
+            self.patience.as_mut().reset(self.head.1);
+        }
+    }
+
+    /// Fails when the client has left while hyper does not look.
+    fn watch_for_end(&self, cx: &mut Context<'_>) -> io::Result<()> {
+        match self.io.poll_peek(cx, &mut ReadBuf::new(&mut [0])) {
+            Poll::Ready(Ok(0)) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Poll::Ready(peeked) => peeked.map(drop),
+            Poll::Pending => Ok(()),
+        }
     }
 
     /// What became of a write; a failure if there has been none for too long.
@@ -39,24 +84,22 @@ impl<T> Watched<T> {
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Watched<T> {
+impl AsyncRead for Watched {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.io).poll_read(cx, buf);
-        if read.is_ready() {
-            self.first = None;
-        } else if let Some(first) = &mut self.first {
-            ready!(first.poll_unpin(cx));
+        self.awaited = read.is_pending();
+        if read.is_pending() && self.poll_late(cx).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         read
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Watched<T> {
+impl AsyncWrite for Watched {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write(cx, buf);
         self.watch(cx, written)
@@ -76,6 +119,10 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Watched<T> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // hyper flushes whenever it has done what it could.
+        if !self.awaited {
+            self.watch_for_end(cx)?;
+        }
         Pin::new(&mut self.io).poll_flush(cx)
     }
 

@@ -3,6 +3,7 @@
 mod elsewhere;
 mod io;
 mod routes;
+mod turns;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -23,6 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::server::serve::elsewhere::Elsewhere;
 use crate::server::serve::io::Watched;
+use crate::server::serve::turns::{InTurn, Turns};
 use crate::server::tasks::Tasks;
 use crate::server::{Body, Spawner};
 
@@ -133,7 +135,7 @@ impl Serve {
         let (mut tasks, elsewhere) = (Tasks::default(), Elsewhere::default());
         let spawn = spawn.map_or_else(|| tasks.spawner(), |spawn| elsewhere.spawner(spawn));
         let mut builder = Builder::new(spawn.clone());
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(front.header_timeout);
+        builder.http1().half_close(true).header_read_timeout(None);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(front.header_timeout);
         let graceful = GracefulShutdown::new();
         let beside = future::join_all(front.routes.mounts().map(|mount| mount.run(spawn.clone())));
@@ -193,8 +195,10 @@ impl Front {
     ) -> impl Future<Output = ()> + Send + use<> {
         // Small messages should not wait for more; where that cannot be said, they are only slower.
         let _ = stream.set_nodelay(true);
-        let io = TokioIo::new(Watched::new(stream, self.header_timeout, self.write_timeout));
-        let service = Routed(self.routes.clone());
+        let turns = Arc::<Turns>::default();
+        let io = Watched::new(stream, turns.clone(), self.header_timeout, self.write_timeout);
+        let io = TokioIo::new(io);
+        let service = Routed { routes: self.routes.clone(), turns };
         let connection = builder.serve_connection(io, service).into_owned();
         // How a connection ended is for its client to know.
         graceful.watch(connection).map(drop)
@@ -221,16 +225,21 @@ impl IntoFuture for Serve {
 
 /// The routes, as hyper wants a service.
 #[derive(Clone)]
-struct Routed(Arc<Routes>);
+struct Routed {
+    routes: Arc<Routes>,
+    turns: Arc<Turns>,
+}
 
 impl hyper::service::Service<Request<Incoming>> for Routed {
-    type Response = Response<Body>;
+    type Response = Response<InTurn<Body>>;
     type Error = Infallible;
-    type Future =
-        Map<BoxFuture<'static, Response<Body>>, fn(Response<Body>) -> Result<Response<Body>, Infallible>>;
+    type Future = InTurn<
+        Map<BoxFuture<'static, Response<Body>>, fn(Response<Body>) -> Result<Response<Body>, Infallible>>,
+    >;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        self.0.answer(request).map(Ok)
+        let turn = self.turns.begin(request.version());
+        InTurn::new(self.routes.answer(request).map(Ok), turn)
     }
 }
 

@@ -1,7 +1,9 @@
 //! One session: what its client has sent and the link has not taken, and which response each request is answered on.
 
+mod routes;
 mod state;
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
@@ -48,7 +50,9 @@ pub(crate) enum Resumed {
 
 impl Session {
     pub(crate) fn new(id: SessionId, principal: Option<Principal>, initialize: RequestId, now: u32) -> Self {
-        let state = State { initialize: Some(initialize), heard: now, ..State::default() };
+        // Mostly one message waits at a time.
+        let inbox = VecDeque::with_capacity(1);
+        let state = State { inbox, initialize: Some(initialize), heard: now, ..State::default() };
         Self { id, principal, state: Mutex::new(state), served: OnceLock::new() }
     }
 
@@ -112,7 +116,7 @@ impl Session {
             _ => &[],
         };
         let taken =
-            |(at, id): &(usize, &RequestId)| state.routes.contains_key(id) || asked[..*at].contains(id);
+            |(at, id): &(usize, &RequestId)| state.routes.get(id).is_some() || asked[..*at].contains(id);
         if let Some((_, id)) = asked.iter().enumerate().find(taken) {
             return Poll::Ready(Err(Unwelcome::InFlight(id.clone())));
         }
@@ -136,7 +140,7 @@ impl Session {
         let outlet =
             (!asked.is_empty()).then(|| state.new_post(self.id, asked.len(), shared.config.session_answer));
         if let Some(outlet) = &outlet {
-            state.routes.extend(asked.iter().map(|id| (id.clone(), outlet.clone())));
+            asked.iter().for_each(|id| state.routes.insert(id.clone(), outlet.clone()));
         }
         let given_up = given_up(&frame).and_then(|id| state.routes.remove(&id));
         state.inbox.push_back(head.brings(frame));
@@ -247,7 +251,7 @@ impl Session {
         state.heard = shared.now();
         let of_number = |outlet: &&Arc<Outlet>| outlet.number() == after.stream;
         let listener = state.listeners.iter().find(of_number).cloned();
-        let found = listener.clone().or_else(|| state.routes.values().find(of_number).cloned());
+        let found = listener.clone().or_else(|| state.routes.outlets().find(of_number).cloned());
         let resumed = found.and_then(|outlet| outlet.resume(after.place, shared));
         let Some((reader, place)) = resumed else {
             return Ok(Resumed::Ended);
@@ -262,14 +266,14 @@ impl Session {
     pub(crate) fn is_idle(&self, now: u32, ticks: u32) -> bool {
         let state = self.lock();
         now.wrapping_sub(state.heard) >= ticks
-            && !state.listeners.iter().chain(state.routes.values()).any(|outlet| outlet.is_attached())
+            && !state.listeners.iter().chain(state.routes.outlets()).any(|outlet| outlet.is_attached())
     }
 
     /// Ends everything at once.
     pub(crate) fn close(&self) {
         let routes = std::mem::take(&mut self.lock().routes);
         self.retire();
-        routes.into_values().for_each(|outlet| outlet.finish());
+        routes.into_outlets().for_each(|outlet| outlet.finish());
     }
 
     /// Takes nothing more, but answers what was asked.

@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -8,6 +8,7 @@ use agentwire_transport::Packet;
 use crate::peek;
 use crate::revision::Revision;
 use crate::server::outlet::Outlet;
+use crate::server::session::routes::Routes;
 use crate::server::shared::Shared;
 use crate::server::{AnswerForm, SessionId};
 
@@ -21,7 +22,7 @@ pub(super) struct State {
     /// The POSTs that wait for room in the inbox.
     pub(super) posts: Vec<Waker>,
     /// The responses on which unanswered requests are answered.
-    pub(super) routes: HashMap<RequestId, Arc<Outlet>>,
+    pub(super) routes: Routes,
     /// The streams of GETs.
     pub(super) listeners: Vec<Arc<Outlet>>,
     /// What belongs to no request, while no GET is open, and its size.

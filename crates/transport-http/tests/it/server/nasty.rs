@@ -96,6 +96,33 @@ async fn slow_heads_and_silent_connections_are_closed() {
     assert_eq!(server.exchange("POST", &[], &initialize("2025-11-25")).await.0, 200);
 }
 
+/// The time for a head begins with the end of the response before it; an answer may take longer.
+#[tokio::test]
+async fn a_connection_is_kept_so_long_between_requests() {
+    let limit = Duration::from_millis(200);
+    let mut server = Server::inline_with(Config::new(), |serve| serve.header_timeout(limit)).await;
+    let client = server.open("2025-11-25").await;
+    let mut raw = server.raw().await;
+    let headers = [("Mcp-Session-Id", client.session.as_str())];
+    for id in 0..3 {
+        let (head, _) = raw.exchange("POST", &headers, &request(id, "echo", json!({}))).await;
+        assert_eq!(head.status, 200);
+        tokio::time::sleep(limit / 2).await;
+    }
+    raw.send("POST", &[VERSION, ("Mcp-Method", "wait")], &modern(1, "wait", json!({}))).await;
+    server.hears(&Heard::Message("wait".to_owned())).await;
+    assert!(tokio::time::timeout(2 * limit, raw.read()).await.is_err(), "cut while it waits for its answer");
+    let mut idle = server.raw().await;
+    let begun = std::time::Instant::now();
+    idle.exchange("POST", &headers, &request(4, "echo", json!({}))).await;
+    assert_eq!(idle.read().await, 0);
+    assert!(begun.elapsed() >= limit, "{:?}", begun.elapsed());
+    let mut done = server.raw().await;
+    done.exchange("POST", &headers, &request(5, "echo", json!({}))).await;
+    done.stream.shutdown().await.unwrap();
+    assert_eq!(done.read().await, 0);
+}
+
 #[tokio::test]
 async fn slow_bodies_are_refused() {
     let server = Server::inline(Config::new().body_timeout(Duration::from_millis(100))).await;
