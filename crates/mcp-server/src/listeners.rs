@@ -1,8 +1,7 @@
 //! Who hears of what changes.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-
-use slab::Slab;
 
 /// What changed.
 #[derive(Clone, Copy, Debug)]
@@ -24,18 +23,30 @@ pub(crate) trait Listener: Send + Sync {
 
 /// Those who listen. Nobody pays for a connection that does not.
 #[derive(Clone, Default)]
-pub(crate) struct Listeners(Arc<Mutex<Slab<Weak<dyn Listener>>>>);
+pub(crate) struct Listeners(Arc<Mutex<There>>);
+
+/// By number. A tree, because what a crowd took of one large piece would not be given back.
+#[derive(Default)]
+struct There {
+    listeners: BTreeMap<u64, Weak<dyn Listener>>,
+    next: u64,
+}
 
 /// A place among those who listen, given up when it is dropped.
 pub(crate) struct Listening {
     listeners: Listeners,
-    key: usize,
+    key: u64,
 }
 
 impl Listeners {
     /// Listens from now on.
     pub(crate) fn add(&self, listener: Weak<dyn Listener>) -> Listening {
-        Listening { listeners: self.clone(), key: self.lock().insert(listener) }
+        let mut there = self.lock();
+        let key = there.next;
+        there.next += 1;
+        there.listeners.insert(key, listener);
+        drop(there);
+        Listening { listeners: self.clone(), key }
     }
 
     pub(crate) fn announce(&self, change: Change<'_>) {
@@ -48,18 +59,18 @@ impl Listeners {
 
     /// Nobody is told while the list is locked: whoever hears may stop listening at once.
     fn each(&self, mut tell: impl FnMut(&dyn Listener)) {
-        let there: Vec<_> = self.lock().iter().filter_map(|(_, listener)| listener.upgrade()).collect();
+        let there: Vec<_> = self.lock().listeners.values().filter_map(Weak::upgrade).collect();
         there.iter().for_each(|listener| tell(&**listener));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Slab<Weak<dyn Listener>>> {
+    fn lock(&self) -> MutexGuard<'_, There> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.listeners.lock().try_remove(self.key);
+        self.listeners.lock().listeners.remove(&self.key);
     }
 }
 
@@ -88,6 +99,6 @@ mod tests {
         drop(listeners.add(place(second)));
         listeners.announce(Change::Tools);
         assert_eq!(ears.map(|ear| ear.0.load(Ordering::Relaxed)), [1, 0]);
-        assert_eq!(listeners.lock().len(), 1);
+        assert_eq!(listeners.lock().listeners.len(), 1);
     }
 }
