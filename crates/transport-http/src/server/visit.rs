@@ -54,8 +54,10 @@ impl Served {
                 break;
             }
         }
+        // Before the next visitor can come, who would take it that what has been rung is heard.
+        let rung = self.bell.leave();
         drop(running);
-        if self.bell.leave() || ended {
+        if rung || ended {
             self.bell.task().wake();
         }
     }
@@ -189,5 +191,38 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(home);
         visitors.into_iter().for_each(|visitor| visitor.join().unwrap());
         assert_eq!(counted.load(Ordering::SeqCst), 20_000);
+    }
+
+    /// A wake that falls between two visits is heard, also if what is brought wakes nobody.
+    #[test]
+    fn visitors_drown_no_other_wake() {
+        let (give, given) = mpsc::unbounded();
+        let counted = Arc::new(AtomicUsize::new(0));
+        let (home, served) = Served::new(Running::new(count(given, counted.clone())));
+        let visitors: Vec<_> = (0..3)
+            .map(|_| {
+                let served = served.clone();
+                std::thread::spawn(move || {
+                    while let Some(served) = served.upgrade() {
+                        served.visit(|| {});
+                    }
+                })
+            })
+            .collect();
+        let ringer = std::thread::spawn(move || {
+            for rung in 1..=4000 {
+                give.unbounded_send(()).unwrap();
+                let begun = std::time::Instant::now();
+                while counted.load(Ordering::SeqCst) < rung {
+                    assert!(begun.elapsed().as_secs() < 3, "wake {rung} was lost");
+                    std::thread::yield_now();
+                }
+            }
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runs = std::thread::spawn(move || runtime.block_on(home));
+        ringer.join().unwrap();
+        runs.join().unwrap();
+        visitors.into_iter().for_each(|visitor| visitor.join().unwrap());
     }
 }

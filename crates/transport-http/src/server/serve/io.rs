@@ -76,6 +76,10 @@ impl Watched {
             self.stalled = None;
             return written;
         }
+        // Nothing is flushed before it has all been written.
+        if !self.awaited {
+            self.watch_for_end(cx)?;
+        }
         let timeout = self.write_timeout;
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
         ready!(stalled.poll_unpin(cx));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentwire_transport_http::server::Config;
-use futures::FutureExt;
+use futures::{FutureExt, StreamExt};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
@@ -171,9 +171,7 @@ async fn half_closed_sockets_are_closed() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_holds_up_only_itself() {
-    let config = Config::new().stall(Duration::from_millis(400)).event_store(None);
-    let mut server =
-        Server::inline_with(config, |serve| serve.write_timeout(Duration::from_millis(400))).await;
+    let mut server = Server::inline(Config::new().event_store(None)).await;
     let session = server.open("2025-11-25").await.session;
     let mut lazy = server.raw().await;
     let headers = [("Mcp-Session-Id", session.as_str())];
@@ -194,10 +192,34 @@ async fn a_client_that_does_not_read_holds_up_only_itself() {
     }
     // What fits into the buffers of two sockets and the high-water mark, of 50 MB.
     assert!(sent < 20_000, "{sent} messages were taken, and nobody read them");
-    // When its time is over, it is cut, and the handler goes on.
+}
+
+/// When its time is over, it is cut, and the handler goes on.
+#[tokio::test]
+async fn a_client_that_does_not_read_is_cut() {
+    let limit = Duration::from_millis(400);
+    let config = Config::new().stall(limit).event_store(None);
+    let mut server = Server::inline_with(config, |serve| serve.write_timeout(limit)).await;
+    let session = server.open("2025-11-25").await.session;
+    let mut lazy = server.raw().await;
+    let headers = [("Mcp-Session-Id", session.as_str())];
+    lazy.send("POST", &headers, &request(1, "flood", json!({"n": 50_000}))).await;
     server.hears(&Heard::Sent(50_000)).await;
     while lazy.read().await > 0 {}
     assert_eq!(server.exchange("POST", &headers, &notification("x")).await.0, 202, "its session goes on");
+}
+
+/// Also one that does not read what is sent to it.
+#[tokio::test]
+async fn a_client_that_leaves_is_missed_while_it_reads_nothing() {
+    let mut server = Server::inline(Config::new()).await;
+    let mut lazy = server.raw().await;
+    let headers = [VERSION, ("Mcp-Method", "flood")];
+    lazy.send("POST", &headers, &modern(1, "flood", json!({"n": 50_000}))).await;
+    server.hears(&Heard::Sent(3000)).await;
+    while let Ok(Some(_)) = tokio::time::timeout(Duration::from_millis(300), server.heard.next()).await {}
+    lazy.stream.shutdown().await.unwrap();
+    server.hears(&Heard::Ended).await;
 }
 
 #[tokio::test]
