@@ -22,7 +22,7 @@ type Calls = Vec<(String, JsonObject)>;
 /// A client advertises what it was given something to answer with.
 fn client() -> Client {
     Client::new("answering", env!("CARGO_PKG_VERSION"))
-        .roots(vec![Root::new("file:///work/here").name("Here"), Root::new("file:///work/there")])
+        .roots(vec![Root::new("file:///projects/here").name("Here"), Root::new("file:///projects/there")])
         .sampling(sample)
         .elicitation(elicit)
 }

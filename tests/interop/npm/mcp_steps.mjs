@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const text = (result) => result.content.map((block) => block.text ?? "").join("");
 
 /** The folders that our clients work in. */
-export const roots = [{ uri: "file:///work/here", name: "Here" }, { uri: "file:///work/there" }];
+export const roots = [{ uri: "file:///projects/here", name: "Here" }, { uri: "file:///projects/there" }];
 
 /** Puts a server with the tools of `agentwire server` through its paces; in a session it may ask us something. */
 export async function steps(client, call, inSession) {

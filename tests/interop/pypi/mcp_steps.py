@@ -15,7 +15,7 @@ except ImportError:
 Json = dict[str, Any]
 
 # The folders that our clients work in.
-ROOTS = [{"uri": "file:///work/here", "name": "Here"}, {"uri": "file:///work/there"}]
+ROOTS = [{"uri": "file:///projects/here", "name": "Here"}, {"uri": "file:///projects/there"}]
 
 
 class Plain:

@@ -112,7 +112,7 @@ fn ask_everything(scratch: &Scratch<'_>, target: &str) -> Result<()> {
     ];
     let calls: Vec<_> = calls.iter().flat_map(|(tool, arguments)| [*tool, *arguments]).collect();
     let outcome = call(scratch, target, &calls)?;
-    for answer in ["Pieces of eight!", "Name: Ada", "file:///work/here", "file:///work/there"] {
+    for answer in ["Pieces of eight!", "Name: Ada", "file:///projects/here", "file:///projects/there"] {
         outcome.expect(answer)?;
     }
     Ok(())
@@ -143,7 +143,7 @@ fn ask_all(scratch: &Scratch<'_>, target: &str) -> Result<()> {
     let outcome = call(scratch, target, &["ask-all", "{}"])?;
     let answers: Value = outcome.json()?.pop().context("the tool said nothing")?;
     let expected = json!({
-        "roots": ["file:///work/here", "file:///work/there"],
+        "roots": ["file:///projects/here", "file:///projects/there"],
         "model": "Pieces of eight!",
         "action": "accept",
         "form": { "name": "Ada" },
