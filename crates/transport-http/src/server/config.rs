@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::server::{EventStore, MemoryEventStore};
+use crate::server::{EventStore, Guard, MemoryEventStore};
 
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
 #[derive(Clone, Debug)]
@@ -11,8 +11,7 @@ pub struct Config {
     pub(crate) stateless: bool,
     pub(crate) session_answer: AnswerForm,
     pub(crate) stateless_answer: AnswerForm,
-    pub(crate) hosts: Names,
-    pub(crate) origins: Names,
+    pub(crate) guard: Guard,
     pub(crate) body_limit: usize,
     pub(crate) batch_limit: usize,
     pub(crate) body_timeout: Duration,
@@ -41,17 +40,6 @@ pub enum AnswerForm {
     Events,
 }
 
-/// Which names a header may have.
-#[derive(Clone, Debug)]
-pub(crate) enum Names {
-    /// Those of the loopback interface: `localhost`, `127.0.0.1` and `[::1]`, with any port.
-    Loopback,
-    /// These, in lower case.
-    These(Vec<String>),
-    /// Any.
-    Any,
-}
-
 impl Config {
     /// The defaults: every revision, and only for clients on the same machine.
     pub fn new() -> Self {
@@ -60,8 +48,7 @@ impl Config {
             stateless: true,
             session_answer: AnswerForm::Events,
             stateless_answer: AnswerForm::Json,
-            hosts: Names::Loopback,
-            origins: Names::Loopback,
+            guard: Guard::new(),
             body_limit: 4 << 20,
             batch_limit: agentwire_jsonrpc::DEFAULT_BATCH_LIMIT,
             body_timeout: Duration::from_secs(30),
@@ -116,14 +103,14 @@ impl Config {
     /// This is what protects a local server from a web page whose name was made to point to it.
     #[must_use]
     pub fn hosts<S: Into<String>>(mut self, hosts: impl IntoIterator<Item = S>) -> Self {
-        self.hosts = Names::these(hosts);
+        self.guard = self.guard.hosts(hosts);
         self
     }
 
     /// Does not look at the `Host` header. Right where something in front of the endpoint does.
     #[must_use]
     pub fn any_host(mut self) -> Self {
-        self.hosts = Names::Any;
+        self.guard = self.guard.any_host();
         self
     }
 
@@ -132,7 +119,7 @@ impl Config {
     /// programs make it, is taken.
     #[must_use]
     pub fn origins<S: Into<String>>(mut self, origins: impl IntoIterator<Item = S>) -> Self {
-        self.origins = Names::these(origins);
+        self.guard = self.guard.origins(origins);
         self
     }
 
@@ -140,7 +127,7 @@ impl Config {
     /// not do by itself.
     #[must_use]
     pub fn any_origin(mut self) -> Self {
-        self.origins = Names::Any;
+        self.guard = self.guard.any_origin();
         self
     }
 
@@ -275,11 +262,5 @@ impl Config {
 impl Default for Config {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl Names {
-    pub(crate) fn these<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
-        Self::These(names.into_iter().map(|name| name.into().to_ascii_lowercase()).collect())
     }
 }

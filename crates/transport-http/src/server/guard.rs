@@ -8,7 +8,6 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
 use crate::server::Config;
-use crate::server::config::Names;
 use crate::server::refusal::Refusal;
 
 const JSON: (&str, &str) = ("application", "json");
@@ -33,6 +32,17 @@ pub struct Guard {
     origins: Names,
 }
 
+/// Which names a header may have.
+#[derive(Clone, Debug)]
+enum Names {
+    /// Those of the loopback interface: `localhost`, `127.0.0.1` and `[::1]`, with any port.
+    Loopback,
+    /// These, in lower case.
+    These(Vec<String>),
+    /// Any.
+    Any,
+}
+
 /// Why a request is not served.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
@@ -42,6 +52,12 @@ pub struct Denied {
     pub status: StatusCode,
     /// What is wrong with the request.
     pub reason: Cow<'static, str>,
+}
+
+impl Names {
+    pub(crate) fn these<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
+        Self::These(names.into_iter().map(|name| name.into().to_ascii_lowercase()).collect())
+    }
 }
 
 impl Guard {
@@ -147,7 +163,7 @@ impl From<Denied> for Refusal {
 
 /// Refuses a request that is for another server, or that a foreign web page makes.
 pub(crate) fn admit(config: &Config, parts: &Parts) -> Result<(), Refusal> {
-    Ok(admit_names(&config.hosts, &config.origins, parts)?)
+    Ok(config.guard.admit(parts)?)
 }
 
 fn admit_names(hosts: &Names, origins: &Names, parts: &Parts) -> Result<(), Denied> {
