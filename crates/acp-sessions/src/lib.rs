@@ -1,0 +1,1 @@
+//! An ACP agent of which you write only the turn: sessions that are kept, replayed and listed, with their MCP servers.
