@@ -1,20 +1,21 @@
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use agentwire_acp_schema::v1::{
     ClientCapabilities, CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
-    CreateTerminalRequest, CreateTerminalResponse, ElicitationMode, Implementation, InitializeRequest,
-    KillTerminalRequest, KillTerminalResponse, ReadTextFileRequest, ReadTextFileResponse,
-    ReleaseTerminalRequest, ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse,
-    SessionNotification, SessionUpdate, TerminalOutputRequest, TerminalOutputResponse,
-    WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
+    CreateTerminalRequest, CreateTerminalResponse, ElicitationMode, Implementation, KillTerminalRequest,
+    KillTerminalResponse, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
+    ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
+    TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+    WriteTextFileRequest, WriteTextFileResponse,
 };
 use agentwire_jsonrpc::{Method, Notice};
 use agentwire_peer::{Call, CallError, Notify, Peer, RequestContext};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::rules;
+use crate::agreed::{Agreed, Shared};
+use crate::{outgoing, rules};
 
 /// The editor at the other end: what an agent tells and asks it.
 ///
@@ -22,50 +23,60 @@ use crate::rules;
 /// absolute.
 #[derive(Clone, Debug)]
 pub struct Client {
-    peer: Peer,
-    greeting: Arc<OnceLock<InitializeRequest>>,
+    pub(crate) peer: Peer,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl Client {
-    pub(crate) fn new(peer: Peer, greeting: Arc<OnceLock<InitializeRequest>>) -> Self {
-        Self { peer, greeting }
+    pub(crate) fn new(peer: Peer, shared: Arc<Shared>) -> Self {
+        Self { peer, shared }
     }
 
     /// What the client can do. None before `initialize` has been answered.
     pub fn capabilities(&self) -> Option<&ClientCapabilities> {
-        self.greeting.get().map(|greeting| &greeting.client_capabilities)
+        self.shared.agreed.get().map(Agreed::client_can)
     }
 
     /// What the client is, if it said so.
     pub fn info(&self) -> Option<&Implementation> {
-        self.greeting.get().and_then(|greeting| greeting.client_info.as_ref())
+        self.shared.agreed.get().and_then(|agreed| agreed.client.client_info.as_ref())
     }
 
     /// `session/update`: tells what happens in a session. Awaiting it waits while much is still to be sent,
     /// which is what keeps an agent from filling its memory for a client that is slow.
-    pub fn session_update(&self, notification: SessionNotification) -> Notify<'_> {
-        let session = self.capabilities().and_then(|capabilities| capabilities.session.as_ref());
-        let missing = match &notification.update {
-            SessionUpdate::Notice(_) if session.is_none_or(|session| session.notices.is_none()) => {
-                "session.notices"
-            }
-            SessionUpdate::CompactionUpdate(_) | SessionUpdate::CompactionSummaryChunk(_)
-                if session.is_none_or(|session| session.compaction.is_none()) =>
-            {
-                "session.compaction"
-            }
-            _ => return self.peer.notify(&notification),
-        };
-        self.peer.refuse_notify(not_advertised("session/update", missing))
+    ///
+    /// Refused without being sent: a notice or a compaction for a client that did not advertise it, a path that is not
+    /// absolute, an option whose value is none of its values, a cost that is no number. Boolean options are left out for
+    /// a client that did not advertise them.
+    pub fn session_update(&self, mut notification: SessionNotification) -> Notify<'_> {
+        match outgoing::update(&mut notification.update, self.capabilities()) {
+            Ok(()) => self.peer.notify(&notification),
+            Err(why) => self.peer.refuse_notify(CallError::not_allowed(SessionNotification::NAME, why)),
+        }
     }
 
-    /// `session/request_permission`: asks the user.
+    /// `session/request_permission`: asks the user. Refused without being sent where there is nothing to choose, or two
+    /// options have one id.
     pub fn request_permission(&self, request: RequestPermissionRequest) -> Call<RequestPermissionResponse> {
-        self.peer.call(&request)
+        let call = &request.tool_call;
+        let checked = outgoing::permission_options(&request.options).and_then(|()| {
+            outgoing::tool_call(
+                call.locations.as_deref().unwrap_or_default(),
+                call.content.as_deref().unwrap_or_default(),
+            )
+        });
+        match checked {
+            Ok(()) => self.peer.call(&request),
+            Err(why) => self.peer.refuse_call(CallError::not_allowed(RequestPermissionRequest::NAME, why)),
+        }
     }
 
-    /// `fs/read_text_file`: reads a file as the editor has it, unsaved changes included.
+    /// `fs/read_text_file`: reads a file as the editor has it, unsaved changes included. Lines are counted from 1.
     pub fn read_text_file(&self, request: ReadTextFileRequest) -> Call<ReadTextFileResponse> {
+        if request.line == Some(0) {
+            let why = "lines are counted from 1";
+            return self.peer.refuse_call(CallError::not_allowed(ReadTextFileRequest::NAME, why));
+        }
         self.gated(&request, Some(&request.path), "fs.readTextFile", |client| client.fs.read_text_file)
     }
 
@@ -102,8 +113,14 @@ impl Client {
         self.terminal(&request, None)
     }
 
-    /// `elicitation/create`: asks the user for something else than a permission.
+    /// `elicitation/create`: asks the user for something else than a permission. Refused without being sent where the
+    /// client did not advertise the mode, or a URL holds credentials.
     pub fn create_elicitation(&self, request: CreateElicitationRequest) -> Call<CreateElicitationResponse> {
+        if let ElicitationMode::Url(mode) = &request.mode
+            && let Err(why) = outgoing::url(&mode.url)
+        {
+            return self.peer.refuse_call(CallError::not_allowed(CreateElicitationRequest::NAME, why));
+        }
         let (name, has): (_, fn(&ClientCapabilities) -> bool) = match request.mode {
             ElicitationMode::Url(_) => ("elicitation.url", takes_urls),
             ElicitationMode::Form(_) => ("elicitation.form", takes_forms),
@@ -121,18 +138,24 @@ impl Client {
         }
     }
 
-    /// A request of one's own; its name begins with `_`.
+    /// A request of one's own; its name begins with `_`, else it is refused without being sent.
     pub fn extension_request<P, R>(&self, method: &str, params: &P) -> Call<R>
     where
         P: Serialize + ?Sized,
         R: DeserializeOwned,
     {
-        self.peer.call_method(method, Some(params))
+        match outgoing::extension(method) {
+            Ok(()) => self.peer.call_method(method, Some(params)),
+            Err(why) => self.peer.refuse_call(why),
+        }
     }
 
-    /// A notification of one's own; its name begins with `_`.
+    /// A notification of one's own; its name begins with `_`, else it is refused without being sent.
     pub fn extension_notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Notify<'_> {
-        self.peer.notify_method(method, Some(params))
+        match outgoing::extension(method) {
+            Ok(()) => self.peer.notify_method(method, Some(params)),
+            Err(why) => self.peer.refuse_notify(why),
+        }
     }
 
     /// Whether the connection is over.
@@ -156,8 +179,7 @@ impl Client {
         }
         match path {
             Some(path) if !rules::is_absolute(path) => {
-                let why = format!("paths are absolute, and {path:?} is not");
-                self.peer.refuse_call(CallError::not_allowed(M::NAME, why))
+                self.peer.refuse_call(CallError::not_allowed(M::NAME, outgoing::relative(path)))
             }
             _ => self.peer.call(request),
         }
@@ -173,7 +195,7 @@ fn takes_urls(client: &ClientCapabilities) -> bool {
 }
 
 fn not_advertised(method: &'static str, capability: &str) -> CallError {
-    CallError::not_allowed(method, format!("the client did not advertise the capability {capability}"))
+    CallError::not_allowed(method, outgoing::not_advertised(capability))
 }
 
 /// What an agent holds of one request while it answers it.
@@ -181,9 +203,20 @@ fn not_advertised(method: &'static str, capability: &str) -> CallError {
 pub struct Context {
     pub(crate) client: Client,
     pub(crate) request: RequestContext,
+    #[cfg(feature = "unstable")]
+    pub(crate) drafts: crate::unstable::Drafts,
 }
 
 impl Context {
+    pub(crate) fn new(client: Client, request: RequestContext) -> Self {
+        Self {
+            client,
+            request,
+            #[cfg(feature = "unstable")]
+            drafts: crate::unstable::Drafts::default(),
+        }
+    }
+
     /// The client that asked.
     pub fn client(&self) -> &Client {
         &self.client

@@ -1,43 +1,39 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use agentwire_acp_schema::v1::{
     AuthMethod, AuthenticateRequest, CancelNotification, CloseSessionRequest, DeleteSessionRequest,
-    InitializeRequest, InitializeResponse, ListSessionsRequest, LoadSessionRequest, LogoutRequest, McpServer,
-    NewSessionRequest, PromptRequest, PromptResponse, ProtocolVersion, ResumeSessionRequest,
-    SetSessionConfigOptionRequest, SetSessionModeRequest, StopReason,
+    InitializeRequest, ListSessionsRequest, LoadSessionRequest, LogoutRequest, McpServer, NewSessionRequest,
+    PromptRequest, PromptResponse, ProtocolVersion, ResumeSessionRequest, SetSessionConfigOptionRequest,
+    SetSessionModeRequest, StopReason,
 };
 use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, decode_params};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::Either;
 
-use crate::turns::Turns;
-use crate::wire::Wire;
-use crate::{Agent, Client, Context, Error, rules};
+use crate::agreed::{Agreed, Shared};
+use crate::wire::{Answer, Wire, broken};
+use crate::{Agent, Client, Context, Error, outgoing, rules};
 
 /// Puts an [`Agent`] behind a connection.
 pub(crate) struct Dispatch<A> {
     agent: A,
-    /// What the client said of itself, once `initialize` has succeeded.
-    greeting: Arc<OnceLock<InitializeRequest>>,
-    /// What the agent answered to it.
-    offered: OnceLock<InitializeResponse>,
-    turns: Turns,
+    shared: Arc<Shared>,
 }
 
 impl<A: Agent> Dispatch<A> {
     pub(crate) fn new(agent: A) -> Self {
-        Self { agent, greeting: Arc::default(), offered: OnceLock::new(), turns: Turns::default() }
+        Self { agent, shared: Arc::default() }
     }
 
     fn client(&self, peer: &Peer) -> Client {
-        Client::new(peer.clone(), self.greeting.clone())
+        Client::new(peer.clone(), self.shared.clone())
     }
 
-    /// What the agent advertised. An error before `initialize` has been answered.
-    fn ready(&self) -> Result<&InitializeResponse, Error> {
-        self.offered.get().ok_or_else(|| Error::invalid_request("initialize must be the first request"))
+    /// What was agreed on. An error before `initialize` has been answered.
+    fn ready(&self) -> Result<&Agreed, Error> {
+        self.shared.agreed.get().ok_or_else(|| Error::invalid_request("initialize must be the first request"))
     }
 
     /// One that fails may be tried again.
@@ -51,23 +47,26 @@ impl<A: Agent> Dispatch<A> {
         request.protocol_version = ProtocolVersion::V1;
         let mut response = self.agent.initialize(request.clone(), context).await?;
         response.protocol_version = ProtocolVersion::V1;
+        outgoing::auth_methods(&response.auth_methods)
+            .map_err(|why| broken(InitializeRequest::NAME, &why))?;
         if !request.client_capabilities.auth.terminal {
             response.auth_methods.retain(|method| !matches!(method, AuthMethod::Terminal(_)));
         }
         let answer = InitializeRequest::encode(&peer, &response)?;
-        self.offered.set(response).map_err(|_| twice())?;
-        self.greeting.get_or_init(|| request);
+        self.shared.agreed.set(Agreed { client: request, agent: response }).map_err(|_| twice())?;
         Ok(answer)
     }
 
     async fn dispatch(&self, request: Request, context: Context) -> Result<RawJson, Error> {
         let agent = &self.agent;
         let Request { method, params, .. } = request;
+        #[cfg(feature = "unstable")]
+        let context = context.with_params(&method, params.as_ref());
         if &*method == InitializeRequest::NAME {
             return self.initialize(InitializeRequest::decode(params)?, context).await;
         }
-        let greeting = self.ready()?;
-        let offered = &greeting.agent_capabilities;
+        let agreed = self.ready()?;
+        let offered = &agreed.agent.agent_capabilities;
         rules::offered(&method, offered)?;
         let setup = |cwd: &Path, directories: &[PathBuf], servers: &[McpServer]| {
             rules::session_setup(cwd, directories, servers, offered)
@@ -75,39 +74,56 @@ impl<A: Agent> Dispatch<A> {
         match &*method {
             AuthenticateRequest::NAME => {
                 let request = AuthenticateRequest::decode(params)?;
-                rules::auth_method(&request.method_id, &greeting.auth_methods)?;
-                give(request, context, |p, c| agent.authenticate(p, c)).await
+                rules::auth_method(&request.method_id, &agreed.agent.auth_methods)?;
+                give(agreed, request, context, |p, c| agent.authenticate(p, c)).await
             }
-            LogoutRequest::NAME => answer(params, context, |p, c| agent.logout(p, c)).await,
+            LogoutRequest::NAME => answer(agreed, params, context, |p, c| agent.logout(p, c)).await,
             NewSessionRequest::NAME => {
                 let request = NewSessionRequest::decode(params)?;
                 setup(&request.cwd, &request.additional_directories, &request.mcp_servers)?;
-                give(request, context, |p, c| agent.new_session(p, c)).await
+                give(agreed, request, context, |p, c| agent.new_session(p, c)).await
             }
             LoadSessionRequest::NAME => {
                 let request = LoadSessionRequest::decode(params)?;
                 setup(&request.cwd, &request.additional_directories, &request.mcp_servers)?;
-                give(request, context, |p, c| agent.load_session(p, c)).await
+                give(agreed, request, context, |p, c| agent.load_session(p, c)).await
             }
             ResumeSessionRequest::NAME => {
                 let request = ResumeSessionRequest::decode(params)?;
                 setup(&request.cwd, &request.additional_directories, &request.mcp_servers)?;
-                give(request, context, |p, c| agent.resume_session(p, c)).await
+                give(agreed, request, context, |p, c| agent.resume_session(p, c)).await
             }
             CloseSessionRequest::NAME => {
                 let request = CloseSessionRequest::decode(params)?;
-                self.turns.cancel(&request.session_id);
-                give(request, context, |p, c| agent.close_session(p, c)).await
+                self.shared.turns.cancel(&request.session_id);
+                give(agreed, request, context, |p, c| agent.close_session(p, c)).await
             }
             ListSessionsRequest::NAME => {
                 let request = ListSessionsRequest::decode(params)?;
                 rules::absolute("cwd", request.cwd.as_deref())?;
-                give(request, context, |p, c| agent.list_sessions(p, c)).await
+                let peer = context.request.peer().clone();
+                #[cfg(feature = "unstable")]
+                let drafts = context.drafts.clone();
+                let response = agent.list_sessions(request, context).await?;
+                #[cfg(feature = "unstable")]
+                return drafts.list_answer(&peer, response, agreed);
+                #[cfg(not(feature = "unstable"))]
+                ListSessionsRequest::answer(&peer, response, agreed)
             }
-            DeleteSessionRequest::NAME => answer(params, context, |p, c| agent.delete_session(p, c)).await,
-            SetSessionModeRequest::NAME => answer(params, context, |p, c| agent.set_session_mode(p, c)).await,
+            DeleteSessionRequest::NAME => {
+                answer(agreed, params, context, |p, c| agent.delete_session(p, c)).await
+            }
+            SetSessionModeRequest::NAME => {
+                answer(agreed, params, context, |p, c| agent.set_session_mode(p, c)).await
+            }
             SetSessionConfigOptionRequest::NAME => {
-                answer(params, context, |p, c| agent.set_session_config_option(p, c)).await
+                let request = SetSessionConfigOptionRequest::decode(params)?;
+                rules::option_value(&request.value, agreed.client_can())?;
+                let peer = context.request.peer().clone();
+                let response = agent.set_session_config_option(request.clone(), context).await?;
+                outgoing::option_set(&request, &response.config_options)
+                    .map_err(|why| broken(SetSessionConfigOptionRequest::NAME, &why))?;
+                SetSessionConfigOptionRequest::answer(&peer, response, agreed)
             }
             method => agent.extension_request(method, params, context).await,
         }
@@ -120,13 +136,16 @@ impl<A: Agent> Dispatch<A> {
         context: Context,
     ) -> impl Future<Output = Result<RawJson, Error>> {
         let checked = request.and_then(|request| {
-            rules::prompt(&request.prompt, &self.ready()?.agent_capabilities)?;
-            let turn = self.turns.begin(&request.session_id, context.request.clone());
-            Ok((request, turn))
+            let agreed = self.ready()?;
+            rules::prompt(&request.prompt, &agreed.agent.agent_capabilities)?;
+            let turn = self.shared.turns.begin(&request.session_id, context.request.clone());
+            Ok((agreed, request, turn))
         });
         async move {
-            let (request, turn) = checked?;
+            let (agreed, request, turn) = checked?;
             let peer = context.request.peer().clone();
+            #[cfg(feature = "unstable")]
+            let drafts = context.drafts.clone();
             let outcome = self.agent.prompt(request, context).await;
             let response = if turn.end() {
                 // Once the client has cancelled, the turn was cancelled: an error that this caused in the
@@ -137,7 +156,10 @@ impl<A: Agent> Dispatch<A> {
             } else {
                 outcome?
             };
-            PromptRequest::encode(&peer, &response)
+            #[cfg(feature = "unstable")]
+            return drafts.prompt_answer(&peer, response, agreed);
+            #[cfg(not(feature = "unstable"))]
+            PromptRequest::answer(&peer, response, agreed)
         }
     }
 }
@@ -148,7 +170,7 @@ impl<A: Agent> Handler for Dispatch<A> {
         request: Request,
         context: RequestContext,
     ) -> impl Future<Output = Result<RawJson, Error>> {
-        let context = Context { client: self.client(context.peer()), request: context };
+        let context = Context::new(self.client(context.peer()), context);
         if &*request.method == PromptRequest::NAME {
             // A prompt must be noted before this returns.
             Either::Left(self.prompt(PromptRequest::decode(request.params), context))
@@ -166,7 +188,7 @@ impl<A: Agent> Handler for Dispatch<A> {
         if &*notification.method == CancelNotification::NAME {
             // A notification that cannot be read is passed over, as any that is not known.
             if let Ok(cancel) = decode_params::<CancelNotification>(notification.params) {
-                self.turns.cancel(&cancel.session_id);
+                self.shared.turns.cancel(&cancel.session_id);
                 self.agent.cancel(cancel, &client);
             }
         } else if !notification.method.starts_with("$/") {
@@ -177,26 +199,28 @@ impl<A: Agent> Handler for Dispatch<A> {
 
 /// Decodes the params and answers with what `method` makes of them.
 async fn answer<P, F>(
+    agreed: &Agreed,
     params: Option<RawJson>,
     context: Context,
     method: impl FnOnce(P, Context) -> F,
 ) -> Result<RawJson, Error>
 where
-    P: Wire,
+    P: Answer,
     F: Future<Output = Result<P::Response, Error>>,
 {
-    give(P::decode(params)?, context, method).await
+    give(agreed, P::decode(params)?, context, method).await
 }
 
 async fn give<P, F>(
+    agreed: &Agreed,
     request: P,
     context: Context,
     method: impl FnOnce(P, Context) -> F,
 ) -> Result<RawJson, Error>
 where
-    P: Wire,
+    P: Answer,
     F: Future<Output = Result<P::Response, Error>>,
 {
     let peer = context.request.peer().clone();
-    P::encode(&peer, &method(request, context).await?)
+    P::answer(&peer, method(request, context).await?, agreed)
 }

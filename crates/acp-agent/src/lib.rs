@@ -42,28 +42,55 @@
 //! - `session/cancel` reaches the turn, also when it is right behind the prompt, and the turn then answers
 //!   `cancelled`, whatever the agent's code made of it.
 //! - A method that the client did not advertise, and a path that is not absolute, are refused before they are
-//!   sent.
+//!   sent; so are a permission with nothing to choose, a cost that is no number, a URL with credentials, and a method of
+//!   one's own whose name does not begin with an underscore.
+//! - Boolean options, wherever options are told, are left out for a client that did not advertise that it takes them, and
+//!   so are ways to authenticate in a terminal.
+//! - An answer of the agent's that breaks the protocol for every client is an internal error that says how: two ways to
+//!   authenticate, modes or options with one id, a current mode that is none of the modes, an option whose value is none
+//!   of its values or that was set and is not told so, a path that is not absolute, a reason to stop that nobody knows.
 //! - Unknown requests are answered, unknown notifications passed over; a panic is an internal error.
+//!
+//! # Versions and drafts
+//!
+//! What is here is version 1. With the feature `v2` there is the module `v2` for the draft of version 2, and `Router`, which
+//! serves an agent of either version, or of each, and decides by the first `initialize`; nothing is converted between
+//! them. With the feature `unstable` there is the module `unstable` for what drafts add to version 1. Neither changes what
+//! is there without it.
 //!
 //! # What it will not do
 //!
 //! It keeps no sessions and connects to no MCP servers: that is for a layer above. It spawns nothing: all
 //! methods run within the one future of [`serve`], which is `Send` if the agent's futures are.
 
+#[cfg(feature = "v2")]
+mod absent;
 mod agent;
+mod agreed;
 mod client;
 mod dispatch;
+mod outgoing;
+#[cfg(feature = "v2")]
+mod router;
 mod rules;
 mod turns;
+#[cfg(feature = "unstable")]
+pub mod unstable;
+#[cfg(feature = "v2")]
+pub mod v2;
 mod wire;
 
 use agentwire_peer::{Dialect, TokioClock, driver};
 use agentwire_transport::Transport;
 
+#[cfg(feature = "v2")]
+pub use absent::Absent;
 pub use agent::Agent;
 pub use agentwire_jsonrpc::ErrorObject as Error;
 pub use agentwire_peer::{CallError, Closed, Config};
 pub use client::{Client, Context};
+#[cfg(feature = "v2")]
+pub use router::Router;
 
 /// Serves a client until it closes the connection, with the defaults.
 ///

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use agentwire_acp_schema::v1::{
-    AgentCapabilities, AuthMethod, AuthMethodId, CloseSessionRequest, ContentBlock, DeleteSessionRequest,
-    ListSessionsRequest, LoadSessionRequest, LogoutRequest, McpServer, ResumeSessionRequest,
+    AgentCapabilities, AuthMethod, AuthMethodId, ClientCapabilities, CloseSessionRequest, ContentBlock,
+    DeleteSessionRequest, ListSessionsRequest, LoadSessionRequest, LogoutRequest, McpServer,
+    ResumeSessionRequest, SessionConfigOptionValue,
 };
 use agentwire_jsonrpc::Method;
 
 use crate::Error;
+use crate::outgoing::takes_booleans;
 
 /// Whether a path is absolute, here or on a system of another kind: client and agent may run on two.
 pub(crate) fn is_absolute(path: &Path) -> bool {
@@ -53,6 +55,18 @@ pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(
         Some(_) => Ok(()),
         None => Err(Error::invalid_params(format_args!("this agent did not offer the method {id:?}"))),
     }
+}
+
+/// A boolean is set only by a client that said that it takes such options: no other was offered one.
+pub(crate) fn option_value(
+    value: &SessionConfigOptionValue,
+    client: &ClientCapabilities,
+) -> Result<(), Error> {
+    if matches!(value, SessionConfigOptionValue::Boolean(_)) && !takes_booleans(client) {
+        let why = "boolean options are for clients with the capability session.configOptions.boolean";
+        return Err(Error::invalid_params(why));
+    }
+    Ok(())
 }
 
 /// The roots and servers that a session is set up with.

@@ -1,12 +1,14 @@
 use std::sync::Arc;
 
+#[cfg(feature = "unstable")]
+use agentwire_acp_schema::v1::ClientCapabilities;
 use agentwire_acp_schema::v1::{
     AgentCapabilities, AuthMethod, AuthenticateRequest, AuthenticateResponse, CancelNotification,
     CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse, Implementation,
     InitializeRequest, InitializeResponse, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
     LoadSessionResponse, LogoutRequest, LogoutResponse, NewSessionRequest, NewSessionResponse, PromptRequest,
-    PromptResponse, ProtocolVersion, ResumeSessionRequest, ResumeSessionResponse,
-    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
+    ProtocolVersion, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption, SessionId,
+    SessionModeState, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
     SetSessionModeResponse,
 };
 use agentwire_jsonrpc::{Method, Notice};
@@ -14,6 +16,11 @@ use agentwire_peer::{Call, CallError, Closed, Notify, Peer, RequestContext};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+#[cfg(feature = "unstable")]
+use crate::greeting::Greeting;
+use crate::list::{Pages, Sessions};
+use crate::offers::{Value, options};
+use crate::prompt::PromptCall;
 use crate::rules;
 use crate::session::Shared;
 
@@ -37,12 +44,15 @@ impl Agent {
     /// An agent that answers with a version that this client does not speak is an error, after which nothing
     /// else can be asked of it. One that fails may be tried again.
     pub fn initialize(&self, request: InitializeRequest) -> Call<InitializeResponse> {
-        if !self.shared.greet(&request) {
-            let error = CallError::not_allowed(
-                InitializeRequest::NAME,
-                "this connection has been initialized already",
-            );
-            return self.peer.refuse_call(error);
+        let why = if request.protocol_version != ProtocolVersion::V1 {
+            "this client speaks version 1 of the protocol, and asks for no other"
+        } else if self.shared.greeting.greet(&request.client_capabilities) {
+            ""
+        } else {
+            "this connection has been initialized already"
+        };
+        if !why.is_empty() {
+            return self.peer.refuse_call(CallError::not_allowed(InitializeRequest::NAME, why));
         }
         let shared = self.shared.clone();
         self.peer.call(&request).check(move |response| {
@@ -54,14 +64,14 @@ impl Agent {
                 );
                 return Err(CallError::not_allowed(InitializeRequest::NAME, why));
             }
-            shared.set_agent(response.clone());
+            shared.greeting.set_agent(response.clone());
             Ok(response)
         })
     }
 
     /// What the agent said of itself. None before `initialize` has been answered.
     pub fn greeting(&self) -> Option<&InitializeResponse> {
-        self.shared.agent()
+        self.shared.greeting.agent()
     }
 
     /// What the agent can do. None before `initialize` has been answered.
@@ -95,51 +105,62 @@ impl Agent {
 
     /// `session/new`: begins a conversation.
     pub fn new_session(&self, request: NewSessionRequest) -> Call<NewSessionResponse> {
-        self.checked(&request, |greeting| {
+        let call = self.checked(&request, |greeting| {
             rules::session_setup(
                 &request.cwd,
                 &request.additional_directories,
                 &request.mcp_servers,
                 &greeting.agent_capabilities,
             )
-        })
+        });
+        self.remember_new(call)
     }
 
     /// `session/load`: takes up a conversation; all of it comes again as updates before this returns.
     pub fn load_session(&self, request: LoadSessionRequest) -> Call<LoadSessionResponse> {
-        self.checked(&request, |greeting| {
+        let call = self.checked(&request, |greeting| {
             let agent = &greeting.agent_capabilities;
             rules::advertised("loadSession", agent.load_session)?;
             rules::session_setup(&request.cwd, &request.additional_directories, &request.mcp_servers, agent)
-        })
+        });
+        self.remember_loaded(request.session_id, call)
     }
 
     /// `session/resume`: takes up a conversation without hearing it again.
     pub fn resume_session(&self, request: ResumeSessionRequest) -> Call<ResumeSessionResponse> {
-        self.checked(&request, |greeting| {
+        let call = self.checked(&request, |greeting| {
             let agent = &greeting.agent_capabilities;
             rules::advertised("sessionCapabilities.resume", agent.session_capabilities.resume.is_some())?;
             rules::session_setup(&request.cwd, &request.additional_directories, &request.mcp_servers, agent)
-        })
+        });
+        self.remember_resumed(request.session_id, call)
     }
 
-    /// `session/list`: the conversations that the agent knows, a page at a time.
+    /// `session/list`: the conversations that the agent knows, one by one; pages are asked for as they are needed.
+    pub fn sessions(&self, request: ListSessionsRequest) -> Sessions {
+        let agent = self.clone();
+        Sessions(Pages::new(request, move |request| agent.list_page(request)))
+    }
+
+    /// `session/list`: the conversations that the agent knows, one page of them. See also
+    /// [`sessions`](Self::sessions).
     pub fn list_sessions(&self, request: ListSessionsRequest) -> Call<ListSessionsResponse> {
-        self.checked(&request, |greeting| {
-            let list = &greeting.agent_capabilities.session_capabilities.list;
-            rules::advertised("sessionCapabilities.list", list.is_some())?;
-            rules::absolute(request.cwd.as_deref())
-        })
+        self.list_page(&request)
     }
 
     /// `session/close`: ends a session and whatever runs in it. Permission requests of the session that wait for
     /// the user are answered `cancelled` at once.
     pub fn close_session(&self, request: CloseSessionRequest) -> Call<CloseSessionResponse> {
-        self.checked(&request, |greeting| {
+        let call = self.checked(&request, |greeting| {
             let close = &greeting.agent_capabilities.session_capabilities.close;
             rules::advertised("sessionCapabilities.close", close.is_some())?;
             self.shared.cancel_turn(&request.session_id);
             Ok(())
+        });
+        let (shared, session_id) = (self.shared.clone(), request.session_id);
+        call.check(move |closed| {
+            shared.offers.forget(&session_id);
+            Ok(closed)
         })
     }
 
@@ -150,34 +171,37 @@ impl Agent {
         })
     }
 
-    /// `session/set_mode`: changes the mode, to one of those that the session offered.
+    /// `session/set_mode`: changes the mode, to one of those that the session offered when it was set up. Of a
+    /// session that was not set up on this connection nothing is known, and the agent decides.
     pub fn set_session_mode(&self, request: SetSessionModeRequest) -> Call<SetSessionModeResponse> {
-        self.checked(&request, |_| Ok(()))
+        self.checked(&request, |_| self.shared.offers.mode(&request.session_id, &request.mode_id))
     }
 
-    /// `session/set_config_option`: changes an option; the answer has all of them.
+    /// `session/set_config_option`: changes an option, to one of the values that the session offered last; the answer
+    /// has all options. Of a session of which nothing has been heard on this connection nothing is known, and the
+    /// agent decides.
     pub fn set_session_config_option(
         &self,
         request: SetSessionConfigOptionRequest,
     ) -> Call<SetSessionConfigOptionResponse> {
-        self.checked(&request, |_| Ok(()))
+        let call = self.checked(&request, |_| {
+            let value = Value::from(&request.value);
+            self.shared.offers.value(&request.session_id, &request.config_id, value)
+        });
+        let (shared, session_id) = (self.shared.clone(), request.session_id);
+        let heard = shared.offers.updates(&session_id);
+        call.check(move |response| {
+            shared.offers.options_answered(&session_id, options(&response.config_options), heard);
+            Ok(response)
+        })
     }
 
     /// `session/prompt`: one turn. When it returns, every update of the turn has been heard.
+    /// [`updates`](PromptCall::updates) makes a stream of it.
     ///
     /// Dropping it cancels the turn, and so does the end of its time, if it has one.
-    pub fn prompt(&self, request: PromptRequest) -> Call<PromptResponse> {
-        let call = self.checked(&request, |greeting| {
-            rules::prompt(&request.prompt, &greeting.agent_capabilities)?;
-            self.shared.turn_begins(&request.session_id);
-            Ok(())
-        });
-        let (agent, session_id) = (self.clone(), request.session_id);
-        call.on_drop(move || {
-            agent.shared.cancel_turn(&session_id);
-            // The connection may be over, and then there is nobody to tell.
-            let _told = agent.peer.post(&CancelNotification::new(session_id));
-        })
+    pub fn prompt(&self, request: PromptRequest) -> PromptCall {
+        self.prompt_by(&request, &request)
     }
 
     /// `session/cancel`: ends the turn, whose prompt then returns `cancelled`. Permission requests of the
@@ -229,23 +253,93 @@ impl Agent {
         self.checked(request, |greeting| rules::advertised(name, has(&greeting.agent_capabilities)))
     }
 
+    /// A turn that a request begins, which is a prompt and maybe more.
+    pub(crate) fn prompt_by<M: Method>(
+        &self,
+        request: &M,
+        prompt: &PromptRequest,
+    ) -> PromptCall<M::Response> {
+        let call = self.checked(request, |greeting| {
+            rules::prompt(&prompt.prompt, &greeting.agent_capabilities)?;
+            self.shared.turn_begins(&prompt.session_id);
+            Ok(())
+        });
+        let (agent, session_id) = (self.clone(), prompt.session_id.clone());
+        let call = call.on_drop(move || {
+            agent.shared.cancel_turn(&session_id);
+            // The connection may be over, and then there is nobody to tell.
+            let _told = agent.peer.post(&CancelNotification::new(session_id));
+        });
+        PromptCall::new(call, self.shared.readers.clone(), prompt.session_id.clone())
+    }
+
+    pub(crate) fn remember_new(&self, call: Call<NewSessionResponse>) -> Call<NewSessionResponse> {
+        self.remember(None, call, |session| {
+            (Some(&session.session_id), session.modes.as_ref(), session.config_options.as_deref())
+        })
+    }
+
+    pub(crate) fn remember_loaded(
+        &self,
+        session_id: SessionId,
+        call: Call<LoadSessionResponse>,
+    ) -> Call<LoadSessionResponse> {
+        self.remember(Some(session_id), call, |session| {
+            (None, session.modes.as_ref(), session.config_options.as_deref())
+        })
+    }
+
+    pub(crate) fn remember_resumed(
+        &self,
+        session_id: SessionId,
+        call: Call<ResumeSessionResponse>,
+    ) -> Call<ResumeSessionResponse> {
+        self.remember(Some(session_id), call, |session| {
+            (None, session.modes.as_ref(), session.config_options.as_deref())
+        })
+    }
+
+    /// Takes note of what a session offers when it is set up. Its id is known, or in the answer.
+    pub(crate) fn remember<R: 'static>(
+        &self,
+        session_id: Option<SessionId>,
+        call: Call<R>,
+        look: fn(&R) -> (Option<&SessionId>, Option<&SessionModeState>, Option<&[SessionConfigOption]>),
+    ) -> Call<R> {
+        let shared = self.shared.clone();
+        let heard = session_id.as_ref().map_or(0, |id| shared.offers.updates(id));
+        call.check(move |session| {
+            let (id, modes, offered) = look(&session);
+            if let Some(id) = id.or(session_id.as_ref()) {
+                shared.offers.set_up(id, modes, offered.map(options), heard);
+            }
+            Ok(session)
+        })
+    }
+
+    #[cfg(feature = "unstable")]
+    pub(crate) fn line(&self) -> (&Peer, &Greeting<ClientCapabilities, InitializeResponse>) {
+        (&self.peer, &self.shared.greeting)
+    }
+
+    fn list_page(&self, request: &ListSessionsRequest) -> Call<ListSessionsResponse> {
+        self.checked(request, |greeting| {
+            let list = &greeting.agent_capabilities.session_capabilities.list;
+            rules::advertised("sessionCapabilities.list", list.is_some())?;
+            rules::absolute(request.cwd.as_deref())
+        })
+    }
+
     fn checked<M: Method>(
         &self,
         request: &M,
         rule: impl FnOnce(&InitializeResponse) -> Result<(), String>,
     ) -> Call<M::Response> {
-        let checked = self
-            .initialized(M::NAME)
-            .and_then(|greeting| rule(greeting).map_err(|why| CallError::not_allowed(M::NAME, why)));
-        match checked {
-            Ok(()) => self.peer.call(request),
-            Err(error) => self.peer.refuse_call(error),
-        }
+        self.shared.greeting.checked(&self.peer, request, rule)
     }
 
     fn initialized(&self, method: &str) -> Result<&InitializeResponse, CallError> {
-        let first = "initialize must be called, and have succeeded, first";
-        self.greeting().ok_or_else(|| CallError::not_allowed(method, first))
+        self.shared.greeting.answered(method)
     }
 }
 

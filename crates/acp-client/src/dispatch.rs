@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use agentwire_acp_schema::v1::{
     ClientCapabilities, CompleteElicitationNotification, CreateElicitationRequest, CreateTerminalRequest,
-    ElicitationMode, KillTerminalRequest, ReadTextFileRequest, ReleaseTerminalRequest,
-    RequestPermissionRequest, RequestPermissionResponse, SessionNotification, TerminalOutputRequest,
-    WaitForTerminalExitRequest, WriteTextFileRequest,
+    ElicitationAction, ElicitationMode, KillTerminalRequest, ReadTextFileRequest, ReleaseTerminalRequest,
+    RequestPermissionRequest, RequestPermissionResponse, SessionNotification, SessionUpdate,
+    TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
 };
 use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, decode_params};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
 
+use crate::offers::options;
 use crate::session::Shared;
 use crate::{Agent, Client, Context, Error, rules};
 
@@ -66,8 +67,9 @@ impl<C: Client> Dispatch<C> {
 
     /// A capability that was not advertised is not there, whatever the client's code could do.
     fn allowed(&self, method: &str) -> Result<(), Error> {
-        let has =
-            |has: fn(&ClientCapabilities) -> bool| self.shared.client().is_some_and(|client| has(&client));
+        let has = |has: fn(&ClientCapabilities) -> bool| {
+            self.shared.greeting.client().is_some_and(|client| has(&client))
+        };
         let allowed = match method {
             ReadTextFileRequest::NAME => has(|client| client.fs.read_text_file),
             WriteTextFileRequest::NAME => has(|client| client.fs.write_text_file),
@@ -84,6 +86,7 @@ impl<C: Client> Dispatch<C> {
         context: Context,
     ) -> Result<RequestPermissionResponse, Error> {
         let session = request.session_id.clone();
+        let offered: Vec<_> = request.options.iter().map(|option| option.option_id.clone()).collect();
         let asked = Asked::new(&self.shared, session, context.request.clone());
         if context.is_cancelled() {
             return Ok(RequestPermissionResponse::cancelled());
@@ -95,7 +98,10 @@ impl<C: Client> Dispatch<C> {
             Either::Right((answer, _)) => answer,
         };
         drop(asked);
-        answer
+        match answer {
+            Ok(response) => rules::chosen(&response.outcome, &offered).map(|()| response),
+            refused => refused,
+        }
     }
 
     async fn elicitation(
@@ -103,18 +109,40 @@ impl<C: Client> Dispatch<C> {
         request: CreateElicitationRequest,
         context: Context,
     ) -> Result<agentwire_acp_schema::v1::CreateElicitationResponse, Error> {
-        let client = self.shared.client();
+        let client = self.shared.greeting.client();
         let offered = client.as_ref().and_then(|client| client.elicitation.as_ref());
         let (mode, takes) = match &request.mode {
             ElicitationMode::Form(_) => ("form", offered.is_some_and(|offered| offered.form.is_some())),
             ElicitationMode::Url(_) => ("url", offered.is_some_and(|offered| offered.url.is_some())),
             _ => ("that", false),
         };
-        if takes {
-            self.client.create_elicitation(request, context).await
-        } else {
-            Err(Error::invalid_params(format_args!("this client does not take {mode} mode")))
+        if !takes {
+            return Err(Error::invalid_params(format_args!("this client does not take {mode} mode")));
         }
+        let visit = match &request.mode {
+            ElicitationMode::Url(url) => Some(url.elicitation_id.clone()),
+            _ => None,
+        };
+        if let Some(id) = &visit {
+            self.shared.elicitations.begin(id);
+        }
+        let answer = self.client.create_elicitation(request, context).await;
+        let agreed =
+            answer.as_ref().is_ok_and(|answer| matches!(answer.action, ElicitationAction::Accept(_)));
+        if let (Some(id), false) = (&visit, agreed) {
+            self.shared.elicitations.end(id);
+        }
+        answer
+    }
+
+    /// Passes an update on to those who read the session, and then to the client.
+    fn update(&self, notification: SessionNotification) {
+        let SessionNotification { session_id, update, .. } = &notification;
+        if let SessionUpdate::ConfigOptionUpdate(update) = update {
+            self.shared.offers.options_updated(session_id, options(&update.config_options));
+        }
+        self.shared.readers.hear(session_id, update);
+        self.client.session_update(notification);
     }
 }
 
@@ -157,11 +185,13 @@ impl<C: Client> Handler for Dispatch<C> {
         let Notification { method, params, .. } = notification;
         match &*method {
             SessionNotification::NAME => match decode_params(params.clone()) {
-                Ok(update) => self.client.session_update(update),
+                Ok(update) => self.update(update),
                 Err(why) => self.client.unreadable_update(params, &why),
             },
             CompleteElicitationNotification::NAME => {
-                if let Ok(complete) = decode_params(params) {
+                if let Ok::<CompleteElicitationNotification, _>(complete) = decode_params(params)
+                    && self.shared.elicitations.end(&complete.elicitation_id)
+                {
                     self.client.complete_elicitation(complete);
                 }
             }

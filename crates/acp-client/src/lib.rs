@@ -57,10 +57,24 @@
 //! within the one future of [`connect`], and ends with it.
 
 mod agent;
+#[cfg(feature = "v2")]
+mod any;
 mod client;
 mod dispatch;
+#[cfg(feature = "unstable")]
+mod drafts;
+mod elicitations;
+mod greeting;
+mod list;
+mod offers;
+mod prompt;
 mod rules;
 mod session;
+#[cfg(feature = "unstable")]
+pub mod unstable;
+mod updates;
+#[cfg(feature = "v2")]
+pub mod v2;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -71,7 +85,11 @@ use agentwire_transport::Transport;
 pub use agent::{Agent, Context};
 pub use agentwire_jsonrpc::ErrorObject as Error;
 pub use agentwire_peer::{Call, CallError, Closed, Config, Notify};
+#[cfg(feature = "v2")]
+pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};
 pub use client::Client;
+pub use list::Sessions;
+pub use prompt::{PromptCall, Turn, TurnEvent};
 
 /// Whatever went wrong in the code that was given to [`connect`].
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

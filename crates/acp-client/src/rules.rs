@@ -2,7 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use agentwire_acp_schema::v1::{AgentCapabilities, ContentBlock, McpServer};
+use agentwire_acp_schema::v1::{
+    AgentCapabilities, ContentBlock, McpServer, PermissionOptionId, RequestPermissionOutcome,
+};
+
+use crate::Error;
 
 pub(crate) fn advertised(capability: &str, has: bool) -> Result<(), String> {
     if has { Ok(()) } else { Err(format!("the agent did not advertise the capability {capability}")) }
@@ -37,6 +41,12 @@ pub(crate) fn session_setup(
         match server {
             McpServer::Http(_) => advertised("mcpCapabilities.http", agent.mcp_capabilities.http)?,
             McpServer::Sse(_) => advertised("mcpCapabilities.sse", agent.mcp_capabilities.sse)?,
+            McpServer::Stdio(server) => absolute([Path::new(&server.command)])?,
+            // A draft of this version; other foreign types are for the agent to judge.
+            McpServer::Unknown(server) if server.get("type").is_some_and(|name| name == "acp") => {
+                let has = agent.mcp_capabilities.extra.get("acp").is_some_and(|acp| acp == true);
+                advertised("mcpCapabilities.acp", has)?;
+            }
             _ => {}
         }
     }
@@ -57,4 +67,26 @@ pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Resu
         }
     }
     Ok(())
+}
+
+/// A person can choose only what was offered. Anything else is a fault of the client's, and no consent.
+pub(crate) fn chosen(
+    outcome: &RequestPermissionOutcome,
+    offered: &[PermissionOptionId],
+) -> Result<(), Error> {
+    match outcome {
+        RequestPermissionOutcome::Selected(selected) => chosen_option(&selected.option_id, offered),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn chosen_option(
+    chosen: &PermissionOptionId,
+    offered: &[PermissionOptionId],
+) -> Result<(), Error> {
+    if offered.contains(chosen) {
+        Ok(())
+    } else {
+        Err(Error::internal_error("the client chose an option that was not offered"))
+    }
 }

@@ -1,14 +1,21 @@
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use agentwire_acp_schema::v1::{ClientCapabilities, InitializeRequest, InitializeResponse, SessionId};
+use agentwire_acp_schema::v1::{ClientCapabilities, InitializeResponse, SessionId, SessionUpdate};
 use agentwire_peer::RequestContext;
+
+use crate::elicitations::Elicitations;
+use crate::greeting::Greeting;
+use crate::offers::Offers;
+use crate::updates::Readers;
 
 /// What the handle on the agent and the handler of its requests both know.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    client: Mutex<Option<Arc<ClientCapabilities>>>,
-    agent: OnceLock<InitializeResponse>,
+    pub(crate) greeting: Greeting<ClientCapabilities, InitializeResponse>,
+    pub(crate) readers: Readers<SessionUpdate, ()>,
+    pub(crate) offers: Offers,
+    pub(crate) elicitations: Elicitations,
     permissions: Mutex<Permissions>,
 }
 
@@ -21,28 +28,6 @@ struct Permissions {
 }
 
 impl Shared {
-    /// Takes note of what the client advertises. False once an agent has answered to it.
-    pub(crate) fn greet(&self, request: &InitializeRequest) -> bool {
-        if self.agent().is_some() {
-            return false;
-        }
-        let capabilities = Some(Arc::new(request.client_capabilities.clone()));
-        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = capabilities;
-        true
-    }
-
-    pub(crate) fn client(&self) -> Option<Arc<ClientCapabilities>> {
-        self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub(crate) fn set_agent(&self, response: InitializeResponse) {
-        self.agent.get_or_init(|| response);
-    }
-
-    pub(crate) fn agent(&self) -> Option<&InitializeResponse> {
-        self.agent.get()
-    }
-
     pub(crate) fn turn_begins(&self, session: &SessionId) {
         self.permissions().cancelled.remove(session);
     }

@@ -1,13 +1,16 @@
-//! What an ACP client does with its hands.
+//! What an ACP client does with its hands, and what it keeps in mind.
 //!
-//! An agent asks its client to read and write files, to run commands, and for permission. This crate answers,
-//! for any client and any runtime of the protocol: it knows the words, and nothing of connections.
+//! An agent asks its client to read and write files, to run commands, for permission and for input, and tells what
+//! it does. This crate answers, and puts together what was told, for any client and any runtime of the protocol: it
+//! knows the words, and nothing of connections.
 //!
 //! ```text
-//! fs/*                        ─▶ Files ──────┐
-//!                                            ├─ Workspace, one per session ─ Workspaces
-//! terminal/*                  ─▶ Terminals ──┘
-//! session/request_permission  ─▶ Permissions ─ remembers ─▶ PermissionPolicy ─▶ PermissionPrompt ─ Choices
+//! session/update              ─▶ Conversation ─ Change ─▶ a view
+//! fs/*                        ─▶ Files ─ Buffers ─┐
+//!                                                 ├─ Workspace, one per session ─ Workspaces
+//! terminal/*                  ─▶ Terminals ───────┘
+//! session/request_permission  ─▶ Permissions: PermissionRule ─▶ what was decided ─▶ PermissionPolicy ─▶ PermissionPrompt
+//! elicitation/create          ─▶ Form, or UrlConsent
 //! ```
 //!
 //! A client that can do all of it, with one line a method:
@@ -91,25 +94,42 @@
 //! - No command outlives its terminal, and no terminal its session, its runtime or its [`Terminals`].
 //! - Nothing that an agent can make large is kept without a limit that says its name.
 //! - Nothing is allowed that neither the user nor a policy of the program allowed.
-//! - What the agent wrote is shown without anything that a terminal would obey.
+//! - Whatever an agent tells, and for however long, a conversation takes no more memory than its limit, and says what
+//!   it has forgotten or left out.
+//! - No URL of an agent is ever fetched or opened here.
+//! - What the agent wrote is shown in menus without anything that a terminal would obey.
 //!
 //! # What it will not do
 //!
 //! It confines files, not commands: who may run a shell may read everything that the user may. It does not
-//! draw, beyond a menu as text.
+//! draw, beyond a menu as text; whoever draws a conversation on a terminal has to take out what the terminal would
+//! obey.
 //!
 //! # Tasks and threads
 //!
 //! File calls run on tokio's threads for blocking work. Each terminal has one task, which reads its output and
 //! ends with it. Nothing else is spawned.
 
+mod conversation;
+mod elicitation;
 mod files;
 mod permissions;
 mod roots;
 mod terminals;
 mod workspace;
 
-pub use files::Files;
-pub use permissions::{Choices, PermissionPolicy, PermissionPrompt, Permissions, Remember};
+pub use conversation::{
+    Applied, Change, Compaction, Conversation, Entry, Message, MessageKind, ToolCallEntry,
+};
+pub use elicitation::{FieldError, FieldFault, Form, FormError, UrlConsent, UrlError, UrlWarning};
+pub use files::{BufferFuture, Buffers, Files};
+pub use permissions::{
+    Cancelling, Choices, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions, Remember,
+};
 pub use terminals::Terminals;
 pub use workspace::{Workspace, Workspaces};
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -14,7 +14,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::ErrorObject as Error;
 
 use crate::roots::Roots;
-use crate::{Files, Terminals};
+use crate::{Buffers, Files, Terminals};
 
 /// The files and terminals of one session.
 #[derive(Debug)]
@@ -82,6 +82,7 @@ pub struct Workspaces {
 
 #[derive(Debug, Default)]
 struct Shared {
+    buffers: Option<Arc<dyn Buffers>>,
     open: Mutex<HashMap<SessionId, Arc<Workspace>>>,
     terminal_ids: Arc<AtomicU64>,
 }
@@ -90,6 +91,12 @@ impl Workspaces {
     /// Without any session.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Without any session. In all of them text that the editor has not saved stands in for the file.
+    pub fn with_buffers(buffers: impl Buffers + 'static) -> Self {
+        let shared = Shared { buffers: Some(Arc::new(buffers)), ..Shared::default() };
+        Self { shared: Arc::new(shared) }
     }
 
     /// What `initialize` is to advertise for these methods: reading, writing and terminals.
@@ -106,6 +113,9 @@ impl Workspaces {
     pub fn open(&self, session: impl Into<SessionId>, workspace: impl Into<Workspace>) {
         let mut workspace = workspace.into();
         workspace.terminals.numbered_by(&self.shared.terminal_ids);
+        if let Some(buffers) = &self.shared.buffers {
+            workspace.files.default_buffers(buffers);
+        }
         let old = self.lock().insert(session.into(), Arc::new(workspace));
         if let Some(old) = old {
             old.terminals.end();

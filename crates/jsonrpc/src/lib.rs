@@ -74,7 +74,7 @@ pub use error::{ErrorObject, code};
 pub use frame::{DEFAULT_BATCH_LIMIT, Frame, Intent, Malformed};
 pub use id::RequestId;
 pub use line::{DEFAULT_LINE_LIMIT, LineDecoder, LineError};
-pub use members::Members;
+pub use members::{Member, Members, MembersWithin};
 pub use message::{Message, Notification, Request, Response};
 pub use method::{Method, Notice, decode_params};
 pub use raw::{Encoder, RawJson};

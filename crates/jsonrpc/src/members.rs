@@ -18,22 +18,64 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub struct Members<'a> {
     text: &'a str,
-    /// Where the brace or comma is that the next member follows.
+    /// Where the brace or comma is that the next member follows; behind the last member, where the brace is that
+    /// ends the object.
     at: usize,
+    over: bool,
+}
+
+/// The members of a JSON object, and with them, where one of them is an object too, the members of that: found in one
+/// pass over the text. See [`Members::within`].
+#[derive(Clone, Debug)]
+pub struct MembersWithin<'a> {
+    members: Members<'a>,
+    name: &'static str,
+    /// Where the inner object begins, while its members are given.
+    inner: Option<usize>,
+}
+
+/// A member of an object, or of an object in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Member<'a> {
+    /// What it is called.
+    pub name: Cow<'a, str>,
+    /// The text of its value.
+    pub value: &'a str,
+    /// Whether it is one of the inner object's.
+    pub is_inner: bool,
 }
 
 impl<'a> Members<'a> {
     /// The members of the object that the text is; none where it is something else. The text begins with its first
     /// token. What is found in text that is not JSON means nothing.
     pub fn of(text: &'a str) -> Self {
-        let at = if text.starts_with('{') { 0 } else { text.len() };
-        Self { text, at }
+        Self { text, at: 0, over: !text.starts_with('{') }
     }
 
-    fn find_next(&mut self) -> Option<(Cow<'a, str>, &'a str)> {
+    /// Goes into the member of this name too, where it is an object: its members are given, and then itself.
+    ///
+    /// ```
+    /// use agentwire_jsonrpc::Members;
+    ///
+    /// let members = Members::of(r#"{"_meta":{"a":1},"b":2}"#).within("_meta");
+    /// let found: Vec<_> = members.map(|member| (member.name, member.value, member.is_inner)).collect();
+    /// assert_eq!(found, [("a".into(), "1", true), ("_meta".into(), r#"{"a":1}"#, false), ("b".into(), "2", false)]);
+    /// ```
+    pub fn within(self, name: &'static str) -> MembersWithin<'a> {
+        MembersWithin { members: self, name, inner: None }
+    }
+
+    /// The name of the next member, and where its value begins.
+    #[inline]
+    fn next_name(&mut self) -> Option<(Cow<'a, str>, usize)> {
         let bytes = self.text.as_bytes();
+        if self.over {
+            return None;
+        }
         let name = skip_space(bytes, self.at + 1);
         if bytes.get(name) != Some(&b'"') {
+            (self.at, self.over) = (name, true);
             return None;
         }
         let name_end = string_end(bytes, name)?;
@@ -42,9 +84,6 @@ impl<'a> Members<'a> {
             return None;
         }
         let value = skip_space(bytes, colon + 1);
-        let value_end = value_end(bytes, value)?;
-        let comma = skip_space(bytes, value_end);
-        self.at = if bytes.get(comma) == Some(&b',') { comma } else { bytes.len() };
         let plain = self.text.get(name + 1..name_end.at - 1)?;
         // What is escaped wrongly is no name that anybody looks for.
         let decoded = if name_end.escapes {
@@ -52,8 +91,23 @@ impl<'a> Members<'a> {
         } else {
             None
         };
-        let name = decoded.map_or(Cow::Borrowed(plain), Cow::Owned);
-        Some((name, self.text.get(value..value_end)?))
+        Some((decoded.map_or(Cow::Borrowed(plain), Cow::Owned), value))
+    }
+
+    /// The value that begins there, which is passed.
+    #[inline]
+    fn take_value(&mut self, start: usize) -> Option<&'a str> {
+        let end = value_end(self.text.as_bytes(), start)?;
+        self.pass(end);
+        self.text.get(start..end)
+    }
+
+    /// Goes on behind a value.
+    #[inline]
+    fn pass(&mut self, end: usize) {
+        let bytes = self.text.as_bytes();
+        self.at = skip_space(bytes, end);
+        self.over = bytes.get(self.at) != Some(&b',');
     }
 }
 
@@ -61,9 +115,41 @@ impl<'a> Iterator for Members<'a> {
     type Item = (Cow<'a, str>, &'a str);
 
     fn next(&mut self) -> Option<Self::Item> {
+        let found = self.next_name().and_then(|(name, value)| Some((name, self.take_value(value)?)));
+        self.over |= found.is_none();
+        found
+    }
+}
+
+impl<'a> MembersWithin<'a> {
+    fn find_next(&mut self) -> Option<Member<'a>> {
+        let members = &mut self.members;
+        loop {
+            let Some((name, value)) = members.next_name() else {
+                let start = self.inner.take()?;
+                let end = members.at + 1;
+                members.pass(end);
+                let (name, value) = (Cow::Borrowed(self.name), members.text.get(start..end)?);
+                return Some(Member { name, value, is_inner: false });
+            };
+            let is_inner = self.inner.is_some();
+            if !is_inner && name == self.name && members.text.as_bytes().get(value) == Some(&b'{') {
+                self.inner = Some(value);
+                members.at = value;
+            } else {
+                return Some(Member { name, value: members.take_value(value)?, is_inner });
+            }
+        }
+    }
+}
+
+impl<'a> Iterator for MembersWithin<'a> {
+    type Item = Member<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
         let found = self.find_next();
         if found.is_none() {
-            self.at = self.text.len();
+            (self.members.over, self.inner) = (true, None);
         }
         found
     }
@@ -154,7 +240,7 @@ fn nested_end(bytes: &[u8], start: usize) -> Option<usize> {
 mod tests {
     use serde_json::{Map, Value};
 
-    use super::Members;
+    use super::{Member, Members};
 
     /// What the members say, put together again, is what the text says.
     fn check(text: &str) {
@@ -163,6 +249,24 @@ mod tests {
             .map(|(name, value)| (name.into_owned(), serde_json::from_str(value).expect("a value")))
             .collect();
         assert_eq!(found, read, "{text}");
+        check_within(text, &read);
+    }
+
+    /// To go into each of its members finds the same, and what is in that one.
+    fn check_within(text: &str, read: &Map<String, Value>) {
+        for name in ["a", "b", "nested"] {
+            let (inner, outer): (Vec<_>, Vec<_>) =
+                Members::of(text).within(name).partition(|member| member.is_inner);
+            let values = |members: Vec<Member<'_>>| -> Map<String, Value> {
+                let value = |member: Member<'_>| {
+                    (member.name.into_owned(), serde_json::from_str(member.value).expect("a value"))
+                };
+                members.into_iter().map(value).collect()
+            };
+            assert_eq!(values(outer), *read, "{text}");
+            let expected = read.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
+            assert_eq!(values(inner), expected, "{text}");
+        }
     }
 
     #[test]
@@ -170,6 +274,8 @@ mod tests {
         check("{}");
         check("{ }");
         check(r#"{"a":1,"b":-2.5e3,"c":true,"d":null,"e":"x"}"#);
+        check(r#"{"a":{},"b":{"c":{"a":[{}]},"d":"}"}}"#);
+        check(r#"{ "nested" : { "a" : { } , "x":1 } , "b" : { } }"#);
         check("{ \"a\" : 1 ,\t\"b\" : [ ] , \"c\":{ } }\n");
         check(r#"{"nested":{"a":[{"b":"]}"},[[]],{}]},"after":"}"}"#);
         check(r#"{"a":"12345678","b":"1234567\"","éééééééé":"\\\\\\\\\\\\\\\"","c":"12345678901234567"}"#);
@@ -182,6 +288,7 @@ mod tests {
             r#"[1] 1 "{" { {" {"a {"a" {"a": {"a":} {"a":"\ {] {"a":[} {"a"é1 {"a":é {"\é":1} {"a":1é é"#;
         for text in texts.split(' ').chain([""]) {
             assert!(Members::of(text).count() <= 1, "{text}");
+            assert!(Members::of(text).within("a").count() <= 1, "{text}");
         }
     }
 }

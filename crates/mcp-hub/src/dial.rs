@@ -141,6 +141,7 @@ fn name(target: &Target, era: EraChoice) -> String {
         // The values of its environment are not in there.
         Target::Stdio(command) => format!("{era:?} {command:?}"),
         Target::Http(target) => format!("{era:?} {:?} {}", target.transport(), target.url()),
+        Target::Custom(target) => format!("{era:?} custom {}", target.name()),
     }
 }
 
@@ -150,7 +151,7 @@ struct Caller<'a, F> {
     client: Client,
     /// Shared by all attempts, so that they can share connections.
     http: Option<Reqwest>,
-    /// Whether the process that was started last has answered anything.
+    /// Whether the process that was started last, or what stands for one, has answered anything.
     answered: Arc<AtomicBool>,
     /// What to do once connected; none when that was begun.
     main: Option<F>,
@@ -181,15 +182,9 @@ impl<F> Caller<'_, F> {
         let target = match self.target {
             Target::Stdio(command) => {
                 let child = Child::spawn(command.clone())?;
-                self.answered = Arc::default();
-                let answered = self.answered.clone();
-                let watch = move |direction, packet: &Packet| {
-                    if direction == Direction::In && is_answer(packet) {
-                        answered.store(true, Ordering::Relaxed);
-                    }
-                };
-                return self.over(tap(child, watch), rung, settle).await;
+                return self.watched(child, rung, settle).await;
             }
+            Target::Custom(target) => return self.watched(target.open()?, rung, settle).await,
             Target::Http(target) => target,
         };
         let http = self.http()?;
@@ -197,6 +192,26 @@ impl<F> Caller<'_, F> {
             Rung::Sse => self.over(target.sse().open_with(http), rung, settle).await,
             _ => self.over(target.streamable().open_with(http), rung, settle).await,
         }
+    }
+
+    /// Over a transport of which it is to be known whether anything was answered.
+    async fn watched<R>(
+        &mut self,
+        transport: impl Transport,
+        rung: Rung,
+        settle: impl FnOnce(&Server),
+    ) -> Result<R, BoxError>
+    where
+        F: AsyncFnOnce(Server) -> Result<R, BoxError>,
+    {
+        self.answered = Arc::default();
+        let answered = self.answered.clone();
+        let watch = move |direction, packet: &Packet| {
+            if direction == Direction::In && is_answer(packet) {
+                answered.store(true, Ordering::Relaxed);
+            }
+        };
+        self.over(tap(transport, watch), rung, settle).await
     }
 
     async fn over<R>(

@@ -93,6 +93,12 @@ impl Hub {
         }
     }
 
+    /// The tool of that name, one that [`tools`](Self::tools) gave or `server__tool`, also while its server is gone.
+    /// Like [`call`](Self::call), this does not wait for servers.
+    pub fn tool(&self, name: &str) -> Option<HubTool> {
+        self.shared().find(name).map(|(tool, _)| tool)
+    }
+
     /// How every server is, in the order of the configuration.
     pub fn status(&self) -> Vec<ServerStatus> {
         self.shared().status()

@@ -57,7 +57,7 @@ impl Rung {
         }
         let target = match target {
             // There are servers that end when anything comes before `initialize`.
-            Target::Stdio(_) => {
+            Target::Stdio(_) | Target::Custom(_) => {
                 return (self == Self::Either && has_ended(error) && !answered).then_some(Self::Session);
             }
             Target::Http(target) => target,

@@ -107,4 +107,4 @@ pub use ladder::Rung;
 pub use memory::Memory;
 pub use names::HubTool;
 pub use status::{ServerState, ServerStatus};
-pub use target::{HttpKind, HttpTarget, InvalidHeader, InvalidUrl, ParseTargetError, Target};
+pub use target::{CustomTarget, HttpKind, HttpTarget, InvalidHeader, InvalidUrl, ParseTargetError, Target};

@@ -1,8 +1,14 @@
 //! Where a server is.
 
+use std::fmt;
+use std::sync::Arc;
+
+use agentwire_mcp_client::BoxError;
+use agentwire_transport::{Fault, Packet, Transport};
 use agentwire_transport_http::client::Config;
 use agentwire_transport_sse::client as sse;
 use agentwire_transport_stdio::{Command, ParseCommandError};
+use futures::{Sink, Stream};
 use http::{HeaderName, HeaderValue};
 
 /// Where a server is.
@@ -14,6 +20,8 @@ pub enum Target {
     Stdio(Command),
     /// A server on the network.
     Http(HttpTarget),
+    /// A server that is reached in a way of the caller's own.
+    Custom(CustomTarget),
 }
 
 /// The text says of no server where it is.
@@ -56,6 +64,60 @@ impl From<Command> for Target {
 impl From<HttpTarget> for Target {
     fn from(target: HttpTarget) -> Self {
         Self::Http(target)
+    }
+}
+
+impl From<CustomTarget> for Target {
+    fn from(target: CustomTarget) -> Self {
+        Self::Custom(target)
+    }
+}
+
+/// A server that is reached in a way of the caller's own: one in this process behind a
+/// [`duplex`](agentwire_transport::duplex), or behind a transport that this library does not have.
+///
+/// It is spoken to as a process is: both eras are tried on one connection.
+#[derive(Clone)]
+pub struct CustomTarget {
+    name: String,
+    open: Arc<dyn Fn() -> Result<CustomTransport, BoxError> + Send + Sync>,
+}
+
+/// A transport whose type nobody needs to know.
+pub(crate) type CustomTransport = Box<dyn Moved>;
+
+/// A [`Transport`] that may move between threads, as one trait, so that there can be a box of it.
+pub(crate) trait Moved:
+    Sink<Packet, Error = Fault> + Stream<Item = Result<Packet, Fault>> + Unpin + Send
+{
+}
+
+impl<T: Transport + Send> Moved for T {}
+
+impl CustomTarget {
+    /// A server of that name, which tells it from others in a [`Memory`](crate::Memory); `open` makes a connection to
+    /// it, each time that one is needed.
+    pub fn new<T: Transport + Send + 'static>(
+        name: impl Into<String>,
+        open: impl Fn() -> Result<T, BoxError> + Send + Sync + 'static,
+    ) -> Self {
+        let open = move || -> Result<CustomTransport, BoxError> { Ok(Box::new(open()?)) };
+        Self { name: name.into(), open: Arc::new(open) }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn open(&self) -> Result<CustomTransport, BoxError> {
+        (self.open)()
+    }
+}
+
+impl fmt::Debug for CustomTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CustomTarget").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

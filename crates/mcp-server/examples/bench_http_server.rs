@@ -48,11 +48,7 @@ async fn main() -> io::Result<()> {
         .tool("big", "Says many letters", big);
     let endpoint =
         Endpoint::serving(Config::new().session_answer(form).stateless_answer(form), move |link| {
-            let served = server.serve(link);
-            async {
-                // How a conversation ended is for its client to know.
-                let _ = served.await;
-            }
+            server.serve(link)
         });
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     writeln!(io::stdout(), "{}", listener.local_addr()?)?;

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::task::{Context as TaskContext, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
@@ -17,6 +17,8 @@ use serde::Serialize;
 
 use crate::era::Caller;
 use crate::kind::Kind;
+use crate::params::Params;
+use crate::undecoded::Undecoded;
 use crate::{Client, Server};
 
 /// What a function is doing, boxed: it gives the text of the answer.
@@ -30,19 +32,23 @@ struct Work {
     server: Server,
     caller: Caller,
     request: RequestContext,
-    /// The text of `_meta`, which few functions look at, and what it says once one does.
-    meta: Option<(Box<str>, OnceLock<Option<Meta>>)>,
+    meta: Option<Undecoded<Meta>>,
     progress_token: Option<ProgressToken>,
     /// The bits of the greatest progress reported, an `f64`. Infinite once the work is over.
     progress: AtomicU64,
 }
 
 impl Context {
-    pub(crate) fn new(server: Server, caller: Caller, request: RequestContext, meta: Option<&str>) -> Self {
-        let progress_token = caller.progress_token(meta);
+    pub(crate) fn new(
+        server: Server,
+        caller: Caller,
+        request: RequestContext,
+        params: &Params<'_>,
+    ) -> Result<Self, ErrorObject> {
+        let progress_token = caller.progress_token(params);
         let progress = AtomicU64::new(f64::NEG_INFINITY.to_bits());
-        let meta = meta.map(|text| (Box::from(text), OnceLock::new()));
-        Self(Arc::new(Work { server, caller, request, meta, progress_token, progress }))
+        let meta = params.meta()?.map(Undecoded::new);
+        Ok(Self(Arc::new(Work { server, caller, request, meta, progress_token, progress })))
     }
 
     /// The client that asked: who it is, and what can be asked of it.
@@ -85,8 +91,7 @@ impl Context {
 
     /// What the client attached to the request.
     pub fn meta(&self) -> Option<&Meta> {
-        let (text, meta) = self.0.meta.as_ref()?;
-        meta.get_or_init(|| serde_json::from_str(text).ok()).as_ref()
+        self.0.meta.as_ref()?.value()
     }
 
     /// Whether the client asked to hear of progress.
@@ -189,7 +194,7 @@ impl Context {
 
     /// Works until the function is done, or the client no longer wants it to be.
     pub(crate) fn race(self, running: Running) -> impl Future<Output = Result<RawJson, ErrorObject>> + Send {
-        Race { running, cancelled: self.cancelled(), context: self }
+        Race { running, cancelled: None, context: self }
     }
 }
 
@@ -216,7 +221,8 @@ impl fmt::Debug for Context {
 
 struct Race {
     running: Running,
-    cancelled: Cancelled,
+    /// Once the function has to wait.
+    cancelled: Option<Cancelled>,
     context: Context,
 }
 
@@ -229,7 +235,8 @@ impl Future for Race {
         if let Poll::Ready(answer) = this.running.as_mut().poll(cx) {
             return Poll::Ready(answer);
         }
-        Pin::new(&mut this.cancelled).poll(cx).map(|()| Err(ErrorObject::request_cancelled()))
+        let cancelled = this.cancelled.get_or_insert_with(|| this.context.cancelled());
+        Pin::new(cancelled).poll(cx).map(|()| Err(ErrorObject::request_cancelled()))
     }
 }
 

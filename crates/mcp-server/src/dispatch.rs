@@ -104,6 +104,6 @@ impl Asked<'_> {
     }
 
     fn into_context(self) -> Result<Context, ErrorObject> {
-        Ok(Context::new(self.server.clone(), self.caller, self.context, self.params.meta()?))
+        Context::new(self.server.clone(), self.caller, self.context, &self.params)
     }
 }

@@ -97,6 +97,7 @@ mod subscription;
 mod tool;
 mod tool_error;
 mod tool_result;
+mod undecoded;
 
 /// The words of the protocol.
 pub use agentwire_mcp_schema as schema;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{ErrorObject, Members, RawJson};
+use agentwire_jsonrpc::{ErrorObject, Member, Members, RawJson};
 use serde::Deserialize;
 
 /// The members that decide what becomes of a request, as text. The era looks at `_meta`; a call of a tool is found
@@ -10,8 +10,20 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Params<'a> {
     pub(crate) meta: Option<&'a str>,
+    /// What the protocol itself says in there; none where it says something twice.
+    pub(crate) said: Option<Said<'a>>,
     name: Option<&'a str>,
     arguments: Option<&'a str>,
+}
+
+/// The members of a `_meta` that mean something to the protocol.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Said<'a> {
+    pub(crate) protocol_version: Option<&'a str>,
+    pub(crate) client_capabilities: Option<&'a str>,
+    pub(crate) client_info: Option<&'a str>,
+    pub(crate) log_level: Option<&'a str>,
+    pub(crate) progress_token: Option<&'a str>,
 }
 
 impl<'a> Params<'a> {
@@ -19,19 +31,24 @@ impl<'a> Params<'a> {
     /// whoever decodes them finds out why.
     pub(crate) fn peek(params: Option<&'a RawJson>) -> Self {
         let mut seen = Self::default();
-        for (name, value) in Members::of(params.map_or("", RawJson::as_str)) {
-            let place = match &*name {
+        let mut said = Some(Said::default());
+        for member in Members::of(params.map_or("", RawJson::as_str)).within("_meta") {
+            if member.is_inner {
+                said = said.and_then(|said| said.and(&member));
+                continue;
+            }
+            let place = match &*member.name {
                 "_meta" => &mut seen.meta,
                 "name" => &mut seen.name,
                 "arguments" => &mut seen.arguments,
                 _ => continue,
             };
-            if place.replace(value).is_some() {
+            if place.replace(member.value).is_some() {
                 return Self::default();
             }
         }
         let present = |value: Option<&'a str>| value.filter(|value| *value != "null");
-        Self { meta: present(seen.meta), name: present(seen.name), arguments: present(seen.arguments) }
+        Self { meta: present(seen.meta), said, name: present(seen.name), arguments: present(seen.arguments) }
     }
 
     /// The name of what is asked for.
@@ -62,6 +79,21 @@ impl<'a> Params<'a> {
             }
             text => Ok(text),
         }
+    }
+}
+
+impl<'a> Said<'a> {
+    /// One member more; none if it is there already.
+    fn and(mut self, member: &Member<'a>) -> Option<Self> {
+        let place = match &*member.name {
+            "io.modelcontextprotocol/protocolVersion" => &mut self.protocol_version,
+            "io.modelcontextprotocol/clientCapabilities" => &mut self.client_capabilities,
+            "io.modelcontextprotocol/clientInfo" => &mut self.client_info,
+            "io.modelcontextprotocol/logLevel" => &mut self.log_level,
+            "progressToken" => &mut self.progress_token,
+            _ => return Some(self),
+        };
+        place.replace(member.value).is_none().then_some(self)
     }
 }
 

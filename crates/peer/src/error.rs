@@ -115,6 +115,11 @@ impl CallError {
         Self::NotAllowed { method: method.into(), why: why.into() }
     }
 
+    /// A call that had its time, where somebody else than the driver keeps it: for what takes more than one answer.
+    pub fn timed_out(method: impl Into<ByteString>, after: Duration) -> Self {
+        Self::TimedOut { method: method.into(), after }
+    }
+
     /// A call whose answer is not the result.
     pub fn unusable(method: impl Into<ByteString>, why: impl Into<Cow<'static, str>>) -> Self {
         Self::Unusable { method: method.into(), why: why.into() }

@@ -80,6 +80,22 @@ impl RequestContext {
         Cancelled { peer: self.peer.clone(), owed: self.owed, key: None }
     }
 
+    /// Answers the request now, while its handler goes on. What the handler gives in the end is passed over.
+    ///
+    /// For protocols in which an answer says that work has begun. What the peer can still say of the request it can say
+    /// no more: an answered request cannot be cancelled, and counts no longer against
+    /// [`Config::request_limit`](crate::Config::request_limit), so that whoever uses this sets a bound of their own.
+    pub fn answer(&self, outcome: Result<RawJson, ErrorObject>) {
+        let mut state = self.peer.shared.lock();
+        state.connection.answer(self.owed, outcome);
+        state.forget_owed(self.owed);
+        let waker = state.changed();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
     /// Treats the request as cancelled, for protocols that have other words for it.
     pub fn cancel(&self) {
         let wakers = self.peer.shared.lock().cancel(self.owed);

@@ -1,72 +1,21 @@
 //! What a message says about its own route, without decoding what it says to its reader.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::ops::Deref;
 
-use agentwire_jsonrpc::{Message, RawJson};
-use serde::de::Visitor;
-use serde::{Deserialize, Deserializer};
+use agentwire_jsonrpc::{Members, Message, RawJson};
+use serde::Deserialize;
 
-/// The members of `params` that a transport looks at.
-#[derive(Debug, Default, Deserialize)]
+/// The members of `params`, or of a result, that a transport looks at. One that is no string is passed over.
+#[derive(Debug, Default)]
 pub(crate) struct Params<'a> {
     /// The revision that `initialize` offers.
-    #[serde(borrow, default, rename = "protocolVersion")]
-    pub(crate) protocol_version: Option<Text<'a>>,
+    pub(crate) protocol_version: Option<Cow<'a, str>>,
     /// The name of a tool or of a prompt.
-    #[serde(borrow, default)]
-    pub(crate) name: Option<Text<'a>>,
+    pub(crate) name: Option<Cow<'a, str>>,
     /// The URI of a resource.
-    #[serde(borrow, default)]
-    pub(crate) uri: Option<Text<'a>>,
-    /// What every request of the stateless revisions carries.
-    #[serde(borrow, default, rename = "_meta")]
-    pub(crate) meta: Option<Meta<'a>>,
-}
-
-/// The members of `_meta` that a transport looks at.
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct Meta<'a> {
-    /// The revision that the request speaks.
-    #[serde(borrow, default, rename = "io.modelcontextprotocol/protocolVersion")]
-    pub(crate) protocol_version: Option<Text<'a>>,
-}
-
-/// A member that should be a string, borrowed where it has no escapes.
-#[derive(Debug)]
-pub(crate) struct Text<'a>(Cow<'a, str>);
-
-impl Deref for Text<'_> {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
-
-        impl<'de> Visitor<'de> for Read {
-            type Value = Text<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-        }
-
-        deserializer.deserialize_str(Read)
-    }
+    pub(crate) uri: Option<Cow<'a, str>>,
+    /// The revision that the request speaks: every request of the stateless ones says it, in `_meta`.
+    pub(crate) spoken: Option<Cow<'a, str>>,
 }
 
 impl<'a> Params<'a> {
@@ -79,17 +28,50 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// Looks into params, or into a result.
+    /// Looks into params, or into a result. Where a member stands twice, which two readers could read differently, there
+    /// is nothing to see.
     pub(crate) fn read(params: Option<&'a RawJson>) -> Self {
-        params.and_then(|params| params.decode_borrowed().ok()).unwrap_or_default()
+        params.and_then(Self::find).unwrap_or_default()
+    }
+
+    fn find(params: &'a RawJson) -> Option<Self> {
+        let (mut protocol_version, mut name, mut uri, mut meta, mut spoken) = (None, None, None, None, None);
+        for member in Members::of(params.as_str()).within("_meta") {
+            let place = match (&*member.name, member.is_inner) {
+                ("protocolVersion", false) => &mut protocol_version,
+                ("name", false) => &mut name,
+                ("uri", false) => &mut uri,
+                ("_meta", false) => &mut meta,
+                ("io.modelcontextprotocol/protocolVersion", true) => &mut spoken,
+                _ => continue,
+            };
+            if place.replace(member.value).is_some() {
+                return None;
+            }
+        }
+        Some(Self {
+            protocol_version: protocol_version.and_then(string),
+            name: name.and_then(string),
+            uri: uri.and_then(string),
+            spoken: spoken.and_then(string),
+        })
+    }
+}
+
+/// The string that a JSON text is, borrowed where it has no escapes.
+fn string(text: &str) -> Option<Cow<'_, str>> {
+    let plain = text.strip_prefix('"')?.strip_suffix('"')?;
+    if plain.contains('\\') {
+        serde_json::from_str(text).ok().map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(plain))
     }
 }
 
 /// The revision that an answer to `initialize` settles on, if it is one that is known.
 #[cfg(feature = "server")]
 pub(crate) fn agreed(result: &RawJson) -> Option<crate::revision::Revision> {
-    let params: Params<'_> = result.decode_borrowed().ok()?;
-    crate::revision::Revision::parse(&params.protocol_version?)
+    crate::revision::Revision::parse(&Params::read(Some(result)).protocol_version?)
 }
 
 /// The request that a notification cancels, if that is what it does.

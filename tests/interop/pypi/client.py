@@ -1,7 +1,7 @@
-"""An ACP client on the PyPI SDK that puts an agent through its paces: `client.py [--mcp COMMAND] AGENT…`.
+"""An ACP client on the PyPI SDK that puts an agent through its paces: `client.py [--mcp COMMAND | --kept] AGENT…`.
 
-The agent must know `/write`, `/read`, `/run`, `/plan` and `/slow`. One line is printed for each step; the
-first step that fails ends the program with 1.
+The agent must know `/write`, `/read`, `/run`, `/plan` and `/slow`; with `--kept` it must keep its sessions when it
+ends. One line is printed for each step; the first step that fails ends the program with 1.
 """
 
 import asyncio
@@ -171,16 +171,95 @@ def tool_calls(updates: list[Any]) -> None:
     expect(states[-1] == "completed", "the tool call completes", states)
 
 
-async def main() -> int:
-    arguments = sys.argv[1:]
-    servers, steps = [], ["text", "write", "reject", "read", "run", "plan", "cancel", "after"]
-    if arguments[0] == "--mcp":
-        command, *rest = shlex.split(arguments[1])
-        servers = [McpServerStdio(name="peer", command=command, args=rest, env=[])]
-        arguments, steps = arguments[2:], ["call"]
-    hands, cwd = Hands(), Path.cwd()
+def told(updates: list[Any]) -> list[tuple[str, str]]:
+    """What was said, in order: who, and the text of all chunks that follow each other; and how tool calls ended."""
+    lines: list[tuple[str, str]] = []
+    for update in updates:
+        kind = update.session_update
+        if kind.endswith("message_chunk"):
+            said = getattr(update.content, "text", "")
+            if lines and lines[-1][0] == kind:
+                said = lines.pop()[1] + said
+            lines.append((kind, said))
+        elif kind == "tool_call_update" and update.status in ("completed", "failed"):
+            lines.append((update.tool_call_id, update.status))
+    return lines
+
+
+async def refused(request: Any, code: int, what: str) -> None:
+    """Fails unless the agent answers with this error."""
+    try:
+        answer = await asyncio.wait_for(request, LIMIT)
+    except acp.RequestError as error:
+        expect(error.code == code, what, error.code)
+    else:
+        expect(False, what, answer)
+
+
+class Kept:
+    """A session that outlives its agent: what was told in the first life, and how to see it in the next."""
+
+    def __init__(self, command: list[str], cwd: Path) -> None:
+        self.command, self.cwd = command, cwd
+        self.session_id = ""
+        self.told: list[tuple[str, str]] = []
+
+    async def first(self) -> None:
+        hands = Hands()
+        async with running(hands, self.command) as (agent, initialized):
+            expect(initialized.agent_capabilities.load_session, "it says that it loads sessions", initialized)
+            session = await asyncio.wait_for(agent.new_session(cwd=str(self.cwd), mcp_servers=[]), LIMIT)
+            self.session_id = session.session_id
+            conversation = Conversation(agent, hands, self.session_id, self.cwd)
+            for prompt in ["good morning", "/write note.txt hello from python", "and again"]:
+                _, updates = await conversation.turn(prompt)
+                self.told += [("user_message_chunk", prompt), *told(updates)]
+
+    async def load(self) -> None:
+        hands = Hands()
+        async with running(hands, self.command) as (agent, _):
+            request = agent.load_session(cwd=str(self.cwd), session_id=self.session_id, mcp_servers=[])
+            await asyncio.wait_for(request, LIMIT)
+            # The SDK handles updates in tasks of their own, which need not be done when the answer is.
+            for _ in range(100):
+                if told(hands.updates) == self.told:
+                    break
+                await asyncio.sleep(0.02)
+            expect(told(hands.updates) == self.told, f"{self.told!r} is replayed", told(hands.updates))
+            expect(not hands.asked, "nothing is asked for again", hands.asked)
+            conversation = Conversation(agent, hands, self.session_id, self.cwd)
+            for step in ["text", "write", "cancel", "after"]:
+                await getattr(conversation, step)()
+
+    async def resume(self) -> None:
+        hands = Hands()
+        async with running(hands, self.command) as (agent, initialized):
+            offered = initialized.agent_capabilities.session_capabilities
+            expect(offered and offered.resume, "it says that it resumes sessions", offered)
+            request = agent.resume_session(cwd=str(self.cwd), session_id=self.session_id, mcp_servers=[])
+            await asyncio.wait_for(request, LIMIT)
+            await Conversation(agent, hands, self.session_id, self.cwd).text()
+            expect("/write" not in everything(hands.updates), "nothing is replayed", told(hands.updates))
+
+    async def list(self) -> None:
+        async with running(Hands(), self.command) as (agent, _):
+            listed = await asyncio.wait_for(agent.list_sessions(cwd=str(self.cwd)), LIMIT)
+            names = [session.session_id for session in listed.sessions]
+            expect(names == [self.session_id], "the session is listed", names)
+            elsewhere = await asyncio.wait_for(agent.list_sessions(cwd=str(self.cwd.parent)), LIMIT)
+            expect(not elsewhere.sessions, "but not for another folder", elsewhere.sessions)
+
+    async def unknown(self) -> None:
+        async with running(Hands(), self.command) as (agent, _):
+            request = agent.load_session(cwd=str(self.cwd), session_id="no-such-session", mcp_servers=[])
+            await refused(request, -32002, "a session that never was is not loaded")
+
+
+@contextlib.asynccontextmanager
+async def running(hands: Hands, command: list[str]) -> Any:
+    """The agent, started, and its answer to `initialize`."""
     async with acp.spawn_agent_process(
-        hands, *arguments, env=dict(os.environ), transport_kwargs={"stderr": None}
+        hands, *command, env=dict(os.environ), transport_kwargs={"stderr": None}
     ) as (agent, _child):
         capabilities = ClientCapabilities(
             fs=FileSystemCapabilities(read_text_file=True, write_text_file=True), terminal=True
@@ -191,11 +270,30 @@ async def main() -> int:
             client_info=Implementation(name="interop", version="1.0.0"),
         ), LIMIT)
         expect(initialized.protocol_version == 1, "version 1 is agreed on", initialized)
+        yield agent, initialized
+
+
+async def run_all(steps: Any, names: list[str]) -> None:
+    """Runs the steps with these names."""
+    for name in names:
+        await getattr(steps, name)()
+        print(f"ok {name}", flush=True)
+
+
+async def main() -> int:
+    arguments, cwd = sys.argv[1:], Path.cwd()
+    if arguments[0] == "--kept":
+        await run_all(Kept(arguments[1:], cwd), ["first", "load", "resume", "list", "unknown"])
+        return 0
+    servers, steps = [], ["text", "write", "reject", "read", "run", "plan", "cancel", "after"]
+    if arguments[0] == "--mcp":
+        command, *rest = shlex.split(arguments[1])
+        servers = [McpServerStdio(name="peer", command=command, args=rest, env=[])]
+        arguments, steps = arguments[2:], ["call"]
+    hands = Hands()
+    async with running(hands, arguments) as (agent, _):
         session = await asyncio.wait_for(agent.new_session(cwd=str(cwd), mcp_servers=servers), LIMIT)
-        conversation = Conversation(agent, hands, session.session_id, cwd)
-        for step in steps:
-            await getattr(conversation, step)()
-            print(f"ok {step}", flush=True)
+        await run_all(Conversation(agent, hands, session.session_id, cwd), steps)
     return 0
 
 

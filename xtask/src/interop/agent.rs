@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Pair;
 use super::peers::line;
@@ -24,6 +24,17 @@ pub(super) const PAIRS: &[Pair] = &[
     Pair { name: "our agent with our MCP server over HTTP and SSE, acpx", limit: 60, check: tools_over_http },
 ];
 
+/// Whether `agentwire agent` keeps its sessions where `--store` says.
+const KEEPS_SESSIONS: bool = false;
+
+/// Sessions that outlive their agent.
+pub(super) const KEPT: &[Pair] = if KEEPS_SESSIONS { KEEPING } else { &[] };
+
+const KEEPING: &[Pair] = &[
+    Pair { name: "our agent, PyPI client: load, resume, list", limit: 90, check: pypi_kept },
+    Pair { name: "our agent, acpx: a session in two lives", limit: 90, check: acpx_kept },
+];
+
 fn pypi(scratch: &Scratch<'_>) -> Result<()> {
     let agent = scratch.peers().agentwire(&["agent"]);
     let arguments: Vec<_> = agent.iter().map(String::as_str).collect();
@@ -36,6 +47,53 @@ fn pypi_with_tools(scratch: &Scratch<'_>) -> Result<()> {
     let mut arguments = vec!["--mcp", &server];
     arguments.extend(agent.iter().map(String::as_str));
     scratch.run(&scratch.peers().pypi("client.py", &arguments))?.expect_code(0)
+}
+
+/// Our agent, which keeps its sessions in the scratch.
+fn keeping(scratch: &Scratch<'_>) -> Vec<String> {
+    let store = scratch.file("../store").display().to_string();
+    scratch.peers().agentwire(&["agent", "--store", &store])
+}
+
+fn pypi_kept(scratch: &Scratch<'_>) -> Result<()> {
+    let agent = keeping(scratch);
+    let arguments: Vec<_> = ["--kept"].into_iter().chain(agent.iter().map(String::as_str)).collect();
+    scratch.run(&scratch.peers().pypi("client.py", &arguments))?.expect_code(0)
+}
+
+/// The first prompt and the second reach agents of their own, because acpx keeps none alive here. It resumes a session
+/// where it can, and loads it otherwise; it begins a new one where the agent does neither or fails.
+fn acpx_kept(scratch: &Scratch<'_>) -> Result<()> {
+    let project = scratch.project().display().to_string();
+    let agent = line(&keeping(scratch));
+    let acpx = |words: &[&str]| {
+        let mut arguments = vec!["--format", "json", "--json-strict", "--timeout", "30", "--ttl", "0.1"];
+        arguments.extend(["--approve-all", "--cwd", &project, "--agent", &agent]);
+        arguments.extend(words);
+        scratch.run(&scratch.peers().package("acpx/dist/cli.js", &arguments))
+    };
+    let opened = acpx(&["sessions", "new"])?.json()?;
+    let id = opened[0]["acpxSessionId"].as_str().unwrap_or_default().to_owned();
+    for prompt in ["good morning", "/write note.txt hello from acpx"] {
+        scratch.nobody_left()?;
+        let outcome = acpx(&["prompt", prompt])?;
+        outcome.expect_code(0)?;
+        ensure!(stop_reason(&outcome)? == "end_turn", "the turn did not end well");
+        let messages = outcome.json()?;
+        let taken_up = |message: &&Value| {
+            ["session/load", "session/resume"].map(Value::from).contains(&message["method"])
+                && message["params"]["sessionId"] == id
+        };
+        ensure!(messages.iter().any(|message| taken_up(&message)), "the session was not taken up again");
+        ensure!(messages.iter().all(|message| message["method"] != "session/new"), "a new one was begun");
+    }
+    scratch.expect_file("note.txt", "hello from acpx")?;
+    let listed = acpx(&["sessions", "list"])?.json()?;
+    ensure!(
+        listed[0]["source"] == "agent" && listed[0]["sessions"][0]["sessionId"] == id,
+        "listed: {listed:?}"
+    );
+    acpx(&["sessions", "close"])?.expect_code(0)
 }
 
 /// The command line of acpx for one prompt to our agent. It prints every message in both directions.

@@ -19,6 +19,8 @@ pub(super) struct Chat {
     pub(super) stop_reason: Option<String>,
     /// The error that ended the conversation.
     pub(super) error: Option<Value>,
+    /// Every permission that the agent asked for, and what came of it.
+    pub(super) permissions: Vec<Value>,
     /// Every `session/update`, as it came.
     pub(super) updates: Vec<Value>,
 }
@@ -61,6 +63,7 @@ pub(super) fn read(outcome: &Outcome) -> Result<Chat> {
                     chat.stop_reason = Some(value.as_str().context("a reason is a text")?.to_owned())
                 }
                 "error" => chat.error = Some(value),
+                "permission" => chat.permissions.push(value),
                 "update" => chat.updates.push(value),
                 _ => {}
             }
@@ -88,9 +91,14 @@ impl Chat {
         Ok(())
     }
 
-    /// Fails unless the last tool call ended with this status.
+    /// Fails unless a tool call was shown, and the last one ended with this status.
     pub(super) fn expect_tool_call(&self, status: &str) -> Result<()> {
         ensure!(self.of_kind("tool_call").next().is_some(), "no tool call was shown");
+        self.expect_status(status)
+    }
+
+    /// Fails unless the last tool call ended with this status, whether or not it was announced.
+    pub(super) fn expect_status(&self, status: &str) -> Result<()> {
         let last = self.of_kind("tool_call_update").filter_map(|update| update["status"].as_str()).last();
         ensure!(last == Some(status), "the tool call ended with {last:?} instead of {status:?}");
         Ok(())

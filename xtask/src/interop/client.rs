@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 
 use super::Pair;
 use super::chat::{self, Chat, turn};
@@ -19,8 +19,6 @@ pub(super) const PAIRS: &[Pair] = &[
     Pair { name: "our client, npm agent: plan", limit: 30, check: plan },
     Pair { name: "our client, npm agent: cancel", limit: 30, check: cancel },
     Pair { name: "our client, npm agent: what no specification knows", limit: 30, check: odd },
-    Pair { name: "our client, codex-acp", limit: 90, check: codex },
-    Pair { name: "our client, opencode", limit: 90, check: opencode },
 ];
 
 /// A turn with the agent that we wrote on the npm SDK.
@@ -97,39 +95,5 @@ fn odd(scratch: &Scratch<'_>) -> Result<()> {
     // What follows the strange messages proves that they broke nothing, and that the unknown request was answered.
     ensure!(chat.text().ends_with("still here, refused with -32601"), "the agent said {:?}", chat.text());
     ensure!(chat.of_kind("weather_update").next().is_some(), "an unknown update is passed on");
-    Ok(())
-}
-
-/// Without a key, this agent refuses to open a session, and says why.
-fn codex(scratch: &Scratch<'_>) -> Result<()> {
-    let chat =
-        chat::read(&scratch.run(&chat::command(scratch, &scratch.peers().codex(), &[], Some("hello")))?)?;
-    let initialized = chat.initialized.context("it answers initialize")?;
-    ensure!(initialized["protocolVersion"] == 1, "version {}", initialized["protocolVersion"]);
-    ensure!(initialized["authMethods"][0]["id"].is_string(), "it tells how to log in");
-    let error = chat.error.context("it refuses a session without a login")?;
-    ensure!(error["code"] == -32000, "it refuses with {error}");
-    ensure!(chat.code == Some(1), "exit code {:?} instead of 1", chat.code);
-    Ok(())
-}
-
-/// This agent opens a session without a key. It is given no prompt, because that might reach a model.
-fn opencode(scratch: &Scratch<'_>) -> Result<()> {
-    let agent = scratch.peers().opencode()?;
-    let chat = chat::read(&scratch.run(&chat::command(scratch, &agent, &[], None))?)?;
-    ensure!(
-        chat.initialized.is_some_and(|answer| answer["agentInfo"]["name"] == "OpenCode"),
-        "no initialize"
-    );
-    match (chat.session, chat.error) {
-        (Some(session), None) => {
-            ensure!(session["sessionId"].is_string(), "the session has no id: {session}");
-            ensure!(chat.code == Some(0), "exit code {:?} instead of 0", chat.code);
-        }
-        (None, Some(error)) => {
-            ensure!(error["code"].is_i64() && chat.code == Some(1), "an unclear refusal: {error}")
-        }
-        (session, error) => anyhow::bail!("either a session or an error: {session:?}, {error:?}"),
-    }
     Ok(())
 }

@@ -13,6 +13,7 @@ mod mcp_client_http;
 mod mcp_questions;
 mod mcp_server;
 mod peers;
+mod products;
 mod proxy;
 mod scratch;
 mod service;
@@ -50,7 +51,11 @@ struct Pair {
 
 const GROUPS: &[&[Pair]] = &[
     client::PAIRS,
+    products::OPENINGS,
+    products::OPENINGS_2,
+    products::TURNS,
     agent::PAIRS,
+    agent::KEPT,
     mcp_client::PAIRS,
     mcp_client_http::PAIRS,
     mcp_questions::PAIRS,

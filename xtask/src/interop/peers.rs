@@ -84,20 +84,28 @@ impl Peers {
         self.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js", &all)
     }
 
-    /// The agent of OpenAI's Codex.
-    pub(super) fn codex(&self) -> Vec<String> {
-        let program = self.installed.join("agents/node_modules/@agentclientprotocol/codex-acp/dist/index.js");
-        command(&self.node, [program], &[])
+    /// The packages of the agents that people use.
+    pub(super) fn agents(&self) -> PathBuf {
+        self.installed.join("agents/node_modules")
     }
 
-    /// The agent of OpenCode: the program for this machine, since its npm wrapper needs an install script.
-    pub(super) fn opencode(&self) -> Result<Vec<String>> {
-        let system = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
-        let processor = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
-        let program =
-            self.installed.join(format!("agents/node_modules/opencode-{system}-{processor}/bin/opencode"));
-        ensure!(program.exists(), "{} is not installed", program.display());
-        Ok(command(&program, [], &["acp"]))
+    /// What runs JavaScript.
+    pub(super) fn node(&self) -> &Path {
+        &self.node
+    }
+
+    /// The search path, as a variable: with our Node first, for programs that look for one.
+    pub(super) fn node_path(&self) -> String {
+        let own = self.node.parent().unwrap_or(Path::new("")).display();
+        format!("PATH={own}:{}", std::env::var("PATH").unwrap_or_default())
+    }
+
+    /// The same program, and what it and its host say to each other is written to a file; see `record.py`.
+    pub(super) fn recorded(&self, file: &Path, program: &[String]) -> Vec<String> {
+        let words = [self.sources.join("record.py"), file.to_owned(), "client".into(), "agent".into()];
+        let mut all = command(&self.python, words, &[]);
+        all.extend_from_slice(program);
+        all
     }
 }
 

@@ -21,6 +21,29 @@ use super::peers::Peers;
 /// How long a peer may take to leave after its turn. Some wait for seconds until they believe that their host is gone.
 const FAREWELL: Duration = Duration::from_secs(10);
 
+/// What is in the names of variables that belong to whoever runs this: logins, and how agents are set up.
+const PERSONAL: &[&str] = &[
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PROXY",
+    "XDG_",
+    "ANTHROPIC",
+    "AUGMENT",
+    "CLAUDE",
+    "CLINE",
+    "CODEX",
+    "COPILOT",
+    "DASHSCOPE",
+    "GEMINI",
+    "GITHUB",
+    "GOOGLE",
+    "OPENAI",
+    "OPENCODE",
+    "PI_",
+    "QWEN",
+];
+
 /// A place for one pair.
 pub(super) struct Scratch<'a> {
     peers: &'a Peers,
@@ -63,6 +86,11 @@ impl<'a> Scratch<'a> {
         self.folder.path().join("project")
     }
 
+    /// The home of every program.
+    pub(super) fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
     /// A file in the project.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.project().join(name)
@@ -99,10 +127,8 @@ impl<'a> Scratch<'a> {
         command.args(arguments).current_dir(self.project()).process_group(0).stdin(Stdio::null());
         // The outcome must not depend on who runs this: neither on keys nor on configuration.
         for (name, _) in std::env::vars_os() {
-            if ["KEY", "TOKEN", "SECRET", "CODEX", "OPENCODE", "XDG_"]
-                .iter()
-                .any(|word| name.display().to_string().contains(word))
-            {
+            let name_in_capitals = name.display().to_string().to_uppercase();
+            if PERSONAL.iter().any(|word| name_in_capitals.contains(word)) {
                 command.env_remove(name);
             }
         }

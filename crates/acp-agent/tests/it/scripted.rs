@@ -6,7 +6,13 @@ use agentwire_acp_agent::{Agent, Client, Context, Error};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
 use futures::FutureExt;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+/// The answer that a request asks for, as the member `answer` of its `_meta`.
+fn told<T: DeserializeOwned>(meta: Option<&Meta>) -> Option<T> {
+    meta?.get("answer").map(|answer| serde_json::from_value(answer.clone()).unwrap())
+}
 
 /// What `_meta` of `initialize` may hold: `offer` (agent capabilities), `authMethods`, `version`, `fail`.
 #[derive(Default)]
@@ -33,6 +39,9 @@ impl Agent for Scripted {
     }
 
     async fn new_session(&self, request: NewSessionRequest, _: Context) -> Result<NewSessionResponse, Error> {
+        if let Some(answer) = told(request.meta.as_ref()) {
+            return Ok(answer);
+        }
         let number = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
         let mut response = NewSessionResponse::new(format!("session-{number}"));
         if let Some(mut meta) = request.meta {
@@ -48,6 +57,9 @@ impl Agent for Scripted {
         request: LoadSessionRequest,
         cx: Context,
     ) -> Result<LoadSessionResponse, Error> {
+        if let Some(answer) = told(request.meta.as_ref()) {
+            return Ok(answer);
+        }
         let replay = [
             SessionNotification::user_message(&request.session_id, "say hello"),
             SessionNotification::message(&request.session_id, "hello"),
@@ -60,14 +72,18 @@ impl Agent for Scripted {
 
     async fn resume_session(
         &self,
-        _: ResumeSessionRequest,
+        request: ResumeSessionRequest,
         _: Context,
     ) -> Result<ResumeSessionResponse, Error> {
-        Ok(ResumeSessionResponse::new())
+        Ok(told(request.meta.as_ref()).unwrap_or_default())
     }
 
-    async fn list_sessions(&self, _: ListSessionsRequest, _: Context) -> Result<ListSessionsResponse, Error> {
-        Ok(ListSessionsResponse::new([]))
+    async fn list_sessions(
+        &self,
+        request: ListSessionsRequest,
+        _: Context,
+    ) -> Result<ListSessionsResponse, Error> {
+        Ok(told(request.meta.as_ref()).unwrap_or_else(|| ListSessionsResponse::new([])))
     }
 
     async fn close_session(&self, _: CloseSessionRequest, _: Context) -> Result<CloseSessionResponse, Error> {
@@ -110,6 +126,9 @@ impl Agent for Scripted {
         request: SetSessionConfigOptionRequest,
         _: Context,
     ) -> Result<SetSessionConfigOptionResponse, Error> {
+        if let Some(answer) = told(request.meta.as_ref()) {
+            return Ok(answer);
+        }
         match request.value {
             SessionConfigOptionValue::Boolean(on) => {
                 let option = SessionConfigOption::boolean(request.config_id, "Option", on);
@@ -215,6 +234,21 @@ impl Turn {
                     _ => "cancelled".into(),
                 })
             }
+            "choose" => {
+                let options: Vec<PermissionOption> = serde_json::from_str(rest).unwrap();
+                let request = RequestPermissionRequest::new(session, ToolCallUpdate::new("call-1"), options);
+                client.request_permission(request).await.map(|_| "chosen".into())
+            }
+            "free" => {
+                let cost = Cost::new(f64::NAN, "EUR");
+                let update = SessionUpdate::from(UsageUpdate::new(1, 2).cost(cost));
+                client.session_update(SessionNotification::new(session, update)).await.map(|()| "told".into())
+            }
+            "read-from" => {
+                let request = ReadTextFileRequest::new(session, "/a").line(rest.parse::<u32>().unwrap());
+                client.read_text_file(request).await.map(|answer| answer.content)
+            }
+            "tell" => client.extension_notification(rest, &json!({})).await.map(|()| "told".into()),
             "read" => {
                 let request = ReadTextFileRequest::new(session, rest).line(1).limit(2);
                 client.read_text_file(request).await.map(|answer| answer.content)

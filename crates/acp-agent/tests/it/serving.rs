@@ -75,7 +75,8 @@ async fn turns_end_with_the_client() {
     let closed = Cell::new(false);
     let agent = Turn(async |cx: Context| {
         let _dropped = Dropped(dropped.clone());
-        let request = RequestPermissionRequest::new("s", ToolCallUpdate::new("c"), []);
+        let yes = PermissionOption::new("yes", "Yes", PermissionOptionKind::AllowOnce);
+        let request = RequestPermissionRequest::new("s", ToolCallUpdate::new("c"), [yes]);
         let answer = cx.client().request_permission(request).await;
         closed.set(matches!(answer, Err(CallError::Closed(_))) && cx.client().is_closed());
         std::future::pending().await

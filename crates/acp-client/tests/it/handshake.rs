@@ -122,7 +122,6 @@ async fn init_12_what_the_agent_lacks_is_refused_here() {
         agent.new_session(NewSessionRequest::new("C:\\repo")).await?;
         let link = ResourceLink::new("a", "file:///a");
         agent.prompt(PromptRequest::new("session-1", ["hello".into(), link.into()])).await?;
-        agent.set_session_mode(SetSessionModeRequest::new("session-1", "fast")).await?;
         Ok(())
     })
     .unwrap();

@@ -7,6 +7,12 @@ mod races;
 mod raw_peer;
 mod recorder;
 mod requests;
+mod rules;
+mod streams;
 mod turns;
+#[cfg(feature = "unstable")]
+mod unstable;
 mod updates;
+#[cfg(feature = "v2")]
+mod v2;
 mod whole;

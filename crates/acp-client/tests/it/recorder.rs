@@ -86,7 +86,7 @@ impl Client for Recorder {
         self.note(format!("{} {kind}{text}", notification.session_id));
     }
 
-    /// Allows at once, unless the tool call's title is `wait`. Asks before its future is polled.
+    /// Allows at once, unless the tool call's title is `wait` or `odd`. Asks before its future is polled.
     fn request_permission(
         &self,
         request: RequestPermissionRequest,
@@ -99,7 +99,10 @@ impl Client for Recorder {
                 let _question = Question(self, name);
                 std::future::pending::<()>().await;
             }
-            Ok(request.select_first())
+            match request.tool_call.title.as_deref() {
+                Some("odd") => Ok(RequestPermissionResponse::selected("never-offered")),
+                _ => Ok(request.select_first()),
+            }
         }
     }
 
@@ -163,10 +166,13 @@ impl Client for Recorder {
 
     async fn create_elicitation(
         &self,
-        _: CreateElicitationRequest,
+        request: CreateElicitationRequest,
         _: Context,
     ) -> Result<CreateElicitationResponse, Error> {
-        Ok(CreateElicitationResponse::decline())
+        Ok(match request.message.as_str() {
+            "visit" => CreateElicitationResponse::accept(ElicitationAcceptAction::new()),
+            _ => CreateElicitationResponse::decline(),
+        })
     }
 
     fn complete_elicitation(&self, notification: CompleteElicitationNotification) {

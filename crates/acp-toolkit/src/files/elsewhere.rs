@@ -7,20 +7,29 @@ use std::path::{Component, Path, PathBuf};
 use super::error::FileError;
 use crate::roots::Roots;
 
+/// Where `path` leads, free of links. Not where that is something other than a file.
+pub(super) fn resolve(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
+    let place = place(roots, path)?;
+    match regular(&place) {
+        Ok(()) | Err(FileError::Missing) => Ok(place),
+        Err(error) => Err(error),
+    }
+}
+
 /// Opens the regular file that `path` names and does something with it.
 pub(super) fn open<T>(
     roots: &Roots,
     path: &Path,
     then: impl Fn(File) -> Result<T, FileError>,
 ) -> Result<T, FileError> {
-    let path = resolve(roots, path)?;
+    let path = place(roots, path)?;
     regular(&path)?;
     then(File::open(path).map_err(missing)?)
 }
 
 /// Makes `text` the content of the file that `path` names.
 pub(super) fn write(roots: &Roots, path: &Path, text: &str) -> Result<(), FileError> {
-    let path = resolve(roots, path)?;
+    let path = place(roots, path)?;
     match regular(&path) {
         Ok(()) => {}
         Err(FileError::Missing) => {
@@ -42,7 +51,7 @@ fn regular(path: &Path) -> Result<(), FileError> {
 }
 
 /// The path without links, as far as it exists.
-fn resolve(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
+fn place(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
     let mut rest = Vec::new();
     for existing in path.ancestors() {
         match existing.canonicalize() {

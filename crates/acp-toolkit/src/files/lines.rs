@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_count_from_one_and_keep_their_ends() {
+    fn fs_04_lines_count_from_one_and_keep_their_ends() {
         let text = "one\r\ntwo\n\nfour";
         check(text, None, None, text);
         check(text, 1, None, text);

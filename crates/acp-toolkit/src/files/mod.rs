@@ -1,3 +1,4 @@
+mod buffers;
 #[cfg(not(unix))]
 mod elsewhere;
 mod error;
@@ -24,6 +25,8 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::ErrorObject as Error;
 
+pub use buffers::{BufferFuture, Buffers};
+
 use crate::roots::Roots;
 use error::FileError;
 
@@ -37,6 +40,8 @@ const LIMIT: u64 = 64 * 1024 * 1024;
 /// neither `..` nor links nor somebody who exchanges them meanwhile lead outside. Links that stay within the
 /// directories, or lead from one to another, work as usual. (Where there is no `openat`, on Windows, the path
 /// is resolved and checked before it is opened, which leaves a gap in time.)
+///
+/// Where the editor has unsaved text, that is read and written in place of the file: see [`buffers`](Self::buffers).
 ///
 /// Calls run on the runtime's threads for blocking work. When the future of a call is dropped the call itself
 /// goes on to its end, so a file is never left half written for that reason.
@@ -56,6 +61,7 @@ const LIMIT: u64 = 64 * 1024 * 1024;
 pub struct Files {
     roots: Arc<Roots>,
     limit: u64,
+    buffers: Option<Arc<dyn Buffers>>,
 }
 
 impl Files {
@@ -67,7 +73,7 @@ impl Files {
     }
 
     pub(crate) fn within(roots: Arc<Roots>) -> Self {
-        Self { roots, limit: LIMIT }
+        Self { roots, limit: LIMIT, buffers: None }
     }
 
     /// Sets the size in bytes of the largest file to read (default 64 MiB), also when only some of its lines
@@ -76,6 +82,18 @@ impl Files {
     pub fn limit(mut self, bytes: u64) -> Self {
         self.limit = bytes;
         self
+    }
+
+    /// Sets where unsaved text is (default nowhere): read and written in place of the files.
+    #[must_use]
+    pub fn buffers(mut self, buffers: impl Buffers + 'static) -> Self {
+        self.buffers = Some(Arc::new(buffers));
+        self
+    }
+
+    /// Sets where unsaved text is unless that was set.
+    pub(crate) fn default_buffers(&mut self, buffers: &Arc<dyn Buffers>) {
+        self.buffers.get_or_insert_with(|| buffers.clone());
     }
 
     /// `fs/read_text_file`: the text, or some lines of it.
@@ -89,6 +107,11 @@ impl Files {
     pub async fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Error> {
         let (files, path) = (self.clone(), request.path.clone());
         let (line, limit) = (request.line, request.limit);
+        if let Some((buffers, path)) = self.buffer(&request.path).await?
+            && let Some(text) = buffers.text(&path).await
+        {
+            return Ok(ReadTextFileResponse::new(lines::select(text, line, limit)));
+        }
         let content = blocking(&request.path, move || {
             let text = system::open(&files.roots, absolute(&path)?, |file| files.text(file))?;
             Ok(lines::select(text, line, limit))
@@ -109,9 +132,26 @@ impl Files {
     ///
     /// As the [type](Self) says.
     pub async fn write(&self, request: &WriteTextFileRequest) -> Result<WriteTextFileResponse, Error> {
+        if let Some((buffers, path)) = self.buffer(&request.path).await?
+            && buffers.replace(&path, &request.content).await
+        {
+            return Ok(WriteTextFileResponse::new());
+        }
         let (files, path, text) = (self.clone(), request.path.clone(), request.content.clone());
         blocking(&request.path, move || system::write(&files.roots, absolute(&path)?, &text)).await?;
         Ok(WriteTextFileResponse::new())
+    }
+
+    /// The buffers, if there are any, and what the path is called there. None where no file can be.
+    async fn buffer(&self, path: &Path) -> Result<Option<(&dyn Buffers, PathBuf)>, Error> {
+        let Some(buffers) = &self.buffers else { return Ok(None) };
+        let (roots, wanted) = (self.roots.clone(), path.to_owned());
+        let resolved = blocking(path, move || match system::resolve(&roots, absolute(&wanted)?) {
+            // A directory that is missing, or what is no file: whoever opens it says so.
+            Err(FileError::Missing | FileError::NotRegular | FileError::Directory) => Ok(None),
+            result => result.map(Some),
+        });
+        Ok(resolved.await?.map(|path| (&**buffers, path)))
     }
 
     /// All of a file that is known to be a regular one.

@@ -1,5 +1,5 @@
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
@@ -8,6 +8,14 @@ use super::error::FileError;
 use super::replace;
 use super::walk::{Place, follow};
 use crate::roots::Roots;
+
+/// Where `path` leads, free of links. Not where that is something other than a file.
+pub(super) fn resolve(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
+    follow(roots, path, false, |place| match place.kind {
+        None | Some(FileType::RegularFile) => Ok(place.path),
+        Some(_) => Err(FileError::NotRegular),
+    })
+}
 
 /// Opens the regular file that `path` names and does something with it.
 pub(super) fn open<T>(

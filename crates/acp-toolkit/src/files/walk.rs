@@ -30,6 +30,8 @@ const DIRECTORY: OFlags =
 pub(super) struct Place {
     pub(super) directory: OwnedFd,
     pub(super) name: OsString,
+    /// The same as a path, free of links.
+    pub(super) path: PathBuf,
     /// What was there, if anything. No directory, and no link.
     pub(super) kind: Option<FileType>,
 }
@@ -75,8 +77,8 @@ enum Position {
     /// Not in a root, yet or any more. Nothing is opened here; only the text of the path counts, and it has to
     /// lead to a root without detours.
     Outside(PathBuf),
-    /// In the last of these directories. The first is the root, and each is in the one before.
-    Inside { root: PathBuf, open: Vec<OwnedFd> },
+    /// In the last of these directories, which is at `path`. The first is the root, and each is in the one before.
+    Inside { path: PathBuf, open: Vec<OwnedFd> },
 }
 
 #[derive(Debug)]
@@ -139,7 +141,7 @@ impl<'a> Walk<'a> {
         match self.roots.standing(path) {
             Standing::Root(root) => {
                 let open = vec![open_directory(openat(CWD, root, DIRECTORY, Mode::empty()))?];
-                self.position = Position::Inside { root: root.to_owned(), open };
+                self.position = Position::Inside { path: root.to_owned(), open };
                 Ok(())
             }
             Standing::Alias(real) => {
@@ -162,10 +164,11 @@ impl<'a> Walk<'a> {
     }
 
     fn up_inside(&mut self) -> Result<(), FileError> {
-        let Position::Inside { root, open } = &mut self.position else { return Ok(()) };
+        let Position::Inside { path, open } = &mut self.position else { return Ok(()) };
         if open.len() > 1 {
             open.pop();
-        } else if let Some(above) = root.parent() {
+            path.pop();
+        } else if let Some(above) = path.parent() {
             self.position = Position::Outside(above.to_owned());
             self.arrive()?;
         }
@@ -174,7 +177,7 @@ impl<'a> Walk<'a> {
 
     /// Goes one step on: into a directory, or to where a link leads, or not at all because the path ends here.
     fn enter(&mut self, name: &OsStr) -> Result<Reached, FileError> {
-        let Position::Inside { open, .. } = &mut self.position else { return Err(FileError::Outside) };
+        let Position::Inside { path, open } = &mut self.position else { return Err(FileError::Outside) };
         let Some(directory) = open.last() else { return Err(FileError::Outside) };
         let last = self.ahead.is_empty();
         let kind = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -197,6 +200,7 @@ impl<'a> Walk<'a> {
                     FileError::Missing | FileError::NotADirectory => FileError::Changed,
                     error => error,
                 })?);
+                path.push(name);
                 Ok(Reached::Step)
             }
             FileType::Symlink => {
@@ -216,8 +220,11 @@ impl<'a> Walk<'a> {
 
     fn place(self, name: OsString, kind: Option<FileType>) -> Result<Place, FileError> {
         match self.position {
-            Position::Inside { mut open, .. } => match open.pop() {
-                Some(directory) => Ok(Place { directory, name, kind }),
+            Position::Inside { mut path, mut open } => match open.pop() {
+                Some(directory) => {
+                    path.push(&name);
+                    Ok(Place { directory, name, path, kind })
+                }
                 None => Err(FileError::Outside),
             },
             Position::Outside(_) => Err(FileError::Outside),

@@ -1,5 +1,7 @@
+mod cancelling;
 mod choices;
 mod prompt;
+mod rule;
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -12,8 +14,15 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::ErrorObject as Error;
 
+pub use cancelling::Cancelling;
 pub use choices::Choices;
 pub use prompt::PermissionPrompt;
+pub use rule::PermissionRule;
+
+use cancelling::Gates;
+
+/// How many decisions are remembered unless [`Permissions::limit`] says otherwise.
+const LIMIT: usize = 10_000;
 
 /// Who decides about the tool calls that nobody has decided about before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,19 +36,6 @@ pub enum PermissionPolicy {
     AllowAll,
     /// Nobody: the first option that rejects the call is selected; the outcome is cancelled where there is none.
     RejectAll,
-}
-
-impl PermissionPolicy {
-    /// What it answers by itself. None when it is to be asked.
-    ///
-    /// Options of a kind that is not known are never selected. Where nothing fits the outcome is cancelled.
-    pub fn decide(self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
-        match self {
-            Self::Ask => None,
-            Self::AllowAll => Some(request.select_first()),
-            Self::RejectAll => Some(reject(request)),
-        }
-    }
 }
 
 /// What `allow_always` and `reject_always` are about.
@@ -56,25 +52,65 @@ pub enum Remember {
     Nothing,
 }
 
-/// Permission requests, answered by what was decided before, by a policy, or by somebody who is asked.
+/// Permission requests, answered by rules, by what was decided before, by a policy, or by somebody who is asked.
 ///
-/// What the user decided with an option of kind `allow_always` or `reject_always` holds within its session, until
-/// the session is [forgotten](Self::forget) or this is dropped. Nothing is stored.
+/// In this order: the first [rule](Self::rule) that is about the call; what the user decided with an option of kind
+/// `allow_always` or `reject_always`, which holds within its session until the session is [forgotten](Self::forget) or
+/// this is dropped (nothing is stored); the policy; the user.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission>.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Permissions {
     policy: PermissionPolicy,
+    rules: Vec<PermissionRule>,
     remember: Remember,
-    /// What was decided about a subject, which is here only as its hash: the agent decides how large it is.
-    decided: Mutex<HashMap<SessionId, HashMap<u64, PermissionOptionKind>>>,
+    limit: usize,
+    decided: Mutex<Decided>,
     hasher: RandomState,
+    gates: Gates,
+}
+
+/// What was decided about a subject, which is here only as its hash: the agent decides how large it is.
+#[derive(Debug, Default)]
+struct Decided {
+    sessions: HashMap<SessionId, HashMap<u64, PermissionOptionKind>>,
+    count: usize,
+}
+
+impl Default for Permissions {
+    fn default() -> Self {
+        Self::new(PermissionPolicy::default())
+    }
 }
 
 impl Permissions {
     /// Leaves undecided calls to `policy`.
     pub fn new(policy: PermissionPolicy) -> Self {
-        Self { policy, ..Self::default() }
+        Self {
+            policy,
+            rules: Vec::new(),
+            remember: Remember::default(),
+            limit: LIMIT,
+            decided: Mutex::default(),
+            hasher: RandomState::new(),
+            gates: Gates::default(),
+        }
+    }
+
+    /// Adds a rule, which counts where no rule before it does. One with [`PermissionPolicy::Ask`] asks, whatever was
+    /// decided before.
+    #[must_use]
+    pub fn rule(mut self, rule: PermissionRule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    /// Sets how many decisions are remembered at most, in all sessions (default 10,000). Then nothing more is remembered,
+    /// and the user is asked again.
+    #[must_use]
+    pub fn limit(mut self, decisions: usize) -> Self {
+        self.limit = decisions;
+        self
     }
 
     /// Sets what "always" is about (default [`Remember::Call`]).
@@ -86,30 +122,67 @@ impl Permissions {
 
     /// `session/request_permission`: the answer, for which `ask` is called only when it has to be.
     ///
-    /// A request without options is answered as cancelled, since there is nothing to select.
+    /// When the turn is [cancelled](Self::cancel) meanwhile, `ask` is dropped and the answer is cancelled. So it is for a
+    /// request without options, since there is nothing to select.
     ///
     /// # Errors
     ///
-    /// Those of `ask`.
+    /// Those of `ask`, and "internal error" if it selects what was not offered.
     pub async fn answer(
         &self,
         request: &RequestPermissionRequest,
         ask: impl AsyncFnOnce(&RequestPermissionRequest) -> Result<RequestPermissionResponse, Error>,
     ) -> Result<RequestPermissionResponse, Error> {
-        if let Some(response) = self.decide(request) {
-            return Ok(response);
+        let mut hold = self.gates.hold(&request.session_id);
+        let answer = async {
+            match self.decide(request) {
+                Some(response) => Ok(response),
+                None => ask(request).await,
+            }
+        };
+        let response = tokio::select! {
+            biased;
+            () = hold.cancelled() => return Ok(RequestPermissionResponse::cancelled()),
+            response = answer => response?,
+        };
+        if let RequestPermissionOutcome::Selected(selected) = &response.outcome
+            && !request.options.iter().any(|option| option.option_id == selected.option_id)
+        {
+            let why =
+                format!("the option {:?} was selected and is none of those offered", selected.option_id);
+            return Err(Error::internal_error(why));
         }
-        let response = ask(request).await?;
         self.record(request, &response);
         Ok(response)
     }
 
-    /// The answer that needs nobody, from memory or by policy.
+    /// The answer that needs nobody: by a rule, from memory or by policy.
     pub fn decide(&self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
         if request.options.is_empty() {
             return Some(RequestPermissionResponse::cancelled());
         }
+        if let Some(policy) = self.rules.iter().find_map(|rule| rule.policy(request)) {
+            return policy.decide(request);
+        }
         self.recall(request).or_else(|| self.policy.decide(request))
+    }
+
+    /// `session/cancel` is about to be sent: every request of the session that waits for an answer is answered as
+    /// cancelled, and so is each that still comes until what this gives is dropped, when the turn has ended.
+    ///
+    /// A runtime that drops what answers a request when its turn is cancelled, such as `agentwire-acp-client`, does without
+    /// this.
+    ///
+    /// ```
+    /// # use agentwire_acp_toolkit::Permissions;
+    /// # async fn cancel(permissions: &Permissions, session: agentwire_acp_schema::v1::SessionId) {
+    /// let cancelling = permissions.cancel(&session);
+    /// // Send `session/cancel`, and wait until the prompt is answered.
+    /// drop(cancelling);
+    /// # }
+    /// ```
+    pub fn cancel(&self, session: &SessionId) -> Cancelling {
+        self.gates.cancel(session)
     }
 
     /// Remembers what the user answered, if that was for always.
@@ -121,18 +194,29 @@ impl Permissions {
         });
         if let (Some(kind), Some(subject)) = (always, self.subject(request)) {
             let mut decided = self.decided();
-            decided.entry(request.session_id.clone()).or_default().insert(subject, kind.clone());
+            let full = decided.count >= self.limit;
+            let known = |session: &HashMap<_, _>| session.contains_key(&subject);
+            if full && !decided.sessions.get(&request.session_id).is_some_and(known) {
+                return;
+            }
+            let session = decided.sessions.entry(request.session_id.clone()).or_default();
+            if session.insert(subject, kind.clone()).is_none() {
+                decided.count += 1;
+            }
         }
     }
 
     /// Forgets what was decided in a session.
     pub fn forget(&self, session: &SessionId) {
-        self.decided().remove(session);
+        let mut decided = self.decided();
+        if let Some(forgotten) = decided.sessions.remove(session) {
+            decided.count -= forgotten.len();
+        }
     }
 
     fn recall(&self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
         let subject = self.subject(request)?;
-        let kind = self.decided().get(&request.session_id)?.get(&subject)?.clone();
+        let kind = self.decided().sessions.get(&request.session_id)?.get(&subject)?.clone();
         let once = match kind {
             PermissionOptionKind::AllowAlways => PermissionOptionKind::AllowOnce,
             _ => PermissionOptionKind::RejectOnce,
@@ -162,7 +246,7 @@ impl Permissions {
         }
     }
 
-    fn decided(&self) -> MutexGuard<'_, HashMap<SessionId, HashMap<u64, PermissionOptionKind>>> {
+    fn decided(&self) -> MutexGuard<'_, Decided> {
         self.decided.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,6 +3,7 @@ mod group;
 #[cfg(unix)]
 mod guard;
 mod output;
+mod released;
 mod signal;
 #[cfg(unix)]
 mod source;
@@ -29,6 +30,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
 use crate::roots::Roots;
+use released::Released;
 use terminal::Terminal;
 
 /// How many terminals a session has at most, unless [`Terminals::limit`] says otherwise.
@@ -38,6 +40,9 @@ const OUTPUT_LIMIT: usize = 1024 * 1024;
 /// How much output is kept at most, whatever the agent says: 4 MiB. Even if each byte needs an escape of six,
 /// the answer fits a message of 32 MiB, which is what peers commonly take.
 const OUTPUT_MAXIMUM: usize = 4 * 1024 * 1024;
+
+/// How much output of released terminals is kept to be shown, unless [`Terminals::released_limit`] says otherwise: 4 MiB.
+const RELEASED_LIMIT: usize = 4 * 1024 * 1024;
 
 /// The commands that an agent runs in one session: answers to `terminal/*`.
 ///
@@ -69,6 +74,7 @@ const OUTPUT_MAXIMUM: usize = 4 * 1024 * 1024;
 pub struct Terminals {
     roots: Arc<Roots>,
     live: Mutex<HashMap<TerminalId, Live>>,
+    released: Mutex<Released>,
     limit: usize,
     free: Arc<Semaphore>,
     ids: Arc<AtomicU64>,
@@ -96,6 +102,7 @@ impl Terminals {
         Self {
             roots,
             live: Mutex::default(),
+            released: Mutex::new(Released::new(RELEASED_LIMIT)),
             limit: LIMIT,
             free: Arc::new(Semaphore::new(LIMIT)),
             ids: Arc::default(),
@@ -129,6 +136,24 @@ impl Terminals {
     pub fn output_maximum(mut self, bytes: usize) -> Self {
         self.output_maximum = bytes;
         self
+    }
+
+    /// Sets how many bytes of output are kept of terminals that were released, in all (default 4 MiB). They are there for
+    /// people to [look at](Self::shown), not for the agent.
+    #[must_use]
+    pub fn released_limit(mut self, bytes: usize) -> Self {
+        self.released = Mutex::new(Released::new(bytes));
+        self
+    }
+
+    /// What a view shows of a terminal, such as one that is part of a tool call: the same as
+    /// [`output`](Self::output), also after the terminal was released. None for one that never was, or whose output had to
+    /// make room.
+    pub fn shown(&self, id: &TerminalId) -> Option<TerminalOutputResponse> {
+        match self.terminal(id) {
+            Ok(terminal) => Some(terminal.output()),
+            Err(_) => self.released().output(id).cloned(),
+        }
     }
 
     /// `terminal/create`: starts a command, and does not wait for it.
@@ -203,26 +228,28 @@ impl Terminals {
     }
 
     /// `terminal/release`: kills the command and all that it started, if they still run, and forgets the
-    /// terminal.
+    /// terminal. What it had written can still be [shown](Self::shown).
     ///
     /// # Errors
     ///
     /// "Resource not found" for an unknown terminal.
     pub async fn release(&self, request: &ReleaseTerminalRequest) -> Result<ReleaseTerminalResponse, Error> {
         let id = &request.terminal_id;
-        let live = self.live().remove(id).ok_or_else(|| unknown(id))?;
+        let live = self.take(id).ok_or_else(|| unknown(id))?;
         live.terminal.kill().await;
+        self.released().keep(id, live.terminal.output());
         Ok(ReleaseTerminalResponse::new())
     }
 
     /// Releases all terminals, as when the session ends.
     pub async fn release_all(&self) {
-        let all: Vec<_> = self.live().drain().map(|(_, live)| live).collect();
-        for live in &all {
+        let all: Vec<_> = self.live().drain().collect();
+        for (_, live) in &all {
             live.terminal.signal();
         }
-        for live in all {
+        for (id, live) in all {
             live.terminal.kill().await;
+            self.released().keep(&id, live.terminal.output());
         }
     }
 
@@ -230,6 +257,18 @@ impl Terminals {
     pub(crate) fn end(&self) {
         let all = std::mem::take(&mut *self.live());
         all.values().for_each(|live| live.terminal.signal());
+    }
+
+    /// Ends a terminal for the agent, not for who looks at it.
+    fn take(&self, id: &TerminalId) -> Option<Live> {
+        let mut terminals = self.live();
+        let live = terminals.remove(id)?;
+        self.released().keep(id, live.terminal.output());
+        Some(live)
+    }
+
+    fn released(&self) -> MutexGuard<'_, Released> {
+        self.released.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn terminal(&self, id: &TerminalId) -> Result<Arc<Terminal>, Error> {

@@ -43,13 +43,9 @@ impl Output {
         (self.text[start..].to_owned(), self.truncated || start > 0)
     }
 
-    /// Where the text begins that is within the limit: between characters.
+    /// Where the text begins that is within the limit.
     fn start(&self) -> usize {
-        let mut start = self.text.len().saturating_sub(self.limit);
-        while !self.text.is_char_boundary(start) {
-            start += 1;
-        }
-        start
+        start_of_last(&self.text, self.limit)
     }
 
     fn decode(&mut self, bytes: &[u8]) {
@@ -65,6 +61,15 @@ impl Output {
             }
         }
     }
+}
+
+/// Where the last `limit` bytes of a text begin, or the character after that.
+pub(super) fn start_of_last(text: &str, limit: usize) -> usize {
+    let mut start = text.len().saturating_sub(limit);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    start
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{ReadTextFileRequest, WriteTextFileRequest};
-use agentwire_acp_toolkit::Files;
+use agentwire_acp_toolkit::{BufferFuture, Buffers, Files};
 use rustix::fs::{CWD, RenameFlags};
 use tempfile::TempDir;
 
@@ -61,7 +63,7 @@ async fn read(files: &Files, path: impl Into<PathBuf>) -> Result<String, Error> 
 }
 
 #[tokio::test]
-async fn what_was_written_is_read() {
+async fn fs_02_and_fs_04_what_was_written_is_read() {
     let ground = Ground::new();
     assert_eq!(ground.read("file").await.unwrap(), "hello");
     ground.write("new/deep/down", "a\r\nb\n").await.unwrap();
@@ -74,7 +76,7 @@ async fn what_was_written_is_read() {
 }
 
 #[tokio::test]
-async fn paths_outside_are_refused_and_nothing_is_told_about_them() {
+async fn fs_07_paths_outside_are_refused_and_nothing_is_told_about_them() {
     let ground = Ground::new();
     let link = |target: &str, name| ground.link(target, name);
     link("../outside", "directory");
@@ -283,4 +285,69 @@ impl Drop for Stopping<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// An editor, and what it was asked for.
+#[derive(Clone, Debug, Default)]
+struct Editor {
+    tabs: Arc<Mutex<HashMap<PathBuf, String>>>,
+    asked: Arc<Mutex<Vec<PathBuf>>>,
+}
+
+impl Buffers for Editor {
+    fn text<'a>(&'a self, path: &'a Path) -> BufferFuture<'a, Option<String>> {
+        self.asked.lock().unwrap().push(path.to_owned());
+        Box::pin(async { self.tabs.lock().unwrap().get(path).cloned() })
+    }
+
+    fn replace<'a>(&'a self, path: &'a Path, text: &'a str) -> BufferFuture<'a, bool> {
+        self.asked.lock().unwrap().push(path.to_owned());
+        Box::pin(async move {
+            let mut tabs = self.tabs.lock().unwrap();
+            tabs.get_mut(path).map(|tab| *tab = text.to_owned()).is_some()
+        })
+    }
+}
+
+#[tokio::test]
+async fn fs_05_unsaved_text_stands_in_for_the_file() {
+    let mut ground = Ground::new();
+    let editor = Editor::default();
+    ground.files = ground.files.clone().buffers(editor.clone());
+    let (file, fresh) = (ground.root.join("sub/file"), ground.root.join("fresh"));
+    let open = |path: &Path, text: &str| editor.tabs.lock().unwrap().insert(path.to_owned(), text.to_owned());
+    open(&file, "one\r\ntwo\n");
+    open(&fresh, "never saved");
+    ground.link("sub", "link");
+    for name in ["sub/file", "sub/../link/./file"] {
+        assert_eq!(ground.read(name).await.unwrap(), "one\r\ntwo\n", "{name}");
+    }
+    assert_eq!(ground.read("fresh").await.unwrap(), "never saved");
+    let lines = ReadTextFileRequest::new("s", &file).line(2).limit(1);
+    assert_eq!(ground.files.read(&lines).await.unwrap().content, "two\n");
+
+    // What is open is not written to the disk, and what is not open is.
+    ground.write("link/file", "edited").await.unwrap();
+    ground.write("fresh", "edited too").await.unwrap();
+    ground.write("file", "saved").await.unwrap();
+    ground.write("new/file", "saved").await.unwrap();
+    assert_eq!(ground.read("sub/file").await.unwrap(), "edited");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "hello");
+    assert!(!fresh.exists());
+    assert_eq!(fs::read_to_string(ground.root.join("file")).unwrap(), "saved");
+    assert_eq!(ground.read("new/file").await.unwrap(), "saved");
+    missing(ground.read("absent").await, &["absent"]);
+    missing(ground.read("absent/file").await, &["absent/file"]);
+    invalid(ground.read("sub").await, &["directory"]);
+
+    // The editor is never asked about what is outside, not by any name.
+    open(&ground.outside.join("file"), "unsaved secret");
+    ground.link("../outside", "out");
+    open(&ground.root.join("out/file"), "unsaved secret");
+    let before = editor.asked.lock().unwrap().len();
+    for path in ["../outside/file", "out/file"] {
+        invalid(ground.read(path).await, &["outside"]);
+        invalid(ground.write(path, "x").await, &["outside"]);
+    }
+    assert_eq!(editor.asked.lock().unwrap().len(), before);
 }

@@ -1,6 +1,8 @@
 //! Real files, real processes.
 #![cfg(unix)]
 
+mod conversations;
+mod elicitations;
 mod files;
 mod permissions;
 mod terminals;

@@ -1,9 +1,12 @@
 use agentwire_acp_client::Error;
+use agentwire_acp_schema::v1::error_code::INTERNAL_ERROR;
 use agentwire_acp_schema::v1::{
     PermissionOption, RequestPermissionRequest, RequestPermissionResponse, ToolCallLocation, ToolCallUpdate,
     ToolKind,
 };
-use agentwire_acp_toolkit::{Choices, PermissionPolicy, PermissionPrompt, Permissions, Remember};
+use agentwire_acp_toolkit::{
+    Choices, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions, Remember,
+};
 use serde_json::json;
 
 fn request(kinds: &[&str]) -> RequestPermissionRequest {
@@ -29,7 +32,7 @@ fn selected(kind: &str) -> RequestPermissionResponse {
 }
 
 #[test]
-fn a_menu_is_read_by_number_or_letter() {
+fn tc_10_a_menu_is_read_by_number_or_letter() {
     let choices = Choices::new(&request(&["allow_once", "allow_always", "reject_once", "surprise"]));
     let menu = "The agent asks for permission:\n  Run `ls`\n  tool: shell\n  kind: execute\n  at: /repo/src:7\n  \
                 input: {\"command\":\"ls\"}\n  1) Option allow_once (a)\n  2) Option allow_always (A)\n  \
@@ -121,4 +124,83 @@ async fn a_prompt_asks_until_it_is_answered() {
     drop(prompt);
     let shown = String::from_utf8(shown).unwrap();
     assert_eq!(shown.matches("> ").count(), 6, "{shown}");
+}
+
+#[test]
+fn the_first_rule_that_is_about_a_call_decides() {
+    let permissions = Permissions::new(PermissionPolicy::RejectAll)
+        .rule(PermissionRule::tool("shell", PermissionPolicy::Ask))
+        .rule(PermissionRule::kind(ToolKind::Execute, PermissionPolicy::RejectAll))
+        .rule(PermissionRule::tool("other", PermissionPolicy::RejectAll))
+        .rule(PermissionRule::kind(ToolKind::Read, PermissionPolicy::AllowAll));
+    let decide = |name: &str, kind: ToolKind| {
+        permissions.decide(&with(ToolCallUpdate::new("call-1").title("T").name(name).kind(kind), ALL))
+    };
+    permissions.record(&request(ALL), &selected("allow_always"));
+    assert_eq!(permissions.decide(&request(ALL)), None, "a rule comes before what was decided");
+    assert_eq!(decide("tool", ToolKind::Execute), Some(selected("reject_once")));
+    assert_eq!(decide("tool", ToolKind::Read), Some(selected("allow_once")));
+    assert_eq!(decide("other", ToolKind::Read), Some(selected("reject_once")));
+    assert_eq!(permissions.decide(&with(ToolCallUpdate::new("call-1"), ALL)), Some(selected("reject_once")));
+}
+
+#[tokio::test]
+async fn tc_08_only_what_was_offered_is_selected() {
+    let answer = async |option| {
+        let ask = async |_: &RequestPermissionRequest| Ok::<_, Error>(selected(option));
+        Permissions::default().answer(&request(&["allow_once"]), ask).await
+    };
+    assert_eq!(answer("allow_once").await, Ok(selected("allow_once")));
+    crate::refused(answer("allow_always").await, INTERNAL_ERROR, &["allow_always"]);
+}
+
+#[tokio::test]
+async fn pr_15_and_tc_09_a_cancelled_turn_answers_all_that_wait_and_all_that_come() {
+    let permissions = Permissions::new(PermissionPolicy::Ask);
+    let mut elsewhere = request(ALL);
+    elsewhere.session_id = "another".into();
+    let here = request(ALL);
+    let never = async |_: &RequestPermissionRequest| std::future::pending().await;
+    let cancel = async {
+        tokio::task::yield_now().await;
+        permissions.cancel(&"session".into())
+    };
+    let (first, second, cancelling) =
+        tokio::join!(permissions.answer(&here, never), permissions.answer(&here, never), cancel);
+    let cancelled = Ok(RequestPermissionResponse::cancelled());
+    assert_eq!((&first, &second), (&cancelled, &cancelled));
+
+    // What comes late is not asked, not even a policy; another session goes on.
+    let allow = async |_: &RequestPermissionRequest| Ok::<_, Error>(selected("allow_once"));
+    assert_eq!(permissions.answer(&here, async |_| panic!("nobody is to be asked")).await, cancelled);
+    assert_eq!(permissions.answer(&elsewhere, allow).await, Ok(selected("allow_once")));
+    let again = permissions.cancel(&"session".into());
+    drop(cancelling);
+    assert_eq!(permissions.answer(&here, allow).await, cancelled);
+    drop(again);
+    assert_eq!(permissions.answer(&here, allow).await, Ok(selected("allow_once")));
+
+    // One that is dropped at once still cancels those who wait.
+    let cancel = async {
+        tokio::task::yield_now().await;
+        drop(permissions.cancel(&"session".into()));
+    };
+    let (answer, ()) = tokio::join!(permissions.answer(&here, never), cancel);
+    assert_eq!(answer, cancelled);
+}
+
+#[test]
+fn what_is_remembered_is_bounded() {
+    let permissions = Permissions::default().limit(2);
+    let about = |title: &str| with(ToolCallUpdate::new("call-1").title(title), ALL);
+    for title in ["a", "b", "c", "a"] {
+        permissions.record(&about(title), &selected("allow_always"));
+    }
+    let known = |title: &str| permissions.decide(&about(title)).is_some();
+    assert!(known("a") && known("b") && !known("c"));
+    permissions.record(&about("a"), &selected("reject_always"));
+    assert_eq!(permissions.decide(&about("a")), Some(selected("reject_always")), "what is known may change");
+    permissions.forget(&"session".into());
+    permissions.record(&about("c"), &selected("allow_always"));
+    assert!(known("c") && !known("a"));
 }

@@ -125,7 +125,7 @@ async fn both_streams_arrive_in_order_and_complete() {
 }
 
 #[tokio::test]
-async fn create_does_not_wait_and_kill_keeps_the_output() {
+async fn term_02_create_does_not_wait_and_term_06_kill_keeps_the_output() {
     let ground = Ground::new();
     let id = ground.run("echo $$; exec sleep 1000").await;
     let [process] = ground.numbers(&id).await;
@@ -140,7 +140,7 @@ async fn create_does_not_wait_and_kill_keeps_the_output() {
 }
 
 #[tokio::test]
-async fn a_signal_has_a_name() {
+async fn term_05_a_signal_has_a_name_and_no_code() {
     let ground = Ground::new();
     for name in ["KILL", "TERM", "SEGV"] {
         let id = ground.run(&format!("kill -{name} $$")).await;
@@ -149,7 +149,7 @@ async fn a_signal_has_a_name() {
 }
 
 #[tokio::test]
-async fn output_is_cut_at_the_front_between_characters() {
+async fn term_03_output_is_cut_at_the_front_between_characters() {
     let ground = Ground::with(|terminals| terminals.output_limit(4).output_maximum(6));
     let limited = |bytes| sh("printf äöüß").output_byte_limit(bytes);
     assert_eq!(ground.all(limited(5)).await, "üß");
@@ -186,7 +186,7 @@ async fn a_command_that_floods_for_ever_can_be_killed() {
 }
 
 #[tokio::test]
-async fn release_ends_children_and_the_id() {
+async fn term_07_release_ends_the_id_and_term_08_the_children() {
     let ground = Ground::new();
     let id = ground.run("echo $$; (sleep 1000 & echo $!; wait) & sleep 1000 & echo $!; wait").await;
     let processes: [u32; 3] = ground.numbers(&id).await;
@@ -219,7 +219,7 @@ async fn what_runs_in_the_background_belongs_to_the_terminal() {
 }
 
 #[tokio::test]
-async fn everything_may_happen_at_once() {
+async fn term_12_everything_may_happen_at_once() {
     let ground = Ground::new();
     let id = &ground.run("sleep 1000").await;
     let (first, second, (), output) =
@@ -296,7 +296,7 @@ async fn a_command_is_a_program_or_a_line() {
 }
 
 #[tokio::test]
-async fn commands_start_within_the_roots() {
+async fn term_10_commands_start_within_the_roots_by_an_absolute_path() {
     let ground = Ground::new();
     let root = ground.directory.path().canonicalize().unwrap();
     fs::create_dir(root.join("sub")).unwrap();
@@ -316,4 +316,33 @@ async fn commands_start_within_the_roots() {
     missing(create("absent").await, &["absent"]);
     let relative = ground.terminals.create(&sh("pwd").cwd("sub")).await;
     invalid(relative, &["sub", "absolute"]);
+}
+
+#[tokio::test]
+async fn term_09_output_is_shown_after_the_release() {
+    let ground = Ground::with(|terminals| terminals.released_limit(1000));
+    let shown = |id: &TerminalId| ground.terminals.shown(id);
+    let id = ground.run("echo one; exec sleep 1000").await;
+    while shown(&id).unwrap().output.is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(shown(&id).unwrap().exit_status, None);
+    ground.release(&id).await;
+    let last = shown(&id).unwrap();
+    assert_eq!((&*last.output, last.exit_status), ("one\n", Some(signal("SIGKILL"))));
+    missing(ground.terminals.output(&TerminalOutputRequest::new("s", &id)).await, &[&id]);
+
+    // Those of a session that ends are the same; and there is an end to what is kept.
+    let others = [ground.run("echo two").await, ground.run("echo three").await];
+    for id in &others {
+        ground.wait(id).await;
+    }
+    ground.terminals.release_all().await;
+    assert!(others.iter().all(|id| shown(id).is_some_and(|output| output.exit_status == Some(exit(0)))));
+    let large = ground.run("head -c 2000 /dev/zero | tr '\\0' x").await;
+    ground.wait(&large).await;
+    ground.release(&large).await;
+    let kept = shown(&large).unwrap();
+    assert!(kept.truncated && (1..1000).contains(&kept.output.len()));
+    assert_eq!((shown(&id), shown(&"terminal-77".into())), (None, None));
 }

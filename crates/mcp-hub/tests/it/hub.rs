@@ -2,7 +2,10 @@ use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agentwire_mcp_hub::{Config, Hub, HubError, ServerConfig, ServerState, Target, connect};
+use agentwire_mcp_hub::{Config, CustomTarget, Hub, HubError, ServerConfig, ServerState, Target, connect};
+use agentwire_mcp_server::{Context, NoArguments, Server, ToolError};
+use agentwire_transport::duplex;
+use futures::StreamExt;
 use serde_json::json;
 
 use crate::script::{check_heard, server, shell};
@@ -174,4 +177,32 @@ async fn a_hub_without_servers_works_and_can_be_spawned() {
         hub.close().await;
     };
     within(async { tokio::join!(is_send(driver), main) }).await;
+}
+
+/// One in this process, reached through memory: no thread, no process, and the clock may stand still.
+#[tokio::test(start_paused = true)]
+async fn a_server_may_be_reached_in_a_way_of_ones_own() {
+    let ping = async |_: NoArguments, _: Context| -> Result<&'static str, ToolError> { Ok("pong") };
+    let server = Server::new("within", "1").tool("ping", "Answers", move |a, c| ping(a, c));
+    let (visitors, mut visited) = futures::channel::mpsc::unbounded();
+    let target = CustomTarget::new("within", move || {
+        let (near, far) = duplex(8);
+        visitors.unbounded_send(far)?;
+        Ok(near)
+    });
+    let broken = CustomTarget::new("broken", || -> Result<agentwire_transport::Duplex, _> { Err("no way".into()) });
+    let servers = [ServerConfig::new("a", target), ServerConfig::new("b", broken)];
+    let (hub, driver) = Hub::new(servers);
+    let main = async {
+        assert!(hub.call("ping", ()).await.is_err(), "nothing is known before");
+        assert_eq!(names(&hub).await, ["ping"]);
+        assert_eq!(hub.call("ping", ()).await.unwrap().text(), "pong");
+        assert_eq!(states(&hub), ["a connected", "b failed: no way"]);
+        assert_eq!(hub.tool("a__ping"), hub.tool("ping"));
+        assert_eq!(hub.tool("ping").unwrap().server, "a");
+        assert_eq!(hub.tool("pang"), None);
+        hub.close().await;
+    };
+    let serve = async { server.serve(visited.next().await.unwrap()).await.unwrap() };
+    tokio::join!(driver, main, serve);
 }

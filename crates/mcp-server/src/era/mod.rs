@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::context::Running;
 use crate::kind::Kind;
+use crate::params::Params;
 use crate::{Context, Server};
 
 pub(crate) use session::Session;
@@ -64,10 +65,10 @@ impl Caller {
         }
     }
 
-    /// The token under which it wants to hear of the progress of a request with that `_meta`.
-    pub(crate) fn progress_token(&self, meta: Option<&str>) -> Option<ProgressToken> {
+    /// The token under which it wants to hear of the progress of a request with those params.
+    pub(crate) fn progress_token(&self, params: &Params<'_>) -> Option<ProgressToken> {
         match self {
-            Self::Session(_) => session::progress_token(meta?),
+            Self::Session(_) => session::progress_token(params),
             Self::Request(asker) => asker.progress_token().cloned(),
         }
     }

@@ -11,7 +11,7 @@ use agentwire_mcp_schema::{
     SetLevelRequest, SubscribeRequest, ToolListChangedNotification, UnsubscribeRequest, code,
 };
 use agentwire_peer::{Call, CallError, Peer, RequestContext};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::Server;
 use crate::dispatch::dispatch;
@@ -207,13 +207,8 @@ impl Listener for Session {
 }
 
 /// The token in a `_meta`. What is none is passed over.
-pub(crate) fn progress_token(meta: &str) -> Option<ProgressToken> {
-    #[derive(Deserialize)]
-    struct Tokens {
-        #[serde(rename = "progressToken")]
-        progress_token: Option<ProgressToken>,
-    }
-    serde_json::from_str::<Tokens>(meta).ok()?.progress_token
+pub(crate) fn progress_token(params: &Params<'_>) -> Option<ProgressToken> {
+    serde_json::from_str(params.said?.progress_token?).ok()
 }
 
 fn empty(context: &RequestContext) -> Result<Reply, ErrorObject> {

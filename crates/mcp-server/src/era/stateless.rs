@@ -1,6 +1,6 @@
 //! Since 2026-07-28: each request says who asks, and what it is answered says who answers.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use agentwire_jsonrpc::{ErrorObject, Members, Method, RawJson, Request};
 use agentwire_mcp_schema::code::UnsupportedVersion;
@@ -18,22 +18,17 @@ use crate::caching::Caching;
 use crate::dispatch::dispatch;
 use crate::era::{Caller, Reply};
 use crate::kind::{Kind, Kinds};
-use crate::params::{Params, read_params};
+use crate::params::{Params, Said, read_params};
 use crate::subscription::Subscription;
+use crate::undecoded::Undecoded;
 use crate::{Context, Server};
-
-/// The members of a `_meta` that say who asks.
-const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-const PROGRESS_TOKEN: &str = "progressToken";
 
 /// What a request says of who asks.
 pub(crate) struct Asker {
     revision: Revision,
-    info: Option<Implementation>,
-    capabilities: ClientCapabilities,
+    info: Option<Undecoded<Implementation>>,
+    /// Made when they are asked for, where there are none.
+    capabilities: OnceLock<Box<ClientCapabilities>>,
     log_level: Option<LoggingLevel>,
     progress_token: Option<ProgressToken>,
 }
@@ -48,42 +43,38 @@ impl Asker {
         let Some(text) = params.meta else {
             return Ok(None);
         };
-        match Self::read(text) {
-            Some(asker) => Ok(Some(asker)),
-            None if may_name_version(text) => Self::judge(text, in_session),
-            None => Ok(None),
+        if params.said.is_some_and(|said| said.protocol_version.is_none()) {
+            return Ok(None);
+        }
+        match params.said.and_then(Self::read) {
+            Some(asker) => Ok(Some(Arc::new(asker))),
+            None => Self::judge(text, in_session),
         }
     }
 
     /// Reads a `_meta` in which nothing is wrong, as nearly all are. None where something is.
-    fn read(text: &str) -> Option<Arc<Self>> {
-        let (mut revision, mut info, mut capabilities, mut log_level, mut progress_token) =
-            (None, None, None, None, None);
-        for (key, value) in Members::of(text) {
-            let again = match &*key {
-                PROTOCOL_VERSION => {
-                    let name = value.strip_prefix('"')?.strip_suffix('"')?;
-                    let known = Revision::parse(name).filter(|revision| revision.is_stateless())?;
-                    revision.replace(known).is_some()
-                }
-                CLIENT_CAPABILITIES if value == "{}" => {
-                    capabilities.replace(ClientCapabilities::default()).is_some()
-                }
-                CLIENT_CAPABILITIES => capabilities.replace(serde_json::from_str(value).ok()?).is_some(),
-                CLIENT_INFO => info.replace(serde_json::from_str(value).ok()?).is_some(),
-                LOG_LEVEL => {
-                    let level = serde_json::from_str(value).ok().filter(LoggingLevel::is_known)?;
-                    log_level.replace(level).is_some()
-                }
-                PROGRESS_TOKEN => progress_token.replace(serde_json::from_str(value).ok()?).is_some(),
-                _ => false,
-            };
-            if again {
-                return None;
-            }
+    fn read(said: Said<'_>) -> Option<Self> {
+        let version = said.protocol_version?.strip_prefix('"')?.strip_suffix('"')?;
+        let capabilities = match said.client_capabilities? {
+            "{}" => OnceLock::new(),
+            some => OnceLock::from(serde_json::from_str::<Box<ClientCapabilities>>(some).ok()?),
+        };
+        let info = match said.client_info {
+            Some(info) if is_plain_info(info) => Some(Undecoded::new(info)),
+            Some(info) => Some(Undecoded::decoded(serde_json::from_str(info).ok()?)),
+            None => None,
+        };
+        let log_level: Option<LoggingLevel> = said.log_level.map(serde_json::from_str).transpose().ok()?;
+        if log_level.as_ref().is_some_and(|level| !level.is_known()) {
+            return None;
         }
-        let (revision, capabilities) = (revision?, capabilities?);
-        Some(Arc::new(Self { revision, info, capabilities, log_level, progress_token }))
+        Some(Self {
+            revision: Revision::parse(version).filter(|revision| revision.is_stateless())?,
+            info,
+            capabilities,
+            log_level,
+            progress_token: said.progress_token.map(serde_json::from_str).transpose().ok()?,
+        })
     }
 
     /// Reads any other `_meta`, and says what is wrong with it.
@@ -110,8 +101,8 @@ impl Asker {
         }
         Ok(Some(Arc::new(Self {
             revision,
-            info: meta.client_info,
-            capabilities: meta.client_capabilities,
+            info: meta.client_info.map(Undecoded::decoded),
+            capabilities: OnceLock::from(Box::new(meta.client_capabilities)),
             log_level: meta.log_level,
             progress_token: meta.progress_token,
         })))
@@ -122,11 +113,11 @@ impl Asker {
     }
 
     pub(crate) fn info(&self) -> Option<&Implementation> {
-        self.info.as_ref()
+        self.info.as_ref()?.value()
     }
 
     pub(crate) fn capabilities(&self) -> &ClientCapabilities {
-        &self.capabilities
+        self.capabilities.get_or_init(Box::default)
     }
 
     pub(crate) fn progress_token(&self) -> Option<&ProgressToken> {
@@ -139,9 +130,21 @@ impl Asker {
     }
 }
 
-/// Whether a `_meta` is worth a closer look.
-fn may_name_version(meta: &str) -> bool {
-    meta.starts_with('{') && (meta.contains("/protocolVersion\"") || meta.contains('\\'))
+/// Whether a `clientInfo` is right beyond doubt, without decoding it: it has a name and a version, and nothing else.
+fn is_plain_info(info: &str) -> bool {
+    let (mut names, mut versions) = (0, 0);
+    for (member, value) in Members::of(info) {
+        let count = match &*member {
+            "name" => &mut names,
+            "version" => &mut versions,
+            _ => return false,
+        };
+        *count += 1;
+        if !value.starts_with('"') || value.contains('\\') {
+            return false;
+        }
+    }
+    names == 1 && versions == 1
 }
 
 /// The version that a `_meta` names which lacks something else.
@@ -200,7 +203,7 @@ fn listen(
 ) -> Result<Reply, ErrorObject> {
     let asked: SubscriptionsListenRequest = read_params(request.params.as_ref())?;
     let id = request.id.clone();
-    let context = Context::new(server.clone(), caller, context, params.meta()?);
+    let context = Context::new(server.clone(), caller, context, &params)?;
     let subscription = Subscription::open(server, id.clone(), honoured(server, asked.notifications));
     let peer = context.peer().clone();
     let answer = context.clone();

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod cancellation;
+mod early_answers;
 mod ends;
 mod exchange;
 mod floods;

@@ -186,3 +186,11 @@ async fn what_changes_at_the_last_moment_is_not_missed() {
     };
     within(HOUR, beside(async { driver.serve(deaf(), wire).await.unwrap() }, script)).await;
 }
+
+/// Whoever keeps the time of more than one call says so in the same words.
+#[test]
+fn a_time_that_somebody_else_keeps() {
+    let error = agentwire_peer::CallError::timed_out("turn", std::time::Duration::from_secs(3));
+    assert!(matches!(error, agentwire_peer::CallError::TimedOut { .. }));
+    assert_eq!(error.to_string(), "turn: no answer within 3s");
+}

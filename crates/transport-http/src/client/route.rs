@@ -76,8 +76,7 @@ impl Route {
             }
             _ => Kind::Other,
         };
-        let version = params.meta.and_then(|meta| meta.protocol_version);
-        self.stateless = version.and_then(|version| value(&version)).map(|version| {
+        self.stateless = params.spoken.and_then(|version| value(&version)).map(|version| {
             let name = match header::named_by(method) {
                 Some("uri") => params.uri,
                 Some(_) => params.name,

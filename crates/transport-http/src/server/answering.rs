@@ -9,7 +9,6 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
-use http::request::Parts;
 use http::{Response, StatusCode};
 use tokio::time::Sleep;
 
@@ -30,6 +29,8 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+/// Most requests have no more headers.
+const USUAL_HEADERS: usize = 12;
 const NO: HeaderValue = HeaderValue::from_static("no");
 
 /// The response of an [`Endpoint`](crate::server::Endpoint) to one request, in the making.
@@ -54,7 +55,7 @@ enum Step<B> {
 }
 
 struct Reading<B> {
-    parts: Option<Parts>,
+    head: Arc<Head>,
     body: B,
     read: Read,
     timeout: Option<Pin<Box<Sleep>>>,
@@ -95,8 +96,8 @@ struct Replaying {
 }
 
 impl<B> Answering<B> {
-    pub(crate) fn reading(shared: &Arc<Shared>, parts: Parts, body: B) -> Self {
-        let reading = Reading { parts: Some(parts), body, read: Read::Whole(Bytes::new()), timeout: None };
+    pub(crate) fn reading(shared: &Arc<Shared>, head: Arc<Head>, body: B) -> Self {
+        let reading = Reading { head, body, read: Read::Whole(Bytes::new()), timeout: None };
         Self::new(shared, Step::Reading(reading))
     }
 
@@ -150,11 +151,7 @@ where
             let next = match &mut this.step {
                 Step::Reading(reading) => {
                     let body = ready!(reading.poll_body(cx, &this.shared));
-                    let parts = reading.parts.take();
-                    body.and_then(|body| match parts {
-                        Some(parts) => direct(&this.shared, parts, body),
-                        None => Err(Refusal::closing()),
-                    })
+                    body.and_then(|body| direct(&this.shared, &reading.head, body))
                 }
                 Step::Delivering { session, id, frame, head } => {
                     match ready!(session.poll_take(cx, frame, head, &this.shared)) {
@@ -246,33 +243,34 @@ impl Read {
 }
 
 /// Gives a body to whom it is for.
-fn direct<B>(shared: &Arc<Shared>, parts: Parts, body: Bytes) -> Result<Step<B>, Refusal> {
-    match destination(&shared.config, &parts.headers, body)? {
+fn direct<B>(shared: &Arc<Shared>, head: &Arc<Head>, body: Bytes) -> Result<Step<B>, Refusal> {
+    match destination(&shared.config, head.headers(), body)? {
         Destination::Session(id, frame) => {
             let asked = match &frame {
                 Frame::Single(Message::Request(request)) => request.id.clone(),
                 _ => RequestId::NULL,
             };
-            let session = find_session(shared, id, &parts).map_err(|refusal| refusal.under(asked.clone()))?;
+            let session = find_session(shared, id, head.extensions())
+                .map_err(|refusal| refusal.under(asked.clone()))?;
             check_batch(&frame, || session.revision())?;
-            Ok(Step::Delivering { session, id: asked, frame: Some(frame), head: Arc::new(parts.into()) })
+            Ok(Step::Delivering { session, id: asked, frame: Some(frame), head: head.clone() })
         }
-        Destination::Initialize(request) => open(shared, parts, request),
-        Destination::Exchange(message) => exchange(shared, parts, message),
+        Destination::Initialize(request) => open(shared, head, request),
+        Destination::Exchange(message) => exchange(shared, head, message),
     }
 }
 
 /// Opens a session.
-fn open<B>(shared: &Arc<Shared>, parts: Parts, request: Request) -> Result<Step<B>, Refusal> {
+fn open<B>(shared: &Arc<Shared>, head: &Head, request: Request) -> Result<Step<B>, Refusal> {
     let id = request.id.clone();
     let refuse = |refusal: Refusal| refusal.under(id.clone());
-    let principal = parts.extensions.get::<Principal>().cloned();
+    let principal = head.extensions().get::<Principal>().cloned();
     let session_id = SessionId::random().ok_or_else(|| refuse(Refusal::unanswered()))?;
     let session = Arc::new(Session::new(session_id, principal, id.clone(), shared.now()));
     shared
         .add_session(&session)
         .map_err(|limit| refuse(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "sessions", limit.0)))?;
-    let head = Arc::new(Head::kept(parts));
+    let head = Arc::new(head.kept());
     let reader = session.begin(request, &head, shared);
     if !shared.offer(Link::session(shared.clone(), session.clone(), head)) {
         return Err(refuse(Refusal::closing()));
@@ -283,7 +281,7 @@ fn open<B>(shared: &Arc<Shared>, parts: Parts, request: Request) -> Result<Step<
 }
 
 /// Lets a message stand alone.
-fn exchange<B>(shared: &Arc<Shared>, parts: Parts, message: Message) -> Result<Step<B>, Refusal> {
+fn exchange<B>(shared: &Arc<Shared>, head: &Arc<Head>, message: Message) -> Result<Step<B>, Refusal> {
     let id = match &message {
         Message::Request(request) => Some(request.id.clone()),
         _ => None,
@@ -294,7 +292,7 @@ fn exchange<B>(shared: &Arc<Shared>, parts: Parts, message: Message) -> Result<S
     })?;
     let outlet = id.is_some().then(|| Arc::new(Outlet::exchange(shared.config.stateless_answer)));
     let reader = outlet.as_ref().map(|outlet| outlet.attach(shared));
-    let link = Link::exchange(shared.clone(), message, outlet, Arc::new(parts.into()));
+    let link = Link::exchange(shared.clone(), message, outlet, head.clone());
     let running = match &shared.serving {
         Some(serving) if reader.is_some() => Some(serving.start(link)),
         _ if shared.offer(link) => None,
@@ -376,17 +374,26 @@ fn empty(status: StatusCode) -> Response<Body> {
 }
 
 fn json(status: StatusCode, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
-    response
+    with_headers(status, body, [(CONTENT_TYPE, JSON)])
 }
 
 fn stream(body: Body) -> Response<Body> {
+    with_headers(
+        StatusCode::OK,
+        body,
+        [(CONTENT_TYPE, EVENTS), (CACHE_CONTROL, NO_CACHE), (ACCEL_BUFFERING, NO)],
+    )
+}
+
+fn with_headers<const N: usize>(
+    status: StatusCode,
+    body: Body,
+    headers: [(HeaderName, HeaderValue); N],
+) -> Response<Body> {
     let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, EVENTS);
-    headers.insert(CACHE_CONTROL, NO_CACHE);
-    headers.insert(ACCEL_BUFFERING, NO);
+    *response.status_mut() = status;
+    // hyper reads the next request of the connection into the memory that this takes.
+    response.headers_mut().reserve(USUAL_HEADERS);
+    response.headers_mut().extend(headers);
     response
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::future::{self, poll_fn};
 use http::request::Parts;
-use http::{HeaderMap, Method, Request};
+use http::{Extensions, HeaderMap, Method, Request};
 use tower_service::Service;
 
 use crate::header;
@@ -168,7 +168,7 @@ impl Endpoint {
         match parts.method {
             Method::POST => {
                 guard::admit_post(&shared.config, &parts.headers)?;
-                Ok(Answering::reading(shared, parts, body))
+                Ok(Answering::reading(shared, Arc::new(parts.into()), body))
             }
             Method::GET => self.get(&parts),
             Method::DELETE => {
@@ -214,7 +214,7 @@ impl Endpoint {
             return Err(Refusal::unsupported_version(&shared.config, RequestId::NULL, &version));
         }
         let id = session_id(&parts.headers)?.ok_or_else(Refusal::no_session)?;
-        find_session(shared, id, parts)
+        find_session(shared, id, &parts.extensions)
     }
 }
 
@@ -226,13 +226,13 @@ fn session_id(headers: &HeaderMap) -> Result<Option<SessionId>, Refusal> {
 }
 
 /// A session that the caller may speak in.
-pub(crate) fn find_session(shared: &Shared, id: SessionId, parts: &Parts) -> Result<Arc<Session>, Refusal> {
+pub(crate) fn find_session(
+    shared: &Shared,
+    id: SessionId,
+    caller: &Extensions,
+) -> Result<Arc<Session>, Refusal> {
     let session = shared.session(id).ok_or_else(Refusal::unknown_session)?;
-    if session.belongs_to(parts.extensions.get::<Principal>()) {
-        Ok(session)
-    } else {
-        Err(Refusal::unknown_session())
-    }
+    if session.belongs_to(caller.get::<Principal>()) { Ok(session) } else { Err(Refusal::unknown_session()) }
 }
 
 impl From<Unwelcome> for Refusal {

@@ -41,7 +41,8 @@ impl Head {
 
     /// One that is kept as long as a session. Its texts are copied, because they are slices of all that was read with
     /// them.
-    pub(crate) fn kept(mut parts: Parts) -> Self {
+    pub(crate) fn kept(&self) -> Self {
+        let mut parts = self.0.clone();
         let mut texts = BytesMut::with_capacity(parts.headers.values().map(HeaderValue::len).sum());
         for value in parts.headers.values_mut() {
             texts.extend_from_slice(value.as_bytes());

@@ -43,9 +43,8 @@ pub(crate) fn destination(config: &Config, headers: &HeaderMap, body: Bytes) -> 
             if let Frame::Single(Message::Request(request)) = &frame
                 && request.method == "initialize"
             {
-                let offered =
-                    Params::of(&Message::Request(request.clone())).protocol_version.map(|v| v.to_string());
-                return Err(Refusal::unsupported_version(config, id, &offered.unwrap_or_default()));
+                let offered = Params::read(request.params.as_ref()).protocol_version.unwrap_or_default();
+                return Err(Refusal::unsupported_version(config, id, &offered));
             }
             return Err(Refusal::header_mismatch(id, "the MCP-Protocol-Version header is missing"));
         }
@@ -78,7 +77,7 @@ fn initialize(frame: Frame) -> Result<Destination, Refusal> {
     let Frame::Single(message) = frame else {
         return Err(Refusal::no_session());
     };
-    let modern = Params::of(&message).meta.is_some_and(|meta| meta.protocol_version.is_some());
+    let modern = Params::of(&message).spoken.is_some();
     match message {
         _ if modern => {
             let why = "the MCP-Protocol-Version header is missing, or is not the version in _meta";
@@ -115,8 +114,7 @@ fn exchange(headers: &HeaderMap, frame: Frame, version: &str) -> Result<Destinat
 
 fn agree(headers: &HeaderMap, message: &Message, version: &str) -> Result<(), &'static str> {
     let params = Params::of(message);
-    let said = params.meta.and_then(|meta| meta.protocol_version);
-    if said.is_some_and(|said| *said != *version) {
+    if params.spoken.is_some_and(|spoken| *spoken != *version) {
         return Err("the MCP-Protocol-Version header is not the version in _meta");
     }
     let (method, is_request) = match message {
@@ -154,8 +152,7 @@ fn says_in_body(frame: &Frame, version: &str) -> bool {
     let Frame::Single(message) = frame else {
         return false;
     };
-    let said = Params::of(message).meta.and_then(|meta| meta.protocol_version);
-    said.is_some_and(|said| *said == *version)
+    Params::of(message).spoken.is_some_and(|spoken| *spoken == *version)
 }
 
 /// The id under which a refusal is sent.

@@ -1,0 +1,215 @@
+//! What an answer or an update of the agent's must obey, looked at before it is sent.
+//!
+//! What depends on the client is left out for a client that cannot take it. What would be wrong for every client is the
+//! author's mistake: an answer becomes an internal error that names the rule, an update is refused.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use agentwire_acp_schema::v1::{
+    AuthMethod, ClientCapabilities, PermissionOption, SessionConfigKind, SessionConfigOption,
+    SessionConfigOptionValue, SessionConfigSelect, SessionConfigSelectOptions, SessionInfo, SessionModeState,
+    SessionUpdate, SetSessionConfigOptionRequest, ToolCallContent, ToolCallLocation,
+};
+use agentwire_peer::CallError;
+
+use crate::rules::is_absolute;
+
+/// What is wrong, in words; none if nothing is.
+pub(crate) type Checked = Result<(), String>;
+
+/// Ways to authenticate are told apart by their ids.
+pub(crate) fn auth_methods(methods: &[AuthMethod]) -> Checked {
+    unique("authentication methods", methods.iter().filter_map(AuthMethod::id))
+}
+
+/// Each thing is named once.
+pub(crate) fn unique<'a>(what: &str, ids: impl IntoIterator<Item = &'a str>) -> Checked {
+    let mut seen = BTreeSet::new();
+    match ids.into_iter().find(|id| !seen.insert(*id)) {
+        Some(id) => Err(format!("two {what} have the id {id:?}")),
+        None => Ok(()),
+    }
+}
+
+/// A session is in one of its modes.
+pub(crate) fn modes(state: Option<&SessionModeState>) -> Checked {
+    let Some(state) = state else { return Ok(()) };
+    unique("modes", state.available_modes.iter().map(|mode| &*mode.id))?;
+    if state.available_modes.iter().any(|mode| mode.id == state.current_mode_id) {
+        return Ok(());
+    }
+    Err(format!("the current mode {:?} is none of the available ones", state.current_mode_id))
+}
+
+/// The modes and options of a session that begins. Options that the client cannot take are left out, and the list with
+/// the last of them.
+pub(crate) fn session(
+    state: Option<&SessionModeState>,
+    options: &mut Option<Vec<SessionConfigOption>>,
+    client: &ClientCapabilities,
+) -> Checked {
+    modes(state)?;
+    let Some(list) = options else { return Ok(()) };
+    let were_some = !list.is_empty();
+    config_options(list, client)?;
+    if were_some && list.is_empty() {
+        *options = None;
+    }
+    Ok(())
+}
+
+/// Options have ids of their own and values that they can have. Booleans are left out for a client that did not say that
+/// it takes them.
+pub(crate) fn config_options(options: &mut Vec<SessionConfigOption>, client: &ClientCapabilities) -> Checked {
+    if !takes_booleans(client) {
+        options.retain(|option| !matches!(option.kind, SessionConfigKind::Boolean(_)));
+    }
+    unique("configuration options", options.iter().map(|option| &*option.id))?;
+    for option in &*options {
+        if let SessionConfigKind::Select(select) = &option.kind
+            && !has_its_value(select)
+        {
+            return Err(format!(
+                "the value {:?} of the configuration option {:?} is none of its values",
+                select.current_value, option.id
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn has_its_value(select: &SessionConfigSelect) -> bool {
+    let current = &select.current_value;
+    match &select.options {
+        SessionConfigSelectOptions::Ungrouped(options) => {
+            options.iter().any(|option| option.value == *current)
+        }
+        SessionConfigSelectOptions::Grouped(groups) => {
+            groups.iter().flat_map(|group| &group.options).any(|option| option.value == *current)
+        }
+        // Nobody here knows how its values are written.
+        _ => true,
+    }
+}
+
+pub(crate) fn takes_booleans(client: &ClientCapabilities) -> bool {
+    let options = client.session.as_ref().and_then(|session| session.config_options.as_ref());
+    options.is_some_and(|options| options.boolean.is_some())
+}
+
+/// Who sets an option hears of all of them, of that one with the new value.
+pub(crate) fn option_set(
+    request: &SetSessionConfigOptionRequest,
+    options: &[SessionConfigOption],
+) -> Checked {
+    let id = &request.config_id;
+    let option = options.iter().find(|option| option.id == *id);
+    let option = option.ok_or_else(|| format!("the configuration option {id:?} was set and is not told"))?;
+    let told = match (&option.kind, &request.value) {
+        (SessionConfigKind::Select(select), SessionConfigOptionValue::ValueId(value)) => {
+            select.current_value == *value
+        }
+        (SessionConfigKind::Boolean(boolean), SessionConfigOptionValue::Boolean(value)) => {
+            boolean.current_value == *value
+        }
+        (SessionConfigKind::Unknown(_), _) => true,
+        _ => false,
+    };
+    if told { Ok(()) } else { Err(format!("the configuration option {id:?} was set and has another value")) }
+}
+
+/// Sessions are listed with absolute paths.
+pub(crate) fn sessions(sessions: &[SessionInfo]) -> Checked {
+    let paths =
+        |session: &SessionInfo| session.additional_directories.iter().chain([&session.cwd]).find_relative();
+    match sessions.iter().find_map(paths) {
+        Some(path) => Err(relative(&path)),
+        None => Ok(()),
+    }
+}
+
+/// There is something to choose, and each choice has an id of its own.
+pub(crate) fn permission_options(options: &[PermissionOption]) -> Checked {
+    if options.is_empty() {
+        return Err("there must be an option to choose".into());
+    }
+    unique("options", options.iter().map(|option| &*option.option_id))
+}
+
+/// An update that every client understands as it is meant, given what the client can do.
+pub(crate) fn update(update: &mut SessionUpdate, client: Option<&ClientCapabilities>) -> Checked {
+    let session = client.and_then(|client| client.session.as_ref());
+    match update {
+        SessionUpdate::Notice(_) if session.is_none_or(|session| session.notices.is_none()) => {
+            Err(not_advertised("session.notices"))
+        }
+        SessionUpdate::CompactionUpdate(_) | SessionUpdate::CompactionSummaryChunk(_)
+            if session.is_none_or(|session| session.compaction.is_none()) =>
+        {
+            Err(not_advertised("session.compaction"))
+        }
+        SessionUpdate::ConfigOptionUpdate(update) => {
+            config_options(&mut update.config_options, client.unwrap_or(&ClientCapabilities::default()))
+        }
+        SessionUpdate::UsageUpdate(usage) => usage.cost.as_ref().map_or(Ok(()), |cost| {
+            let is_sound = cost.amount.is_finite() && !cost.currency.is_empty();
+            if is_sound { Ok(()) } else { Err("a cost is a number of something".into()) }
+        }),
+        SessionUpdate::ToolCall(call) => tool_call(&call.locations, &call.content),
+        SessionUpdate::ToolCallUpdate(call) => tool_call(
+            call.locations.as_deref().unwrap_or_default(),
+            call.content.as_deref().unwrap_or_default(),
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The places and changes that a call of a tool names.
+pub(crate) fn tool_call(locations: &[ToolCallLocation], content: &[ToolCallContent]) -> Checked {
+    if locations.iter().any(|location| location.line == Some(0)) {
+        return Err("lines are counted from 1".into());
+    }
+    let diffs = content.iter().filter_map(|content| match content {
+        ToolCallContent::Diff(diff) => Some(&diff.path),
+        _ => None,
+    });
+    match locations.iter().map(|location| &location.path).chain(diffs).find_relative() {
+        Some(path) => Err(relative(&path)),
+        None => Ok(()),
+    }
+}
+
+/// A URL that the user is sent to says nothing of who they are.
+pub(crate) fn url(url: &str) -> Checked {
+    let authority =
+        url.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(""));
+    if authority.contains('@') { Err("a URL to visit holds no credentials".into()) } else { Ok(()) }
+}
+
+/// Methods of one's own are told from the protocol's by how they begin.
+pub(crate) fn extension(method: &str) -> Result<(), CallError> {
+    if method.starts_with('_') {
+        return Ok(());
+    }
+    Err(CallError::not_allowed(method, "the names of methods of one's own begin with an underscore"))
+}
+
+pub(crate) fn not_advertised(capability: &str) -> String {
+    format!("the client did not advertise the capability {capability}")
+}
+
+pub(crate) fn relative(path: &Path) -> String {
+    format!("paths are absolute, and {path:?} is not")
+}
+
+/// Finds a path that is not absolute.
+pub(crate) trait FindRelative {
+    fn find_relative(self) -> Option<PathBuf>;
+}
+
+impl<'a, I: Iterator<Item = &'a PathBuf>> FindRelative for I {
+    fn find_relative(mut self) -> Option<PathBuf> {
+        self.find(|path| !is_absolute(path)).cloned()
+    }
+}

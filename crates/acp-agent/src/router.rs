@@ -1,0 +1,176 @@
+use std::future::Future;
+use std::sync::OnceLock;
+
+use agentwire_acp_schema::v1::ProtocolVersion;
+use agentwire_acp_schema::v2::InitializeRequest;
+use agentwire_jsonrpc::{Method, Notification, RawJson, Request, Response};
+use agentwire_peer::{Handler, Peer, RequestContext, TokioClock, driver};
+use agentwire_transport::Transport;
+use futures::future::Either;
+
+use crate::dispatch::Dispatch;
+use crate::v2::dispatch::{Dispatch as DispatchV2, asked_version};
+use crate::v2::rules::unsupported;
+use crate::{Absent, Agent, Closed, Config, Error, config, v2};
+
+/// An agent of version 1, one of version 2, or both, on one connection. Behind the feature `v2`.
+///
+/// The first `initialize` that succeeds decides for the whole connection: the agent of the highest version that the client
+/// can speak. From then on every message goes to that agent as it is; nothing is converted.
+///
+/// | the client asks for | only version 1 is there | only version 2 | both |
+/// |---|---|---|---|
+/// | 0 | 1 | refused | refused |
+/// | 1 | 1 | refused | 1 |
+/// | 2 and more | 1 | 2 | 2 |
+///
+/// "Refused" is the error `-32022`, whose data name the version that was asked for and those that are supported. Version 1
+/// does not know that error, so who has only version 1 answers 0 with it. Until it is decided, other requests are refused
+/// with "invalid request" and notifications passed over; an `initialize` whose version is no number of 16 bits is refused
+/// with "invalid params".
+///
+/// ```
+/// # use agentwire_acp_agent::{Agent, Router, v2};
+/// # async fn run(one: impl Agent, two: impl v2::Agent) -> Result<(), Box<dyn std::error::Error>> {
+/// # use agentwire_transport_stdio::stdio;
+/// Router::both(one, two).serve(stdio()?).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Router<One, Two> {
+    one: Option<One>,
+    two: Option<Two>,
+}
+
+impl<One: Agent> Router<One, Absent> {
+    /// An agent of version 1 alone.
+    pub fn v1(agent: One) -> Self {
+        Self { one: Some(agent), two: None }
+    }
+}
+
+impl<Two: v2::Agent> Router<Absent, Two> {
+    /// An agent of version 2 alone.
+    pub fn v2(agent: Two) -> Self {
+        Self { one: None, two: Some(agent) }
+    }
+}
+
+impl<One: Agent, Two: v2::Agent> Router<One, Two> {
+    /// An agent of each version.
+    pub fn both(one: One, two: Two) -> Self {
+        Self { one: Some(one), two: Some(two) }
+    }
+
+    /// Serves a client until it closes the connection, with the defaults.
+    ///
+    /// # Errors
+    ///
+    /// When the transport fails.
+    pub async fn serve<T: Transport>(self, transport: T) -> Result<(), Closed> {
+        self.serve_with(transport, config()).await
+    }
+
+    /// Serves a client until it closes the connection.
+    ///
+    /// # Errors
+    ///
+    /// When the transport fails.
+    pub async fn serve_with<T: Transport>(self, transport: T, config: Config) -> Result<(), Closed> {
+        let limit = config.connection.request_limit;
+        let (_client, driver) = driver(config, TokioClock::default());
+        let routed = Routed {
+            one: self.one.map(Dispatch::new),
+            two: self.two.map(|agent| DispatchV2::new(agent, limit)),
+            chosen: OnceLock::new(),
+        };
+        driver.serve(routed, transport).await
+    }
+}
+
+struct Routed<One, Two> {
+    one: Option<Dispatch<One>>,
+    two: Option<DispatchV2<Two>>,
+    /// The version of the connection, once an `initialize` has succeeded.
+    chosen: OnceLock<ProtocolVersion>,
+}
+
+/// An agent of the connection's version.
+enum Chosen<'a, One, Two> {
+    One(&'a Dispatch<One>),
+    Two(&'a DispatchV2<Two>),
+}
+
+impl<One: Agent, Two: v2::Agent> Routed<One, Two> {
+    fn chosen(&self) -> Option<Chosen<'_, One, Two>> {
+        self.agent(*self.chosen.get()?)
+    }
+
+    fn agent(&self, version: ProtocolVersion) -> Option<Chosen<'_, One, Two>> {
+        match version {
+            ProtocolVersion::V2 => self.two.as_ref().map(Chosen::Two),
+            _ => self.one.as_ref().map(Chosen::One),
+        }
+    }
+
+    /// The version for a client that asks for `asked`.
+    fn pick(&self, asked: ProtocolVersion) -> Result<ProtocolVersion, Error> {
+        let versions =
+            [self.one.as_ref().map(|_| ProtocolVersion::V1), self.two.as_ref().map(|_| ProtocolVersion::V2)];
+        let supported: Vec<_> = versions.into_iter().flatten().collect();
+        match (supported.iter().rev().find(|version| **version <= asked), &supported[..]) {
+            (Some(version), _) => Ok(*version),
+            // In version 1 an agent answers with its own latest.
+            (None, [ProtocolVersion::V1]) => Ok(ProtocolVersion::V1),
+            (None, supported) => Err(unsupported(asked, supported)),
+        }
+    }
+
+    /// A request before the version is decided.
+    async fn begin(&self, request: Request, context: RequestContext) -> Result<RawJson, Error> {
+        if &*request.method != InitializeRequest::NAME {
+            return Err(Error::invalid_request("initialize must be the first request"));
+        }
+        let version = self.pick(asked_version(request.params.as_ref())?)?;
+        let answer = match self.agent(version) {
+            Some(Chosen::One(agent)) => agent.request(request, context).await?,
+            Some(Chosen::Two(agent)) => agent.request(request, context).await?,
+            None => return Err(unsupported(version, &[])),
+        };
+        // Another may have been decided on while the agent thought.
+        let twice = |_| Error::invalid_request("the connection is initialized already");
+        self.chosen.set(version).map_err(twice)?;
+        Ok(answer)
+    }
+}
+
+impl<One: Agent, Two: v2::Agent> Handler for Routed<One, Two> {
+    fn request(
+        &self,
+        request: Request,
+        context: RequestContext,
+    ) -> impl Future<Output = Result<RawJson, Error>> {
+        match self.chosen() {
+            Some(Chosen::One(agent)) => Either::Left(Either::Left(agent.request(request, context))),
+            Some(Chosen::Two(agent)) => Either::Left(Either::Right(agent.request(request, context))),
+            None => Either::Right(Box::pin(self.begin(request, context))),
+        }
+    }
+
+    fn notification(&self, notification: Notification, peer: &Peer) {
+        match self.chosen() {
+            Some(Chosen::One(agent)) => agent.notification(notification, peer),
+            Some(Chosen::Two(agent)) => agent.notification(notification, peer),
+            None => {}
+        }
+    }
+
+    fn stray(&self, response: Response) {
+        match self.chosen() {
+            Some(Chosen::One(agent)) => agent.stray(response),
+            Some(Chosen::Two(agent)) => agent.stray(response),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What an answer or an update of the agent's must obey, looked at before it is sent.
+
+use std::path::Path;
+
+use agentwire_acp_schema::v2::{
+    AbsolutePath, AuthMethod, DiffOperation, Patch, RequestPermissionSubject, SessionConfigKind,
+    SessionConfigOption, SessionConfigOptionValue, SessionConfigSelect, SessionConfigSelectOptions,
+    SessionConfigValueId, SessionInfo, SessionUpdate, SetSessionConfigOptionRequest, ToolCallContent,
+    ToolCallUpdate,
+};
+
+use crate::outgoing::{Checked, relative, unique};
+use crate::rules::is_absolute;
+
+/// Ways to authenticate are told apart by their ids.
+pub(crate) fn auth_methods(methods: &[AuthMethod]) -> Checked {
+    unique("authentication methods", methods.iter().filter_map(AuthMethod::method_id))
+}
+
+/// Options have ids of their own and values that they can have.
+pub(crate) fn config_options(options: &[SessionConfigOption]) -> Checked {
+    unique("configuration options", options.iter().map(|option| &*option.config_id))?;
+    for option in options {
+        if let SessionConfigKind::Select(select) = &option.kind
+            && !has_value(select, &select.current_value)
+        {
+            return Err(format!(
+                "the value {:?} of the configuration option {:?} is none of its values",
+                select.current_value, option.config_id
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn has_value(select: &SessionConfigSelect, value: &SessionConfigValueId) -> bool {
+    match &select.options {
+        SessionConfigSelectOptions::Ungrouped(options) => options.iter().any(|option| option.value == *value),
+        SessionConfigSelectOptions::Grouped(groups) => {
+            groups.iter().flat_map(|group| &group.options).any(|option| option.value == *value)
+        }
+        // Nobody here knows how its values are written.
+        _ => true,
+    }
+}
+
+/// Whether there is such an option, and whether it can have that value.
+pub(crate) fn can_be_set(
+    request: &SetSessionConfigOptionRequest,
+    options: &[SessionConfigOption],
+) -> Checked {
+    let id = &request.config_id;
+    let option = options.iter().find(|option| option.config_id == *id);
+    let option = option.ok_or_else(|| format!("there is no option {id:?}"))?;
+    let can = match (&option.kind, &request.value) {
+        (SessionConfigKind::Select(select), SessionConfigOptionValue::Id(value)) => has_value(select, value),
+        (SessionConfigKind::Boolean(_), SessionConfigOptionValue::Boolean(_)) => true,
+        (SessionConfigKind::Unknown(_), _) => true,
+        _ => false,
+    };
+    if can { Ok(()) } else { Err(format!("the option {id:?} cannot have that value")) }
+}
+
+/// Who sets an option hears of all of them, of that one with the new value.
+pub(crate) fn option_set(
+    request: &SetSessionConfigOptionRequest,
+    options: &[SessionConfigOption],
+) -> Checked {
+    let id = &request.config_id;
+    let option = options.iter().find(|option| option.config_id == *id);
+    let option = option.ok_or_else(|| format!("the configuration option {id:?} was set and is not told"))?;
+    let told = match (&option.kind, &request.value) {
+        (SessionConfigKind::Select(select), SessionConfigOptionValue::Id(value)) => {
+            select.current_value == *value
+        }
+        (SessionConfigKind::Boolean(boolean), SessionConfigOptionValue::Boolean(value)) => {
+            boolean.current_value == *value
+        }
+        (SessionConfigKind::Unknown(_), _) => true,
+        _ => false,
+    };
+    if told { Ok(()) } else { Err(format!("the configuration option {id:?} was set and has another value")) }
+}
+
+/// Sessions are listed with absolute paths.
+pub(crate) fn sessions(sessions: &[SessionInfo]) -> Checked {
+    absolute(sessions.iter().flat_map(|session| session.additional_directories.iter().chain([&session.cwd])))
+}
+
+/// What a permission is for.
+pub(crate) fn subject(subject: Option<&RequestPermissionSubject>) -> Checked {
+    match subject {
+        Some(RequestPermissionSubject::ToolCall(subject)) => tool_call(&subject.tool_call),
+        Some(RequestPermissionSubject::Command(subject)) => absolute([&subject.cwd]),
+        _ => Ok(()),
+    }
+}
+
+/// An update that every client understands as it is meant.
+pub(crate) fn update(update: &SessionUpdate) -> Checked {
+    match update {
+        SessionUpdate::ConfigOptionUpdate(update) => config_options(&update.config_options),
+        SessionUpdate::UsageUpdate(usage) => match &usage.cost {
+            Patch::Set(cost) if !cost.amount.is_finite() || cost.currency.is_empty() => {
+                Err("a cost is a number of something".into())
+            }
+            _ => Ok(()),
+        },
+        SessionUpdate::ToolCallUpdate(call) => tool_call(call),
+        SessionUpdate::ToolCallContentChunk(chunk) => content(std::slice::from_ref(&chunk.content)),
+        SessionUpdate::TerminalUpdate(terminal) => absolute(terminal.cwd.value()),
+        _ => Ok(()),
+    }
+}
+
+fn tool_call(call: &ToolCallUpdate) -> Checked {
+    let locations = call.locations.value().into_iter().flatten();
+    absolute(locations.map(|location| &location.path))?;
+    content(call.content.value().map(Vec::as_slice).unwrap_or_default())
+}
+
+fn content(content: &[ToolCallContent]) -> Checked {
+    let diffs = content.iter().filter_map(|content| match content {
+        ToolCallContent::Diff(diff) => Some(diff),
+        _ => None,
+    });
+    diffs.flat_map(|diff| &diff.changes).try_for_each(|change| match &change.operation {
+        DiffOperation::Add(at) | DiffOperation::Delete(at) | DiffOperation::Modify(at) => {
+            absolute([&at.path])
+        }
+        DiffOperation::Move(at) | DiffOperation::Copy(at) => absolute([&at.old_path, &at.path]),
+        _ => Ok(()),
+    })
+}
+
+fn absolute<'a>(paths: impl IntoIterator<Item = &'a AbsolutePath>) -> Checked {
+    match paths.into_iter().map(AbsolutePath::as_path).find(|path: &&Path| !is_absolute(path)) {
+        Some(path) => Err(relative(path)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,130 @@
+//! What a request must obey whatever the agent does with it.
+
+use agentwire_acp_schema::v2::error_code::{RESOURCE_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
+use agentwire_acp_schema::v2::{
+    AbsolutePath, AgentCapabilities, AuthMethod, AuthMethodId, CancelTerminalRequest, CancelToolCallRequest,
+    CloseSessionRequest, ContentBlock, DeleteSessionRequest, InitializeResponse, ListSessionsRequest,
+    LoginAuthRequest, LogoutAuthRequest, McpServer, NewSessionRequest, PromptRequest, ProtocolVersion,
+    ReplayFrom, ResumeSessionRequest, SessionId, SessionNotFoundErrorData, SetSessionConfigOptionRequest,
+    UnsupportedProtocolVersionErrorData,
+};
+use agentwire_jsonrpc::Method;
+
+use crate::{Error, rules};
+
+/// A session that does not exist, or is not active: the error that a request which names it is answered with.
+pub fn session_not_found(session: &SessionId) -> Error {
+    Error::new(RESOURCE_NOT_FOUND, format!("there is no session {session:?}"))
+        .with_data(&SessionNotFoundErrorData::new(session))
+}
+
+/// No version that the agent speaks is as low as the one that the client asked for.
+pub(crate) fn unsupported(requested: ProtocolVersion, supported: &[ProtocolVersion]) -> Error {
+    let why = format!("version {requested} of the protocol is not supported");
+    let data = UnsupportedProtocolVersionErrorData::new(requested, supported);
+    Error::new(UNSUPPORTED_PROTOCOL_VERSION, why).with_data(&data)
+}
+
+/// A capability that was not advertised is not there, whatever the agent's code could do.
+pub(crate) fn offered(method: &str, agent: &InitializeResponse) -> Result<(), Error> {
+    let session = agent.capabilities.session.as_ref();
+    let offered = match method {
+        LoginAuthRequest::NAME | LogoutAuthRequest::NAME => !agent.auth_methods.is_empty(),
+        DeleteSessionRequest::NAME => session.is_some_and(|session| session.delete.is_some()),
+        NewSessionRequest::NAME
+        | ResumeSessionRequest::NAME
+        | ListSessionsRequest::NAME
+        | CloseSessionRequest::NAME
+        | PromptRequest::NAME
+        | SetSessionConfigOptionRequest::NAME
+        | CancelToolCallRequest::NAME
+        | CancelTerminalRequest::NAME => session.is_some(),
+        _ => true,
+    };
+    if offered { Ok(()) } else { Err(Error::method_not_found(method)) }
+}
+
+/// `auth/login` names a method that was offered, and not one that the client carries out by itself.
+pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(), Error> {
+    match offered.iter().find(|method| method.method_id() == Some(id)) {
+        Some(AuthMethod::Terminal(_)) => {
+            Err(Error::invalid_params(format_args!("the client carries out the method {id:?} by itself")))
+        }
+        Some(_) => Ok(()),
+        None => Err(Error::invalid_params(format_args!("this agent did not offer the method {id:?}"))),
+    }
+}
+
+pub(crate) fn absolute<'a>(
+    what: &str,
+    paths: impl IntoIterator<Item = &'a AbsolutePath>,
+) -> Result<(), Error> {
+    rules::absolute(what, paths.into_iter().map(AbsolutePath::as_path))
+}
+
+/// The roots and servers that a session is set up with.
+pub(crate) fn session_setup(
+    cwd: &AbsolutePath,
+    directories: &[AbsolutePath],
+    servers: &[McpServer],
+    agent: &AgentCapabilities,
+) -> Result<(), Error> {
+    let session = agent.session.as_ref();
+    absolute("cwd", [cwd])?;
+    absolute("each of additionalDirectories", directories)?;
+    let takes_directories = session.is_some_and(|session| session.additional_directories.is_some());
+    if !directories.is_empty() && !takes_directories {
+        let why = "this agent takes no further roots (session.additionalDirectories)";
+        return Err(Error::invalid_params(why));
+    }
+    let takes = session.and_then(|session| session.mcp.as_ref());
+    for server in servers {
+        let (kind, offered) = match server {
+            McpServer::Http(_) => ("http", takes.is_some_and(|mcp| mcp.http.is_some())),
+            McpServer::Stdio(server) => {
+                absolute("the command of an MCP server", [&server.command])?;
+                ("stdio", takes.is_some_and(|mcp| mcp.stdio.is_some()))
+            }
+            _ => return Err(Error::invalid_params("mcpServers: there is one of an unknown type")),
+        };
+        if !offered {
+            return Err(Error::invalid_params(format_args!(
+                "mcpServers: this agent does not take {kind} servers (session.mcp.{kind})"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A replay begins where the agent can begin it, and nowhere else instead.
+pub(crate) fn replay(from: Option<&ReplayFrom>) -> Result<(), Error> {
+    match from {
+        None | Some(ReplayFrom::Start(_)) => Ok(()),
+        Some(_) => Err(Error::invalid_params("replayFrom: a replay cannot begin there")),
+    }
+}
+
+/// A prompt says something, in what the agent said it takes.
+pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Result<(), Error> {
+    if blocks.is_empty() {
+        return Err(Error::invalid_params("prompt: there must be a block"));
+    }
+    let takes = agent.session.as_ref().and_then(|session| session.prompt.as_ref());
+    for block in blocks {
+        let (kind, offered) = match block {
+            ContentBlock::Text(_) | ContentBlock::ResourceLink(_) => continue,
+            ContentBlock::Image(_) => ("image", takes.is_some_and(|takes| takes.image.is_some())),
+            ContentBlock::Audio(_) => ("audio", takes.is_some_and(|takes| takes.audio.is_some())),
+            ContentBlock::Resource(_) => {
+                ("embeddedContext", takes.is_some_and(|takes| takes.embedded_context.is_some()))
+            }
+            _ => return Err(Error::invalid_params("prompt: there is a block of an unknown type")),
+        };
+        if !offered {
+            return Err(Error::invalid_params(format_args!(
+                "prompt: this agent does not take such content (session.prompt.{kind})"
+            )));
+        }
+    }
+    Ok(())
+}

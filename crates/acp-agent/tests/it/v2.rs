@@ -1,0 +1,96 @@
+use agentwire_acp_agent::{Router, config, v2};
+use agentwire_transport::{Duplex, Packet, duplex};
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+
+use crate::scripted::Scripted;
+use crate::scripted_v2::ScriptedV2;
+use crate::transcripts::{check_all, in_schema};
+
+#[test]
+fn transcripts() {
+    check_all("transcripts-v2", async |_, wire| v2::serve(ScriptedV2::default(), in_schema(wire)).await);
+}
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"e","version":"1"}}}"#;
+
+fn prompt(id: u32, text: &str) -> String {
+    let prompt = json!([{ "type": "text", "text": text }]);
+    let params = json!({ "sessionId": "s", "prompt": prompt });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": params }).to_string()
+}
+
+async fn send(wire: &mut Duplex, text: &str) {
+    wire.send(Packet::from_json(text)).await.unwrap();
+}
+
+async fn next(wire: &mut Duplex) -> Value {
+    serde_json::from_str(&wire.next().await.unwrap().unwrap().into_json().unwrap()).unwrap()
+}
+
+/// Prompts that are at work have been answered, and still count.
+#[tokio::test(start_paused = true)]
+async fn the_limit_on_prompts_is_the_one_that_was_set() {
+    let (near, mut far) = duplex(8);
+    let client = async {
+        send(&mut far, INITIALIZE).await;
+        next(&mut far).await;
+        send(&mut far, &prompt(1, "wait")).await;
+        for _ in 0..3 {
+            next(&mut far).await;
+        }
+        send(&mut far, &prompt(2, "say a")).await;
+        let refused = next(&mut far).await;
+        assert_eq!(refused["error"]["data"], json!({ "limit": 1 }), "{refused}");
+        send(&mut far, r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#).await;
+        assert_eq!(next(&mut far).await["params"]["update"]["stopReason"], "cancelled");
+        send(&mut far, &prompt(3, "say a")).await;
+        assert_eq!(next(&mut far).await["params"]["update"]["sessionUpdate"], "user_message");
+        drop(far);
+    };
+    let serving = v2::serve_with(ScriptedV2::default(), in_schema(near), config().request_limit(1));
+    let (served, ()) = futures::join!(serving, client);
+    assert!(served.is_ok());
+}
+
+/// Work that has been answered goes on when the client closes its side, as long as the time to drain lasts.
+#[tokio::test(start_paused = true)]
+async fn work_that_was_begun_ends_after_the_client_has_closed() {
+    let (near, mut far) = duplex(8);
+    let client = async {
+        send(&mut far, INITIALIZE).await;
+        next(&mut far).await;
+        send(&mut far, &prompt(1, "say a\nwait")).await;
+        far.close().await.unwrap();
+        let mut heard = Vec::new();
+        while let Some(packet) = far.next().await {
+            heard.push(serde_json::from_str::<Value>(&packet.unwrap().into_json().unwrap()).unwrap());
+        }
+        heard
+    };
+    let serving = v2::serve(ScriptedV2::default(), in_schema(near));
+    let (served, heard) = futures::join!(serving, client);
+    assert!(served.is_ok());
+    let last = heard.last().unwrap();
+    assert_eq!(last["params"]["update"]["state"], "idle", "{heard:?}");
+    assert_eq!(last["params"]["update"]["stopReason"], "error", "the work was dropped");
+    assert_eq!(heard.len(), 5, "the message, its answer, running, what it says, idle: {heard:?}");
+}
+
+/// The futures of an agent and of a router whose agents' futures are `Send` are, too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn serving_can_be_spawned() {
+    for is_routed in [false, true] {
+        let (near, mut far) = duplex(8);
+        let near = in_schema(near);
+        let serving = if is_routed {
+            tokio::spawn(Router::both(Scripted::default(), ScriptedV2::default()).serve(near))
+        } else {
+            tokio::spawn(v2::serve(ScriptedV2::default(), near))
+        };
+        send(&mut far, INITIALIZE).await;
+        assert_eq!(next(&mut far).await["result"]["protocolVersion"], 2);
+        drop(far);
+        serving.await.unwrap().unwrap();
+    }
+}

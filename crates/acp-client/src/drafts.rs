@@ -1,0 +1,188 @@
+//! What the drafts of both versions have in common.
+
+use agentwire_acp_schema::v1::unstable::{AuthStatusUpdateNotification, MessageMcpRequest};
+use agentwire_jsonrpc::{Method, Notice, RawJson, decode_params};
+
+use crate::Error;
+
+/// Reads `auth/status_update` among the notifications that the version itself does not know, as
+/// `Client::extension_notification` hears them: that somebody has logged in, or is no longer. None for any other, and
+/// for one that cannot be read.
+pub fn auth_status_update(method: &str, params: Option<&RawJson>) -> Option<AuthStatusUpdateNotification> {
+    let is_it = method == AuthStatusUpdateNotification::NAME;
+    if is_it { decode_params(params.cloned()).ok() } else { None }
+}
+
+/// Reads `mcp/message` among the requests that the version itself does not know, as `Client::extension_request` gets
+/// them: the agent calls an MCP server that the client offered as one of type `acp`. None for any other.
+///
+/// The answer is a [`MessageMcpResponse`](agentwire_acp_schema::v1::unstable::MessageMcpResponse), as
+/// [`RawJson::encode`] writes it.
+pub fn mcp_message(method: &str, params: Option<&RawJson>) -> Option<Result<MessageMcpRequest, Error>> {
+    (method == MessageMcpRequest::NAME).then(|| decode_params(params.cloned()))
+}
+
+/// Defines the handle on an agent for the drafts of a version. The module has functions that say where in the agent's
+/// answer to `initialize` its capabilities are.
+macro_rules! drafts {
+    () => {
+        /// What drafts add to what a client asks the agent; see [`Agent::drafts`].
+        ///
+        /// What the agent did not advertise is refused here with an error that names the capability, without being sent.
+        #[derive(Clone, Debug)]
+        pub struct Drafts {
+            agent: Agent,
+        }
+
+        impl Agent {
+            /// What drafts add to what can be asked of the agent.
+            pub fn drafts(&self) -> Drafts {
+                Drafts { agent: self.clone() }
+            }
+        }
+
+        impl Drafts {
+            /// `auth/status`: whether anybody is logged in.
+            pub fn auth_status(&self, request: AuthStatusRequest) -> Call<AuthStatusResponse> {
+                self.gated(&request, "auth.status", |agent| auth(agent).status.is_some())
+            }
+
+            /// `providers/list`: which providers of models the agent lets the client choose.
+            pub fn list_providers(&self, request: ListProvidersRequest) -> Call<ListProvidersResponse> {
+                self.gated(&request, "providers", has_providers)
+            }
+
+            /// `providers/set`: where, and with which headers, the agent reaches a provider.
+            pub fn set_provider(&self, request: SetProviderRequest) -> Call<SetProviderResponse> {
+                self.gated(&request, "providers", has_providers)
+            }
+
+            /// `providers/disable`: the agent uses a provider no more.
+            pub fn disable_provider(&self, request: DisableProviderRequest) -> Call<DisableProviderResponse> {
+                self.gated(&request, "providers", has_providers)
+            }
+
+            /// `session/new` with what drafts add, such as a system prompt.
+            pub fn new_session(
+                &self,
+                request: NewSessionRequest,
+            ) -> Call<<NewSessionRequest as Method>::Response> {
+                let call = self.checked(&request, |agent| {
+                    system_prompt(request.added.system_prompt.is_some(), agent)?;
+                    let setup = &request.stable;
+                    set_up(&setup.cwd, &setup.additional_directories, &setup.mcp_servers, agent)
+                });
+                self.agent.remember_new(call)
+            }
+
+            /// `session/resume` with what drafts add, such as a system prompt.
+            pub fn resume_session(
+                &self,
+                request: ResumeSessionRequest,
+            ) -> Call<<ResumeSessionRequest as Method>::Response> {
+                let call = self.checked(&request, |agent| {
+                    resumes(agent)?;
+                    system_prompt(request.added.system_prompt.is_some(), agent)?;
+                    let setup = &request.stable;
+                    set_up(&setup.cwd, &setup.additional_directories, &setup.mcp_servers, agent)
+                });
+                self.agent.remember_resumed(request.stable.session_id, call)
+            }
+
+            /// `session/fork`: begins a conversation that has the context of another.
+            pub fn fork_session(&self, request: ForkSessionRequest) -> Call<ForkSessionResponse> {
+                let call = self.checked(&request, |agent| {
+                    advertised(SESSION, "fork", session(agent).fork.is_some())?;
+                    system_prompt(request.system_prompt.is_some(), agent)?;
+                    let servers = request.mcp_servers.iter().cloned().map(McpServer::try_from);
+                    let servers: Vec<_> = servers.collect::<Result<_, _>>().map_err(|why| why.to_string())?;
+                    set_up(&request.cwd, &request.additional_directories, &servers, agent)
+                });
+                self.remember_forked(call)
+            }
+
+            /// `session/list` with what drafts add, such as archived sessions: one page.
+            pub fn list_sessions(&self, request: ListSessionsRequest) -> Call<ListSessionsResponse> {
+                self.checked(&request, |agent| {
+                    lists(agent)?;
+                    if request.added.archived.is_some() {
+                        advertised(SESSION, "archive", session(agent).archive.is_some())?;
+                    }
+                    absolute(request.stable.cwd.as_deref())
+                })
+            }
+
+            /// `session/archive`: ends a session and takes it off the list.
+            pub fn archive_session(&self, request: ArchiveSessionRequest) -> Call<ArchiveSessionResponse> {
+                self.of_session(&request, "archive", |session| session.archive.is_some())
+            }
+
+            /// `session/unarchive`: puts a session on the list again.
+            pub fn unarchive_session(
+                &self,
+                request: UnarchiveSessionRequest,
+            ) -> Call<UnarchiveSessionResponse> {
+                self.of_session(&request, "archive", |session| session.archive.is_some())
+            }
+
+            /// `session/set_title`: gives a session another title.
+            pub fn set_session_title(
+                &self,
+                request: SetSessionTitleRequest,
+            ) -> Call<SetSessionTitleResponse> {
+                self.of_session(&request, "title", |session| session.title.is_some())
+            }
+
+            /// `session/status`: how a session is, without taking it up.
+            pub fn session_status(&self, request: SessionStatusRequest) -> Call<SessionStatusResponse> {
+                self.of_session(&request, "status", |session| session.status.is_some())
+            }
+
+            /// `mcp/message`: what an MCP server of the client's says in the course of a request of the agent's.
+            pub fn mcp_message(&self, notification: MessageMcpNotification) -> Notify<'_> {
+                let method = MessageMcpNotification::NAME;
+                let (peer, greeting) = self.agent.line();
+                match greeting.check(method, |agent| crate::rules::advertised(MCP, takes_mcp(agent))) {
+                    Ok(()) => peer.notify(&notification),
+                    Err(error) => peer.refuse_notify(error),
+                }
+            }
+
+            fn of_session<M: Method>(
+                &self,
+                request: &M,
+                name: &'static str,
+                has: impl FnOnce(&SessionCapabilitiesAdditions) -> bool,
+            ) -> Call<M::Response> {
+                self.checked(request, |agent| advertised(SESSION, name, has(&session(agent))))
+            }
+
+            fn gated<M: Method>(
+                &self,
+                request: &M,
+                name: &'static str,
+                has: impl FnOnce(&InitializeResponse) -> bool,
+            ) -> Call<M::Response> {
+                self.checked(request, |agent| crate::rules::advertised(name, has(agent)))
+            }
+
+            fn checked<M: Method>(
+                &self,
+                request: &M,
+                rule: impl FnOnce(&InitializeResponse) -> Result<(), String>,
+            ) -> Call<M::Response> {
+                let (peer, greeting) = self.agent.line();
+                greeting.checked(peer, request, rule)
+            }
+        }
+
+        fn advertised(group: &str, name: &str, has: bool) -> Result<(), String> {
+            crate::rules::advertised(&format!("{group}.{name}"), has)
+        }
+
+        fn system_prompt(wanted: bool, agent: &InitializeResponse) -> Result<(), String> {
+            advertised(SESSION, "systemPrompt", !wanted || session(agent).system_prompt.is_some())
+        }
+    };
+}
+pub(crate) use drafts;

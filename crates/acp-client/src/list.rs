@@ -1,0 +1,171 @@
+use std::collections::HashSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::vec;
+
+use agentwire_acp_schema::v1::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
+use agentwire_jsonrpc::Method;
+use agentwire_peer::{Call, CallError};
+
+/// How many pages a list may have unless the caller says otherwise.
+const PAGE_LIMIT: usize = 1000;
+
+/// A list that comes in pages.
+pub(crate) trait Listing: Method {
+    type Item;
+
+    /// The request for the page that begins there.
+    fn at(&mut self, cursor: String);
+
+    /// A page's items, and where the next page begins.
+    fn split(page: Self::Response) -> (Vec<Self::Item>, Option<String>);
+}
+
+impl Listing for ListSessionsRequest {
+    type Item = SessionInfo;
+
+    fn at(&mut self, cursor: String) {
+        self.cursor = Some(cursor);
+    }
+
+    fn split(page: ListSessionsResponse) -> (Vec<SessionInfo>, Option<String>) {
+        (page.sessions, page.next_cursor)
+    }
+}
+
+/// The pages of a list, item by item.
+pub(crate) struct Pages<L: Listing> {
+    ask: Box<dyn Fn(&L) -> Call<L::Response> + Send + Sync>,
+    request: L,
+    items: vec::IntoIter<L::Item>,
+    next: Next<L::Response>,
+    /// Every cursor that the agent gave, to notice when they go in a circle.
+    seen: HashSet<String>,
+    pages: usize,
+    pub(crate) page_limit: usize,
+}
+
+enum Next<R> {
+    Ask,
+    Asked(Call<R>),
+    Nothing,
+}
+
+impl<L: Listing> Pages<L> {
+    pub(crate) fn new(request: L, ask: impl Fn(&L) -> Call<L::Response> + Send + Sync + 'static) -> Self {
+        Self {
+            ask: Box::new(ask),
+            request,
+            items: Vec::new().into_iter(),
+            next: Next::Ask,
+            seen: HashSet::new(),
+            pages: 0,
+            page_limit: PAGE_LIMIT,
+        }
+    }
+
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<L::Item, CallError>>> {
+        loop {
+            if let Some(item) = self.items.next() {
+                return Poll::Ready(Some(Ok(item)));
+            }
+            match &mut self.next {
+                Next::Nothing => return Poll::Ready(None),
+                Next::Ask => self.next = Next::Asked((self.ask)(&self.request)),
+                Next::Asked(call) => {
+                    let page = ready!(Pin::new(call).poll(cx));
+                    self.next = Next::Nothing;
+                    if let Err(error) = page.and_then(|page| self.take_page(page)) {
+                        return Poll::Ready(Some(Err(error)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn take_page(&mut self, page: L::Response) -> Result<(), CallError> {
+        let (items, next) = L::split(page);
+        self.pages += 1;
+        if let Some(cursor) = next {
+            if self.pages >= self.page_limit {
+                let limit = self.page_limit;
+                let why = format!("there are more than {limit} pages, which is the limit");
+                return Err(CallError::unusable(L::NAME, why));
+            }
+            if !self.seen.insert(cursor.clone()) {
+                return Err(CallError::unusable(L::NAME, "the agent's cursors go in a circle"));
+            }
+            self.request.at(cursor);
+            self.next = Next::Ask;
+        }
+        self.items = items.into_iter();
+        Ok(())
+    }
+}
+
+/// Defines the public face of the pages of a version's `session/list`.
+macro_rules! sessions {
+    ($request:ty => $item:ty) => {
+        /// The conversations that the agent knows, one by one: a page is asked for when the one before is used up.
+        ///
+        /// It is a [`Stream`](futures::Stream), and has the two methods that are needed most without it. After an error
+        /// it ends. Dropping it cancels the request for a page, if one is under way.
+        #[must_use = "nothing is asked for until sessions are taken"]
+        pub struct Sessions(pub(crate) $crate::list::Pages<$request>);
+
+        impl Sessions {
+            /// Takes so many pages at most (default 1000). One more is an error.
+            pub fn page_limit(mut self, pages: usize) -> Self {
+                self.0.page_limit = pages;
+                self
+            }
+
+            /// The next session. None at the end.
+            ///
+            /// # Errors
+            ///
+            /// When a page cannot be had.
+            pub async fn try_next(&mut self) -> Result<Option<$item>, agentwire_peer::CallError> {
+                std::future::poll_fn(|cx| self.0.poll_next(cx)).await.transpose()
+            }
+
+            /// All sessions that are left.
+            ///
+            /// # Errors
+            ///
+            /// When a page cannot be had.
+            pub async fn collect(mut self) -> Result<Vec<$item>, agentwire_peer::CallError> {
+                let mut sessions = Vec::new();
+                while let Some(session) = self.try_next().await? {
+                    sessions.push(session);
+                }
+                Ok(sessions)
+            }
+        }
+
+        /// Nothing here is pinned to its place.
+        impl Unpin for Sessions {}
+
+        impl futures::Stream for Sessions {
+            type Item = Result<$item, agentwire_peer::CallError>;
+
+            fn poll_next(
+                mut self: std::pin::Pin<&mut Self>,
+                cx: &mut std::task::Context<'_>,
+            ) -> std::task::Poll<Option<Self::Item>> {
+                self.0.poll_next(cx)
+            }
+        }
+
+        impl std::fmt::Debug for Sessions {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct("Sessions").finish_non_exhaustive()
+            }
+        }
+    };
+}
+#[cfg(feature = "v2")]
+pub(crate) use sessions;
+
+sessions! { ListSessionsRequest => SessionInfo }

@@ -1,0 +1,195 @@
+//! What sessions have offered to be set, as far as this connection has heard.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use agentwire_acp_schema::v1::{
+    SessionConfigId, SessionConfigKind, SessionConfigOption, SessionConfigOptionValue,
+    SessionConfigSelectOptions, SessionConfigValueId, SessionId, SessionModeId, SessionModeState,
+};
+
+/// How many sessions are kept of which nothing is known but an update: those whose answer is on its way, and those
+/// that an agent makes up.
+const UNKNOWN_SESSIONS: usize = 1024;
+
+/// What each session has offered.
+#[derive(Debug, Default)]
+pub(crate) struct Offers(Mutex<HashMap<SessionId, Offer>>);
+
+#[derive(Debug, Default)]
+struct Offer {
+    /// Whether the session was set up on this connection: then what it has not offered is not to be had.
+    set_up: bool,
+    modes: Vec<SessionModeId>,
+    options: Options,
+    /// How many updates of the options have been heard.
+    updates: u64,
+}
+
+impl Offer {
+    /// Updates that were heard meanwhile may be older than the answer or newer: nobody can tell, since an answer is seen
+    /// only when its caller looks. Then what either offers may be sent.
+    fn answered(&mut self, options: Options, updates: u64) {
+        if self.updates == updates {
+            self.options = options;
+            return;
+        }
+        for (id, values) in options {
+            match (self.options.get_mut(&id), values) {
+                (Some(Values::OneOf(known)), Values::OneOf(values)) => known.extend(values),
+                (Some(_), _) => {}
+                (None, values) => drop(self.options.insert(id, values)),
+            }
+        }
+    }
+}
+
+/// The configuration options of a session, by id.
+pub(crate) type Options = HashMap<SessionConfigId, Values>;
+
+/// What an option can be set to.
+#[derive(Debug)]
+pub(crate) enum Values {
+    OneOf(Vec<SessionConfigValueId>),
+    OnOrOff,
+    /// It is of a type that nobody here knows.
+    Unknown,
+}
+
+/// What an option is to be set to.
+pub(crate) enum Value<'a> {
+    Id(&'a SessionConfigValueId),
+    Boolean,
+    /// It is of a type that nobody here knows.
+    #[cfg_attr(not(feature = "v2"), allow(dead_code, reason = "version 1 has no such values"))]
+    Unknown,
+}
+
+impl Offers {
+    /// How many updates of a session's options have been heard, to be given back with the answer to what is asked now.
+    pub(crate) fn updates(&self, session: &SessionId) -> u64 {
+        self.lock().get(session).map_or(0, |offer| offer.updates)
+    }
+
+    /// A session was set up, and `updates` had been heard of it when that was asked for. What the answer does not say
+    /// may have been said before.
+    pub(crate) fn set_up(
+        &self,
+        session: &SessionId,
+        modes: Option<&SessionModeState>,
+        options: Option<Options>,
+        updates: u64,
+    ) {
+        let mut offers = self.lock();
+        let offer = offers.entry(session.clone()).or_default();
+        offer.set_up = true;
+        if let Some(modes) = modes {
+            offer.modes = modes.available_modes.iter().map(|mode| mode.id.clone()).collect();
+        }
+        if let Some(options) = options {
+            offer.answered(options, updates);
+        }
+    }
+
+    /// An answer tells the options of a session, and `updates` had been heard of it when it was asked for.
+    pub(crate) fn options_answered(&self, session: &SessionId, options: Options, updates: u64) {
+        self.change(session, |offer| offer.answered(options, updates));
+    }
+
+    /// An update tells the options of a session.
+    pub(crate) fn options_updated(&self, session: &SessionId, options: Options) {
+        self.change(session, |offer| {
+            offer.options = options;
+            offer.updates += 1;
+        });
+    }
+
+    fn change(&self, session: &SessionId, change: impl FnOnce(&mut Offer)) {
+        let mut offers = self.lock();
+        if let Some(offer) = offers.get_mut(session) {
+            change(offer);
+        } else if offers.values().filter(|offer| !offer.set_up).count() < UNKNOWN_SESSIONS {
+            change(offers.entry(session.clone()).or_default());
+        }
+    }
+
+    /// A session is over.
+    pub(crate) fn forget(&self, session: &SessionId) {
+        let forgotten = self.lock().remove(session);
+        drop(forgotten);
+    }
+
+    /// A session has only the modes that it has offered.
+    pub(crate) fn mode(&self, session: &SessionId, mode: &SessionModeId) -> Result<(), String> {
+        let offers = self.lock();
+        match offers.get(session) {
+            Some(offer) if offer.set_up && !offer.modes.contains(mode) => {
+                Err(format!("the session did not offer the mode {mode:?}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An option has only the values that the session has offered.
+    pub(crate) fn value(
+        &self,
+        session: &SessionId,
+        option: &SessionConfigId,
+        value: Value<'_>,
+    ) -> Result<(), String> {
+        let offers = self.lock();
+        let Some(offer) = offers.get(session) else { return Ok(()) };
+        match (offer.options.get(option), value) {
+            (None, _) if offer.set_up => Err(format!("the session did not offer the option {option:?}")),
+            (Some(Values::Unknown), _) => {
+                Err(format!("the option {option:?} is of a type that this version does not know"))
+            }
+            (Some(Values::OneOf(values)), Value::Id(value)) if !values.contains(value) => {
+                Err(format!("the option {option:?} did not offer the value {value:?}"))
+            }
+            (Some(Values::OneOf(_)), Value::Boolean | Value::Unknown) => {
+                Err(format!("the option {option:?} has a list of values, and this is none of them"))
+            }
+            (Some(Values::OnOrOff), Value::Id(_) | Value::Unknown) => {
+                Err(format!("the option {option:?} is on or off"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Offer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the options of version 1 can be set to.
+pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
+    let values = |option: &SessionConfigOption| match &option.kind {
+        SessionConfigKind::Boolean(_) => Values::OnOrOff,
+        SessionConfigKind::Select(select) => Values::OneOf(match &select.options {
+            SessionConfigSelectOptions::Ungrouped(values) => ids(values),
+            SessionConfigSelectOptions::Grouped(groups) => {
+                groups.iter().flat_map(|group| ids(&group.options)).collect()
+            }
+            _ => return Values::Unknown,
+        }),
+        _ => Values::Unknown,
+    };
+    options.iter().map(|option| (option.id.clone(), values(option))).collect()
+}
+
+/// The ids of values, which both versions have in common.
+pub(crate) fn ids(
+    values: &[agentwire_acp_schema::v1::SessionConfigSelectOption],
+) -> Vec<SessionConfigValueId> {
+    values.iter().map(|value| value.value.clone()).collect()
+}
+
+impl<'a> From<&'a SessionConfigOptionValue> for Value<'a> {
+    fn from(value: &'a SessionConfigOptionValue) -> Self {
+        match value {
+            SessionConfigOptionValue::ValueId(id) => Self::Id(id),
+            _ => Self::Boolean,
+        }
+    }
+}

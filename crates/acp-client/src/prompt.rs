@@ -1,0 +1,176 @@
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use agentwire_acp_schema::v1::{PromptRequest, PromptResponse, SessionId, SessionUpdate};
+use agentwire_jsonrpc::Method;
+use agentwire_peer::{Call, CallError};
+use futures::Stream;
+use futures::stream::FusedStream;
+use serde::de::DeserializeOwned;
+
+use crate::updates::{LIMIT, Reader, Readers};
+
+/// A turn that is to be: awaited, it gives the answer to `session/prompt`; [`updates`](Self::updates) makes a stream
+/// of it. The prompt is sent when either is first polled.
+///
+/// Dropping it cancels the turn, and so does the end of its time, if it has one.
+#[must_use = "a prompt is not sent until it is awaited"]
+pub struct PromptCall<R = PromptResponse> {
+    call: Call<R>,
+    readers: Readers<SessionUpdate, ()>,
+    session_id: SessionId,
+}
+
+impl<R> PromptCall<R> {
+    pub(crate) fn new(call: Call<R>, readers: Readers<SessionUpdate, ()>, session_id: SessionId) -> Self {
+        Self { call, readers, session_id }
+    }
+
+    /// Waits so long for the end of the turn, counted from when it is first polled (no limit unless this is called).
+    /// Then the turn is cancelled, and fails.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.call = self.call.timeout(timeout);
+        self
+    }
+
+    /// The turn as a stream: every update of its session until the turn ends, and then the answer.
+    pub fn updates(self) -> Turn<R> {
+        let Self { call, readers, session_id } = self;
+        Turn { call: Some(call), outcome: None, reader: None, readers, session_id, limit: LIMIT, done: false }
+    }
+}
+
+impl<R: DeserializeOwned> Future for PromptCall<R> {
+    type Output = Result<R, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.call).poll(cx)
+    }
+}
+
+impl<R> fmt::Debug for PromptCall<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PromptCall").field("session_id", &self.session_id).finish_non_exhaustive()
+    }
+}
+
+/// What a [`Turn`] gives.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TurnEvent<R = PromptResponse> {
+    /// Something happened in the session.
+    Update(SessionUpdate),
+    /// The turn has ended; nothing follows.
+    Stopped(R),
+}
+
+/// A turn as a stream, which ends with [`TurnEvent::Stopped`] or with the error for which there is none.
+///
+/// It gives what the session does from the moment in which it is first polled, in order; what comes right behind the
+/// answer may be among it. The client's
+/// [`session_update`](crate::Client::session_update) hears all of it too. Two turns of one session at the same time
+/// both give all of it. Dropping the stream before its end cancels the turn.
+///
+/// What is not read waits, and nothing else does for it: the connection goes on. So there is a
+/// [`limit`](Self::limit).
+#[must_use = "a prompt is not sent until its stream is polled"]
+pub struct Turn<R = PromptResponse> {
+    /// None once it has ended.
+    call: Option<Call<R>>,
+    /// How it has ended, until that is given.
+    outcome: Option<Result<R, CallError>>,
+    /// None until the first poll, and again after the end.
+    reader: Option<Reader<SessionUpdate, ()>>,
+    readers: Readers<SessionUpdate, ()>,
+    session_id: SessionId,
+    limit: usize,
+    done: bool,
+}
+
+impl<R> Turn<R> {
+    /// Lets so many updates wait to be read (default 65,536). After one more the stream gives those that wait, then an
+    /// error that names the limit, and with it the turn is cancelled.
+    pub fn limit(mut self, updates: usize) -> Self {
+        self.limit = updates;
+        self
+    }
+
+    /// Nothing more is to be said. A call that has not ended is cancelled by being dropped.
+    fn finish(&mut self) {
+        self.done = true;
+        self.call = None;
+        self.reader = None;
+    }
+}
+
+impl<R: DeserializeOwned> Turn<R> {
+    /// What happens next. None after the end.
+    ///
+    /// Dropping the future loses nothing; call it again.
+    pub async fn next(&mut self) -> Option<Result<TurnEvent<R>, CallError>> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    /// Looks whether the turn has ended, and sends its prompt the first time.
+    fn poll_call(&mut self, cx: &mut Context<'_>) {
+        if let Some(call) = &mut self.call
+            && let Poll::Ready(outcome) = Pin::new(call).poll(cx)
+        {
+            self.call = None;
+            self.outcome = Some(outcome);
+        }
+    }
+}
+
+/// Nothing here is pinned to its place.
+impl<R> Unpin for Turn<R> {}
+
+impl<R: DeserializeOwned> Stream for Turn<R> {
+    type Item = Result<TurnEvent<R>, CallError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        if this.done {
+            return Poll::Ready(None);
+        }
+        if let Some(update) = this.reader.as_ref().and_then(Reader::take) {
+            return Poll::Ready(Some(Ok(TurnEvent::Update(update))));
+        }
+        if this.reader.is_none() {
+            this.reader = Some(this.readers.read(&this.session_id, Some(this.limit), ()));
+        }
+        // First the answer, then the updates: whatever came before the answer is there when the answer is.
+        this.poll_call(cx);
+        let update = this.reader.as_ref().map(|reader| reader.poll(cx, PromptRequest::NAME));
+        match (update, this.outcome.take()) {
+            (Some(Poll::Ready(Ok(update))), outcome) => {
+                this.outcome = outcome;
+                Poll::Ready(Some(Ok(TurnEvent::Update(update))))
+            }
+            (Some(Poll::Ready(Err(error))), _) => {
+                this.finish();
+                Poll::Ready(Some(Err(error)))
+            }
+            (_, Some(outcome)) => {
+                this.finish();
+                Poll::Ready(Some(outcome.map(TurnEvent::Stopped)))
+            }
+            (_, None) => Poll::Pending,
+        }
+    }
+}
+
+impl<R: DeserializeOwned> FusedStream for Turn<R> {
+    fn is_terminated(&self) -> bool {
+        self.done
+    }
+}
+
+impl<R> fmt::Debug for Turn<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn").field("session_id", &self.session_id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,106 @@
+//! What drafts add to version 1. It is no part of the version: it may change and go.
+//!
+//! A feature must not change a trait, and so nothing is added to [`Client`](crate::Client) or [`Agent`](crate::Agent) but
+//! [`Agent::drafts`], which gives what can be asked of an agent beyond the version. What an agent asks or says beyond it
+//! comes to the client as anything does that the version does not know:
+//! [`extension_request`](crate::Client::extension_request) and
+//! [`extension_notification`](crate::Client::extension_notification), with [`mcp_message`] and [`auth_status_update`] to
+//! read it. Updates of kinds that drafts add are kept by
+//! [`SessionUpdate::Unknown`](agentwire_acp_schema::v1::SessionUpdate), which
+//! [`unstable::SessionUpdate`](agentwire_acp_schema::v1::unstable::SessionUpdate) is made from; capabilities are put
+//! where they belong by their types, such as
+//! [`ClientCapabilitiesAdditions`](agentwire_acp_schema::v1::unstable::ClientCapabilitiesAdditions).
+//!
+//! ```no_run
+//! use agentwire_acp_client::{Agent, CallError};
+//! use agentwire_acp_schema::v1::unstable::{ForkSessionRequest, SetSessionTitleRequest};
+//!
+//! # async fn run(agent: &Agent) -> Result<(), CallError> {
+//! let forked = agent.drafts().fork_session(ForkSessionRequest::new("session-1", "/repo")).await?;
+//! agent.drafts().set_session_title(SetSessionTitleRequest::new(forked.session_id, "Another way")).await?;
+//! # Ok(())
+//! # }
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use agentwire_acp_schema::v1::unstable::{
+    AgentAuthCapabilitiesAdditions, AgentCapabilitiesAdditions, ArchiveSessionRequest,
+    ArchiveSessionResponse, AuthStatusRequest, AuthStatusResponse, DisableProviderRequest,
+    DisableProviderResponse, ForkSessionRequest, ForkSessionResponse, ListProvidersRequest,
+    ListProvidersResponse, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
+    McpCapabilitiesAdditions, MessageMcpNotification, NewSessionRequest, PromptRequest, PromptResponse,
+    ResumeSessionRequest, SessionCapabilitiesAdditions, SessionStatusRequest, SessionStatusResponse,
+    SetProviderRequest, SetProviderResponse, SetSessionTitleRequest, SetSessionTitleResponse,
+    UnarchiveSessionRequest, UnarchiveSessionResponse,
+};
+use agentwire_acp_schema::v1::{InitializeResponse, LoadSessionResponse, McpServer};
+use agentwire_jsonrpc::{Method, Notice};
+use agentwire_peer::{Call, Notify};
+
+use crate::rules::absolute;
+use crate::{Agent, PromptCall};
+
+pub use crate::drafts::{auth_status_update, mcp_message};
+
+const SESSION: &str = "sessionCapabilities";
+const MCP: &str = "mcpCapabilities.acp";
+
+crate::drafts::drafts! {}
+
+impl Drafts {
+    /// `session/load` with what drafts add, such as a system prompt.
+    pub fn load_session(&self, request: LoadSessionRequest) -> Call<LoadSessionResponse> {
+        let call = self.checked(&request, |agent| {
+            crate::rules::advertised("loadSession", agent.agent_capabilities.load_session)?;
+            system_prompt(request.added.system_prompt.is_some(), agent)?;
+            let setup = &request.stable;
+            set_up(&setup.cwd, &setup.additional_directories, &setup.mcp_servers, agent)
+        });
+        self.agent.remember_loaded(request.stable.session_id, call)
+    }
+
+    /// `session/prompt` whose answer tells how many tokens the turn has used.
+    pub fn prompt(&self, request: PromptRequest) -> PromptCall<PromptResponse> {
+        self.agent.prompt_by(&request, &request.stable)
+    }
+
+    fn remember_forked(&self, call: Call<ForkSessionResponse>) -> Call<ForkSessionResponse> {
+        self.agent.remember(None, call, |session| {
+            (Some(&session.session_id), session.modes.as_ref(), session.config_options.as_deref())
+        })
+    }
+}
+
+fn auth(agent: &InitializeResponse) -> AgentAuthCapabilitiesAdditions {
+    AgentAuthCapabilitiesAdditions::of(&agent.agent_capabilities.auth.extra)
+}
+
+fn has_providers(agent: &InitializeResponse) -> bool {
+    AgentCapabilitiesAdditions::of(&agent.agent_capabilities.extra).providers.is_some()
+}
+
+fn session(agent: &InitializeResponse) -> SessionCapabilitiesAdditions {
+    SessionCapabilitiesAdditions::of(&agent.agent_capabilities.session_capabilities.extra)
+}
+
+fn takes_mcp(agent: &InitializeResponse) -> bool {
+    McpCapabilitiesAdditions::of(&agent.agent_capabilities.mcp_capabilities.extra).acp
+}
+
+fn resumes(agent: &InitializeResponse) -> Result<(), String> {
+    advertised(SESSION, "resume", agent.agent_capabilities.session_capabilities.resume.is_some())
+}
+
+fn lists(agent: &InitializeResponse) -> Result<(), String> {
+    advertised(SESSION, "list", agent.agent_capabilities.session_capabilities.list.is_some())
+}
+
+fn set_up(
+    cwd: &Path,
+    directories: &[PathBuf],
+    servers: &[McpServer],
+    agent: &InitializeResponse,
+) -> Result<(), String> {
+    crate::rules::session_setup(cwd, directories, servers, &agent.agent_capabilities)
+}

@@ -1,0 +1,171 @@
+//! Who reads the updates of turns beside the client itself.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use agentwire_acp_schema::v1::SessionId;
+use agentwire_peer::CallError;
+
+/// How many updates may wait to be read unless the caller says otherwise.
+pub(crate) const LIMIT: usize = 65_536;
+
+/// Sees every update that a reader is for, also when the reader keeps none.
+pub(crate) trait Watch<U> {
+    /// Looks at an update. Says whether the reader is to be woken.
+    fn hear(&mut self, update: &U) -> bool;
+}
+
+impl<U> Watch<U> for () {
+    fn hear(&mut self, _: &U) -> bool {
+        false
+    }
+}
+
+/// The readers of a connection, by session.
+pub(crate) struct Readers<U, W>(Arc<Inner<U, W>>);
+
+struct Inner<U, W> {
+    /// How many there are, so that a connection without any pays nothing for them.
+    count: AtomicUsize,
+    by_session: Mutex<HashMap<SessionId, Vec<Arc<Inbox<U, W>>>>>,
+}
+
+impl<U, W> Clone for Readers<U, W> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<U, W> Default for Readers<U, W> {
+    fn default() -> Self {
+        Self(Arc::new(Inner { count: AtomicUsize::new(0), by_session: Mutex::default() }))
+    }
+}
+
+impl<U, W> fmt::Debug for Readers<U, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Readers").field("count", &self.0.count).finish()
+    }
+}
+
+impl<U: Clone, W: Watch<U>> Readers<U, W> {
+    /// Gives an update to those who read its session.
+    pub(crate) fn hear(&self, session: &SessionId, update: &U) {
+        if self.0.count.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let by_session = self.0.lock();
+        let readers = by_session.get(session).map(Vec::as_slice).unwrap_or_default();
+        let wakers: Vec<Waker> = readers.iter().filter_map(|inbox| inbox.put(update)).collect();
+        drop(by_session);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Reads a session from now on. `limit` is how many updates may wait; none are kept without one.
+    pub(crate) fn read(&self, session: &SessionId, limit: Option<usize>, watch: W) -> Reader<U, W> {
+        let state = State { queue: VecDeque::new(), limit, overflown: false, waker: None, watch };
+        let inbox = Arc::new(Inbox(Mutex::new(state)));
+        let mut by_session = self.0.lock();
+        by_session.entry(session.clone()).or_default().push(inbox.clone());
+        self.0.count.fetch_add(1, Ordering::Release);
+        drop(by_session);
+        Reader { readers: self.clone(), session: session.clone(), inbox }
+    }
+}
+
+impl<U, W> Inner<U, W> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Vec<Arc<Inbox<U, W>>>>> {
+        self.by_session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One place where updates wait to be read.
+struct Inbox<U, W>(Mutex<State<U, W>>);
+
+struct State<U, W> {
+    queue: VecDeque<U>,
+    /// None where nobody wants the updates themselves.
+    limit: Option<usize>,
+    /// Whether one came that there was no room for. From then on nothing is kept.
+    overflown: bool,
+    waker: Option<Waker>,
+    watch: W,
+}
+
+impl<U, W> Inbox<U, W> {
+    fn lock(&self) -> MutexGuard<'_, State<U, W>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<U: Clone, W: Watch<U>> Inbox<U, W> {
+    /// Keeps an update. Gives who is to be woken for it.
+    fn put(&self, update: &U) -> Option<Waker> {
+        let mut state = self.lock();
+        let state = &mut *state;
+        let mut wakes = state.watch.hear(update);
+        if let Some(limit) = state.limit
+            && !state.overflown
+        {
+            wakes = true;
+            state.overflown = state.queue.len() >= limit;
+            if !state.overflown {
+                state.queue.push_back(update.clone());
+            }
+        }
+        if wakes { state.waker.take() } else { None }
+    }
+}
+
+/// Reads the updates of a session until it is dropped.
+pub(crate) struct Reader<U, W> {
+    readers: Readers<U, W>,
+    session: SessionId,
+    inbox: Arc<Inbox<U, W>>,
+}
+
+impl<U, W> Reader<U, W> {
+    /// The oldest update that waits.
+    pub(crate) fn take(&self) -> Option<U> {
+        self.inbox.lock().queue.pop_front()
+    }
+
+    /// The oldest update that waits, or an error where there was no room for one. Pending where there is neither:
+    /// then the caller is woken for the next, and when the watch says so.
+    pub(crate) fn poll(&self, cx: &mut Context<'_>, method: &'static str) -> Poll<Result<U, CallError>> {
+        let mut state = self.inbox.lock();
+        if let Some(update) = state.queue.pop_front() {
+            return Poll::Ready(Ok(update));
+        }
+        if let (true, Some(limit)) = (state.overflown, state.limit) {
+            let why = format!("more than {limit} updates of the turn wait to be read, which is the limit");
+            return Poll::Ready(Err(CallError::unusable(method, why)));
+        }
+        if !state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            state.waker = Some(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// What the watch knows.
+    #[cfg(feature = "v2")]
+    pub(crate) fn watch<R>(&self, look: impl FnOnce(&mut W) -> R) -> R {
+        look(&mut self.inbox.lock().watch)
+    }
+}
+
+impl<U, W> Drop for Reader<U, W> {
+    fn drop(&mut self) {
+        let mut by_session = self.readers.0.lock();
+        if let Some(readers) = by_session.get_mut(&self.session) {
+            readers.retain(|inbox| !Arc::ptr_eq(inbox, &self.inbox));
+            if readers.is_empty() {
+                by_session.remove(&self.session);
+            }
+        }
+        self.readers.0.count.fetch_sub(1, Ordering::Release);
+    }
+}

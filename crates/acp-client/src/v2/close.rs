@@ -1,0 +1,45 @@
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use agentwire_acp_schema::v2::{CloseSessionResponse, SessionId, error_code};
+use agentwire_peer::{Call, CallError};
+
+use super::Shared;
+
+/// The end of a session that is to be; see [`Agent::close_session`](super::Agent::close_session).
+#[derive(Debug)]
+#[must_use = "a session is not closed until this is awaited"]
+pub struct CloseCall {
+    pub(crate) call: Call<CloseSessionResponse>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) session_id: SessionId,
+}
+
+impl CloseCall {
+    /// Waits so long for the answer (no limit unless this is called).
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.call = self.call.timeout(timeout);
+        self
+    }
+}
+
+impl Future for CloseCall {
+    type Output = Result<CloseSessionResponse, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let closed = match ready!(Pin::new(&mut self.call).poll(cx)) {
+            Err(error) if error.refusal().is_some_and(|why| why.code == error_code::RESOURCE_NOT_FOUND) => {
+                Ok(CloseSessionResponse::new())
+            }
+            closed => closed,
+        };
+        if closed.is_ok() {
+            self.shared.offers.forget(&self.session_id);
+            self.shared.states.forget(&self.session_id);
+        }
+        Poll::Ready(closed)
+    }
+}

@@ -1,0 +1,148 @@
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+
+use agentwire_acp_schema::v2::{
+    CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse, ElicitationAction,
+    ElicitationMode, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+    SessionUpdate, UpdateSessionNotification,
+};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, decode_params};
+use agentwire_peer::{Handler, Peer, RequestContext};
+use futures::future::{Either, select};
+
+use super::rules::options;
+use super::{Agent, Client, Context, Shared};
+use crate::Error;
+use crate::rules::chosen_option;
+
+/// Puts a [`Client`] behind a connection.
+pub(crate) struct Dispatch<C> {
+    client: C,
+    shared: Arc<Shared>,
+}
+
+impl<C: Client> Dispatch<C> {
+    pub(crate) fn new(client: C, shared: Arc<Shared>) -> Self {
+        Self { client, shared }
+    }
+
+    fn agent(&self, peer: &Peer) -> Agent {
+        Agent::new(peer.clone(), self.shared.clone())
+    }
+
+    async fn dispatch(&self, request: Request, context: Context) -> Result<RawJson, Error> {
+        let Request { method, params, .. } = request;
+        let peer = context.request.peer().clone();
+        match &*method {
+            RequestPermissionRequest::NAME => {
+                let response = self.permission(decode_params(params)?, context).await?;
+                peer.encode_answer(&response).map_err(Error::internal_error)
+            }
+            CreateElicitationRequest::NAME => {
+                if self.shared.greeting.client().is_none_or(|client| client.elicitation.is_none()) {
+                    return Err(Error::method_not_found(&method));
+                }
+                let response = self.elicitation(decode_params(params)?, context).await?;
+                peer.encode_answer(&response).map_err(Error::internal_error)
+            }
+            method => self.client.extension_request(method, params, context).await,
+        }
+    }
+
+    async fn permission(
+        &self,
+        request: RequestPermissionRequest,
+        context: Context,
+    ) -> Result<RequestPermissionResponse, Error> {
+        if context.is_cancelled() {
+            return Ok(RequestPermissionResponse::cancelled());
+        }
+        let offered: Vec<_> = request.options.iter().map(|option| option.option_id.clone()).collect();
+        let cancelled = context.cancelled();
+        let answer = pin!(self.client.request_permission(request, context));
+        let response = match select(cancelled, answer).await {
+            Either::Left(_) => return Ok(RequestPermissionResponse::cancelled()),
+            Either::Right((answer, _)) => answer?,
+        };
+        match &response.outcome {
+            RequestPermissionOutcome::Selected(selected) => chosen_option(&selected.option_id, &offered)?,
+            RequestPermissionOutcome::Cancelled(_) => {}
+            _ => return Err(Error::internal_error("the client gave an outcome that nobody knows")),
+        }
+        Ok(response)
+    }
+
+    async fn elicitation(
+        &self,
+        request: CreateElicitationRequest,
+        context: Context,
+    ) -> Result<CreateElicitationResponse, Error> {
+        let client = self.shared.greeting.client();
+        let offered = client.as_ref().and_then(|client| client.elicitation.as_ref());
+        let (mode, takes, visit) = match &request.mode {
+            ElicitationMode::Form(_) => ("form", offered.is_some_and(|offered| offered.form.is_some()), None),
+            ElicitationMode::Url(url) => (
+                "url",
+                offered.is_some_and(|offered| offered.url.is_some()),
+                Some(url.elicitation_id.clone()),
+            ),
+            _ => ("that", false, None),
+        };
+        if !takes {
+            return Err(Error::invalid_params(format_args!("this client does not take {mode} mode")));
+        }
+        if let Some(id) = &visit {
+            self.shared.elicitations.begin(id);
+        }
+        let answer = self.client.create_elicitation(request, context).await;
+        let agreed =
+            answer.as_ref().is_ok_and(|answer| matches!(answer.action, ElicitationAction::Accept(_)));
+        if let (Some(id), false) = (&visit, agreed) {
+            self.shared.elicitations.end(id);
+        }
+        answer
+    }
+
+    /// Passes an update on to those who read the session, and then to the client.
+    fn update(&self, notification: UpdateSessionNotification) {
+        let UpdateSessionNotification { session_id, update, .. } = &notification;
+        if let SessionUpdate::ConfigOptionUpdate(update) = update {
+            self.shared.offers.options_updated(session_id, options(&update.config_options));
+        }
+        self.shared.states.hear(session_id, update);
+        self.shared.readers.hear(session_id, update);
+        self.client.session_update(notification);
+    }
+}
+
+impl<C: Client> Handler for Dispatch<C> {
+    fn request(
+        &self,
+        request: Request,
+        context: RequestContext,
+    ) -> impl Future<Output = Result<RawJson, Error>> {
+        let context = Context { agent: self.agent(context.peer()), request: context };
+        // Boxed, since it is as large as the largest of all methods.
+        Box::pin(self.dispatch(request, context))
+    }
+
+    fn notification(&self, notification: Notification, peer: &Peer) {
+        let Notification { method, params, .. } = notification;
+        match &*method {
+            UpdateSessionNotification::NAME => match decode_params(params.clone()) {
+                Ok(update) => self.update(update),
+                Err(why) => self.client.unreadable_update(params, &why),
+            },
+            CompleteElicitationNotification::NAME => {
+                if let Ok::<CompleteElicitationNotification, _>(complete) = decode_params(params)
+                    && self.shared.elicitations.end(&complete.elicitation_id)
+                {
+                    self.client.complete_elicitation(complete);
+                }
+            }
+            method if method.starts_with("$/") => {}
+            method => self.client.extension_notification(method, params, &self.agent(peer)),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The draft of version 2 of the protocol: a client and its agent, as in version 1 at the root of this crate.
+//!
+//! It is a draft: it may change, and what is here changes with it. A connection speaks one version from `initialize` on.
+//! [`connect`] is for programs that speak no other; [`connect_any`](crate::connect_any) asks for version 2 and takes
+//! version 1 too.
+//!
+//! ```no_run
+//! use agentwire_acp_client::Error;
+//! use agentwire_acp_client::v2::{Client, Context};
+//! use agentwire_acp_schema::v2::*;
+//! use agentwire_transport_stdio::{Child, Command};
+//!
+//! struct Terminal;
+//!
+//! impl Client for Terminal {
+//!     fn session_update(&self, note: UpdateSessionNotification) {
+//!         println!("{:?}", note.update)
+//!     }
+//!     async fn request_permission(
+//!         &self,
+//!         req: RequestPermissionRequest,
+//!         _cx: Context,
+//!     ) -> Result<RequestPermissionResponse, Error> {
+//!         Ok(req.select_first())
+//!     }
+//! }
+//!
+//! # async fn run() -> Result<(), agentwire_acp_client::BoxError> {
+//! let child = Child::spawn(Command::new("my-agent"))?;
+//! agentwire_acp_client::v2::connect(Terminal, child, async |agent| {
+//!     let editor = Implementation::new("editor", "1.0.0");
+//!     agent.initialize(InitializeRequest::new(ProtocolVersion::V2, editor)).await?;
+//!     let session = agent.new_session(NewSessionRequest::new("/repo")).await?;
+//!     let turn = agent.prompt(PromptRequest::new(session.session_id, "Fix the bug")).await?;
+//!     println!("{:?}", turn.stop_reason());
+//!     Ok(())
+//! })
+//! .await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What differs from version 1
+//!
+//! - **A prompt is answered when it is part of the conversation**, and not when the agent is done. What is awaited here
+//!   is the end all the same: the agent's word that it is idle, by which [`PromptCall`] and [`Turn`] go.
+//! - **Permission requests are the agent's to take back**, with `$/cancel_request`. Cancelling a session leaves them to
+//!   it. One that is taken back is answered `cancelled`, and the question to the person is dropped.
+//! - There are no files, terminals and modes of the client's to ask for. `session/resume` replays where it is asked to.
+//! - Closing a session that the agent does not know has worked: [`close_session`](Agent::close_session).
+//!
+//! Updates patch what has an id. Putting them together is for a layer above.
+
+mod agent;
+mod client;
+mod close;
+mod dispatch;
+mod end;
+mod prompt;
+mod rules;
+mod session;
+mod states;
+#[cfg(feature = "unstable")]
+pub mod unstable;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use agentwire_acp_schema::v2::{
+    ErrorData, ListSessionsRequest, SessionInfo, UnsupportedProtocolVersionErrorData,
+};
+use agentwire_peer::{CallError, Closed, Config, TokioClock, driver};
+use agentwire_transport::Transport;
+
+use crate::BoxError;
+
+pub use agent::{Agent, Context};
+pub use client::Client;
+pub use close::CloseCall;
+pub(crate) use dispatch::Dispatch;
+pub use prompt::{PromptCall, Stopped, Turn, TurnEvent};
+pub(crate) use session::Shared;
+
+crate::list::sessions! { ListSessionsRequest => SessionInfo }
+
+/// Connects to an agent, with the defaults, for as long as `main` runs.
+///
+/// # Errors
+///
+/// Those of `main`. When the connection ends first, the calls that `main` waits for fail, and say why.
+pub async fn connect<C, T, R>(
+    client: C,
+    transport: T,
+    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+) -> Result<R, BoxError>
+where
+    C: Client,
+    T: Transport,
+{
+    connect_with(client, transport, crate::config(), main).await
+}
+
+/// Connects to an agent for as long as `main` runs.
+///
+/// # Errors
+///
+/// Those of `main`, as [`connect`] says.
+pub async fn connect_with<C, T, R>(
+    client: C,
+    transport: T,
+    config: Config,
+    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+) -> Result<R, BoxError>
+where
+    C: Client,
+    T: Transport,
+{
+    let (peer, driver) = driver(config, TokioClock::default());
+    let shared = Arc::new(Shared::default());
+    let agent = Agent::new(peer, shared.clone());
+    driver.run(Dispatch::new(client, shared), transport, main(agent)).await.0
+}
+
+/// A handle on an agent, and the future that runs the connection to it until the agent closes it.
+///
+/// For programs in which the connection does not end where a function ends. Nothing happens unless the future
+/// is polled; dropping it ends the connection.
+pub fn start<C, T>(
+    client: C,
+    transport: T,
+    config: Config,
+) -> (Agent, impl Future<Output = Result<(), Closed>>)
+where
+    C: Client,
+    T: Transport,
+{
+    let (peer, driver) = driver(config, TokioClock::default());
+    let shared = Arc::new(Shared::default());
+    let agent = Agent::new(peer, shared.clone());
+    (agent, driver.serve(Dispatch::new(client, shared), transport))
+}
+
+/// Which versions the agent speaks, where it refused `initialize` because it speaks none up to the one that was named.
+pub fn unsupported_version(error: &CallError) -> Option<UnsupportedProtocolVersionErrorData> {
+    match ErrorData::of(error.refusal()?) {
+        Some(ErrorData::UnsupportedProtocolVersion(data)) => Some(data),
+        _ => None,
+    }
+}

@@ -1,0 +1,312 @@
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use agentwire_acp_schema::v2::{
+    CancelSessionNotification, IdleStateUpdate, IdleStopReason, MessageId, PromptRequest, SessionId,
+    SessionUpdate,
+};
+use agentwire_jsonrpc::Method;
+use agentwire_peer::{Call, CallError, Clock, Peer, TokioClock, WhenClosed};
+use futures::Stream;
+use futures::stream::FusedStream;
+use serde::Deserialize;
+
+use super::Shared;
+use super::end::End;
+use crate::updates::{LIMIT, Reader};
+
+/// A turn that is to be: awaited, it gives the state in which the agent has become idle; [`updates`](Self::updates)
+/// makes a stream of it. The prompt is sent when either is first polled.
+///
+/// The answer to `session/prompt` says only that the message is part of the conversation. The turn is over when the agent
+/// says for the first time after that message that it is idle. Dropping it before its end cancels what the session does
+/// in the foreground, and so does the end of its time, if it has one.
+#[must_use = "a prompt is not sent until it is awaited"]
+pub struct PromptCall(Work);
+
+impl PromptCall {
+    pub(crate) fn new(
+        peer: Peer,
+        shared: Arc<Shared>,
+        request: PromptRequest,
+        checked: Result<(), CallError>,
+    ) -> Self {
+        let call = match checked {
+            Ok(()) => peer.call_method(PromptRequest::NAME, Some(&request)),
+            Err(error) => peer.refuse_call(error),
+        };
+        let session_id = request.session_id;
+        let cancel = CancelSessionNotification::new(&session_id);
+        let of = peer.clone();
+        let call = call.on_drop(move || {
+            // The connection may be over, and then there is nobody to tell.
+            let _told = of.post(&cancel);
+        });
+        Self(Work {
+            peer,
+            shared,
+            session_id,
+            call: Some(call),
+            accepted: false,
+            message_id: None,
+            outcome: None,
+            reader: None,
+            closed: None,
+            timeout: None,
+            late: None,
+            limit: None,
+            done: false,
+        })
+    }
+
+    /// Waits so long for the end of the turn, counted from when it is first polled (no limit unless this is called).
+    /// Then the turn is cancelled, and fails.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.0.timeout = Some(timeout);
+        self
+    }
+
+    /// The turn as a stream: every update of its session until the turn ends, and then its end.
+    pub fn updates(mut self) -> Turn {
+        self.0.limit = Some(LIMIT);
+        Turn(self.0)
+    }
+}
+
+impl Future for PromptCall {
+    type Output = Result<Stopped, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match std::task::ready!(self.0.poll_event(cx)) {
+            Some(Ok(TurnEvent::Stopped(stopped))) => Poll::Ready(Ok(stopped)),
+            Some(Err(error)) => Poll::Ready(Err(error)),
+            Some(Ok(_)) | None => panic!("a turn was awaited again after it had ended"),
+        }
+    }
+}
+
+impl fmt::Debug for PromptCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PromptCall").field("session_id", &self.0.session_id).finish_non_exhaustive()
+    }
+}
+
+/// What a [`Turn`] gives.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TurnEvent {
+    /// Something happened in the session.
+    Update(SessionUpdate),
+    /// The turn has ended; nothing follows.
+    Stopped(Stopped),
+}
+
+/// How a turn has ended.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Stopped {
+    /// What the agent calls the message that began the turn. None if it did not say: older drafts had no id there.
+    pub message_id: Option<MessageId>,
+    /// What the agent said when it became idle.
+    pub state: IdleStateUpdate,
+}
+
+impl Stopped {
+    /// Why the work ended, if the agent said so. That it failed is a reason too.
+    pub fn stop_reason(&self) -> Option<&IdleStopReason> {
+        self.state.stop_reason.as_ref()
+    }
+}
+
+/// A turn as a stream, which ends with [`TurnEvent::Stopped`] or with the error for which there is none.
+///
+/// It gives what the session does from the moment in which it is first polled, in order; what comes right behind the end
+/// may be among it. The client's [`session_update`](super::Client::session_update) hears all of it too. Two turns of one
+/// session at the same time both give all of it. Dropping the stream before its end cancels what the session does in
+/// the foreground.
+///
+/// What is not read waits, and nothing else does for it: the connection goes on. So there is a
+/// [`limit`](Self::limit).
+#[must_use = "a prompt is not sent until its stream is polled"]
+pub struct Turn(Work);
+
+impl Turn {
+    /// Lets so many updates wait to be read (default 65,536). After one more the stream gives those that wait, then an
+    /// error that names the limit, and with it the turn is cancelled.
+    pub fn limit(mut self, updates: usize) -> Self {
+        self.0.limit = Some(updates);
+        self
+    }
+
+    /// What happens next. None after the end.
+    ///
+    /// Dropping the future loses nothing; call it again.
+    pub async fn next(&mut self) -> Option<Result<TurnEvent, CallError>> {
+        poll_fn(|cx| self.0.poll_event(cx)).await
+    }
+}
+
+impl Stream for Turn {
+    type Item = Result<TurnEvent, CallError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_event(cx)
+    }
+}
+
+impl FusedStream for Turn {
+    fn is_terminated(&self) -> bool {
+        self.0.done
+    }
+}
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn").field("session_id", &self.0.session_id).finish_non_exhaustive()
+    }
+}
+
+/// The answer to `session/prompt`, of drafts that are older too.
+#[derive(Deserialize)]
+struct Receipt {
+    #[serde(rename = "messageId", default)]
+    message_id: Option<MessageId>,
+}
+
+/// A turn, whoever waits for it.
+struct Work {
+    peer: Peer,
+    shared: Arc<Shared>,
+    session_id: SessionId,
+    /// None once it is answered.
+    call: Option<Call<Receipt>>,
+    /// Whether the message is part of the conversation.
+    accepted: bool,
+    message_id: Option<MessageId>,
+    /// How the turn has ended, until that is given.
+    outcome: Option<Result<IdleStateUpdate, CallError>>,
+    /// None until the first poll, and again after the end.
+    reader: Option<Reader<SessionUpdate, End>>,
+    closed: Option<WhenClosed>,
+    timeout: Option<Duration>,
+    late: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// How many updates may wait to be read. None where nobody reads them.
+    limit: Option<usize>,
+    done: bool,
+}
+
+impl Work {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<TurnEvent, CallError>>> {
+        if self.done {
+            return Poll::Ready(None);
+        }
+        if let Some(update) = self.reader.as_ref().and_then(Reader::take) {
+            return Poll::Ready(Some(Ok(TurnEvent::Update(update))));
+        }
+        self.begin();
+        // First how it ends, then the updates: whatever came before the end is there when the end is.
+        self.poll_end(cx);
+        let update = self.reader.as_ref().map(|reader| reader.poll(cx, PromptRequest::NAME));
+        match (update, self.outcome.take()) {
+            (Some(Poll::Ready(Ok(update))), outcome) => {
+                self.outcome = outcome;
+                Poll::Ready(Some(Ok(TurnEvent::Update(update))))
+            }
+            (Some(Poll::Ready(Err(error))), outcome) => {
+                self.finish(outcome.is_none());
+                Poll::Ready(Some(Err(error)))
+            }
+            (_, Some(Ok(state))) => {
+                self.finish(false);
+                let stopped = Stopped { message_id: self.message_id.take(), state };
+                Poll::Ready(Some(Ok(TurnEvent::Stopped(stopped))))
+            }
+            (_, Some(Err(error))) => {
+                self.finish(matches!(error, CallError::TimedOut { .. }));
+                Poll::Ready(Some(Err(error)))
+            }
+            (_, None) => Poll::Pending,
+        }
+    }
+
+    /// Listens, and begins to count the time.
+    fn begin(&mut self) {
+        if self.reader.is_none() {
+            let end = End::new(self.shared.states.is_busy(&self.session_id));
+            self.reader = Some(self.shared.readers.read(&self.session_id, self.limit, end));
+            let clock = TokioClock::default();
+            let deadline = self.timeout.and_then(|timeout| clock.now().checked_add(timeout));
+            self.late = deadline.map(|deadline| clock.sleep_until(deadline));
+        }
+    }
+
+    /// Looks whether the turn has ended, and sends its prompt the first time.
+    fn poll_end(&mut self, cx: &mut Context<'_>) {
+        if self.outcome.is_some() {
+            return;
+        }
+        if let Some(call) = &mut self.call
+            && let Poll::Ready(receipt) = Pin::new(call).poll(cx)
+        {
+            self.call = None;
+            match receipt {
+                Ok(Receipt { message_id }) => {
+                    self.accepted = true;
+                    self.message_id.clone_from(&message_id);
+                    self.watch(|end| end.accepted(message_id));
+                    self.closed = Some(self.peer.closed());
+                }
+                Err(error) => {
+                    self.outcome = Some(Err(error));
+                    return;
+                }
+            }
+        }
+        // The connection's end before the turn's: what came before it has all been heard by the time that it is known.
+        let closed = self.closed.as_mut().map(|closed| Pin::new(closed).poll(cx));
+        self.outcome = self.watch(End::take).flatten().map(Ok);
+        if self.outcome.is_none()
+            && let Some(Poll::Ready(closed)) = closed
+        {
+            self.outcome = Some(Err(closed.into()));
+        }
+        if self.outcome.is_none()
+            && let Some(late) = &mut self.late
+            && late.as_mut().poll(cx).is_ready()
+        {
+            let after = self.timeout.unwrap_or_default();
+            self.outcome = Some(Err(CallError::timed_out(PromptRequest::NAME, after)));
+        }
+    }
+
+    fn watch<R>(&self, look: impl FnOnce(&mut End) -> R) -> Option<R> {
+        self.reader.as_ref().map(|reader| reader.watch(look))
+    }
+
+    /// Nothing more is to be said here. The agent is told where it has not ended the turn.
+    fn finish(&mut self, cancel: bool) {
+        self.done = true;
+        self.reader = None;
+        self.closed = None;
+        self.late = None;
+        // A prompt that is not part of the conversation yet cancels by being dropped.
+        self.call = None;
+        if std::mem::replace(&mut self.accepted, false) && cancel {
+            // The connection may be over, and then there is nobody to tell.
+            let _told = self.peer.post(&CancelSessionNotification::new(&self.session_id));
+        }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        if !self.done {
+            let ended = self.outcome.is_some() || self.watch(End::take).flatten().is_some();
+            self.finish(!ended);
+        }
+    }
+}

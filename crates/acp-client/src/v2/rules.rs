@@ -1,0 +1,114 @@
+//! What a request must obey before it is sent.
+
+use agentwire_acp_schema::v2::{
+    AbsolutePath, AgentCapabilities, AuthMethod, AuthMethodId, ContentBlock, InitializeResponse, McpServer,
+    SessionCapabilities, SessionConfigKind, SessionConfigOption, SessionConfigOptionValue,
+    SessionConfigSelectOptions,
+};
+
+use crate::offers::{Options, Value, Values, ids};
+use crate::rules::{absolute, advertised};
+
+/// The agent has sessions, and these are their capabilities.
+pub(crate) fn sessions(agent: &AgentCapabilities) -> Result<&SessionCapabilities, String> {
+    advertised("session", agent.session.is_some())?;
+    agent.session.as_ref().ok_or_else(String::new)
+}
+
+/// The roots and servers that a session is set up with.
+pub(crate) fn session_setup(
+    cwd: &AbsolutePath,
+    directories: &[AbsolutePath],
+    servers: &[McpServer],
+    agent: &AgentCapabilities,
+) -> Result<(), String> {
+    let session = sessions(agent)?;
+    absolute(std::iter::once(cwd).chain(directories).map(AbsolutePath::as_path))?;
+    if !directories.is_empty() {
+        advertised("session.additionalDirectories", session.additional_directories.is_some())?;
+    }
+    let mcp = session.mcp.as_ref();
+    for server in servers {
+        match server {
+            McpServer::Http(_) => advertised("session.mcp.http", mcp.is_some_and(|mcp| mcp.http.is_some()))?,
+            McpServer::Stdio(server) => {
+                advertised("session.mcp.stdio", mcp.is_some_and(|mcp| mcp.stdio.is_some()))?;
+                absolute([server.command.as_path()])?;
+            }
+            // A draft of this version; other foreign types are for the agent to judge.
+            McpServer::Unknown(server) if server.get("type").is_some_and(|name| name == "acp") => {
+                let acp = mcp.and_then(|mcp| mcp.extra.get("acp"));
+                advertised("session.mcp.acp", acp.is_some_and(serde_json::Value::is_object))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A prompt holds something, and only what the agent takes.
+pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Result<(), String> {
+    let takes = sessions(agent)?.prompt.as_ref();
+    if blocks.is_empty() {
+        return Err("a prompt has at least one block".into());
+    }
+    for block in blocks {
+        match block {
+            ContentBlock::Image(_) => {
+                advertised("session.prompt.image", takes.is_some_and(|takes| takes.image.is_some()))?;
+            }
+            ContentBlock::Audio(_) => {
+                advertised("session.prompt.audio", takes.is_some_and(|takes| takes.audio.is_some()))?;
+            }
+            ContentBlock::Resource(_) => {
+                let has = takes.is_some_and(|takes| takes.embedded_context.is_some());
+                advertised("session.prompt.embeddedContext", has)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The agent offers ways to log in.
+pub(crate) fn offers_login(greeting: &InitializeResponse) -> Result<(), String> {
+    match greeting.auth_methods.is_empty() {
+        true => Err("the agent offers no way to authenticate".into()),
+        false => Ok(()),
+    }
+}
+
+/// The agent offers that way to log in, and carries it out by itself.
+pub(crate) fn login(method: &AuthMethodId, greeting: &InitializeResponse) -> Result<(), String> {
+    offers_login(greeting)?;
+    match greeting.auth_methods.iter().find(|offered| offered.method_id() == Some(method)) {
+        Some(AuthMethod::Agent(_)) => Ok(()),
+        Some(_) => Err("a method that is not of type \"agent\" is used outside of the protocol".into()),
+        None => Err("the agent did not offer that method".into()),
+    }
+}
+
+/// What the options of version 2 can be set to.
+pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
+    let values = |option: &SessionConfigOption| match &option.kind {
+        SessionConfigKind::Boolean(_) => Values::OnOrOff,
+        SessionConfigKind::Select(select) => Values::OneOf(match &select.options {
+            SessionConfigSelectOptions::Ungrouped(values) => ids(values),
+            SessionConfigSelectOptions::Grouped(groups) => {
+                groups.iter().flat_map(|group| ids(&group.options)).collect()
+            }
+            _ => return Values::Unknown,
+        }),
+        _ => Values::Unknown,
+    };
+    options.iter().map(|option| (option.config_id.clone(), values(option))).collect()
+}
+
+/// What an option is to be set to.
+pub(crate) fn value(value: &SessionConfigOptionValue) -> Value<'_> {
+    match value {
+        SessionConfigOptionValue::Id(id) => Value::Id(id),
+        SessionConfigOptionValue::Boolean(_) => Value::Boolean,
+        _ => Value::Unknown,
+    }
+}

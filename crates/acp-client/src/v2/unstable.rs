@@ -1,0 +1,69 @@
+//! What the draft of version 2 has beyond its own stable set. It may change and go, as the version may.
+//!
+//! It is reached as in version 1: [`Agent::drafts`] for what can be asked of an agent, [`mcp_message`] and
+//! [`auth_status_update`] to read what it asks and says.
+
+use agentwire_acp_schema::v2::unstable::{
+    AgentAuthCapabilitiesAdditions, AgentCapabilitiesAdditions, ArchiveSessionRequest,
+    ArchiveSessionResponse, AuthStatusRequest, AuthStatusResponse, DisableProviderRequest,
+    DisableProviderResponse, ForkSessionRequest, ForkSessionResponse, ListProvidersRequest,
+    ListProvidersResponse, ListSessionsRequest, ListSessionsResponse, McpCapabilitiesAdditions,
+    MessageMcpNotification, NewSessionRequest, ResumeSessionRequest, SessionCapabilitiesAdditions,
+    SessionStatusRequest, SessionStatusResponse, SetProviderRequest, SetProviderResponse,
+    SetSessionTitleRequest, SetSessionTitleResponse, UnarchiveSessionRequest, UnarchiveSessionResponse,
+};
+use agentwire_acp_schema::v2::{AbsolutePath, InitializeResponse, McpServer};
+use agentwire_jsonrpc::{Method, Notice};
+use agentwire_peer::{Call, Notify};
+
+use super::{Agent, rules};
+use crate::rules::absolute;
+
+pub use crate::drafts::{auth_status_update, mcp_message};
+
+const SESSION: &str = "session";
+const MCP: &str = "session.mcp.acp";
+
+crate::drafts::drafts! {}
+
+impl Drafts {
+    fn remember_forked(&self, call: Call<ForkSessionResponse>) -> Call<ForkSessionResponse> {
+        self.agent.remember(None, call, |session| (Some(&session.session_id), &session.config_options))
+    }
+}
+
+fn auth(agent: &InitializeResponse) -> AgentAuthCapabilitiesAdditions {
+    let auth = agent.capabilities.auth.as_ref();
+    auth.map(|auth| AgentAuthCapabilitiesAdditions::of(&auth.extra)).unwrap_or_default()
+}
+
+fn has_providers(agent: &InitializeResponse) -> bool {
+    AgentCapabilitiesAdditions::of(&agent.capabilities.extra).providers.is_some()
+}
+
+fn session(agent: &InitializeResponse) -> SessionCapabilitiesAdditions {
+    let session = agent.capabilities.session.as_ref();
+    session.map(|session| SessionCapabilitiesAdditions::of(&session.extra)).unwrap_or_default()
+}
+
+fn takes_mcp(agent: &InitializeResponse) -> bool {
+    let mcp = agent.capabilities.session.as_ref().and_then(|session| session.mcp.as_ref());
+    mcp.is_some_and(|mcp| McpCapabilitiesAdditions::of(&mcp.extra).acp.is_some())
+}
+
+fn resumes(agent: &InitializeResponse) -> Result<(), String> {
+    rules::sessions(&agent.capabilities).map(drop)
+}
+
+fn lists(agent: &InitializeResponse) -> Result<(), String> {
+    rules::sessions(&agent.capabilities).map(drop)
+}
+
+fn set_up(
+    cwd: &AbsolutePath,
+    directories: &[AbsolutePath],
+    servers: &[McpServer],
+    agent: &InitializeResponse,
+) -> Result<(), String> {
+    rules::session_setup(cwd, directories, servers, &agent.capabilities)
+}

@@ -1,0 +1,9 @@
+//! Version 2: the same client, in other words.
+
+mod any;
+mod recorder;
+mod rules;
+mod setup;
+mod turns;
+#[cfg(feature = "unstable")]
+mod unstable;

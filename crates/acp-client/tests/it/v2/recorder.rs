@@ -1,0 +1,153 @@
+//! A client of version 2 that writes down what it hears and asks.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use agentwire_acp_client::v2::{Agent, Client, Context, connect};
+use agentwire_acp_client::{BoxError, CallError, Error};
+use agentwire_acp_schema::v2::*;
+use agentwire_jsonrpc::RawJson;
+use agentwire_schema_tests::{Conversation, Side, checked};
+use agentwire_transport::lines;
+use serde_json::json;
+use tokio::sync::Notify;
+use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+
+use crate::raw_peer::play;
+
+/// Runs `main` against an agent that plays the transcript `tests/transcripts/v2/NAME.jsonl`.
+#[macro_export]
+macro_rules! check_v2 {
+    ($name:literal, $client:expr, $main:expr) => {
+        $crate::v2::recorder::check(
+            include_str!(concat!("../../transcripts/v2/", $name, ".jsonl")),
+            $client,
+            $main,
+        )
+        .await
+    };
+}
+
+pub(crate) async fn check<R>(
+    transcript: &str,
+    client: &Recorder,
+    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+) -> Result<R, BoxError> {
+    let (near, far) = tokio::io::duplex(1 << 20);
+    let (read, write) = tokio::io::split(near);
+    let wire = checked(lines(read.compat(), write.compat_write()), Conversation::acp(), Side::Client);
+    let connected = connect(client.clone(), wire, main);
+    let (result, played) = futures::join!(connected, play(transcript, far));
+    if let Err(why) = played {
+        panic!("{why}\n  main gave {:?}\n  heard {:#?}", result.err(), client.heard());
+    }
+    result
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Recorder {
+    heard: Rc<RefCell<Vec<String>>>,
+    news: Rc<Notify>,
+}
+
+impl Recorder {
+    fn note(&self, what: impl Into<String>) {
+        self.heard.borrow_mut().push(what.into());
+        self.news.notify_one();
+    }
+
+    /// Everything up to now.
+    pub(crate) fn heard(&self) -> Vec<String> {
+        self.heard.borrow().clone()
+    }
+
+    /// Waits until so many lines were written down.
+    pub(crate) async fn until(&self, lines: usize) {
+        while self.heard.borrow().len() < lines {
+            self.news.notified().await;
+        }
+    }
+}
+
+/// Writes down that a question to the user was taken back.
+struct Question<'a>(&'a Recorder, String);
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        self.0.note(format!("dropped {}", self.1));
+    }
+}
+
+impl Client for Recorder {
+    fn session_update(&self, notification: UpdateSessionNotification) {
+        let update = json!(notification.update);
+        let kind = update["sessionUpdate"].as_str().unwrap();
+        let more = update["content"]["text"].as_str().or(update["state"].as_str());
+        let more = more.map(|more| format!(" {more}")).unwrap_or_default();
+        self.note(format!("{} {kind}{more}", notification.session_id));
+    }
+
+    /// Allows at once, unless the title is `wait` or `odd`.
+    async fn request_permission(
+        &self,
+        request: RequestPermissionRequest,
+        _: Context,
+    ) -> Result<RequestPermissionResponse, Error> {
+        self.note(format!("asked {} {}", request.session_id, request.title));
+        match request.title.as_str() {
+            "wait" => {
+                let _question = Question(self, request.title.clone());
+                std::future::pending().await
+            }
+            "odd" => Ok(RequestPermissionResponse::selected("never-offered")),
+            "unknown" => Ok(serde_json::from_value(json!({ "outcome": { "outcome": "_perhaps" } })).unwrap()),
+            _ => Ok(request.select_first()),
+        }
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: CreateElicitationRequest,
+        _: Context,
+    ) -> Result<CreateElicitationResponse, Error> {
+        Ok(match request.message.as_str() {
+            "visit" => CreateElicitationResponse::accept(ElicitationAcceptAction::new()),
+            _ => CreateElicitationResponse::decline(),
+        })
+    }
+
+    fn complete_elicitation(&self, notification: CompleteElicitationNotification) {
+        self.note(format!("completed {}", notification.elicitation_id));
+    }
+
+    async fn extension_request(
+        &self,
+        method: &str,
+        params: Option<RawJson>,
+        cx: Context,
+    ) -> Result<RawJson, Error> {
+        match method {
+            // Asks back before it answers.
+            "_echo" => Ok(cx.agent().extension_request("_back", &params).await?),
+            _ => Err(Error::method_not_found(method)),
+        }
+    }
+
+    fn extension_notification(&self, method: &str, params: Option<RawJson>, _: &Agent) {
+        self.note(format!("{method} {}", params.unwrap_or(RawJson::NULL)));
+    }
+
+    fn unreadable_update(&self, params: Option<RawJson>, _: &Error) {
+        self.note(format!("unreadable {}", params.unwrap_or(RawJson::NULL)));
+    }
+}
+
+pub(crate) fn greeting() -> InitializeRequest {
+    InitializeRequest::new(ProtocolVersion::V2, Implementation::new("editor", "1"))
+}
+
+/// Initializes without capabilities and begins `session-1`.
+pub(crate) async fn begin(agent: &Agent) -> Result<SessionId, CallError> {
+    agent.initialize(greeting()).await?;
+    Ok(agent.new_session(NewSessionRequest::new("/repo")).await?.session_id)
+}

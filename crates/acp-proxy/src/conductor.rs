@@ -1,0 +1,233 @@
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request, code};
+use agentwire_peer::Config;
+use agentwire_transport::{Fault, Packet, Transport};
+use bytestring::ByteString;
+use futures::future::join_all;
+use futures::{Sink, Stream};
+
+use crate::error::Broken;
+use crate::names;
+use crate::next::Next;
+use crate::proxied::{driven, ends};
+use crate::proxy::{Direction, Proxy};
+use crate::relay::{HalfClose, config, run};
+use crate::split::{Backlog, Whose, split};
+
+type AnyTransport = Box<dyn Transport + Send>;
+
+/// Puts components in front of an agent: proxies that are programs of their own, mostly processes on stdio.
+///
+/// Components know nothing of each other. What one says to its successor goes through the conductor, which knows who
+/// that is. To the client the conductor looks like the agent.
+///
+/// ```no_run
+/// use agentwire_acp_proxy::Conductor;
+/// use agentwire_transport_stdio::{Child, Command, stdio};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let first = Child::spawn(Command::new("logging-proxy"))?;
+/// let second = Child::spawn(Command::new("context-proxy"))?;
+/// let agent = Child::spawn(Command::new("agent"))?;
+/// Conductor::new().component(first).component(second).serve(stdio()?, agent).await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Every component gets `proxy/initialize`, the agent `initialize`. A component that does not know it is tried with
+/// `_proxy/initialize`, the name of before it was a draft. When a component ends, so does the chain: what has no answer
+/// is answered with an error, and everybody is closed, from the component on in both directions.
+///
+/// With proxies of this program in between: each part of a chain is a transport to the rest of it, see
+/// [`in_front_of`](Self::in_front_of) and [`proxied`](crate::proxied).
+#[derive(Default)]
+pub struct Conductor {
+    components: Vec<AnyTransport>,
+    config: Option<Config>,
+}
+
+impl fmt::Debug for Conductor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conductor").field("components", &self.components.len()).finish_non_exhaustive()
+    }
+}
+
+impl Conductor {
+    /// A conductor of no components, which only passes on.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a component, nearer to the agent than those before it.
+    #[must_use]
+    pub fn component(mut self, transport: impl Transport + Send + 'static) -> Self {
+        self.components.push(Box::new(transport));
+        self
+    }
+
+    /// Sets limits and times other than [`config`](crate::config) has.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = Some(config);
+        self
+    }
+
+    /// Runs the chain between a client and an agent, until one of those in it closes.
+    ///
+    /// # Errors
+    ///
+    /// What the transport of one of those in it reported as it ended.
+    pub async fn serve(
+        self,
+        client: impl Transport + Send + 'static,
+        agent: impl Transport + Send + 'static,
+    ) -> Result<(), Broken> {
+        self.run(Box::new(client), Box::new(agent), Last::Agent).await
+    }
+
+    /// Runs the chain as a component of another conductor's, on its one transport, until that closes.
+    ///
+    /// # Errors
+    ///
+    /// What the transport of one of those in it reported as it ended.
+    pub async fn serve_as_component(self, conductor: impl Transport + Send + 'static) -> Result<(), Broken> {
+        let (client, agent) = split(conductor, Whose::Component, Arc::default());
+        self.run(Box::new(client), Box::new(agent), Last::Successor).await
+    }
+
+    /// A transport to an agent with the chain in front of it. See [`proxied`](crate::proxied).
+    pub fn in_front_of(self, agent: impl Transport + Send + 'static) -> impl Transport + Send {
+        let (near, client) = ends();
+        driven(near, self.serve(client, agent))
+    }
+
+    async fn run(self, client: AnyTransport, agent: AnyTransport, last: Last) -> Result<(), Broken> {
+        let config = self.config.unwrap_or_else(config);
+        let (count, limit) = (self.components.len(), config.connection.high_water);
+        let backlog = Arc::<Backlog>::default();
+        let mut before: AnyTransport = Box::new(Gate { transport: client, backlog: backlog.clone(), limit });
+        let mut hops = Vec::with_capacity(count + 1);
+        for (place, component) in self.components.into_iter().enumerate() {
+            let (plain, successor) = split(component, Whose::Conductor, backlog.clone());
+            let after: AnyTransport = Box::new(plain);
+            hops.push((std::mem::replace(&mut before, Box::new(successor)), after, Hop::ToComponent(place)));
+        }
+        hops.push((before, agent, last.hop(count)));
+        let config = &config;
+        let relays = hops.into_iter().map(|(before, after, hop)| {
+            let half_close = if hop == Hop::ToAgent { HalfClose::Yes } else { HalfClose::No };
+            run(hop, before, after, config, half_close)
+        });
+        join_all(relays).await.into_iter().enumerate().try_for_each(|(place, ended)| {
+            ended.map_err(|broken| match broken {
+                Broken::Agent(fault) if place < count => Broken::Component { place, fault },
+                Broken::Client(fault) if place > 0 => Broken::Component { place: place - 1, fault },
+                broken => broken,
+            })
+        })
+    }
+}
+
+/// Who is behind the last component.
+#[derive(Clone, Copy)]
+enum Last {
+    Agent,
+    /// Whoever the conductor of this conductor has there.
+    Successor,
+}
+
+impl Last {
+    fn hop(self, components: usize) -> Hop {
+        match self {
+            Self::Agent => Hop::ToAgent,
+            Self::Successor if components == 0 => Hop::Through,
+            Self::Successor => Hop::ToSuccessor,
+        }
+    }
+}
+
+/// What a conductor does to what passes: `initialize` gets the name that whoever is next expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hop {
+    /// To the component of this place.
+    ToComponent(usize),
+    ToAgent,
+    /// To another conductor, which names it itself.
+    ToSuccessor,
+    /// A component of no components.
+    Through,
+}
+
+impl Proxy for Hop {
+    async fn request(&self, mut request: Request, next: Next) -> Result<RawJson, ErrorObject> {
+        if next.direction() == Direction::ToClient || !names::is_initialize(&request.method) {
+            return next.run(request).await;
+        }
+        match self {
+            Self::ToComponent(place) => {
+                request.method = ByteString::from_static(names::PROXY_INITIALIZE);
+                let mut old = request.clone();
+                let outcome = next.run(request).await;
+                if !is_unknown(&outcome) {
+                    return outcome;
+                }
+                old.method = ByteString::from_static(names::OLD_PROXY_INITIALIZE);
+                let outcome = next.run(old).await;
+                if is_unknown(&outcome) {
+                    return Err(ErrorObject::internal_error(format_args!(
+                        "component {place} is no proxy: it does not know proxy/initialize"
+                    )));
+                }
+                outcome
+            }
+            Self::ToAgent | Self::ToSuccessor | Self::Through => {
+                request.method = ByteString::from_static(names::INITIALIZE);
+                next.run(request).await
+            }
+        }
+    }
+}
+
+fn is_unknown(outcome: &Result<RawJson, ErrorObject>) -> bool {
+    matches!(outcome, Err(error) if error.code == code::METHOD_NOT_FOUND)
+}
+
+/// Makes a client wait while much of what it said waits further on.
+struct Gate {
+    transport: AnyTransport,
+    backlog: Arc<Backlog>,
+    limit: usize,
+}
+
+impl Stream for Gate {
+    type Item = Result<Packet, Fault>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        ready!(self.backlog.poll_low(self.limit, cx));
+        Pin::new(&mut self.transport).poll_next(cx)
+    }
+}
+
+impl Sink<Packet> for Gate {
+    type Error = Fault;
+
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.transport).poll_ready(cx)
+    }
+
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+        Pin::new(&mut self.transport).start_send(packet)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.transport).poll_flush(cx)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.transport).poll_close(cx)
+    }
+}

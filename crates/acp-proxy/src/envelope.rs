@@ -1,0 +1,77 @@
+use agentwire_acp_schema::v1::unstable::{ProxySuccessorNotification, ProxySuccessorRequest};
+use agentwire_jsonrpc::{
+    Frame, Malformed, Message, Notification, RawJson, Request, RequestId, decode_params,
+};
+use agentwire_peer::Dialect;
+use bytestring::ByteString;
+use serde::{Deserialize, Serialize};
+
+use crate::names;
+
+/// What was in an envelope.
+pub(crate) enum Unwrapped {
+    /// A message, or, where a request was no envelope, what that is answered with.
+    Frame(Frame),
+    /// Nothing that anybody is to hear.
+    Nothing,
+}
+
+/// Takes the message out of its envelope. The `_meta` of the envelope is for this hop only.
+pub(crate) fn unwrap(message: Message) -> Unwrapped {
+    match message {
+        Message::Request(Request { id, params, .. }) => {
+            match decode_params::<ProxySuccessorRequest>(params) {
+                Ok(inner) => {
+                    Unwrapped::Frame(Message::from(Request::new(id, inner.method, inner.params)).into())
+                }
+                Err(error) => Unwrapped::Frame(Frame::Malformed(Malformed::request(id, error))),
+            }
+        }
+        Message::Notification(Notification { params, .. }) => {
+            match decode_params::<ProxySuccessorNotification>(params) {
+                // A cancel belongs to one hop and is never in an envelope.
+                Ok(inner) if inner.method != Dialect::ACP.cancel_method => {
+                    Unwrapped::Frame(Message::from(Notification::new(inner.method, inner.params)).into())
+                }
+                _ => Unwrapped::Nothing,
+            }
+        }
+        message => Unwrapped::Frame(message.into()),
+    }
+}
+
+pub(crate) fn wrap_request(request: Request, old_names: bool) -> Request {
+    Request::new(request.id, successor(old_names), Some(wrap(&request.method, request.params)))
+}
+
+pub(crate) fn wrap_notification(notification: Notification, old_names: bool) -> Notification {
+    Notification::new(successor(old_names), Some(wrap(&notification.method, notification.params)))
+}
+
+fn successor(old_names: bool) -> ByteString {
+    ByteString::from_static(if old_names { names::OLD_SUCCESSOR } else { names::SUCCESSOR })
+}
+
+/// A request and a notification have the same envelope.
+fn wrap(method: &str, params: Option<RawJson>) -> RawJson {
+    let mut envelope = ProxySuccessorNotification::new(method);
+    envelope.params = params;
+    RawJson::encode(&envelope).expect("a name and JSON text always have a JSON form")
+}
+
+/// Says the id by which the other end knows the request. What cannot be read is left as it is.
+pub(crate) fn map_cancel(mut cancel: Notification, id: impl Fn(&RequestId) -> RequestId) -> Notification {
+    let params = cancel.params.as_ref().and_then(|params| params.decode::<CancelParams>().ok());
+    if let Some(CancelParams { request_id }) = params {
+        let params = CancelParams { request_id: id(&request_id) };
+        cancel.params = Some(RawJson::encode(&params).expect("an id always has a JSON form"));
+    }
+    cancel
+}
+
+/// The params of `$/cancel_request`.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CancelParams {
+    pub(crate) request_id: RequestId,
+}

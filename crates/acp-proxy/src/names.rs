@@ -1,0 +1,27 @@
+//! The methods between a conductor and its components.
+//!
+//! They were extensions before they were drafts of the protocol, and components and conductors of that time are still
+//! about: the same names, behind an underscore.
+
+pub(crate) const INITIALIZE: &str = "initialize";
+pub(crate) const PROXY_INITIALIZE: &str = "proxy/initialize";
+pub(crate) const OLD_PROXY_INITIALIZE: &str = "_proxy/initialize";
+pub(crate) const SUCCESSOR: &str = "proxy/successor";
+pub(crate) const OLD_SUCCESSOR: &str = "_proxy/successor";
+
+pub(crate) fn is_proxy_initialize(method: &str) -> bool {
+    method == PROXY_INITIALIZE || method == OLD_PROXY_INITIALIZE
+}
+
+pub(crate) fn is_initialize(method: &str) -> bool {
+    method == INITIALIZE || is_proxy_initialize(method)
+}
+
+pub(crate) fn is_successor(method: &str) -> bool {
+    method == SUCCESSOR || method == OLD_SUCCESSOR
+}
+
+/// Whether a method is one of those behind an underscore.
+pub(crate) fn is_old(method: &str) -> bool {
+    method == OLD_PROXY_INITIALIZE || method == OLD_SUCCESSOR
+}

@@ -1,0 +1,167 @@
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use agentwire_peer::Config;
+use agentwire_transport::{Duplex, Fault, Packet, Transport, duplex};
+use futures::{Sink, Stream};
+
+use crate::error::Broken;
+use crate::proxy::Proxy;
+use crate::relay::{config, relay_with};
+use crate::wakers::Wakers;
+
+/// How many packets wait in each direction. The proxies bound by bytes what waits to be passed on.
+const PACKETS: usize = 4;
+
+const READER: usize = 0;
+const WRITER: usize = 1;
+
+/// A transport to an agent with a proxy in front of it.
+///
+/// It is a transport again, so a chain is one in the other, and a client connects to it as it would to the agent:
+///
+/// ```
+/// use agentwire_acp_proxy::{Proxy, Transport, proxied};
+///
+/// /// Passes `first` and then `second` on its way to the agent.
+/// fn chain(first: impl Proxy, second: impl Proxy, agent: impl Transport) -> impl Transport {
+///     proxied(first, proxied(second, agent))
+/// }
+/// ```
+///
+/// The proxy runs while the transport is read from or written to. Its stream ends as that of the agent does, with the
+/// same fault; closing it closes the agent.
+pub fn proxied<P: Proxy, A: Transport>(proxy: P, agent: A) -> impl Transport {
+    proxied_with(proxy, agent, config())
+}
+
+/// A transport to an agent with a proxy in front of it; see [`proxied`].
+pub fn proxied_with<P: Proxy, A: Transport>(proxy: P, agent: A, config: Config) -> impl Transport {
+    let (near, client) = ends();
+    driven(near, relay_with(proxy, client, agent, config))
+}
+
+/// The near end for [`driven`], and the far end, for what drives it.
+pub(crate) fn ends() -> (Duplex, Duplex) {
+    duplex(PACKETS)
+}
+
+/// A transport whose other end is served by a future, which runs while the transport is used.
+pub(crate) fn driven<F: Future<Output = Result<(), Broken>>>(near: Duplex, work: F) -> impl Transport {
+    let wakers = Arc::new(Wakers::default());
+    Driven {
+        near,
+        work: Some(Box::pin(work)),
+        fault: None,
+        ended: false,
+        listened: false,
+        waker: wakers.clone().into(),
+        wakers,
+    }
+}
+
+struct Driven<F> {
+    near: Duplex,
+    /// None when it is done.
+    work: Option<Pin<Box<F>>>,
+    /// What is to be reported at the end.
+    fault: Option<Fault>,
+    /// Whether the near end has given its last packet.
+    ended: bool,
+    /// Whether somebody has read since this was last asked to close.
+    listened: bool,
+    wakers: Arc<Wakers>,
+    waker: Waker,
+}
+
+impl<F> fmt::Debug for Driven<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driven").finish_non_exhaustive()
+    }
+}
+
+impl<F: Future<Output = Result<(), Broken>>> Driven<F> {
+    /// Lets the work go on, whoever of the two asks. True when it is done.
+    fn poll_work(&mut self) -> bool {
+        let Some(work) = &mut self.work else {
+            return true;
+        };
+        let Poll::Ready(outcome) = work.as_mut().poll(&mut Context::from_waker(&self.waker)) else {
+            return false;
+        };
+        self.fault = outcome.err().map(Broken::into_fault);
+        self.work = None;
+        self.wakers.wake_one(READER);
+        self.wakers.wake_one(WRITER);
+        true
+    }
+
+    fn poll_packet(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Packet, Fault>>> {
+        if !self.ended {
+            match Pin::new(&mut self.near).poll_next(cx) {
+                Poll::Ready(None) => self.ended = true,
+                item => return item,
+            }
+        }
+        if self.work.is_some() {
+            return Poll::Pending;
+        }
+        Poll::Ready(self.fault.take().map(Err))
+    }
+}
+
+impl<F: Future<Output = Result<(), Broken>>> Stream for Driven<F> {
+    type Item = Result<Packet, Fault>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        this.listened = true;
+        this.wakers.register(READER, cx.waker());
+        this.poll_work();
+        this.poll_packet(cx)
+    }
+}
+
+impl<F: Future<Output = Result<(), Broken>>> Sink<Packet> for Driven<F> {
+    type Error = Fault;
+
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let this = self.get_mut();
+        let ready = Pin::new(&mut this.near).poll_ready(cx);
+        if ready.is_ready() {
+            return ready;
+        }
+        this.wakers.register(WRITER, cx.waker());
+        this.poll_work();
+        Pin::new(&mut this.near).poll_ready(cx)
+    }
+
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+        Pin::new(&mut self.get_mut().near).start_send(packet)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let this = self.get_mut();
+        this.wakers.register(WRITER, cx.waker());
+        this.poll_work();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let this = self.get_mut();
+        this.wakers.register(WRITER, cx.waker());
+        let closed = Pin::new(&mut this.near).poll_close(cx)?;
+        debug_assert!(closed.is_ready(), "a channel closes at once");
+        let mut done = this.poll_work();
+        // What the agent still says must not keep it from ending. If somebody listens, that is left to them.
+        if !std::mem::take(&mut this.listened) {
+            while !done && matches!(Pin::new(&mut this.near).poll_next(cx), Poll::Ready(Some(_))) {
+                done = this.poll_work();
+            }
+        }
+        if done { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+}

@@ -1,0 +1,198 @@
+//! How it ends.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use agentwire_acp_proxy::{
+    Broken, Ends, ErrorObject, Next, Proxy, RawJson, Request, Transparent, proxied, relay,
+};
+use agentwire_transport::{Fault, Packet, duplex};
+use futures::{SinkExt, StreamExt, stream};
+use tokio::task::spawn_local;
+use tokio::time::{Instant, sleep};
+
+use crate::raw::{play, relayed, wire};
+
+#[test]
+fn when_the_client_closes_the_agent_is_closed_and_heard_out() {
+    play(async {
+        let (mut client, mut agent, ended) = relayed(Transparent::default());
+        client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_slow"}"#).await;
+        client.finish().await;
+        let id = agent.expect(r#"{"jsonrpc":"2.0","id":$id,"method":"_slow"}"#).await;
+        agent.expect_end().await;
+        // Longer than anything else here waits: an agent that is asked to end may have to tidy up.
+        sleep(Duration::from_secs(5)).await;
+        agent.say(r#"{"jsonrpc":"2.0","method":"_last"}"#).await;
+        agent.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":1}}"#)).await;
+        drop(agent);
+        client.expect(r#"{"jsonrpc":"2.0","method":"_last"}"#).await;
+        client.expect(r#"{"jsonrpc":"2.0","id":1,"result":1}"#).await;
+        client.expect_end().await;
+        ended.await.unwrap().unwrap();
+    });
+}
+
+#[test]
+fn when_the_agent_closes_what_it_owes_is_answered_and_the_client_closed() {
+    play(async {
+        let (mut client, mut agent, ended) = relayed(Transparent::default());
+        client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_never"}"#).await;
+        agent.hear().await;
+        agent.say(r#"{"jsonrpc":"2.0","method":"_last"}"#).await;
+        drop(agent);
+        client.expect(r#"{"jsonrpc":"2.0","method":"_last"}"#).await;
+        client.expect(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error: the agent closed before it answered"}}"#).await;
+        client.expect_end().await;
+        ended.await.unwrap().unwrap();
+    });
+}
+
+/// Passes on after a while, and hands out its ends.
+#[derive(Clone, Default)]
+struct Slow(Rc<RefCell<Option<Ends>>>, Duration);
+
+impl Proxy for Slow {
+    async fn request(&self, request: Request, next: Next) -> Result<RawJson, ErrorObject> {
+        *self.0.borrow_mut() = Some(next.ends().clone());
+        sleep(self.1).await;
+        next.run(request).await
+    }
+}
+
+#[test]
+fn what_a_proxy_still_holds_has_a_time_to_pass() {
+    play(async {
+        let slow = Slow(Rc::default(), Duration::from_millis(900));
+        let (mut client, mut agent, ended) = relayed(slow.clone());
+        client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_held"}"#).await;
+        client.finish().await;
+        agent.answer("_held", "1").await;
+        agent.expect_end().await;
+        drop(agent);
+        client.expect(r#"{"jsonrpc":"2.0","id":1,"result":1}"#).await;
+        ended.await.unwrap().unwrap();
+        // Handles that are left fail, and do not wait.
+        let ends = slow.0.take().expect("it had a request");
+        assert!(ends.client().post("_late", None).is_err());
+        assert!(ends.agent().notify("_late", None).await.is_err());
+        assert_eq!(ends.agent().call("_late", None).await.unwrap_err().code, -32603);
+    });
+}
+
+#[test]
+fn what_a_proxy_holds_too_long_is_answered_with_an_error() {
+    play(async {
+        let (mut client, mut agent, ended) = relayed(Slow(Rc::default(), Duration::from_secs(3600)));
+        client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_held"}"#).await;
+        client.finish().await;
+        agent.expect_end().await;
+        drop(agent);
+        assert_eq!(client.hear().await["error"]["code"], -32603);
+        client.expect_end().await;
+        ended.await.unwrap().unwrap();
+    });
+}
+
+#[test]
+fn ends_that_do_not_end_are_left() {
+    play(async {
+        let begun = Instant::now();
+        let (mut client, agent, ended) = relayed(Transparent::default());
+        client.finish().await;
+        ended.await.unwrap().unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+        drop(agent);
+    });
+}
+
+#[test]
+fn a_fault_of_the_agent_is_told_at_the_end() {
+    let broken = || {
+        let fault = Fault::other("it crashed");
+        let (near, _) = duplex(1);
+        let (sink, _) = near.split();
+        Joined { sink, stream: stream::iter([Err(fault)]) }
+    };
+    play(async move {
+        let (client, mut raw_client) = wire();
+        let ended = relay(Transparent::default(), client, broken()).await;
+        assert!(
+            matches!(&ended, Err(Broken::Agent(fault)) if fault.to_string() == "it crashed"),
+            "{ended:?}"
+        );
+        raw_client.expect_end().await;
+
+        let mut chain = proxied(Transparent::default(), proxied(Transparent::default(), broken()));
+        let last = chain.next().await;
+        assert!(matches!(&last, Some(Err(fault)) if fault.to_string() == "it crashed"), "{last:?}");
+        assert!(chain.next().await.is_none());
+    });
+}
+
+#[test]
+fn a_chain_is_closed_as_its_agent_is() {
+    play(async {
+        let (agent, mut raw) = wire();
+        let mut chain = proxied(Transparent::default(), proxied(Transparent::default(), agent));
+        chain.send(Packet::from_json(r#"{"jsonrpc":"2.0","method":"_hello"}"#)).await.unwrap();
+        let agent = spawn_local(async move {
+            raw.expect(r#"{"jsonrpc":"2.0","method":"_hello"}"#).await;
+            raw.expect_end().await;
+            // More than fits anywhere, and nobody listens.
+            for _ in 0..100_000 {
+                raw.say(r#"{"jsonrpc":"2.0","method":"_bye"}"#).await;
+            }
+        });
+        chain.close().await.unwrap();
+        drop(chain);
+        agent.await.unwrap();
+    });
+}
+
+/// A transport of two parts.
+struct Joined<S, R> {
+    sink: S,
+    stream: R,
+}
+
+impl<S: Unpin, R: futures::Stream + Unpin> futures::Stream for Joined<S, R> {
+    type Item = R::Item;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<R::Item>> {
+        self.stream.poll_next_unpin(cx)
+    }
+}
+
+impl<S: futures::Sink<Packet, Error = Fault> + Unpin, R: Unpin> futures::Sink<Packet> for Joined<S, R> {
+    type Error = Fault;
+
+    fn poll_ready(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Result<(), Fault>> {
+        self.sink.poll_ready_unpin(cx)
+    }
+
+    fn start_send(mut self: std::pin::Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+        self.sink.start_send_unpin(packet)
+    }
+
+    fn poll_flush(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Result<(), Fault>> {
+        self.sink.poll_flush_unpin(cx)
+    }
+
+    fn poll_close(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Result<(), Fault>> {
+        self.sink.poll_close_unpin(cx)
+    }
+}

@@ -1,0 +1,151 @@
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+
+use agentwire_acp_schema::v1::SessionId;
+
+/// Why a [`SessionStore`](super::SessionStore) did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is a session with this id already.
+    #[error("there is a session {session_id} already")]
+    #[non_exhaustive]
+    Exists {
+        /// The id.
+        session_id: SessionId,
+    },
+
+    /// There is no session with this id.
+    #[error("there is no session {session_id}")]
+    #[non_exhaustive]
+    NotFound {
+        /// The id.
+        session_id: SessionId,
+    },
+
+    /// The store cannot keep a session under this id.
+    #[error("no session can be kept under this id of {} bytes: {reason}", .session_id.as_str().len())]
+    #[non_exhaustive]
+    Id {
+        /// The id.
+        session_id: SessionId,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+
+    /// The directory is in use by another store, in this process or another.
+    #[error("the sessions in {} are in use by another process, or by another store of this one", .directory.display())]
+    #[non_exhaustive]
+    Locked {
+        /// The directory.
+        directory: PathBuf,
+    },
+
+    /// What was kept is not as it was written. Nothing was changed; what precedes the place can be read.
+    #[error("the records of session {session_id} are damaged at {place}: {reason}")]
+    #[non_exhaustive]
+    Corrupt {
+        /// The session.
+        session_id: SessionId,
+        /// Where, such as a file and an offset in it.
+        place: String,
+        /// What is wrong there.
+        reason: String,
+    },
+
+    /// A write has failed in a way that leaves open what was kept of it, so nothing more is written to this session
+    /// until the store is opened again.
+    #[error("session {session_id} takes no more records until its store is opened again: {reason}")]
+    #[non_exhaustive]
+    Stopped {
+        /// The session.
+        session_id: SessionId,
+        /// What had failed.
+        reason: String,
+    },
+
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    #[non_exhaustive]
+    Io {
+        /// What was to be done, such as `open`.
+        action: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+
+    /// What else may go wrong in a store that is not of this crate.
+    #[error(transparent)]
+    Other(Box<dyn Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// There is a session with this id already.
+    pub fn exists(session_id: &SessionId) -> Self {
+        Self::Exists { session_id: session_id.clone() }
+    }
+
+    /// There is no session with this id.
+    pub fn not_found(session_id: &SessionId) -> Self {
+        Self::NotFound { session_id: session_id.clone() }
+    }
+
+    /// The records of a session are not as they were written: where, and what is wrong there.
+    pub fn corrupt(session_id: &SessionId, place: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Corrupt { session_id: session_id.clone(), place: place.into(), reason: reason.into() }
+    }
+
+    /// Any other error of a store.
+    pub fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+/// What a [`SessionStore`](super::SessionStore) found wrong and got over.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreWarning {
+    /// The last write to a session's journal was cut off, such as by the end of the process or of the machine. What
+    /// there was of its last record is dropped; its append had not returned.
+    #[error(
+        "session {session_id}: the last write was cut off; dropped {bytes} bytes behind byte {offset} of {}",
+        .file.display()
+    )]
+    #[non_exhaustive]
+    TornTail {
+        /// The session.
+        session_id: SessionId,
+        /// Its journal.
+        file: PathBuf,
+        /// How long the journal is now, in bytes.
+        offset: u64,
+        /// How many bytes were dropped.
+        bytes: u64,
+    },
+
+    /// A session's header could not be read, and is now the one that the session was created with.
+    #[error("session {session_id}: its title and times are those of its beginning, as {} is {reason}", .file.display())]
+    #[non_exhaustive]
+    HeaderRestored {
+        /// The session.
+        session_id: SessionId,
+        /// The file of the header.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// A session cannot be used, because neither its header nor the beginning of its journal can be read. Its files
+    /// are left as they are.
+    #[error("a session is left out, as {} is {reason}", .file.display())]
+    #[non_exhaustive]
+    LeftOut {
+        /// The file that tells of it.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}

@@ -1,0 +1,65 @@
+//! What the person is asked.
+
+use agentwire_acp_schema::v1::{
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
+    ToolCallUpdate,
+};
+
+use super::{Turn, TurnError};
+use crate::session::ToolName;
+
+/// Who is asked before a tool of an MCP server is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ask {
+    /// The person, through the client. Who answers "always" is not asked again for that tool while the session is open.
+    #[default]
+    Client,
+    /// Nobody: every tool may be called.
+    Nobody,
+}
+
+/// What can be answered, by id, name and kind.
+const ANSWERS: [(&str, &str, PermissionOptionKind); 4] = [
+    ("allow-once", "Allow", PermissionOptionKind::AllowOnce),
+    ("allow-always", "Always allow", PermissionOptionKind::AllowAlways),
+    ("reject-once", "Reject", PermissionOptionKind::RejectOnce),
+    ("reject-always", "Always reject", PermissionOptionKind::RejectAlways),
+];
+
+impl Turn {
+    /// Asks the person whether a tool call may go on. The question is withdrawn when the turn is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the client does not answer.
+    pub async fn request_permission(
+        &self,
+        tool_call: ToolCallUpdate,
+        options: impl IntoIterator<Item = PermissionOption>,
+    ) -> Result<RequestPermissionOutcome, TurnError> {
+        let options: Vec<_> = options.into_iter().collect();
+        let request = RequestPermissionRequest::new(self.session_id(), tool_call, options);
+        let answer = self.unless_cancelled(self.client().request_permission(request)).await??;
+        Ok(answer.outcome)
+    }
+
+    /// Whether a tool may be called, by what the person has answered before or answers now.
+    pub(super) async fn permits(&self, tool: &ToolName, call: ToolCallUpdate) -> Result<bool, TurnError> {
+        if let Some(allowed) = self.0.session.rule(tool) {
+            return Ok(allowed);
+        }
+        let options = ANSWERS.map(|(id, name, kind)| PermissionOption::new(id, name, kind));
+        let RequestPermissionOutcome::Selected(selected) = self.request_permission(call, options).await?
+        else {
+            return Ok(false);
+        };
+        let answer = ANSWERS.iter().find(|(id, ..)| *selected.option_id == **id);
+        let kind = answer.map(|(_, _, kind)| kind);
+        let allowed = kind.is_some_and(PermissionOptionKind::allows);
+        if matches!(kind, Some(PermissionOptionKind::AllowAlways | PermissionOptionKind::RejectAlways)) {
+            self.0.session.set_rule(tool.clone(), allowed);
+        }
+        Ok(allowed)
+    }
+}

@@ -1,0 +1,18 @@
+//! Everything that the crate does, as a client sees it, with a test that bears the ids of the rules that it checks; and
+//! what its stores keep.
+
+mod options;
+mod peer;
+mod sessions;
+#[cfg(feature = "file")]
+mod store;
+#[cfg(feature = "file")]
+mod store_cuts;
+#[cfg(feature = "file")]
+mod store_model;
+#[cfg(feature = "file")]
+mod store_processes;
+mod stored;
+mod storm;
+mod tools;
+mod turns;

@@ -1,0 +1,185 @@
+//! Journals that are cut off, and such that are damaged, at every byte.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use agentwire_acp_sessions::{FileStore, SessionHeader, SessionStore, StoreError, StoreWarning};
+use agentwire_jsonrpc::RawJson;
+use futures::executor::block_on;
+use tempfile::TempDir;
+
+use crate::store::{file, open, read, read_well, record};
+
+/// A directory with one session, `one`, and what is in its journal.
+struct Journal {
+    directory: TempDir,
+    path: PathBuf,
+    bytes: Vec<u8>,
+    records: Vec<RawJson>,
+}
+
+impl Journal {
+    async fn new() -> Self {
+        let directory = TempDir::new().unwrap();
+        let records: Vec<_> =
+            ["a", "", "Ünïcödé 🦀", "\n\\\"", "a", "the last"].into_iter().map(record).collect();
+        let store = open(&directory);
+        store.create(&SessionHeader::new("one", "/project")).await.unwrap();
+        store.append(&"one".into(), &records[..2]).await.unwrap();
+        store.append(&"one".into(), &records[2..]).await.unwrap();
+        drop(store);
+        let path = file(directory.path(), ".journal");
+        let bytes = fs::read(&path).unwrap();
+        Self { directory, path, bytes, records }
+    }
+
+    /// The offsets behind the ends of lines: behind what the file begins with, then behind each record.
+    fn ends(&self) -> Vec<usize> {
+        let ends =
+            self.bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(offset, _)| offset + 1);
+        let ends: Vec<_> = ends.collect();
+        assert_eq!(ends.len(), self.records.len() + 1, "a line is a record");
+        ends
+    }
+
+    /// Opens the store with these bytes as the journal.
+    fn with(&self, bytes: &[u8]) -> FileStore {
+        fs::write(&self.path, bytes).unwrap();
+        open(&self.directory)
+    }
+}
+
+#[test]
+fn a_torn_write_is_dropped_and_told_wherever_it_is_cut() {
+    block_on(async {
+        let journal = Journal::new().await;
+        let ends = journal.ends();
+        for cut in 0..=journal.bytes.len() {
+            // After a power cut, what was not written may read as zeros.
+            for zeros in [0, 1, 100] {
+                let torn = [&journal.bytes[..cut], &vec![0; zeros]].concat();
+                let good = ends.iter().rev().copied().find(|end| *end <= cut).unwrap_or(0);
+                let whole = ends.iter().filter(|end| **end <= cut).count().saturating_sub(1);
+                // A whole record but for the end of its line, and something else where that should be, is no torn write.
+                let odd_end = zeros == 1 && ends.contains(&(cut + 1));
+                if odd_end {
+                    continue;
+                }
+                check_cut(&journal, &torn, good, &journal.records[..whole]).await;
+            }
+        }
+    });
+}
+
+/// Checks what comes back, what is told, and that the session goes on. Half of the time the first thing that happens is
+/// an append, as when a session is resumed.
+async fn check_cut(journal: &Journal, torn: &[u8], good: usize, whole: &[RawJson]) {
+    let context = format!("{:?}", String::from_utf8_lossy(torn));
+    let store = journal.with(torn);
+    let append_first = torn.len().is_multiple_of(2);
+    if append_first {
+        store.append(&"one".into(), &[record("more")]).await.unwrap();
+    } else {
+        assert_eq!(read_well(&store, "one").await, whole, "{context}");
+        store.append(&"one".into(), &[record("more")]).await.unwrap();
+    }
+    let told = store.take_warnings();
+    match &told[..] {
+        [] => assert!(good == torn.len() && good != 0, "nothing told of {context}"),
+        [StoreWarning::TornTail { session_id, file, offset, bytes, .. }] => {
+            assert!(good != torn.len() || good == 0, "{told:?} of {context}");
+            assert_eq!((session_id.as_str(), file), ("one", &journal.path));
+            assert_eq!((*offset, *bytes), (good as u64, (torn.len() - good) as u64), "{context}");
+        }
+        _ => panic!("{told:?} of {context}"),
+    }
+    drop(store);
+    let store = open(&journal.directory);
+    assert_eq!(read_well(&store, "one").await, [whole, &[record("more")]].concat(), "{context}");
+    assert_eq!(store.take_warnings(), []);
+}
+
+#[test]
+fn a_changed_byte_is_an_error_behind_all_that_is_good() {
+    block_on(async {
+        let journal = Journal::new().await;
+        let ends = journal.ends();
+        for offset in 0..journal.bytes.len() {
+            let byte = journal.bytes[offset];
+            for other in [byte ^ 1, byte ^ 0x20, byte ^ 0x80, b'\n', b'0', b' ', 0] {
+                if other != byte {
+                    let mut bytes = journal.bytes.clone();
+                    bytes[offset] = other;
+                    let good = ends.iter().filter(|end| **end <= offset).count();
+                    check_damage(&journal, &bytes, &journal.records[..good.saturating_sub(1)], good > 0)
+                        .await;
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_line_that_is_lost_or_doubled_or_moved_is_an_error() {
+    block_on(async {
+        let journal = Journal::new().await;
+        let lines: Vec<_> = journal.bytes.split_inclusive(|byte| *byte == b'\n').collect();
+        // The last line may be lost: no one can tell that from a write that never was.
+        for line in 0..lines.len() - 1 {
+            let good = &journal.records[..line.saturating_sub(1)];
+            let lost = [&lines[..line], &lines[line + 1..]].concat().concat();
+            check_damage(&journal, &lost, good, line > 0).await;
+            let mut moved = lines.clone();
+            moved.swap(line, line + 1);
+            check_damage(&journal, &moved.concat(), good, line > 0).await;
+            let doubled = [&lines[..=line], &lines[line..]].concat().concat();
+            check_damage(&journal, &doubled, &journal.records[..line], true).await;
+        }
+    });
+}
+
+/// Checks that exactly this comes back, then the error, and that nothing is changed.
+async fn check_damage(journal: &Journal, bytes: &[u8], good: &[RawJson], begins: bool) {
+    let context = format!("{:?}", String::from_utf8_lossy(bytes));
+    let store = journal.with(bytes);
+    let (records, error) = read(&store, "one").await;
+    assert_eq!(records, good, "{context}");
+    let Some(StoreError::Corrupt { place, .. }) = error else { panic!("{error:?} of {context}") };
+    assert!(place.contains(journal.path.to_str().unwrap()), "{place}");
+    assert_eq!(place.starts_with("byte 0 "), !begins, "{place} of {context}");
+    let appended = store.append(&"one".into(), &[record("more")]).await;
+    assert!(matches!(appended, Err(StoreError::Corrupt { .. })), "{appended:?} of {context}");
+    store.sync(&"one".into()).await.unwrap();
+    assert_eq!(store.take_warnings(), []);
+    assert_eq!(fs::read(&journal.path).unwrap(), bytes);
+    assert!(store.delete(&"one".into()).await.unwrap(), "what is damaged can be deleted");
+    drop(store);
+    restore_header(journal.directory.path()).await;
+}
+
+/// Has the session again that was deleted.
+async fn restore_header(directory: &Path) {
+    open(directory).create(&SessionHeader::new("one", "/project")).await.unwrap();
+}
+
+#[test]
+fn a_changed_byte_of_a_header_is_told() {
+    block_on(async {
+        let journal = Journal::new().await;
+        let path = file(journal.directory.path(), ".header");
+        let header = fs::read(&path).unwrap();
+        for offset in 0..header.len() {
+            for change in [1, 0x20, 0x80] {
+                let mut changed = header.clone();
+                changed[offset] ^= change;
+                fs::write(&path, &changed).unwrap();
+                let store = open(&journal.directory);
+                let warnings = store.take_warnings();
+                assert!(matches!(&warnings[..], [StoreWarning::HeaderRestored { .. }]), "{warnings:?}");
+                assert_eq!(read_well(&store, "one").await, journal.records);
+                drop(store);
+                assert_eq!(fs::read(&path).unwrap(), header);
+            }
+        }
+    });
+}

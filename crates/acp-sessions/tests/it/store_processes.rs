@@ -1,0 +1,241 @@
+//! Stores in processes of their own, which are killed, or run out of disk.
+//!
+//! A test that is such a process is marked as ignored and does nothing by itself: another test starts it from this very
+//! program, with the directory in the environment.
+
+use std::env;
+use std::ffi::OsStr;
+use std::io::{self, BufRead as _, BufReader, Lines, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agentwire_acp_sessions::{FileStore, SessionHeader, SessionStore, StoreError, StoreWarning};
+use agentwire_jsonrpc::RawJson;
+use futures::executor::block_on;
+use tempfile::TempDir;
+
+use crate::store::{open, read_well, record};
+
+/// Where the child finds its directory.
+const DIRECTORY: &str = "AGENTWIRE_STORE_DIRECTORY";
+
+/// A process that runs one test of this program, and what it says on its stderr.
+struct Process {
+    child: Child,
+    says: Lines<BufReader<ChildStderr>>,
+}
+
+impl Process {
+    fn start(program: &OsStr, before: &[&str], test: &str, directory: &Path) -> Self {
+        let test = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
+        let mut child = Command::new(program)
+            .args(before)
+            .args([&test, "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+            .env(DIRECTORY, directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let says = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self { child, says }
+    }
+
+    fn run(test: &str, directory: &Path) -> Self {
+        Self::start(env::current_exe().unwrap().as_os_str(), &[], test, directory)
+    }
+
+    fn hear(&mut self) -> String {
+        self.says.next().expect("it says something").unwrap()
+    }
+
+    /// Ends it as nothing can be prepared for: SIGKILL, where there is such.
+    fn kill(mut self) -> Lines<BufReader<ChildStderr>> {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.says
+    }
+}
+
+fn directory() -> Option<PathBuf> {
+    env::var_os(DIRECTORY).map(PathBuf::from)
+}
+
+#[test]
+#[ignore = "a process of the test below"]
+fn holder() {
+    let Some(directory) = directory() else { return };
+    let _store = open(directory);
+    eprintln!("open");
+    loop {
+        thread::park();
+    }
+}
+
+#[test]
+fn a_directory_has_one_store_until_its_process_is_killed() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("sessions");
+    let mut holder = Process::run("holder", &path);
+    assert_eq!(holder.hear(), "open");
+    let before = Instant::now();
+    let refused = FileStore::open(&path).unwrap_err();
+    assert!(before.elapsed() < Duration::from_secs(1), "it is refused at once");
+    assert!(refused.to_string().contains(path.to_str().unwrap()), "{refused}");
+    let StoreError::Locked { directory: named, .. } = refused else { panic!("{refused:?}") };
+    assert_eq!(named, path);
+    holder.kill();
+
+    let store = open(&path);
+    let again = FileStore::open(&path);
+    assert!(matches!(again, Err(StoreError::Locked { .. })), "{again:?}");
+    let refused = Process::run("holder", &path).says.map(Result::unwrap).find(|line| line.contains("Locked"));
+    assert!(refused.is_some(), "the other process is refused, too");
+    drop(store);
+    drop(open(&path));
+}
+
+/// The record with this number: most are small, some take several pages, so that a kill may tear them.
+fn numbered(number: usize) -> RawJson {
+    let size = match number % 50 {
+        49 => 150_000,
+        number if number % 10 == 9 => 6_000,
+        number => number * 3,
+    };
+    record(format!("{number} {}", "x".repeat(size)))
+}
+
+#[test]
+#[ignore = "a process of the test below"]
+fn appender() {
+    let Some(directory) = directory() else { return };
+    let store = open(directory);
+    block_on(async {
+        let session_id = &"one".into();
+        let mut next = read_well(&store, "one").await.len();
+        loop {
+            let many = 1 + next % 3;
+            let records: Vec<_> = (next..next + many).map(numbered).collect();
+            store.append(session_id, &records).await.unwrap();
+            next += many;
+            // Said after the append has returned, in one write, which a kill leaves out or lets through.
+            io::stderr().write_all(format!("{next}\n").as_bytes()).unwrap();
+            if next % 7 == 0 {
+                store.sync(session_id).await.unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn two_hundred_kills_cost_no_record_that_was_acknowledged() {
+    let mut random = Random(0x5eed);
+    let (mut acknowledged, mut torn) = (0, 0);
+    for _ in 0..40 {
+        let directory = TempDir::new().unwrap();
+        block_on(open(&directory).create(&SessionHeader::new("one", "/project"))).unwrap();
+        let mut before = 0;
+        // One journal for five kills, each of which goes on behind the one before.
+        for _ in 0..5 {
+            let said = append_and_kill(directory.path(), random.below(6_000));
+            let store = open(&directory);
+            let records = block_on(read_well(&store, "one"));
+            assert!(records.len() >= said, "{said} records were acknowledged, {} are there", records.len());
+            assert!(
+                records.len() <= said + 3,
+                "{said} records were acknowledged, {} are there",
+                records.len()
+            );
+            for (number, record) in records.iter().enumerate().skip(before) {
+                assert!(*record == numbered(number), "record {number} is {record:.60}");
+            }
+            for warning in store.take_warnings() {
+                assert!(matches!(warning, StoreWarning::TornTail { .. }), "{warning}");
+                torn += 1;
+            }
+            acknowledged += said - before;
+            before = records.len();
+        }
+    }
+    eprintln!("{acknowledged} records acknowledged between 200 kills, {torn} writes torn");
+    assert!(acknowledged > 200, "the kills come while records are appended");
+}
+
+/// Has a process append until it is killed, so many microseconds after it has begun. The number of records of which it
+/// said that they are there.
+fn append_and_kill(directory: &Path, after: u64) -> usize {
+    let mut process = Process::run("appender", directory);
+    let first = process.hear();
+    // Heard on a thread of its own, so that no full pipe keeps the process from appending.
+    let (sender, heard) = mpsc::channel();
+    let Process { mut child, says } = process;
+    let listener = thread::spawn(move || says.for_each(|line| sender.send(line.unwrap()).unwrap()));
+    thread::sleep(Duration::from_micros(after));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    listener.join().unwrap();
+    let last = heard.into_iter().last().unwrap_or(first);
+    last.parse().unwrap_or_else(|_| panic!("{last}"))
+}
+
+/// Numbers that only look random, so that a failure can be had again.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
+#[test]
+#[ignore = "a process of the test below"]
+#[cfg(unix)]
+fn on_a_full_disk() {
+    let Some(directory) = directory() else { return };
+    let store = open(&directory);
+    block_on(async {
+        let session_id = &"one".into();
+        store.create(&SessionHeader::new("one", "/project")).await.unwrap();
+        let mut kept = Vec::new();
+        let error = loop {
+            let records = [record("x".repeat(1000)), record("y".repeat(kept.len() + 700))];
+            match store.append(session_id, &records).await {
+                Ok(()) => kept.extend(records),
+                Err(error) => break error,
+            }
+            assert!(kept.len() < 1000, "the disk is full at some time");
+        };
+        assert!(matches!(error, StoreError::Io { .. }), "{error:?}");
+        assert!(!kept.is_empty());
+        assert_eq!(read_well(&store, "one").await, kept);
+        // What takes less room is kept, behind all that was.
+        store.append(session_id, &[record("small")]).await.unwrap();
+        kept.push(record("small"));
+        assert!(store.append(session_id, &[record("z".repeat(100_000))]).await.is_err());
+        assert_eq!(read_well(&store, "one").await, kept);
+        drop(store);
+
+        let store = open(&directory);
+        assert_eq!(read_well(&store, "one").await, kept);
+        assert_eq!(store.take_warnings(), []);
+    });
+    eprintln!("passed");
+}
+
+/// A limit on the size of files stands for a full disk: a write gets as far as there is room, and fails.
+#[test]
+#[cfg(unix)]
+fn a_write_that_fails_half_way_is_taken_back() {
+    let directory = TempDir::new().unwrap();
+    let program = env::current_exe().unwrap();
+    let limited = ["-c", "trap '' XFSZ; ulimit -f 40; exec \"$0\" \"$@\"", program.to_str().unwrap()];
+    let process = Process::start(OsStr::new("sh"), &limited, "on_a_full_disk", directory.path());
+    let says: Vec<_> = process.says.map(Result::unwrap).collect();
+    assert_eq!(says.last().map(String::as_str), Some("passed"), "{says:#?}");
+}

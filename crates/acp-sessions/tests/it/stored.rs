@@ -1,0 +1,254 @@
+//! What is kept when, and what happens when it cannot be; with a store that the test holds up or breaks.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agentwire_acp_sessions::schema::{SessionId, StopReason};
+use agentwire_acp_sessions::{
+    Error, ListQuery, MemoryStore, SessionAgent, SessionHeader, SessionStore, StoreError, StoredSession,
+    Turn, agent,
+};
+use agentwire_jsonrpc::RawJson;
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use crate::peer::{again, short, text, with};
+
+/// A memory store in which every record read or written needs a permit while it is held up.
+#[derive(Default)]
+struct Moody {
+    inner: MemoryStore,
+    permits: Mutex<Option<Arc<Semaphore>>>,
+    broken: Mutex<bool>,
+}
+
+impl Moody {
+    fn hold(&self) -> Arc<Semaphore> {
+        self.permits.lock().unwrap().insert(Arc::new(Semaphore::new(0))).clone()
+    }
+
+    fn break_it(&self, broken: bool) {
+        *self.broken.lock().unwrap() = broken;
+    }
+
+    async fn pass(permits: Option<Arc<Semaphore>>) {
+        if let Some(permits) = permits {
+            permits.acquire().await.unwrap().forget();
+        }
+    }
+
+    fn permits(&self) -> Option<Arc<Semaphore>> {
+        self.permits.lock().unwrap().clone()
+    }
+}
+
+impl SessionStore for Moody {
+    fn create<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.create(header)
+    }
+
+    fn append<'a>(
+        &'a self,
+        id: &'a SessionId,
+        records: &'a [RawJson],
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            Self::pass(self.permits()).await;
+            if *self.broken.lock().unwrap() {
+                return Err(StoreError::other("the disk is full"));
+            }
+            self.inner.append(id, records).await
+        })
+    }
+
+    fn read<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
+        Box::pin(async move {
+            let Some(stored) = self.inner.read(id).await? else { return Ok(None) };
+            let permits = self.permits();
+            let records = stored.records.then(move |record| {
+                let permits = permits.clone();
+                async move {
+                    Self::pass(permits).await;
+                    record
+                }
+            });
+            Ok(Some(StoredSession::new(stored.header, records.boxed())))
+        })
+    }
+
+    fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, Result<Vec<SessionHeader>, StoreError>> {
+        self.inner.list(query)
+    }
+
+    fn update_header<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.update_header(header)
+    }
+
+    fn delete<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.inner.delete(id)
+    }
+}
+
+fn on(store: &Arc<Moody>) -> SessionAgent<impl AsyncFn(Turn) -> Result<StopReason, Error>> {
+    let agent = agent(async |turn: Turn| {
+        match &*turn.text() {
+            "hold on" => {
+                // One that is given up half-way, and one that nobody goes on with.
+                let mut left = Box::pin(turn.say("left"));
+                let _pending = futures::poll!(left.as_mut());
+                turn.say("after").await?;
+            }
+            "ignore" => {
+                let _ignored = turn.say("ignored").await;
+            }
+            text => turn.say(format!("you said {text}")).await?,
+        }
+        Ok(StopReason::EndTurn)
+    });
+    agent.shared_store(store.clone())
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_sent_before_it_is_kept() {
+    let store = Arc::new(Moody::default());
+    with(on(&store), async |peer| {
+        let session = peer.open("/repo").await;
+        let permits = store.hold();
+        let id = peer.begin_prompt(&session, "one").await;
+        peer.silence().await;
+        permits.add_permits(1); // the prompt
+        peer.silence().await;
+        permits.add_permits(1); // the answer
+        assert_eq!(short(&[peer.told("agent_message_chunk").await]), ["agent you said one"]);
+        assert_eq!(peer.stopped(id).await, "end_turn");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_waits_for_any_more_holds_up_nobody() {
+    let store = Arc::new(Moody::default());
+    with(on(&store), async |peer| {
+        let session = peer.open("/repo").await;
+        let permits = store.hold();
+        let id = peer.begin_prompt(&session, "hold on").await;
+        peer.silence().await;
+        permits.add_permits(9);
+        assert_eq!(peer.stopped(id).await, "end_turn");
+        assert_eq!(short(&peer.updates()), ["agent left", "agent after"]);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_cannot_be_kept_fails_also_if_its_author_does_not_mind() {
+    let store = Arc::new(Moody::default());
+    with(on(&store), async |peer| {
+        let session = peer.open("/repo").await;
+        peer.prompt(&session, "fine").await;
+        assert_eq!(peer.updates().len(), 1);
+        let permits = store.hold();
+        for (prompt, kept) in [("say", 0), ("ignore", 1)] {
+            let id = peer.begin_prompt(&session, prompt).await;
+            permits.add_permits(kept);
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            store.break_it(true);
+            permits.add_permits(1);
+            let response = peer.response(id).await;
+            assert_eq!(response["error"]["code"], -32603, "{response}");
+            let message = response["error"]["message"].as_str().unwrap();
+            assert!(message.contains("the disk is full"), "{message}");
+            store.break_it(false);
+        }
+        peer.silence().await;
+        permits.add_permits(100);
+        assert_eq!(peer.prompt(&session, "mended").await, "end_turn", "the next turn tries again");
+        peer.updates();
+        peer.call("session/load", again(&session, "/repo")).await;
+        let said =
+            ["user fine", "agent you said fine", "user ignore", "user mended", "agent you said mended"];
+        assert_eq!(short(&peer.updates()), said);
+    })
+    .await;
+}
+
+/// A session with two turns that is closed again, in a store that is held up from now on.
+async fn closed(peer: &mut crate::peer::Peer, store: &Moody) -> (String, Arc<Semaphore>) {
+    let session = peer.open("/repo").await;
+    for prompt in ["one", "two"] {
+        peer.prompt(&session, prompt).await;
+    }
+    peer.updates();
+    peer.call("session/close", json!({ "sessionId": session })).await;
+    (session, store.hold())
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_a_session_is_loaded_nobody_else_has_it() {
+    let store = Arc::new(Moody::default());
+    with(on(&store), async |peer| {
+        let (session, permits) = closed(peer, &store).await;
+        permits.add_permits(1);
+        let load = peer.request("session/load", again(&session, "/repo")).await;
+        assert_eq!(text(&peer.told("user_message_chunk").await), "one");
+        for method in ["session/load", "session/resume"] {
+            assert_eq!(peer.refused(method, again(&session, "/repo")).await, -32600, "{method}");
+        }
+        let prompt = peer.begin_prompt(&session, "early").await;
+        assert_eq!(peer.response(prompt).await["error"]["code"], -32600);
+        permits.add_permits(3);
+        assert!(peer.response(load).await["result"].is_object());
+        assert_eq!(short(&peer.updates()), ["agent you said one", "user two", "agent you said two"]);
+        permits.add_permits(100);
+        assert_eq!(peer.prompt(&session, "three").await, "end_turn");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_deleting_or_cancelling_ends_a_load() {
+    let store = Arc::new(Moody::default());
+    with(on(&store), async |peer| {
+        let (session, permits) = closed(peer, &store).await;
+        for method in ["session/close", "$/cancel_request", "session/delete"] {
+            permits.add_permits(1);
+            let load = peer.request("session/load", again(&session, "/repo")).await;
+            peer.told("user_message_chunk").await;
+            if method.starts_with('$') {
+                peer.notify(method, json!({ "requestId": load })).await;
+            } else {
+                let id = peer.request(method, json!({ "sessionId": session })).await;
+                assert!(peer.response(id).await["result"].is_object(), "{method}");
+            }
+            assert_eq!(peer.response(load).await["error"]["code"], -32800, "{method}");
+            permits.add_permits(100);
+            peer.silence().await;
+            permits.forget_permits(100);
+            let prompt = peer.begin_prompt(&session, "late").await;
+            assert_eq!(peer.response(prompt).await["error"]["code"], -32002, "{method}");
+        }
+        assert_eq!(peer.call("session/list", json!({})).await["sessions"], json!([]));
+        assert_eq!(peer.refused("session/load", again(&session, "/repo")).await, -32002);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_load_that_fails_leaves_an_open_session_as_it_was() {
+    let store = Arc::new(Moody::default());
+    with(on(&store), async |peer| {
+        let session = peer.open("/repo").await;
+        assert_eq!(peer.refused("session/load", again(&session, "/elsewhere")).await, -32602);
+        let permits = store.hold();
+        permits.add_permits(2);
+        peer.prompt(&session, "one").await;
+        let load = peer.request("session/load", again(&session, "/repo")).await;
+        peer.notify("$/cancel_request", json!({ "requestId": load })).await;
+        assert_eq!(peer.response(load).await["error"]["code"], -32800);
+        permits.add_permits(100);
+        assert_eq!(peer.prompt(&session, "two").await, "end_turn");
+    })
+    .await;
+}

@@ -1,0 +1,213 @@
+use agentwire_acp_schema::v1::{
+    CompactionId, CompactionSummaryChunk, CompactionUpdate, ContentChunk, ToolCall, ToolCallUpdate,
+};
+
+use super::entry::{Grown, as_update};
+use super::limits::ENTRY;
+use super::weight::weight;
+use super::{
+    Applied, Change, Compaction, Conversation, Echo, Entry, Message, MessageKind, Slot, ToolCallEntry,
+};
+
+/// What each kind of update does. All say what changed and how much is left out.
+impl Conversation {
+    pub(super) fn user_chunk(&mut self, chunk: ContentChunk) -> (Change, usize) {
+        let Some(Echo { index, next }) = self.echo.take() else {
+            return self.chunk(MessageKind::User, chunk);
+        };
+        let fits = chunk.message_id.as_ref().is_none_or(|id| id.len() <= self.limits.small());
+        if let Some(Entry::Message(prompt)) = self.entry_mut(index)
+            && fits
+            && prompt.content.get(next) == Some(&chunk.content)
+        {
+            let whole = next + 1 == prompt.content.len();
+            let named = chunk.message_id.filter(|_| prompt.message_id.is_none());
+            if named.is_some() {
+                prompt.message_id.clone_from(&named);
+            }
+            let weight = prompt.weight();
+            self.set_weight(index, weight);
+            self.echo = (!whole).then_some(Echo { index, next: next + 1 });
+            let Some(id) = named else { return (Change::Nothing, 0) };
+            self.messages.insert((MessageKind::User, id), index);
+            return (Change::Updated(index), 0);
+        }
+        self.chunk(MessageKind::User, chunk)
+    }
+
+    pub(super) fn chunk(&mut self, kind: MessageKind, chunk: ContentChunk) -> (Change, usize) {
+        let limits = self.limits;
+        if chunk.message_id.as_ref().is_some_and(|id| id.len() > limits.small()) {
+            return (Change::Nothing, weight(&chunk));
+        }
+        let known = match &chunk.message_id {
+            Some(id) => self.messages.get(&(kind, id.clone())).copied(),
+            None => self.open.filter(|(open, _)| *open == kind).map(|(_, index)| index),
+        };
+        let index = known.unwrap_or_else(|| self.add_message(Message::new(kind, chunk.message_id)));
+        self.open = Some((kind, index));
+        self.echo = None;
+        let Some(Entry::Message(message)) = self.entry_mut(index) else { return (Change::Nothing, 0) };
+        let (grown, omitted) = message.push(chunk.content, chunk.meta, limits);
+        let weight = message.weight();
+        self.set_weight(index, weight);
+        let change = match (known, grown) {
+            (None, _) => Change::Added(index),
+            (Some(_), Some(Grown { block, byte })) => Change::Extended { index, block, byte },
+            (Some(_), None) => Change::Updated(index),
+        };
+        (change, omitted)
+    }
+
+    fn add_message(&mut self, message: Message) -> usize {
+        let key = message.message_id.clone().map(|id| (message.kind, id));
+        let weight = message.weight();
+        let index = self.add(Entry::Message(message), weight);
+        if let Some(key) = key {
+            self.messages.insert(key, index);
+        }
+        index
+    }
+
+    pub(super) fn tool_called(&mut self, call: ToolCall) -> (Change, usize) {
+        self.tool_updated(as_update(call), true)
+    }
+
+    pub(super) fn tool_updated(&mut self, update: ToolCallUpdate, anew: bool) -> (Change, usize) {
+        let limits = self.limits;
+        let id = update.tool_call_id.clone();
+        if id.len() > limits.small() {
+            return (Change::Nothing, weight(&update));
+        }
+        self.echo = None;
+        let known = self.tool_calls.get(&id).copied();
+        let index = known.unwrap_or_else(|| {
+            self.open = None;
+            let entry = ToolCallEntry::new(id.clone());
+            let weight = entry.weight();
+            let index = self.add(Entry::ToolCall(Box::new(entry)), weight);
+            self.tool_calls.insert(id.clone(), index);
+            index
+        });
+        let Some(Entry::ToolCall(entry)) = self.entry_mut(index) else { return (Change::Nothing, 0) };
+        if anew && known.is_some() {
+            **entry = ToolCallEntry::new(id);
+        }
+        let omitted = entry.patch(update, limits);
+        let weight = entry.weight();
+        self.set_weight(index, weight);
+        (if known.is_some() { Change::Updated(index) } else { Change::Added(index) }, omitted)
+    }
+
+    pub(super) fn compacted(&mut self, update: CompactionUpdate) -> (Change, usize) {
+        let limits = self.limits;
+        let Some((index, new)) = self.compaction(&update.compaction_id) else {
+            return (Change::Nothing, weight(&update));
+        };
+        let Some(Entry::Compaction(entry)) = self.entry_mut(index) else { return (Change::Nothing, 0) };
+        let omitted = entry.patch(update, limits);
+        let weight = entry.weight();
+        self.set_weight(index, weight);
+        (if new { Change::Added(index) } else { Change::Updated(index) }, omitted)
+    }
+
+    pub(super) fn summarized(&mut self, chunk: CompactionSummaryChunk) -> (Change, usize) {
+        let limits = self.limits;
+        let Some((index, new)) = self.compaction(&chunk.compaction_id) else {
+            return (Change::Nothing, weight(&chunk));
+        };
+        let Some(Entry::Compaction(entry)) = self.entry_mut(index) else { return (Change::Nothing, 0) };
+        let (grown, omitted) = entry.push(chunk.content, limits);
+        let weight = entry.weight();
+        self.set_weight(index, weight);
+        let change = match grown {
+            _ if new => Change::Added(index),
+            Some(Grown { block, byte }) => Change::Extended { index, block, byte },
+            None => Change::Updated(index),
+        };
+        (change, omitted)
+    }
+
+    /// Where a compaction is, and whether it is new. None if its id is too long.
+    fn compaction(&mut self, id: &CompactionId) -> Option<(usize, bool)> {
+        if id.len() > self.limits.small() {
+            return None;
+        }
+        if let Some(index) = self.compactions.get(id) {
+            return Some((*index, false));
+        }
+        self.open = None;
+        let entry = Compaction::new(id.clone());
+        let weight = entry.weight();
+        let index = self.add(Entry::Compaction(Box::new(entry)), weight);
+        self.compactions.insert(id.clone(), index);
+        Some((index, true))
+    }
+
+    /// Adds an entry that never changes and that no other begins anew after.
+    pub(super) fn add_small(&mut self, entry: Entry, weight: usize) -> (Change, usize) {
+        if weight > self.limits.state() {
+            return (Change::Nothing, weight);
+        }
+        (Change::Added(self.add(entry, ENTRY + weight)), 0)
+    }
+
+    pub(super) fn add(&mut self, entry: Entry, weight: usize) -> usize {
+        self.weight += weight;
+        self.slots.push_back(Slot { entry, weight });
+        self.first + self.slots.len() - 1
+    }
+
+    fn entry_mut(&mut self, index: usize) -> Option<&mut Entry> {
+        Some(&mut self.slots.get_mut(index.checked_sub(self.first)?)?.entry)
+    }
+
+    fn set_weight(&mut self, index: usize, weight: usize) {
+        let position = index.checked_sub(self.first);
+        if let Some(slot) = position.and_then(|position| self.slots.get_mut(position)) {
+            self.weight = self.weight - slot.weight + weight;
+            slot.weight = weight;
+        }
+    }
+
+    /// Forgets what there is no room for, and says what has become of an update.
+    pub(super) fn settle(&mut self, mut change: Change, omitted: usize) -> Applied {
+        let before = self.first;
+        while self.weight() > self.limits.total
+            && let Some(slot) = self.slots.pop_front()
+        {
+            self.weight -= slot.weight;
+            self.forget(&slot.entry);
+            self.first += 1;
+        }
+        if change.index().is_some_and(|index| index < self.first) {
+            change = Change::Nothing;
+        }
+        self.omitted = self.omitted.saturating_add(omitted);
+        Applied { forgotten: self.first - before, ..Applied::new(change, omitted) }
+    }
+
+    /// The first entry is gone: nothing leads to it any more.
+    fn forget(&mut self, entry: &Entry) {
+        let index = self.first;
+        match entry {
+            Entry::Message(message) => {
+                let key = message.message_id.clone().map(|id| (message.kind, id));
+                if let Some(key) = key
+                    && self.messages.get(&key) == Some(&index)
+                {
+                    self.messages.remove(&key);
+                }
+            }
+            Entry::ToolCall(call) => {
+                self.tool_calls.remove(&call.call.tool_call_id);
+            }
+            Entry::Compaction(compaction) => {
+                self.compactions.remove(&compaction.compaction_id);
+            }
+            Entry::Notice(_) | Entry::Unknown(_) => {}
+        }
+        self.open = self.open.filter(|(_, open)| *open != index);
+        self.echo = self.echo.filter(|echo| echo.index != index);
+    }
+}

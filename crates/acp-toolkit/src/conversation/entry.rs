@@ -1,0 +1,319 @@
+use agentwire_acp_schema::v1::{
+    CompactionId, CompactionStatus, CompactionUpdate, ContentBlock, MessageId, Meta, Notice, Patch, ToolCall,
+    ToolCallId, ToolCallStatus, ToolCallUpdate,
+};
+
+use super::limits::{ENTRY, Limits, replace};
+use super::weight::weight;
+
+/// One thing in the flow of a conversation, placed where it was first heard of.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Entry {
+    /// Something that was said or thought.
+    Message(Message),
+    /// A tool call.
+    ToolCall(Box<ToolCallEntry>),
+    /// A compaction of the context.
+    Compaction(Box<Compaction>),
+    /// Something to tell the person, which is no part of what is said.
+    Notice(Notice),
+    /// An update of a kind that this version does not know: the whole object. It must not be drawn as if it were of a
+    /// known one.
+    Unknown(Meta),
+}
+
+/// Whose message it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MessageKind {
+    /// The person's.
+    User,
+    /// The agent's answer.
+    Agent,
+    /// What the agent thinks.
+    Thought,
+}
+
+/// A message, with its chunks put together.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Message {
+    /// Whose it is.
+    pub kind: MessageKind,
+    /// Its id, if the agent gives any.
+    pub message_id: Option<MessageId>,
+    /// What it says. Text that follows text with the same annotations is one block.
+    pub content: Vec<ContentBlock>,
+    /// The `_meta` of the last chunk that had any.
+    pub meta: Option<Meta>,
+    /// How much of it, in bytes of memory, is not kept because the message is too large. Nothing is added after a gap.
+    pub omitted: usize,
+    /// What the content weighs, and the `_meta`.
+    weights: (usize, usize),
+}
+
+impl Message {
+    pub(super) fn new(kind: MessageKind, message_id: Option<MessageId>) -> Self {
+        Self { kind, message_id, content: Vec::new(), meta: None, omitted: 0, weights: (0, 0) }
+    }
+
+    /// What the person said, in the blocks in which it was said.
+    pub(super) fn of_prompt(content: impl IntoIterator<Item = ContentBlock>, limit: usize) -> Self {
+        let mut message = Self::new(MessageKind::User, None);
+        for block in content {
+            let weight = weight(&block);
+            if message.omitted == 0 && message.weights.0.saturating_add(weight) <= limit {
+                message.weights.0 += weight;
+                message.content.push(block);
+            } else {
+                message.omitted = message.omitted.saturating_add(weight);
+            }
+        }
+        message
+    }
+
+    /// All of its text, without what is not text.
+    pub fn text(&self) -> String {
+        self.content.iter().filter_map(ContentBlock::as_text).collect()
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        ENTRY + self.message_id.as_ref().map_or(0, |id| id.len()) + self.weights.0 + self.weights.1
+    }
+
+    /// Adds a chunk. Says where, and how much is left out.
+    pub(super) fn push(
+        &mut self,
+        block: ContentBlock,
+        meta: Option<Meta>,
+        limits: Limits,
+    ) -> (Option<Grown>, usize) {
+        let (content, meta_weight) = &mut self.weights;
+        let (grown, mut omitted) = match self.omitted {
+            0 => push_block(&mut self.content, block, content, limits.message()),
+            // A text with a hole in it would be a lie.
+            _ => (None, weight(&block)),
+        };
+        // What is left out of it leaves no hole in the text.
+        self.omitted = self.omitted.saturating_add(omitted);
+        if meta.is_some() && meta != self.meta {
+            omitted += replace(&mut self.meta, meta, meta_weight, limits.small());
+        }
+        (grown, omitted)
+    }
+}
+
+/// A tool call, as all that was told about it says.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ToolCallEntry {
+    /// The call. One that was never announced, only updated, has no title unless an update gave it one.
+    pub call: ToolCall,
+    /// Whether the turn was cancelled before the call had ended. An agent may still say how it ends.
+    pub cancelled: bool,
+    /// How much of what was told, in bytes of memory, was too large to be kept.
+    pub omitted: usize,
+    /// What each of its members weighs.
+    weights: [usize; 9],
+}
+
+impl ToolCallEntry {
+    pub(super) fn new(id: ToolCallId) -> Self {
+        Self { call: ToolCall::new(id, ""), cancelled: false, omitted: 0, weights: [0; 9] }
+    }
+
+    /// Whether it has ended, by itself or with its turn.
+    pub fn has_ended(&self) -> bool {
+        self.cancelled || matches!(self.call.status, ToolCallStatus::Completed | ToolCallStatus::Failed)
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        ENTRY + self.call.tool_call_id.len() + self.weights.iter().sum::<usize>()
+    }
+
+    /// Takes over what the update says. Says how much is left out.
+    pub(super) fn patch(&mut self, update: ToolCallUpdate, limits: Limits) -> usize {
+        let ToolCallUpdate {
+            kind, status, title, name, content, locations, raw_input, raw_output, meta, ..
+        } = update;
+        let ended = matches!(status, Some(ToolCallStatus::Completed | ToolCallStatus::Failed));
+        let (call, mut weights) = (&mut self.call, self.weights.iter_mut());
+        let mut omitted = 0;
+        macro_rules! take {
+            ($($member:ident, $limit:ident, $new:ident => $value:expr;)+) => {$(
+                let held = weights.next().expect("there is a weight for each member");
+                if let Some($new) = $member {
+                    omitted += replace(&mut call.$member, $value, held, limits.$limit());
+                }
+            )+};
+        }
+        take! {
+            kind, small, new => new;
+            status, small, new => new;
+            title, small, new => new;
+            name, small, new => Some(new);
+            content, content, new => new;
+            locations, small, new => new;
+            raw_input, raw, new => Some(new);
+            raw_output, raw, new => Some(new);
+            meta, small, new => Some(new);
+        }
+        self.cancelled &= !ended;
+        self.omitted = self.omitted.saturating_add(omitted);
+        omitted
+    }
+}
+
+/// All that a call says, as an update.
+pub(super) fn as_update(call: ToolCall) -> ToolCallUpdate {
+    let mut update = ToolCallUpdate::new(call.tool_call_id)
+        .kind(call.kind)
+        .status(call.status)
+        .title(call.title)
+        .content(call.content)
+        .locations(call.locations);
+    update.name = call.name;
+    update.raw_input = call.raw_input;
+    update.raw_output = call.raw_output;
+    update.meta = call.meta;
+    update
+}
+
+/// A compaction of the context, as all that was told about it says.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Compaction {
+    /// Its id.
+    pub compaction_id: CompactionId,
+    /// How far it is.
+    pub status: CompactionStatus,
+    /// What is kept of the conversation.
+    pub summary: Vec<ContentBlock>,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// Free room.
+    pub meta: Option<Meta>,
+    /// How much of what was told, in bytes of memory, was too large to be kept.
+    pub omitted: usize,
+    weights: CompactionWeights,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct CompactionWeights {
+    summary: usize,
+    /// Nothing is added to a summary of which a piece is missing.
+    gap: bool,
+    status: usize,
+    error: usize,
+    meta: usize,
+}
+
+impl Compaction {
+    pub(super) fn new(compaction_id: CompactionId) -> Self {
+        Self {
+            compaction_id,
+            status: CompactionStatus::InProgress,
+            summary: Vec::new(),
+            error: None,
+            meta: None,
+            omitted: 0,
+            weights: CompactionWeights::default(),
+        }
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        let weights = &self.weights;
+        let id = self.compaction_id.len();
+        ENTRY + id + weights.summary + weights.status + weights.error + weights.meta
+    }
+
+    /// Adds a piece to the summary. Says where, and how much is left out.
+    pub(super) fn push(&mut self, block: ContentBlock, limits: Limits) -> (Option<Grown>, usize) {
+        let weights = &mut self.weights;
+        let (grown, omitted) = match weights.gap {
+            false => push_block(&mut self.summary, block, &mut weights.summary, limits.content()),
+            true => (None, weight(&block)),
+        };
+        weights.gap |= grown.is_none();
+        self.omitted = self.omitted.saturating_add(omitted);
+        (grown, omitted)
+    }
+
+    /// Takes over what the update says. Says how much is left out.
+    pub(super) fn patch(&mut self, update: CompactionUpdate, limits: Limits) -> usize {
+        let weights = &mut self.weights;
+        let mut omitted = replace(&mut self.status, update.status, &mut weights.status, limits.small());
+        omitted += match update.summary {
+            Patch::Keep => 0,
+            Patch::Clear => {
+                (weights.summary, weights.gap) = (0, false);
+                self.summary = Vec::new();
+                0
+            }
+            Patch::Set(summary) => {
+                weights.gap = false;
+                replace(&mut self.summary, summary, &mut weights.summary, limits.content())
+            }
+        };
+        omitted += match update.error {
+            Patch::Keep => 0,
+            Patch::Clear => {
+                weights.error = 0;
+                self.error = None;
+                0
+            }
+            Patch::Set(error) => replace(&mut self.error, Some(error), &mut weights.error, limits.small()),
+        };
+        if !update.meta.is_keep() {
+            // It is merged key by key, so what it comes to is only known afterwards.
+            let mut meta = self.meta.clone();
+            update.meta.merge(&mut meta);
+            omitted += replace(&mut self.meta, meta, &mut weights.meta, limits.small());
+        }
+        self.omitted = self.omitted.saturating_add(omitted);
+        omitted
+    }
+}
+
+/// Where the content of a list went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Grown {
+    pub(super) block: usize,
+    pub(super) byte: usize,
+}
+
+/// Adds a block to a list that weighs `held`, or its text to the last block, unless that is too much. Says where, and how
+/// much is left out.
+fn push_block(
+    content: &mut Vec<ContentBlock>,
+    block: ContentBlock,
+    held: &mut usize,
+    limit: usize,
+) -> (Option<Grown>, usize) {
+    let count = content.len();
+    let mut fits = |weight: usize| {
+        let fits = held.saturating_add(weight) <= limit;
+        *held += if fits { weight } else { 0 };
+        fits
+    };
+    if let (Some(ContentBlock::Text(last)), ContentBlock::Text(new)) = (content.last_mut(), &block)
+        && last.annotations == new.annotations
+        && last.meta == new.meta
+    {
+        // A text that grows has up to twice the memory that it needs.
+        let weight = new.text.len().saturating_mul(2);
+        if !fits(weight) {
+            return (None, weight);
+        }
+        let byte = last.text.len();
+        last.text.push_str(&new.text);
+        return (Some(Grown { block: count - 1, byte }), 0);
+    }
+    let weight = weight(&block);
+    if !fits(weight) {
+        return (None, weight);
+    }
+    content.push(block);
+    (Some(Grown { block: count, byte: 0 }), 0)
+}

@@ -1,0 +1,270 @@
+mod apply;
+mod change;
+mod entry;
+mod limits;
+mod settings;
+mod state;
+mod weight;
+
+use std::collections::{HashMap, VecDeque};
+
+use agentwire_acp_schema::v1::{
+    AvailableCommand, CompactionId, ContentBlock, MessageId, Meta, Plan, SessionUpdate, StopReason,
+    ToolCallId, UsageUpdate,
+};
+
+pub use change::{Applied, Change};
+pub use entry::{Compaction, Entry, Message, MessageKind, ToolCallEntry};
+
+use limits::Limits;
+use state::State;
+use weight::weight;
+
+/// How much memory a conversation takes at most unless [`Conversation::limit`] says otherwise: 128 MiB.
+const LIMIT: usize = 128 * 1024 * 1024;
+
+/// A session as its updates tell it: what a view draws.
+///
+/// Every update is given to [`apply`](Self::apply), those of a replay as well as those of a turn. What the agent does not
+/// tell is said by whoever knows: what the session began with ([`opened`](Self::opened)), what the person said
+/// ([`prompt`](Self::prompt)), that the turn was cancelled ([`cancelled`](Self::cancelled)) or has ended
+/// ([`turn_ended`](Self::turn_ended)). The answers to `session/set_mode` and `session/set_config_option`, and the call in a
+/// permission request, are updates in all but name:
+///
+/// ```
+/// use agentwire_acp_schema::v1::*;
+/// use agentwire_acp_toolkit::{Change, Conversation, Entry};
+///
+/// let mut conversation = Conversation::new();
+/// let said = conversation.apply(SessionNotification::message("session-1", "Let me ").update);
+/// assert_eq!(said.change, Change::Added(0));
+/// let said = conversation.apply(SessionNotification::message("session-1", "see.").update);
+/// assert_eq!(said.change, Change::Extended { index: 0, block: 0, byte: 7 });
+/// let Some(Entry::Message(message)) = conversation.entry(0) else { panic!("it is a message") };
+/// assert_eq!(message.text(), "Let me see.");
+///
+/// let request = RequestPermissionRequest::new("session-1", ToolCallUpdate::new("call-1").title("Run `ls`"), []);
+/// assert_eq!(conversation.apply(request.tool_call).change, Change::Added(1));
+/// let answer = SetSessionConfigOptionResponse::new([SessionConfigOption::boolean("loud", "Loud", true)]);
+/// assert_eq!(conversation.apply(ConfigOptionUpdate::new(answer.config_options)).change, Change::ConfigOptions);
+/// ```
+///
+/// # The flow
+///
+/// Messages, tool calls, compactions and notices are [entries](Entry), in the order in which each was first heard of. An
+/// entry keeps its index for ever, also when older ones are forgotten.
+///
+/// Chunks with the same id are one message, wherever they come. A chunk without an id goes on with the last message, if
+/// that is of its kind and nothing came between but notices and state. An agent that repeats the blocks of a
+/// [`prompt`](Self::prompt) does not make them appear twice.
+///
+/// # Limit
+///
+/// What is kept takes about as much memory as [`limit`](Self::limit) says, however long the session and however hostile
+/// the agent. When it is reached the oldest entries are forgotten. A message may take a quarter of it, what a tool call
+/// has produced an eighth, each part of the state a sixteenth, what a tool was given or returned a thirty-second, and a
+/// title or an id 1/256: what is larger is left out. Both are [reported](Applied).
+///
+/// See <https://agentclientprotocol.com/protocol/v1/prompt-turn>.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conversation {
+    limits: Limits,
+    slots: VecDeque<Slot>,
+    /// The index of the first slot: how many entries were forgotten.
+    first: usize,
+    /// What the slots weigh.
+    weight: usize,
+    messages: HashMap<(MessageKind, MessageId), usize>,
+    tool_calls: HashMap<ToolCallId, usize>,
+    compactions: HashMap<CompactionId, usize>,
+    /// The message that a chunk without an id goes on with.
+    open: Option<(MessageKind, usize)>,
+    echo: Option<Echo>,
+    state: State,
+    omitted: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Slot {
+    entry: Entry,
+    weight: usize,
+}
+
+/// A prompt that the agent may repeat.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Echo {
+    index: usize,
+    /// The block that would come next.
+    next: usize,
+}
+
+impl Default for Conversation {
+    fn default() -> Self {
+        Self {
+            limits: Limits { total: LIMIT },
+            slots: VecDeque::new(),
+            first: 0,
+            weight: 0,
+            messages: HashMap::new(),
+            tool_calls: HashMap::new(),
+            compactions: HashMap::new(),
+            open: None,
+            echo: None,
+            state: State::default(),
+            omitted: 0,
+        }
+    }
+}
+
+impl Conversation {
+    /// In which nothing was said.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how much memory it takes at most, in bytes (default 128 MiB). That is an estimate, rather too high than too
+    /// low. Set it at the beginning.
+    #[must_use]
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limits = Limits { total: bytes };
+        self
+    }
+
+    /// Takes over one update, and says what it did.
+    pub fn apply(&mut self, update: impl Into<SessionUpdate>) -> Applied {
+        let limits = self.limits;
+        let (change, omitted) = match update.into() {
+            SessionUpdate::UserMessageChunk(chunk) => self.user_chunk(chunk),
+            SessionUpdate::AgentMessageChunk(chunk) => self.chunk(MessageKind::Agent, chunk),
+            SessionUpdate::AgentThoughtChunk(chunk) => self.chunk(MessageKind::Thought, chunk),
+            SessionUpdate::ToolCall(call) => self.tool_called(*call),
+            SessionUpdate::ToolCallUpdate(update) => self.tool_updated(*update, false),
+            SessionUpdate::CompactionUpdate(update) => self.compacted(*update),
+            SessionUpdate::CompactionSummaryChunk(chunk) => self.summarized(chunk),
+            SessionUpdate::Plan(plan) => (Change::Plan, self.state.plan.set(Some(plan), limits)),
+            SessionUpdate::UsageUpdate(usage) => (Change::Usage, self.state.usage.set(Some(usage), limits)),
+            SessionUpdate::AvailableCommandsUpdate(update) => {
+                (Change::Commands, self.state.commands.set(update.available_commands, limits))
+            }
+            SessionUpdate::CurrentModeUpdate(update) => {
+                (Change::Mode, self.state.current_mode.set(Some(update.current_mode_id), limits))
+            }
+            SessionUpdate::ConfigOptionUpdate(update) => {
+                (Change::ConfigOptions, self.state.config_options.set(update.config_options, limits))
+            }
+            SessionUpdate::SessionInfoUpdate(update) => {
+                (Change::Info, self.state.patch_info(*update, limits))
+            }
+            SessionUpdate::Notice(notice) => {
+                let weight = weight(&notice);
+                self.add_small(Entry::Notice(notice), weight)
+            }
+            SessionUpdate::Unknown(object) => {
+                let weight = weight(&object);
+                self.add_small(Entry::Unknown(object), weight)
+            }
+            // A kind that the schema learns is told here until this crate learns it too.
+            _ => (Change::Nothing, 0),
+        };
+        self.settle(change, omitted)
+    }
+
+    /// The person says something: a message of theirs, before the agent is asked. Messages of agents without ids begin
+    /// anew after it.
+    pub fn prompt(&mut self, content: impl IntoIterator<Item = ContentBlock>) -> Applied {
+        let message = Message::of_prompt(content, self.limits.message());
+        let omitted = message.omitted;
+        let weight = message.weight();
+        let index = self.add(Entry::Message(message), weight);
+        self.open = None;
+        self.echo = (omitted == 0).then_some(Echo { index, next: 0 });
+        self.settle(Change::Added(index), omitted)
+    }
+
+    /// `session/cancel` was sent: every tool call that has not ended is marked as cancelled. Says which. What the agent
+    /// still tells about them is taken over.
+    pub fn cancelled(&mut self) -> Vec<usize> {
+        let mut marked = Vec::new();
+        for (index, slot) in (self.first..).zip(&mut self.slots) {
+            if let Entry::ToolCall(call) = &mut slot.entry
+                && !call.has_ended()
+            {
+                call.cancelled = true;
+                marked.push(index);
+            }
+        }
+        marked
+    }
+
+    /// The turn has ended: a message of the next one is another message. After
+    /// [`Cancelled`](StopReason::Cancelled), marks tool calls as [`cancelled`](Self::cancelled) does and says which.
+    pub fn turn_ended(&mut self, reason: &StopReason) -> Vec<usize> {
+        self.open = None;
+        self.echo = None;
+        if *reason == StopReason::Cancelled { self.cancelled() } else { Vec::new() }
+    }
+
+    /// The entries that are not forgotten, with their indices.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = (usize, &Entry)> + ExactSizeIterator {
+        self.slots.iter().enumerate().map(|(position, slot)| (self.first + position, &slot.entry))
+    }
+
+    /// An entry. None if there is none yet, or it is forgotten.
+    pub fn entry(&self, index: usize) -> Option<&Entry> {
+        Some(&self.slots.get(index.checked_sub(self.first)?)?.entry)
+    }
+
+    /// A tool call and its index.
+    pub fn tool_call(&self, id: &ToolCallId) -> Option<(usize, &ToolCallEntry)> {
+        let index = *self.tool_calls.get(id)?;
+        match self.entry(index)? {
+            Entry::ToolCall(call) => Some((index, call)),
+            _ => None,
+        }
+    }
+
+    /// The plan, if there is one.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.state.plan.value.as_ref()
+    }
+
+    /// How full the context is, and what the session has cost.
+    pub fn usage(&self) -> Option<&UsageUpdate> {
+        self.state.usage.value.as_ref()
+    }
+
+    /// The slash commands.
+    pub fn commands(&self) -> &[AvailableCommand] {
+        &self.state.commands.value
+    }
+
+    /// What to call the session.
+    pub fn title(&self) -> Option<&str> {
+        self.state.title.value.as_deref()
+    }
+
+    /// When something last happened in it, in ISO 8601, as the agent says.
+    pub fn updated_at(&self) -> Option<&str> {
+        self.state.updated_at.value.as_deref()
+    }
+
+    /// The last `_meta` that was told about the session itself.
+    pub fn meta(&self) -> Option<&Meta> {
+        self.state.meta.value.as_ref()
+    }
+
+    /// How many entries were forgotten: the index of the first one that is not.
+    pub fn forgotten(&self) -> usize {
+        self.first
+    }
+
+    /// How much was too large to be kept, in bytes of memory, in all.
+    pub fn omitted(&self) -> usize {
+        self.omitted
+    }
+
+    /// How much memory it takes, about, in bytes. Never more than the limit.
+    pub fn weight(&self) -> usize {
+        self.weight + self.state.weight()
+    }
+}

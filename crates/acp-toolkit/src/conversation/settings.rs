@@ -1,0 +1,72 @@
+use agentwire_acp_schema::v1::{
+    SessionConfigId, SessionConfigKind, SessionConfigOption, SessionConfigOptionValue,
+    SessionConfigSelectOptions, SessionMode, SessionModeId, SessionModeState,
+};
+
+use super::{Applied, Change, Conversation};
+
+/// What the person can set: the session's modes and configuration options.
+///
+/// An agent that has both keeps them in step, and wants the options to be shown: show modes only where there are no
+/// options.
+impl Conversation {
+    /// The session was begun, loaded or resumed: takes the `modes` and `config_options` of the answer.
+    pub fn opened(
+        &mut self,
+        modes: Option<SessionModeState>,
+        config_options: Option<Vec<SessionConfigOption>>,
+    ) -> Applied {
+        let limits = self.limits;
+        let mut omitted = 0;
+        if let Some(modes) = modes {
+            omitted += self.state.current_mode.set(Some(modes.current_mode_id), limits);
+            omitted += self.state.modes.set(modes.available_modes, limits);
+        }
+        if let Some(options) = config_options {
+            omitted += self.state.config_options.set(options, limits);
+        }
+        self.settle(Change::Settings, omitted)
+    }
+
+    /// The modes to choose from.
+    pub fn modes(&self) -> &[SessionMode] {
+        &self.state.modes.value
+    }
+
+    /// The mode that the session is in.
+    pub fn current_mode(&self) -> Option<&SessionModeId> {
+        self.state.current_mode.value.as_ref()
+    }
+
+    /// Whether the session can be set to this mode.
+    pub fn offers_mode(&self, mode: &SessionModeId) -> bool {
+        self.modes().iter().any(|offered| offered.id == *mode)
+    }
+
+    /// The configuration options in the agent's order, which means something, without those of a type that this version
+    /// does not know.
+    pub fn config_options(&self) -> impl DoubleEndedIterator<Item = &SessionConfigOption> {
+        let known = |option: &&SessionConfigOption| !matches!(option.kind, SessionConfigKind::Unknown(_));
+        self.state.config_options.value.iter().filter(known)
+    }
+
+    /// Whether an option can be set to this value.
+    pub fn offers_value(&self, option: &SessionConfigId, value: &SessionConfigOptionValue) -> bool {
+        let Some(option) = self.config_options().find(|offered| offered.id == *option) else { return false };
+        match (&option.kind, value) {
+            (SessionConfigKind::Boolean(_), SessionConfigOptionValue::Boolean(_)) => true,
+            (SessionConfigKind::Select(select), SessionConfigOptionValue::ValueId(value)) => {
+                match &select.options {
+                    SessionConfigSelectOptions::Ungrouped(options) => {
+                        options.iter().any(|option| option.value == *value)
+                    }
+                    SessionConfigSelectOptions::Grouped(groups) => {
+                        groups.iter().flat_map(|group| &group.options).any(|option| option.value == *value)
+                    }
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+}

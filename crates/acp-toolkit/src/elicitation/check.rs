@@ -1,0 +1,149 @@
+use std::collections::HashSet;
+
+use agentwire_acp_schema::v1::{
+    ElicitationContentValue as Value, ElicitationPropertySchema as Schema, IntegerPropertySchema,
+    MultiSelectItems, MultiSelectPropertySchema, NumberPropertySchema, StringPropertySchema,
+};
+use regex_lite::RegexBuilder;
+
+use super::fault::FieldFault;
+use super::format;
+
+/// How large a pattern may become when it is compiled: 16 KiB. The agent writes it.
+const PATTERN_LIMIT: usize = 16 * 1024;
+/// The longest text that a pattern is matched against: 4 KiB. The time is that of both multiplied, and the agent may write
+/// both, since it writes defaults.
+const PATTERN_TEXT_LIMIT: usize = 4 * 1024;
+
+/// The value as the schema wants it, if it does.
+pub(super) fn check(schema: &Schema, value: Value) -> Result<Value, FieldFault> {
+    match (schema, value) {
+        (Schema::String(schema), Value::String(text)) => string(schema, &text).map(|()| Value::String(text)),
+        (Schema::Number(schema), Value::Number(number)) => {
+            within(schema, number).map(|()| Value::Number(number))
+        }
+        // The limits of a number are of its kind.
+        (Schema::Number(schema), Value::Integer(number)) => {
+            within(schema, number as f64).map(|()| Value::Integer(number))
+        }
+        (Schema::Integer(schema), Value::Integer(number)) => {
+            integer(schema, number).map(|()| Value::Integer(number))
+        }
+        (Schema::Integer(schema), Value::Number(number)) => {
+            let number = whole(number).ok_or(FieldFault::NotA("a whole number"))?;
+            integer(schema, number).map(|()| Value::Integer(number))
+        }
+        (Schema::Boolean(_), Value::Boolean(value)) => Ok(Value::Boolean(value)),
+        (Schema::Array(schema), Value::StringArray(values)) => {
+            several(schema, &values).map(|()| Value::StringArray(values))
+        }
+        (schema, _) => Err(kind(schema).map_or(FieldFault::Unknown, FieldFault::NotA)),
+    }
+}
+
+/// What the schema wants, in words. None for a type that is not known.
+pub(super) fn kind(schema: &Schema) -> Option<&'static str> {
+    match schema {
+        Schema::String(_) => Some("text"),
+        Schema::Number(_) => Some("a number"),
+        Schema::Integer(_) => Some("a whole number"),
+        Schema::Boolean(_) => Some("yes or no"),
+        Schema::Array(schema) if schema_choices(schema).is_some() => Some("a list of choices"),
+        _ => None,
+    }
+}
+
+/// The values and the titles of the choices of a text field. None if it takes any text.
+pub(super) fn choices(schema: &StringPropertySchema) -> Option<Vec<(&str, &str)>> {
+    let plain =
+        schema.enum_values.as_ref().map(|values| values.iter().map(|value| (&**value, &**value)).collect());
+    let titled = schema.one_of.as_ref();
+    titled.map(|options| options.iter().map(|option| (&*option.value, &*option.title)).collect()).or(plain)
+}
+
+/// The values and the titles of the choices of a field for several. None if their type is not known.
+pub(super) fn schema_choices(schema: &MultiSelectPropertySchema) -> Option<Vec<(&str, &str)>> {
+    match &schema.items {
+        MultiSelectItems::String(items) => {
+            Some(items.enum_values.iter().map(|value| (&**value, &**value)).collect())
+        }
+        MultiSelectItems::Titled(items) => {
+            Some(items.any_of.iter().map(|option| (&*option.value, &*option.title)).collect())
+        }
+        _ => None,
+    }
+}
+
+fn string(schema: &StringPropertySchema, text: &str) -> Result<(), FieldFault> {
+    let listed =
+        |list: &Option<Vec<String>>| list.as_ref().is_none_or(|list| list.iter().any(|value| value == text));
+    let titled = schema.one_of.as_ref();
+    if !listed(&schema.enum_values)
+        || titled.is_some_and(|options| options.iter().all(|option| option.value != text))
+    {
+        return Err(FieldFault::NoChoice(text.to_owned()));
+    }
+    // JSON Schema counts characters, not bytes.
+    let length = text.chars().count() as u64;
+    if let Some(least) = schema.min_length.filter(|least| length < u64::from(*least)) {
+        return Err(FieldFault::TooShort(least));
+    }
+    if let Some(most) = schema.max_length.filter(|most| length > u64::from(*most)) {
+        return Err(FieldFault::TooLong(most));
+    }
+    if let Some(pattern) = schema.pattern.as_ref().filter(|pattern| !fits(pattern, text)) {
+        return Err(FieldFault::Pattern(pattern.clone()));
+    }
+    match &schema.format {
+        Some(format) if !format::matches(format, text) => Err(FieldFault::Format(format.clone())),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a pattern is found in the text. True where that takes more than this engine can, such as lookaround, or more time
+/// than a form is worth: the agent checks again, and a person who cannot go on would be worse off.
+fn fits(pattern: &str, text: &str) -> bool {
+    if text.len() > PATTERN_TEXT_LIMIT {
+        return true;
+    }
+    let pattern = RegexBuilder::new(pattern).size_limit(PATTERN_LIMIT).build();
+    pattern.map_or(true, |pattern| pattern.is_match(text))
+}
+
+fn within(schema: &NumberPropertySchema, number: f64) -> Result<(), FieldFault> {
+    if !number.is_finite() {
+        return Err(FieldFault::NotA("a number"));
+    }
+    if let Some(least) = schema.minimum.filter(|least| number < *least) {
+        return Err(FieldFault::BelowMinimum(least));
+    }
+    schema.maximum.filter(|most| number > *most).map_or(Ok(()), |most| Err(FieldFault::AboveMaximum(most)))
+}
+
+fn integer(schema: &IntegerPropertySchema, number: i64) -> Result<(), FieldFault> {
+    if let Some(least) = schema.minimum.filter(|least| number < *least) {
+        return Err(FieldFault::BelowMinimum(least as f64));
+    }
+    let most = schema.maximum.filter(|most| number > *most);
+    most.map_or(Ok(()), |most| Err(FieldFault::AboveMaximum(most as f64)))
+}
+
+/// The integer that a number without a fraction is.
+fn whole(number: f64) -> Option<i64> {
+    // As far as every integer has a number of its own.
+    const MOST: f64 = (1_i64 << 53) as f64;
+    (number.fract() == 0.0 && number.abs() <= MOST).then_some(number as i64)
+}
+
+fn several(schema: &MultiSelectPropertySchema, values: &[String]) -> Result<(), FieldFault> {
+    let choices = schema_choices(schema).ok_or(FieldFault::Unknown)?;
+    let choices: HashSet<_> = choices.into_iter().map(|(choice, _)| choice).collect();
+    if let Some(strange) = values.iter().find(|value| !choices.contains(&***value)) {
+        return Err(FieldFault::NoChoice(strange.clone()));
+    }
+    let count = values.len() as u64;
+    if let Some(least) = schema.min_items.filter(|least| count < *least) {
+        return Err(FieldFault::TooFew(least));
+    }
+    schema.max_items.filter(|most| count > *most).map_or(Ok(()), |most| Err(FieldFault::TooMany(most)))
+}

@@ -1,0 +1,105 @@
+use std::fmt;
+
+use agentwire_acp_schema::v1::StringFormat;
+use agentwire_jsonrpc::ErrorObject;
+
+/// Why a form cannot be shown.
+///
+/// Somebody who is asked with it could never answer. The agent is told so: this becomes an "invalid params".
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormError {
+    /// The schema describes something other than an object.
+    #[error("the form's schema is for {0:?}, and only \"object\" is known")]
+    UnknownSchema(String),
+    /// A field that must be filled in is of a type that is not known, and must not be shown as if it were.
+    #[error("the field {0:?} is required, and its type is not known")]
+    UnknownType(String),
+    /// A field that must be filled in is not there.
+    #[error("the field {0:?} is required, and the form has no such field")]
+    NoSuchField(String),
+    /// It has more fields than a person can be asked to fill in.
+    #[error("the form has more fields than the limit, which is {limit}")]
+    TooManyFields {
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl From<FormError> for ErrorObject {
+    fn from(error: FormError) -> Self {
+        Self::invalid_params(error)
+    }
+}
+
+/// What is wrong with one field of a form.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{field}: {fault}")]
+#[non_exhaustive]
+pub struct FieldError {
+    /// The field's name in the schema.
+    pub field: String,
+    /// What is wrong.
+    pub fault: FieldFault,
+}
+
+impl FieldError {
+    pub(super) fn new(field: &str, fault: FieldFault) -> Self {
+        Self { field: field.to_owned(), fault }
+    }
+}
+
+/// What can be wrong with a field. The text is for the person who fills in the form.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum FieldFault {
+    /// It must be filled in.
+    Missing,
+    /// The form has no such field, or one of a type that is not known.
+    Unknown,
+    /// The value is of another type than this one.
+    NotA(&'static str),
+    /// The text has fewer characters than this.
+    TooShort(u32),
+    /// The text has more characters than this.
+    TooLong(u32),
+    /// The text does not match this regular expression.
+    Pattern(String),
+    /// The text is not of this format.
+    Format(StringFormat),
+    /// The number is below this.
+    BelowMinimum(f64),
+    /// The number is above this.
+    AboveMaximum(f64),
+    /// This is none of the choices.
+    NoChoice(String),
+    /// Fewer choices are made than this.
+    TooFew(u64),
+    /// More choices are made than this.
+    TooMany(u64),
+}
+
+impl fmt::Display for FieldFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("this must be filled in"),
+            Self::Unknown => f.write_str("the form has no such field that could be filled in"),
+            Self::NotA(what) => write!(f, "this is not {what}"),
+            Self::TooShort(least) => write!(f, "this must have at least {least} characters"),
+            Self::TooLong(most) => write!(f, "this must have at most {most} characters"),
+            Self::Pattern(pattern) => write!(f, "this does not match the pattern {pattern}"),
+            Self::Format(format) => match format {
+                StringFormat::Email => f.write_str("this is no e-mail address"),
+                StringFormat::Uri => f.write_str("this is no URI"),
+                StringFormat::Date => f.write_str("this is no date such as 2026-12-31"),
+                StringFormat::DateTime => f.write_str("this is no time such as 2026-12-31T23:59:59Z"),
+                other => write!(f, "this is not of the format {other}"),
+            },
+            Self::BelowMinimum(least) => write!(f, "this must be at least {least}"),
+            Self::AboveMaximum(most) => write!(f, "this must be at most {most}"),
+            Self::NoChoice(value) => write!(f, "{value:?} is none of the choices"),
+            Self::TooFew(least) => write!(f, "at least {least} must be chosen"),
+            Self::TooMany(most) => write!(f, "at most {most} may be chosen"),
+        }
+    }
+}

@@ -1,0 +1,238 @@
+use std::collections::BTreeMap;
+
+use agentwire_acp_schema::v1::{
+    CreateElicitationResponse, ElicitationAcceptAction, ElicitationContentValue as Value,
+    ElicitationPropertySchema as Schema, ElicitationSchema, ElicitationSchemaType,
+};
+
+use super::check::{check, choices, kind, schema_choices};
+use super::fault::{FieldError, FieldFault, FormError};
+
+/// The most fields of a form.
+const LIMIT: usize = 256;
+
+/// A form that the agent asks the person to fill in: it begins with the defaults, checks every value against the schema,
+/// and makes the answer.
+///
+/// ```
+/// use agentwire_acp_schema::v1::*;
+/// use agentwire_acp_toolkit::{FieldFault, Form};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let schema = ElicitationSchema::new()
+///     .required_property("branch", StringPropertySchema::new().min_length(1))
+///     .property("depth", IntegerPropertySchema::new().minimum(1).default(50));
+/// let mut form = Form::new(schema)?;
+/// assert_eq!(form.value("depth"), Some(&50.into()));
+/// assert_eq!(form.faults()[0].fault, FieldFault::Missing);
+/// assert!(form.enter("depth", "0").is_err());
+/// form.enter("branch", "main")?;
+/// let answer: CreateElicitationResponse = form.accept().map_err(|mut faults| faults.remove(0))?;
+/// # assert_eq!(serde_json::to_value(answer)?["content"]["branch"], "main");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Agents should check again. A form is never for secrets: an agent that wants one has to send the person to a URL.
+///
+/// See <https://agentclientprotocol.com/protocol/v1/elicitation>.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Form {
+    schema: ElicitationSchema,
+    values: BTreeMap<String, Value>,
+}
+
+impl Form {
+    /// An empty form but for the schema's defaults, of which those that the schema itself does not allow are left out.
+    ///
+    /// Fields of a type that is not known are left out too. A pattern is checked as far as it can be without
+    /// backtracking, in texts of up to 4 KiB; the rest is left to the agent.
+    ///
+    /// # Errors
+    ///
+    /// For a form that nobody can fill in, also because it has more than 256 fields. Answer the request with it.
+    pub fn new(schema: ElicitationSchema) -> Result<Self, FormError> {
+        if let ElicitationSchemaType::Other(name) = &schema.schema_type {
+            return Err(FormError::UnknownSchema(name.clone()));
+        }
+        if schema.properties.len() > LIMIT {
+            return Err(FormError::TooManyFields { limit: LIMIT });
+        }
+        for name in schema.required.iter().flatten() {
+            match schema.properties.get(name) {
+                None => return Err(FormError::NoSuchField(name.clone())),
+                Some(field) if kind(field).is_none() => return Err(FormError::UnknownType(name.clone())),
+                Some(_) => {}
+            }
+        }
+        let defaults = schema.properties.iter().filter_map(|(name, field)| {
+            let value = check(field, default(field)?).ok()?;
+            Some((name.clone(), value))
+        });
+        Ok(Self { values: defaults.collect(), schema })
+    }
+
+    /// The schema, with the form's title and description. What is in it was written by the agent: show it as plain text,
+    /// and no URL in it as something to click on.
+    pub fn schema(&self) -> &ElicitationSchema {
+        &self.schema
+    }
+
+    /// The fields that can be filled in, by name.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &Schema)> {
+        self.schema
+            .properties
+            .iter()
+            .map(|(name, field)| (&**name, field))
+            .filter(|(_, field)| kind(field).is_some())
+    }
+
+    /// Whether a field must be filled in.
+    pub fn is_required(&self, field: &str) -> bool {
+        self.schema.required.iter().flatten().any(|name| name == field)
+    }
+
+    /// The value of a field as it is now.
+    pub fn value(&self, field: &str) -> Option<&Value> {
+        self.values.get(field)
+    }
+
+    /// The choices of a field, each with its value and its title. None for a field that takes more than choices.
+    pub fn choices(&self, field: &str) -> Option<Vec<(&str, &str)>> {
+        match self.schema.properties.get(field)? {
+            Schema::String(schema) => choices(schema),
+            Schema::Array(schema) => schema_choices(schema),
+            _ => None,
+        }
+    }
+
+    /// Fills in a field. A number without a fraction does for an integer.
+    ///
+    /// # Errors
+    ///
+    /// If the schema does not allow it. The field keeps its value.
+    pub fn set(&mut self, field: &str, value: impl Into<Value>) -> Result<(), FieldError> {
+        let known = self.schema.properties.get(field);
+        let value = known.ok_or(FieldFault::Unknown).and_then(|schema| check(schema, value.into()));
+        let value = value.map_err(|fault| FieldError::new(field, fault))?;
+        self.values.insert(field.to_owned(), value);
+        Ok(())
+    }
+
+    /// Fills in a field with what the person typed.
+    ///
+    /// A choice is its value or its title; several are separated by commas; yes and no are also `y`, `n`, `true`, `false`.
+    /// Nothing but spaces leaves a field empty, unless it takes any text.
+    ///
+    /// # Errors
+    ///
+    /// If the text has no such meaning, or the schema does not allow it. The field keeps its value.
+    pub fn enter(&mut self, field: &str, text: &str) -> Result<(), FieldError> {
+        let fail = |fault| FieldError::new(field, fault);
+        let schema = self.schema.properties.get(field).ok_or_else(|| fail(FieldFault::Unknown))?;
+        let free = matches!(schema, Schema::String(schema) if choices(schema).is_none());
+        if !free && text.trim().is_empty() {
+            self.clear(field);
+            return Ok(());
+        }
+        let value = meaning(schema, text).map_err(fail)?;
+        self.set(field, value)
+    }
+
+    /// Leaves a field empty.
+    pub fn clear(&mut self, field: &str) {
+        self.values.remove(field);
+    }
+
+    /// What is still wrong: the fields that are empty and must not be.
+    pub fn faults(&self) -> Vec<FieldError> {
+        let required = self.schema.required.iter().flatten();
+        let empty = required.filter(|name| !self.values.contains_key(*name));
+        empty.map(|name| FieldError::new(name, FieldFault::Missing)).collect()
+    }
+
+    /// The answer, with every field that is filled in. To decline or to cancel needs no form.
+    ///
+    /// # Errors
+    ///
+    /// [What is still wrong](Self::faults).
+    pub fn accept(&self) -> Result<CreateElicitationResponse, Vec<FieldError>> {
+        match self.faults() {
+            faults if faults.is_empty() => {
+                let action = ElicitationAcceptAction::new().content(self.values.clone());
+                Ok(CreateElicitationResponse::accept(action))
+            }
+            faults => Err(faults),
+        }
+    }
+
+    /// Checks content that was filled in elsewhere, in full: also that no field is missing, and that there is none beside
+    /// those of the form. For an agent as well.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, at most one thing a field.
+    pub fn check(
+        schema: &ElicitationSchema,
+        content: &BTreeMap<String, Value>,
+    ) -> Result<(), Vec<FieldError>> {
+        let missing = schema.required.iter().flatten().filter(|name| !content.contains_key(*name));
+        let missing = missing.map(|name| FieldError::new(name, FieldFault::Missing));
+        let wrong = content.iter().filter_map(|(name, value)| {
+            let checked = match schema.properties.get(name) {
+                Some(field) => check(field, value.clone()),
+                None => Err(FieldFault::Unknown),
+            };
+            checked.err().map(|fault| FieldError::new(name, fault))
+        });
+        let faults: Vec<_> = missing.chain(wrong).collect();
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+}
+
+fn default(schema: &Schema) -> Option<Value> {
+    match schema {
+        Schema::String(schema) => schema.default.clone().map(Value::String),
+        Schema::Number(schema) => schema.default.map(Value::Number),
+        Schema::Integer(schema) => schema.default.map(Value::Integer),
+        Schema::Boolean(schema) => schema.default.map(Value::Boolean),
+        Schema::Array(schema) => schema.default.clone().map(Value::StringArray),
+        _ => None,
+    }
+}
+
+/// What a person means with a text.
+fn meaning(schema: &Schema, text: &str) -> Result<Value, FieldFault> {
+    let trimmed = text.trim();
+    match schema {
+        Schema::String(schema) => Ok(Value::String(match choices(schema) {
+            Some(choices) => choice(&choices, trimmed)?,
+            None => text.to_owned(),
+        })),
+        Schema::Integer(_) => {
+            trimmed.parse().map(Value::Integer).map_err(|_| FieldFault::NotA("a whole number"))
+        }
+        Schema::Number(_) => {
+            let integer = trimmed.parse().map(Value::Integer);
+            integer.or_else(|_| trimmed.parse().map(Value::Number)).map_err(|_| FieldFault::NotA("a number"))
+        }
+        Schema::Boolean(_) => match &*trimmed.to_lowercase() {
+            "y" | "yes" | "true" => Ok(Value::Boolean(true)),
+            "n" | "no" | "false" => Ok(Value::Boolean(false)),
+            _ => Err(FieldFault::NotA("yes or no")),
+        },
+        Schema::Array(schema) => {
+            let choices = schema_choices(schema).ok_or(FieldFault::Unknown)?;
+            let chosen = trimmed.split(',').map(str::trim).filter(|text| !text.is_empty());
+            chosen.map(|text| choice(&choices, text)).collect::<Result<_, _>>().map(Value::StringArray)
+        }
+        _ => Err(FieldFault::Unknown),
+    }
+}
+
+/// The value of a choice that is named by its value or, failing that, by its title.
+fn choice(choices: &[(&str, &str)], name: &str) -> Result<String, FieldFault> {
+    let value = choices.iter().find(|(value, _)| *value == name);
+    let found = value.or_else(|| choices.iter().find(|(_, title)| *title == name));
+    found.map(|(value, _)| (*value).to_owned()).ok_or_else(|| FieldFault::NoChoice(name.to_owned()))
+}

@@ -1,0 +1,9 @@
+mod check;
+mod fault;
+mod form;
+mod format;
+mod url;
+
+pub use fault::{FieldError, FieldFault, FormError};
+pub use form::Form;
+pub use url::{UrlConsent, UrlError, UrlWarning};

@@ -1,0 +1,69 @@
+use std::collections::VecDeque;
+
+use agentwire_acp_schema::v1::{TerminalId, TerminalOutputResponse};
+
+use super::output::start_of_last;
+
+/// What terminals had written when they were released. The oldest go first when there is no more room.
+#[derive(Debug)]
+pub(super) struct Released {
+    kept: VecDeque<(TerminalId, TerminalOutputResponse)>,
+    limit: usize,
+}
+
+/// What one takes beside its text.
+const EACH: usize = 256;
+
+impl Released {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { kept: VecDeque::new(), limit }
+    }
+
+    /// Keeps the last of the output, in the place of what was kept of this terminal before.
+    pub(super) fn keep(&mut self, id: &TerminalId, mut output: TerminalOutputResponse) {
+        self.kept.retain(|(other, _)| other != id);
+        let start = start_of_last(&output.output, self.limit.saturating_sub(EACH));
+        if start > 0 {
+            output.output.drain(..start);
+            output.truncated = true;
+        }
+        output.output.shrink_to_fit();
+        self.kept.push_back((id.clone(), output));
+        let mut size: usize = self.kept.iter().map(|(_, output)| output.output.len() + EACH).sum();
+        while size > self.limit
+            && let Some((_, oldest)) = self.kept.pop_front()
+        {
+            size -= oldest.output.len() + EACH;
+        }
+    }
+
+    pub(super) fn output(&self, id: &TerminalId) -> Option<&TerminalOutputResponse> {
+        self.kept.iter().find(|(other, _)| other == id).map(|(_, output)| output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_make_room_and_what_is_too_large_is_cut_at_the_front() {
+        let mut released = Released::new(2 * EACH + 10);
+        let keep = |released: &mut Released, id: &str, text: &str| {
+            released.keep(&id.into(), TerminalOutputResponse::new(text));
+        };
+        let kept = |released: &Released, id: &str| {
+            released.output(&id.into()).map(|output| (output.output.clone(), output.truncated))
+        };
+        keep(&mut released, "1", "before");
+        keep(&mut released, "1", "12345");
+        keep(&mut released, "2", "67890");
+        assert_eq!(kept(&released, "1"), Some(("12345".into(), false)));
+        keep(&mut released, "3", "x");
+        assert_eq!((kept(&released, "1"), kept(&released, "2").is_some()), (None, true));
+        keep(&mut released, "4", &"ä".repeat(EACH));
+        let length = (EACH + 10) / 2;
+        assert_eq!(kept(&released, "4"), Some(("ä".repeat(length), true)));
+        assert_eq!(released.kept.len(), 1);
+    }
+}

@@ -1,0 +1,171 @@
+//! Agents that never stop.
+
+use agentwire_acp_schema::v1::*;
+use agentwire_acp_toolkit::{Change, Conversation, Entry};
+use serde_json::{Value, json};
+
+const LIMIT: usize = 1024 * 1024;
+
+/// What a hostile agent says, the n-th time.
+type Flood = fn(usize) -> Value;
+
+const FLOODS: &[(&str, Flood)] = &[
+    ("one endless message", |_| super::agent(&"x".repeat(5000))),
+    ("messages without end", |n| super::chunk("agent_message_chunk", Some(&n.to_string()), "")),
+    ("ids of any length", |n| {
+        super::chunk("agent_message_chunk", Some(&format!("{n}{}", "x".repeat(20_000))), "")
+    }),
+    ("blocks of one message", |_| {
+        let image = json!({ "type": "image", "data": "", "mimeType": "" });
+        json!({ "sessionUpdate": "agent_message_chunk", "content": image })
+    }),
+    ("a message whose meta changes", |n| {
+        let mut chunk = super::agent("x");
+        chunk["_meta"] = json!({ "n": n, "x": "x".repeat(5000) });
+        chunk
+    }),
+    ("tool calls without end", |n| super::call(&n.to_string())),
+    ("a huge output", |n| {
+        let output = vec![json!({ "n": n }); 1500];
+        json!({ "sessionUpdate": "tool_call_update", "toolCallId": n.to_string(), "rawOutput": output })
+    }),
+    ("a tree that is small on the wire", |n| {
+        let input = vec![json!({ "": 0 }); 150];
+        json!({ "sessionUpdate": "tool_call_update", "toolCallId": n.to_string(), "rawInput": input })
+    }),
+    ("locations without end", |n| {
+        let locations = vec![json!({ "path": "/" }); 50];
+        json!({ "sessionUpdate": "tool_call_update", "toolCallId": n.to_string(), "locations": locations })
+    }),
+    ("notices", |n| json!({ "sessionUpdate": "notice", "severity": n.to_string(), "title": "x" })),
+    ("updates that nobody knows", |n| json!({ "sessionUpdate": n.to_string(), "x": [1, 2, { "": {} }] })),
+    ("compactions", |n| {
+        let meta = json!({ n.to_string(): "x".repeat(100) });
+        json!({ "sessionUpdate": "compaction_update", "compactionId": "k", "status": "x", "_meta": meta })
+    }),
+    ("summaries", |n| {
+        let content = json!({ "type": "text", "text": "x".repeat(2000) });
+        json!({ "sessionUpdate": "compaction_summary_chunk", "compactionId": (n % 3).to_string(), "content": content })
+    }),
+    ("a plan that grows", |n| {
+        let entry = json!({ "content": "x", "priority": "x", "status": "x" });
+        json!({ "sessionUpdate": "plan", "entries": vec![entry; n % 1000] })
+    }),
+    ("commands and titles that grow", |n| match n % 2 {
+        0 => json!({ "sessionUpdate": "session_info_update", "title": "x".repeat(n * 100) }),
+        _ => json!({ "sessionUpdate": "available_commands_update",
+                     "availableCommands": vec![json!({ "name": "", "description": "" }); n] }),
+    }),
+];
+
+/// Enough of each to fill the limit, and whether anything was then forgotten or left out.
+fn drown(name: &str, flood: Flood) {
+    let mut conversation = Conversation::new().limit(LIMIT);
+    let mut after = 0;
+    for n in 0..2000 {
+        let update: SessionUpdate = serde_json::from_value(flood(n)).unwrap();
+        let applied = conversation.apply(update);
+        assert!(conversation.weight() <= LIMIT, "{name}");
+        assert!(applied.change.index().is_none_or(|index| conversation.entry(index).is_some()), "{name}");
+        after += usize::from(conversation.forgotten() > 0 || conversation.omitted() > 0);
+        if after > 100 {
+            break;
+        }
+    }
+    let text: usize = conversation.entries().map(|(_, entry)| format!("{entry:?}").len()).sum();
+    assert!(text <= 2 * LIMIT, "{name} is estimated too low: {text}");
+    assert!(after > 0 || name.contains("meta changes"), "{name} was no flood");
+}
+
+#[test]
+fn what_is_kept_is_bounded_whatever_the_agent_says() {
+    for (name, flood) in FLOODS {
+        drown(name, *flood);
+    }
+}
+
+#[test]
+fn the_oldest_is_forgotten_first_and_indices_stay() {
+    let mut conversation = Conversation::new().limit(100_000);
+    for n in 0..1000 {
+        let applied = conversation.apply(ToolCall::new(n.to_string(), "x".repeat(100)));
+        assert_eq!(applied.change, Change::Added(n));
+    }
+    let first = conversation.forgotten();
+    assert!(first > 900 && conversation.entry(first - 1).is_none());
+    let Some(Entry::ToolCall(call)) = conversation.entry(first) else { panic!("{first} is kept") };
+    assert_eq!(call.call.tool_call_id.as_str(), first.to_string());
+    assert_eq!(conversation.tool_call(&(first - 1).to_string().into()), None);
+    // What is told about one that was forgotten is told about another.
+    let late = ToolCallUpdate::new("0").status(ToolCallStatus::Completed);
+    assert_eq!(conversation.apply(late).change, Change::Added(1000));
+}
+
+#[test]
+fn what_is_too_large_is_left_out_and_said() {
+    let mut conversation = Conversation::new().limit(1_000_000);
+    let _ = conversation.apply(ToolCall::new("c", "Fine").raw_output(json!("before")));
+    let update =
+        ToolCallUpdate::new("c").status(ToolCallStatus::Completed).raw_output(json!("x".repeat(100_000)));
+    let applied = conversation.apply(update);
+    assert!(applied.change == Change::Updated(0) && applied.omitted > 100_000, "{applied:?}");
+    let call = super::tool_call(&conversation, "c");
+    assert_eq!(
+        (&call.call.status, &call.call.raw_output),
+        (&ToolCallStatus::Completed, &Some(json!("before")))
+    );
+    assert_eq!((call.omitted, conversation.omitted()), (applied.omitted, applied.omitted));
+
+    // A message ends where the first piece is missing.
+    for text in [&"a".repeat(50_000), &"b".repeat(200_000), &*"c".repeat(10)] {
+        let _ = conversation.apply(SessionNotification::message("s", text).update);
+    }
+    let message = super::message(&conversation, 1);
+    assert_eq!(message.text(), "a".repeat(50_000));
+    assert!(message.omitted > 200_010);
+}
+
+/// The estimate against the truth: what the system says that the process has taken.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_process_stays_small() {
+    const LARGE: usize = 64 * 1024 * 1024;
+    const NAME: &str = "AGENTWIRE_TEST_FLOOD";
+    let peak = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
+    };
+    if let Ok(flood) = std::env::var(NAME) {
+        let before = peak();
+        let mut conversation = Conversation::new().limit(LARGE);
+        let (_, flood) = FLOODS[flood.parse::<usize>().unwrap()];
+        let mut sent = 0;
+        let mut n = 0;
+        while conversation.forgotten() == 0 && sent < 2 * LARGE {
+            let update = flood(n);
+            sent += update.to_string().len() + 100;
+            let _ = conversation.apply(serde_json::from_value::<SessionUpdate>(update).unwrap());
+            n += 1;
+        }
+        let taken = peak() - before;
+        assert!(taken < LARGE + 8 * 1024 * 1024, "{taken} bytes for {n} updates");
+        return;
+    }
+    // Each in a process of its own, where nothing else takes memory.
+    for name in [
+        "messages without end",
+        "tool calls without end",
+        "a tree that is small on the wire",
+        "a huge output",
+    ] {
+        let number = FLOODS.iter().position(|(other, _)| *other == name).unwrap();
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "conversations::hostile::the_process_stays_small"])
+            .env(NAME, number.to_string())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{name}: {said}");
+    }
+}

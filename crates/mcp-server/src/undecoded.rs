@@ -1,0 +1,26 @@
+use std::sync::OnceLock;
+
+use serde::de::DeserializeOwned;
+
+/// What a request says beside what it asks for, of which few ever want to know more than that it is there.
+pub(crate) struct Undecoded<T> {
+    text: Box<str>,
+    value: OnceLock<Option<T>>,
+}
+
+impl<T: DeserializeOwned> Undecoded<T> {
+    /// JSON that is copied, because the message it came in is not kept.
+    pub(crate) fn new(text: &str) -> Self {
+        Self { text: text.into(), value: OnceLock::new() }
+    }
+
+    /// What had to be decoded.
+    pub(crate) fn decoded(value: T) -> Self {
+        Self { text: Box::default(), value: OnceLock::from(Some(value)) }
+    }
+
+    /// The value; none where the JSON is not what such a value is written as.
+    pub(crate) fn value(&self) -> Option<&T> {
+        self.value.get_or_init(|| serde_json::from_str(&self.text).ok()).as_ref()
+    }
+}
