@@ -304,7 +304,7 @@ impl Agent {
         &self,
         session_id: Option<SessionId>,
         call: Call<R>,
-        look: fn(&R) -> (Option<&SessionId>, Option<&SessionModeState>, Option<&[SessionConfigOption]>),
+        look: fn(&R) -> Offered<'_>,
     ) -> Call<R> {
         let shared = self.shared.clone();
         let heard = session_id.as_ref().map_or(0, |id| shared.offers.updates(id));
@@ -342,6 +342,10 @@ impl Agent {
         self.shared.greeting.answered(method)
     }
 }
+
+/// What the answer that sets a session up says of it: its id, where the request had none; its modes; its options.
+pub(crate) type Offered<'a> =
+    (Option<&'a SessionId>, Option<&'a SessionModeState>, Option<&'a [SessionConfigOption]>);
 
 /// What a client holds of one request while it answers it.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use agentwire_acp_schema::{v1, v2 as schema};
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Method, Notification, RawJson, Request, RequestId};
@@ -30,12 +31,22 @@ pub struct AnyClient<C1, C2> {
     pub v1_capabilities: v1::ClientCapabilities,
     /// What it can do in version 2 (default nothing).
     pub v2_capabilities: schema::ClientCapabilities,
+    /// How long it waits for each answer to `initialize` (default without end).
+    pub timeout: Option<Duration>,
 }
 
 impl<C1: Client, C2: v2::Client> AnyClient<C1, C2> {
     /// A client in both versions that advertises nothing.
     pub fn new(info: v1::Implementation, v1: C1, v2: C2) -> Self {
-        Self { v1, v2, info, v1_capabilities: Default::default(), v2_capabilities: Default::default() }
+        let (v1_capabilities, v2_capabilities) = Default::default();
+        Self { v1, v2, info, v1_capabilities, v2_capabilities, timeout: None }
+    }
+
+    /// Sets how long it waits for each answer to `initialize`. What `main` asks has times of its own.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
     }
 
     /// Sets what it can do in version 1.
@@ -143,7 +154,7 @@ where
     C2: v2::Client,
     T: Transport,
 {
-    let AnyClient { v1, v2, info, v1_capabilities, v2_capabilities } = client;
+    let AnyClient { v1, v2, info, v1_capabilities, v2_capabilities, timeout } = client;
     let (peer, driver) = driver(config, TokioClock::default());
     let (one, two) = (Arc::new(Shared::default()), Arc::new(v2::Shared::default()));
     one.greeting.greet(&v1_capabilities);
@@ -156,7 +167,7 @@ where
     };
     let watching = choice.clone();
     let transport = tap(transport, move |direction, packet: &Packet| watching.look(direction, packet));
-    let asking = Asking { peer, choice, one, two };
+    let asking = Asking { peer, choice, one, two, timeout };
     let run = async {
         let agent = asking.agree(&info, &v1_capabilities, &v2_capabilities).await?;
         main(agent).await
@@ -251,6 +262,7 @@ struct Asking {
     choice: Arc<Choice>,
     one: Arc<Shared>,
     two: Arc<v2::Shared>,
+    timeout: Option<Duration>,
 }
 
 impl Asking {
@@ -298,7 +310,11 @@ impl Asking {
     async fn ask<P: Serialize>(&self, params: &P) -> Result<RawJson, CallError> {
         let id = self.peer.reserve_call();
         self.choice.asks(id.request_id());
-        self.peer.call_method(INITIALIZE, Some(params)).reserved(id).await
+        let call = self.peer.call_method(INITIALIZE, Some(params)).reserved(id);
+        match self.timeout {
+            Some(timeout) => call.timeout(timeout).await,
+            None => call.await,
+        }
     }
 
     fn one(self, answer: RawJson) -> Result<AnyAgent, CallError> {

@@ -38,23 +38,53 @@
 //! # }
 //! ```
 //!
+//! # A turn as a stream
+//!
+//! A prompt can be awaited, as above, or read: [`updates`](PromptCall::updates) gives what happens as it happens, and the
+//! answer last.
+//!
+//! ```no_run
+//! # use agentwire_acp_client::{Agent, BoxError, TurnEvent};
+//! # use agentwire_acp_schema::v1::*;
+//! # async fn run(agent: Agent, session: SessionId) -> Result<(), BoxError> {
+//! let mut turn = agent.prompt(PromptRequest::new(session, "Fix the bug")).updates();
+//! while let Some(event) = turn.next().await {
+//!     match event? {
+//!         TurnEvent::Update(SessionUpdate::AgentMessageChunk(chunk)) => println!("{:?}", chunk.content),
+//!         TurnEvent::Stopped(answer) => println!("{:?}", answer.stop_reason),
+//!         _ => {}
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # What is done for you
 //!
-//! - What the agent did not advertise, a relative path, a second `initialize` and anything before the first
-//!   is refused before it is sent, with an error that names the rule. An agent that speaks another version is
-//!   an error.
+//! - What the agent did not advertise, a mode or a value that the session did not offer, a relative path, a second
+//!   `initialize` and anything before the first is refused before it is sent, with an error that names the rule. An
+//!   agent that speaks another version is an error.
 //! - What the client did not advertise is "method not found" to the agent, whatever the client's code can do. A
-//!   relative path in a request of the agent's is refused too.
+//!   relative path in a request of the agent's is refused too. An option that the agent did not offer is never selected.
 //! - Dropping a `prompt`, and the end of its time, cancel the turn.
 //! - Cancelling a turn, or closing its session, answers its permission requests with `cancelled`, also those that
 //!   come late, and drops the question to the user.
 //! - Updates arrive in order, and all of a turn's before its `prompt` returns.
+//! - Lists are read page by page, as far as they are wanted: [`Agent::sessions`].
 //! - What is unknown is kept or passed over, never fatal.
 //!
 //! # What it will not do
 //!
 //! It touches no files and starts no commands: that is for a layer above. It spawns nothing: everything runs
 //! within the one future of [`connect`], and ends with it.
+//!
+//! # Features
+//!
+//! None is on by default, and none changes a type or a trait.
+//!
+//! - `unstable`: the module `unstable` and `Agent::drafts`, with what drafts add to version 1.
+//! - `v2`: the module `v2`, a client of the draft of version 2, and `connect_any`, which speaks the version that the agent
+//!   does. With `unstable` also the module `v2::unstable`.
 
 mod agent;
 #[cfg(feature = "v2")]

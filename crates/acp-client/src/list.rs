@@ -36,7 +36,7 @@ impl Listing for ListSessionsRequest {
 
 /// The pages of a list, item by item.
 pub(crate) struct Pages<L: Listing> {
-    ask: Box<dyn Fn(&L) -> Call<L::Response> + Send + Sync>,
+    ask: Ask<L>,
     request: L,
     items: vec::IntoIter<L::Item>,
     next: Next<L::Response>,
@@ -46,9 +46,12 @@ pub(crate) struct Pages<L: Listing> {
     pub(crate) page_limit: usize,
 }
 
+/// Makes the call for a page.
+type Ask<L> = Box<dyn Fn(&L) -> Call<<L as Method>::Response> + Send + Sync>;
+
 enum Next<R> {
     Ask,
-    Asked(Call<R>),
+    Asked(Box<Call<R>>),
     Nothing,
 }
 
@@ -72,7 +75,7 @@ impl<L: Listing> Pages<L> {
             }
             match &mut self.next {
                 Next::Nothing => return Poll::Ready(None),
-                Next::Ask => self.next = Next::Asked((self.ask)(&self.request)),
+                Next::Ask => self.next = Next::Asked(Box::new((self.ask)(&self.request))),
                 Next::Asked(call) => {
                     let page = ready!(Pin::new(call).poll(cx));
                     self.next = Next::Nothing;

@@ -30,8 +30,10 @@ pub(crate) struct Readers<U, W>(Arc<Inner<U, W>>);
 struct Inner<U, W> {
     /// How many there are, so that a connection without any pays nothing for them.
     count: AtomicUsize,
-    by_session: Mutex<HashMap<SessionId, Vec<Arc<Inbox<U, W>>>>>,
+    by_session: Mutex<BySession<U, W>>,
 }
+
+type BySession<U, W> = HashMap<SessionId, Vec<Arc<Inbox<U, W>>>>;
 
 impl<U, W> Clone for Readers<U, W> {
     fn clone(&self) -> Self {
@@ -77,7 +79,7 @@ impl<U: Clone, W: Watch<U>> Readers<U, W> {
 }
 
 impl<U, W> Inner<U, W> {
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Vec<Arc<Inbox<U, W>>>>> {
+    fn lock(&self) -> MutexGuard<'_, BySession<U, W>> {
         self.by_session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

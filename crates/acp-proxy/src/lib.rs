@@ -98,6 +98,7 @@
 //! It starts no processes and knows no transport. It does not bridge MCP over ACP, and it does not restart or pass by a
 //! component that has failed: what it would have kept back must not pass for that.
 
+mod closing;
 mod component;
 mod conductor;
 mod ends;

@@ -3,7 +3,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use agentwire_connection::{CallFailure, CallId, Event};
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
@@ -12,6 +12,7 @@ use agentwire_transport::{Fault, Packet, Transport};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
+use crate::closing::Alarm;
 use crate::ends::Ends;
 use crate::error::Broken;
 use crate::line::{Line, Sinking};
@@ -30,29 +31,24 @@ type Answer = (Key, Result<RawJson, ErrorObject>);
 
 /// What a relay does each time that it is polled.
 pub(crate) struct Turn<'a, P, C, A, S, F> {
-    shared: &'a Arc<Shared>,
-    config: &'a Config,
-    half_close: HalfClose,
-    proxy: &'a P,
-    ends: Ends,
-    start: S,
-    hooks: FuturesUnordered<Hook<F>>,
-    client: Line<C>,
-    agent: Line<A>,
+    pub(crate) shared: &'a Arc<Shared>,
+    pub(crate) config: &'a Config,
+    pub(crate) half_close: HalfClose,
+    pub(crate) proxy: &'a P,
+    pub(crate) ends: Ends,
+    pub(crate) start: S,
+    pub(crate) hooks: FuturesUnordered<Hook<F>>,
+    pub(crate) client: Line<C>,
+    pub(crate) agent: Line<A>,
     /// Whether there is more to do in this turn.
-    again: bool,
-    alarm: Option<Alarm>,
+    pub(crate) again: bool,
+    pub(crate) alarm: Option<Alarm>,
 }
 
 /// A request on its way through a proxy.
-struct Hook<F> {
-    key: Key,
+pub(crate) struct Hook<F> {
+    pub(crate) key: Key,
     outcome: Pin<Box<F>>,
-}
-
-struct Alarm {
-    at: Instant,
-    sleep: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl<F: Future<Output = Result<RawJson, ErrorObject>>> Future for Hook<F> {
@@ -79,6 +75,7 @@ macro_rules! line {
         }
     };
 }
+pub(crate) use line;
 
 impl<'a, P, C, A, S, F> Turn<'a, P, C, A, S, F>
 where
@@ -153,11 +150,16 @@ where
         }
     }
 
-    fn now(&self) -> Instant {
+    pub(crate) fn now(&self) -> Instant {
         self.shared.clock().now()
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+    /// The time after so long; "for ever" is some decades.
+    pub(crate) fn after(&self, wait: Duration) -> Instant {
+        self.now() + wait.min(Duration::from_secs(1 << 30))
+    }
+
+    pub(crate) fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
         change(&mut self.shared.lock())
     }
 
@@ -174,7 +176,7 @@ where
         }
     }
 
-    fn answer(&mut self, (key, outcome): Answer) {
+    pub(crate) fn answer(&mut self, (key, outcome): Answer) {
         let unheard = self.change(|state| state.answer(key, outcome));
         drop(unheard);
         self.again = true;
@@ -215,8 +217,8 @@ where
     }
 
     /// Nothing more will come from a side.
-    fn end(&mut self, cx: &mut Context<'_>, from: Side, fault: Option<Fault>) {
-        let drained = self.now() + self.config.drain;
+    pub(crate) fn end(&mut self, cx: &mut Context<'_>, from: Side, fault: Option<Fault>) {
+        let drained = self.after(self.config.drain);
         line!(self, from, line => {
             line.reading = false;
             line.drained = Some(drained);
@@ -289,7 +291,7 @@ where
         }
     }
 
-    fn poll_write(&mut self, cx: &mut Context<'_>, to: Side) {
+    pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, to: Side) {
         let open = line!(self, to, line => line.failed.is_none() && line.sink == Sinking::Open);
         if open {
             let shared = self.shared;
@@ -300,7 +302,7 @@ where
             let wants_output = || shared.lock().connection(to).wants_output();
             let written = line!(self, to, line => line.poll_write(cx, next, wants_output));
             if let Err(fault) = written {
-                let until = self.now() + self.config.drain;
+                let until = self.after(self.config.drain);
                 line!(self, to, line => line.failed = Some((until, Some(fault))));
             }
         }
@@ -316,100 +318,6 @@ where
                 line!(self, side, line => line.held = false);
                 self.again = true;
             }
-        }
-    }
-
-    /// Brings one side to its end, and the other after it.
-    fn poll_end(&mut self, cx: &mut Context<'_>, side: Side) {
-        let now = self.now();
-        if line!(self, side, line => line.reading && line.failed.as_ref().is_some_and(|(until, _)| *until <= now))
-        {
-            let fault = line!(self, side, line => line.failed.as_mut().and_then(|(_, fault)| fault.take()));
-            self.end(cx, side, fault);
-        }
-        if line!(self, side, line => line.sink == Sinking::Open) && self.is_time_to_close(cx, side, now) {
-            let closed = now + self.config.close;
-            line!(self, side, line => {
-                line.sink = Sinking::Closing;
-                line.closed = Some(closed);
-            });
-            self.again = true;
-        }
-        let is_late = line!(self, side, line => line.closed.is_some_and(|closed| closed <= now));
-        if line!(self, side, line => line.sink == Sinking::Closing && line.poll_close(cx, is_late)) {
-            line!(self, side, line => line.sink = Sinking::Closed);
-            self.again = true;
-        }
-        // An agent that is closed and goes on talking has had its time.
-        if side == Side::Agent && self.agent.sink == Sinking::Closed && self.agent.reading && is_late {
-            self.end(cx, side, None);
-        }
-    }
-
-    /// Whether the sink of a side is to be closed: nothing more will be said to it.
-    fn is_time_to_close(&mut self, cx: &mut Context<'_>, side: Side, now: Instant) -> bool {
-        // Who has ended as an agent hears nothing any more.
-        if side == Side::Agent && !self.agent.reading {
-            return true;
-        }
-        let from = side.other();
-        let (ended, drained) = line!(self, from, line => (!line.reading, line.drained));
-        if !ended {
-            return false;
-        }
-        if drained.is_some_and(|drained| drained <= now) {
-            self.dismiss(side);
-            self.poll_write(cx, side);
-            return true;
-        }
-        let only_held = side == Side::Agent && self.half_close == HalfClose::Yes;
-        let is_calm = self.change(|state| {
-            !state.is_passing(side, false)
-                && !state.is_passing(from, only_held)
-                && !state.connection(side).wants_output()
-        });
-        is_calm && line!(self, side, line => line.is_flushed() || line.failed.is_some())
-    }
-
-    /// Drops what still goes on although the side that it is for is about to be closed, and answers in its place.
-    fn dismiss(&mut self, side: Side) {
-        let half_close = side == Side::Agent && self.half_close == HalfClose::Yes;
-        for hook in std::mem::take(&mut self.hooks) {
-            let stays =
-                half_close && hook.key.from != side && self.change(|state| state.was_passed_on(hook.key));
-            if stays {
-                self.hooks.push(hook);
-            } else {
-                let key = hook.key;
-                drop(hook);
-                self.answer((
-                    key,
-                    Err(ErrorObject::internal_error("the connection closes before the work is done")),
-                ));
-            }
-        }
-    }
-
-    /// Sets the alarm for whatever comes first, and heeds it.
-    fn poll_alarm(&mut self, cx: &mut Context<'_>) {
-        let now = self.now();
-        let mut deadlines = Vec::new();
-        for side in Side::BOTH {
-            line!(self, side, line => {
-                deadlines.extend(line.drained);
-                deadlines.extend(line.closed);
-                deadlines.extend(line.failed.as_ref().map(|(until, _)| *until));
-            });
-        }
-        let Some(at) = deadlines.into_iter().filter(|at| *at > now).min() else {
-            return;
-        };
-        if self.alarm.as_ref().is_none_or(|alarm| alarm.at > at || alarm.at <= now) {
-            self.alarm = Some(Alarm { at, sleep: self.shared.clock().sleep_until(at) });
-        }
-        if self.alarm.as_mut().is_some_and(|alarm| alarm.sleep.as_mut().poll(cx).is_ready()) {
-            self.alarm = None;
-            self.again = true;
         }
     }
 }

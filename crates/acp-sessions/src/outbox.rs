@@ -355,10 +355,10 @@ async fn work(
         store.update_header(&header).await?;
     }
     for (client, update) in aloud {
-        match client.session_update(SessionNotification::new(&session_id, update)).await {
-            Err(CallError::Closed(closed)) => return Err(Failure::Closed(closed)),
-            // Whether the client takes it was looked at before, and that it can be written has been seen.
-            Err(_) | Ok(()) => {}
+        // Whether the client takes it was looked at before, and that it can be written has been seen: nothing else fails.
+        let sent = client.session_update(SessionNotification::new(&session_id, update)).await;
+        if let Err(CallError::Closed(closed)) = sent {
+            return Err(Failure::Closed(closed));
         }
     }
     if sync {

@@ -10,12 +10,16 @@ pub(crate) struct JsonLines;
 
 impl JsonLines {
     pub(crate) fn print<T: Serialize>(&mut self, value: &T) -> io::Result<()> {
-        let mut line = serde_json::to_vec(value)?;
-        line.push(b'\n');
-        let mut out = io::stdout().lock();
-        out.write_all(&line)?;
-        out.flush()
+        json_line(&mut io::stdout().lock(), value)
     }
+}
+
+/// Writes an object as one line.
+pub(crate) fn json_line<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    out.write_all(&line)?;
+    out.flush()
 }
 
 /// An object with one member, whose value keeps the order in which it writes its own.

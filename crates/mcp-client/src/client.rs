@@ -47,7 +47,8 @@ pub async fn connect<T: Transport, R>(
 /// In a session a server tells of changes unasked. Since 2026-07-28 it does so only on a subscription, so a
 /// client that was given something for changes of lists opens one for what the server offers to tell of, and
 /// another when the server ends that, after 1 s, then 2 s, and so on up to a minute. After such a gap it hears of
-/// a change that there may have been. This runs within the future of the connection.
+/// a change that there may have been. A server that never says what it agrees to is asked five times. This runs within
+/// the future of the connection.
 ///
 /// # Clones
 ///

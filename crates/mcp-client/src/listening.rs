@@ -12,6 +12,9 @@ use crate::{Server, Warning};
 /// The first and the longest pause before listening again. Each is twice the one before.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
+/// How often a server is asked that never says what it agrees to.
+const TRIES: usize = 5;
+
 /// Runs `main`, and beside it what may end before or must end with it.
 pub(crate) async fn beside<T>(main: impl Future<Output = T>, side: impl Future<Output = ()>) -> T {
     let (main, side) = (std::pin::pin!(main), std::pin::pin!(side));
@@ -22,7 +25,7 @@ pub(crate) async fn beside<T>(main: impl Future<Output = T>, side: impl Future<O
 }
 
 /// Listens for the changes that the client has something for and that the server offers to tell of, again when
-/// the server ends that, until it refuses.
+/// the server ends that, until it refuses, or turns out to answer nobody.
 pub(crate) async fn listen(server: Server, front: Front) {
     let filter = wanted(&server, &front);
     if !server.is_stateless() || filter == SubscriptionFilter::default() {
@@ -31,6 +34,7 @@ pub(crate) async fn listen(server: Server, front: Front) {
     let clock = TokioClock::default();
     let mut pause = PAUSES.0;
     let mut heard_before = false;
+    let mut tries = 0;
     loop {
         let since = clock.now();
         match server.listen(filter.clone()).await {
@@ -51,11 +55,16 @@ pub(crate) async fn listen(server: Server, front: Front) {
                 let _ = subscription.ended().await;
             }
             Err(
-                CallError::Closed(_)
+                error @ (CallError::Closed(_)
                 | CallError::Failed { .. }
                 | CallError::Cancelled { .. }
-                | CallError::Unusable { .. },
-            ) => {}
+                | CallError::Unusable { .. }),
+            ) => {
+                tries += 1;
+                if !heard_before && tries == TRIES {
+                    return server.warn(Warning::NotHeard { error });
+                }
+            }
             Err(error) => return server.warn(Warning::NotHeard { error }),
         }
         if server.peer.is_closed() {

@@ -22,11 +22,12 @@ pub enum Warning {
         /// What it agreed to.
         acknowledged: SubscriptionFilter,
     },
-    /// The server refuses to tell of changes, and is not asked again.
+    /// The server refuses to tell of changes, or has not said in several tries what it agrees to tell. It is not asked
+    /// again.
     #[error("changes at the server are not heard of: {error}")]
     #[non_exhaustive]
     NotHeard {
-        /// What came of asking for it.
+        /// What came of asking for it the last time.
         #[source]
         error: CallError,
     },

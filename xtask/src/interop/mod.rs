@@ -54,6 +54,7 @@ const GROUPS: &[&[Pair]] = &[
     products::OPENINGS,
     products::OPENINGS_2,
     products::TURNS,
+    products::TURNS_2,
     agent::PAIRS,
     agent::KEPT,
     mcp_client::PAIRS,

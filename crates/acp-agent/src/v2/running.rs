@@ -32,9 +32,6 @@ impl Running {
         is_cancelled: bool,
     ) -> Result<RawJson, Error> {
         let reason = match &outcome {
-            // An error that the cancel caused in the agent, or an end that it reached meanwhile, is not what the client
-            // must hear.
-            _ if is_cancelled => IdleStopReason::Cancelled,
             Ok(reason) => reason.clone(),
             Err(error) => error.clone().into(),
         };
@@ -58,7 +55,7 @@ impl Drop for Running {
 
 /// Work in the foreground of a session that no prompt has asked for; see [`Client::begin_work`].
 ///
-/// Dropped before its end, it has failed, and the client is told so.
+/// Dropped before its end, it was cancelled if it was, and else has failed; the client is told so.
 #[derive(Debug)]
 pub struct ForegroundWork {
     client: Client,
@@ -102,7 +99,6 @@ impl ForegroundWork {
     /// The work has ended. The client is told that the session is idle, and this or that the work was cancelled, when
     /// nothing else is at work there.
     pub fn end(mut self, reason: IdleStopReason) {
-        let reason = if self.is_cancelled() { IdleStopReason::Cancelled } else { reason };
         self.running.finish(reason);
     }
 }

@@ -163,6 +163,8 @@ impl Sessions {
     pub(crate) fn end(&self, peer: &Peer, place: usize, reason: IdleStopReason) -> Phase {
         let mut table = self.table();
         let work = table.work.remove(place);
+        // Whatever a cancel has caused in the agent, the end that the client hears of is that.
+        let reason = if work.is_cancelled() { IdleStopReason::Cancelled } else { reason };
         let phase = work.end();
         let is_last = !table.work.iter().any(|(_, other)| other.session == work.session);
         if phase == Phase::Accepted {

@@ -3,7 +3,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v2::{Patch, SessionId, SessionUpdate, StateUpdate, TerminalId, ToolCallId};
 
-/// How many sessions are kept, and of each how much that can be cancelled. Of what is beyond nothing is known.
+/// How many sessions are kept, and of each how many tool calls and terminals. Of what is beyond nothing is known.
 const LIMIT: usize = 1024;
 
 /// What is going on in the sessions of a connection.
@@ -61,17 +61,26 @@ impl States {
     }
 
     pub(crate) fn can_cancel_call(&self, session: &SessionId, call: &ToolCallId) -> bool {
-        self.lock().get(session).is_some_and(|state| state.overflown || state.calls.contains(call))
+        self.can(session, |state| state.calls.contains(call))
     }
 
     pub(crate) fn can_cancel_terminal(&self, session: &SessionId, terminal: &TerminalId) -> bool {
-        self.lock().get(session).is_some_and(|state| state.overflown || state.terminals.contains(terminal))
+        self.can(session, |state| state.terminals.contains(terminal))
     }
 
     /// A session is over.
     pub(crate) fn forget(&self, session: &SessionId) {
         let forgotten = self.lock().remove(session);
         drop(forgotten);
+    }
+
+    /// Where there was more than is kept, the agent decides.
+    fn can(&self, session: &SessionId, has: impl FnOnce(&State) -> bool) -> bool {
+        let states = self.lock();
+        match states.get(session) {
+            Some(state) => state.overflown || has(state),
+            None => states.len() >= LIMIT,
+        }
     }
 
     fn change(&self, session: &SessionId, change: impl FnOnce(&mut State)) {

@@ -54,7 +54,7 @@ async fn an_agent_that_dies_says_why() {
     assert_eq!(result.unwrap_err().to_string(), "the connection closed: `my-agent` exited with status 3");
 }
 
-/// The same with a real program.
+/// The same with a real program. TR-07.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_program_that_dies_says_why() {

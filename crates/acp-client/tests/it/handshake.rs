@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::check;
 use crate::recorder::{Recorder, begin, greeting, refused};
 
+/// INIT-02, INIT-04, INIT-14, SES-01, PR-01.
 #[tokio::test(start_paused = true)]
 async fn init_01_initialize_comes_first() {
     check!("INIT-01-initialize-first", &Recorder::default(), async |agent| {
@@ -65,7 +66,7 @@ async fn an_initialize_that_failed_may_be_tried_again() {
     .unwrap();
 }
 
-/// The agent offers nothing: only what needs no capability is sent. AUTH-01, SES-03, SES-05, SES-10, SES-13, SES-16,
+/// The agent offers nothing: only what needs no capability is sent. RPC-13, AUTH-01, AUTH-05, SES-03, SES-05, SES-10, SES-13, SES-16,
 /// SES-17, SES-23, LIST-01, DEL-01, PR-02.
 #[tokio::test(start_paused = true)]
 async fn init_12_what_the_agent_lacks_is_refused_here() {
@@ -127,7 +128,8 @@ async fn init_12_what_the_agent_lacks_is_refused_here() {
     .unwrap();
 }
 
-/// The agent offers everything: all of it is sent, with the members that it must have (SES-06, SES-11, LIST-07).
+/// The agent offers everything: all of it is sent, with the members that it must have (INIT-13, SES-06, SES-11, SES-16,
+/// LIST-07).
 #[tokio::test(start_paused = true)]
 async fn init_12_what_the_agent_offers_is_sent() {
     check!("INIT-12-what-the-agent-offers", &Recorder::default(), async |agent| {

@@ -7,6 +7,7 @@ mod races;
 mod raw_peer;
 mod recorder;
 mod requests;
+mod rows;
 mod rules;
 mod streams;
 mod turns;

@@ -31,6 +31,7 @@ async fn capabilities_count_from_initialize_on() {
     .unwrap();
 }
 
+/// FS-06, FS-07, TERM-11; and PR-22: work that stops because nobody wants it is answered so.
 #[tokio::test(start_paused = true)]
 async fn files_and_terminals() {
     let client = Recorder::default();
@@ -62,7 +63,8 @@ async fn el_02_and_13_elicitation() {
     assert_eq!(client.heard(), [""; 0]);
 }
 
-/// RPC-03 to RPC-07, RPC-11 and TR-06, seen from the client.
+/// TR-04, TR-06, RPC-01, RPC-02, RPC-03, RPC-04, RPC-05, RPC-06, RPC-07, RPC-10, RPC-11, RPC-12 and PR-23, seen from the
+/// client.
 #[tokio::test(start_paused = true)]
 async fn rpc_odd_messages_from_the_agent() {
     let client = Recorder::default();

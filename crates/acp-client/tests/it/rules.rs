@@ -86,7 +86,7 @@ async fn tc_08_only_options_that_were_offered() {
     assert_eq!(client.heard(), ["asked session-1 a", "asked session-1 b", "asked session-1 c"]);
 }
 
-/// SES-25: the program of an MCP server is named by an absolute path. MOA-01: servers behind the connection itself only
+/// SES-25: the program of an MCP server is named by an absolute path. SES-27: its kind has no name. MOA-01: servers behind the connection itself only
 /// where the agent takes them.
 #[tokio::test(start_paused = true)]
 async fn ses_25_mcp_servers_that_can_be_found() {
@@ -180,6 +180,20 @@ async fn init_03_the_version_is_ours() {
                 error,
                 "initialize: this client speaks version 1 of the protocol, and asks for no other"
             );
+        }
+        agent.initialize(greeting()).await?;
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// INIT-10: what is no number, or none of those that there can be, is no answer. The agent may try again.
+#[tokio::test(start_paused = true)]
+async fn init_10_a_version_is_a_whole_number() {
+    check!("INIT-10-versions", &Recorder::default(), async |agent| {
+        for _ in 0..4 {
+            let error = agent.initialize(greeting()).await.unwrap_err();
+            assert!(matches!(error, CallError::Decode { .. }), "{error}");
         }
         agent.initialize(greeting()).await?;
         Ok(())

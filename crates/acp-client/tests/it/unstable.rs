@@ -11,8 +11,7 @@ use agentwire_acp_schema::v1::unstable::{
 use agentwire_acp_schema::v1::{self, SetSessionModeRequest};
 use agentwire_jsonrpc::RawJson;
 
-use crate::check;
-use crate::recorder::{Recorder, greeting, refused};
+use crate::recorder::{Recorder, check_drafts, greeting, refused};
 
 fn french() -> SystemPromptAddition {
     SystemPromptAddition::new().system_prompt(SystemPrompt::new(SystemPromptMode::Append, ["French.".into()]))
@@ -29,7 +28,8 @@ fn said() -> MessageMcpNotification {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_agent_lacks_is_refused_here() {
-    check!("UNSTABLE-what-the-agent-lacks", &Recorder::default(), async |agent| {
+    let transcript = include_str!("../transcripts/UNSTABLE-what-the-agent-lacks.jsonl");
+    check_drafts(transcript, &Recorder::default(), async |agent| {
         let drafts = agent.drafts();
         let error = refused(drafts.auth_status(AuthStatusRequest::new())).await;
         assert!(error.contains("initialize must be called"), "{error}");
@@ -67,12 +67,14 @@ async fn what_the_agent_lacks_is_refused_here() {
         drafts.new_session(new.into()).await?;
         Ok(())
     })
+    .await
     .unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_the_agent_offers_is_sent() {
-    check!("UNSTABLE-what-the-agent-offers", &Recorder::default(), async |agent| {
+    let transcript = include_str!("../transcripts/UNSTABLE-what-the-agent-offers.jsonl");
+    check_drafts(transcript, &Recorder::default(), async |agent| {
         agent.initialize(greeting()).await?;
         let drafts = agent.drafts();
         let status = drafts.auth_status(AuthStatusRequest::new()).await?;
@@ -87,9 +89,11 @@ async fn what_the_agent_offers_is_sent() {
         let resume = v1::ResumeSessionRequest::new("old", "/repo");
         drafts.resume_session(ResumeSessionRequest::new(resume, french())).await?;
         let servers = [McpServerAcp::new("a", "1")];
-        let forked = drafts.fork_session(ForkSessionRequest::new("old", "/repo").mcp_servers(servers)).await?;
+        let forked =
+            drafts.fork_session(ForkSessionRequest::new("old", "/repo").mcp_servers(servers)).await?;
         // A forked session is set up like any other.
-        let other = refused(agent.set_session_mode(SetSessionModeRequest::new(&forked.session_id, "slow"))).await;
+        let other =
+            refused(agent.set_session_mode(SetSessionModeRequest::new(&forked.session_id, "slow"))).await;
         assert!(other.contains("did not offer"), "{other}");
         agent.set_session_mode(SetSessionModeRequest::new(&forked.session_id, "fast")).await?;
         assert_eq!(drafts.list_sessions(archived()).await?.sessions.len(), 1);
@@ -105,6 +109,7 @@ async fn what_the_agent_offers_is_sent() {
         drafts.mcp_message(said()).await?;
         Ok(())
     })
+    .await
     .unwrap();
 }
 

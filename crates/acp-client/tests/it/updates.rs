@@ -61,7 +61,7 @@ async fn fwd_01_updates_that_nobody_knows() {
     );
 }
 
-/// The kinds that nobody knows, as a client's code sees them.
+/// The kinds that nobody knows, as a client's code sees them. TC-12.
 #[tokio::test(start_paused = true)]
 async fn fwd_01_unknown_is_passed_on_whole() {
     use agentwire_acp_client::{BoxError, Client, Context, Error, connect};

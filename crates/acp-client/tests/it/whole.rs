@@ -98,6 +98,7 @@ impl Agent for Thorough {
     }
 }
 
+/// Over a transport of one's own (TR-08), with every message held to the schema of the version (RPC-08, RPC-09, INIT-11).
 #[tokio::test(start_paused = true)]
 async fn a_whole_conversation() {
     // As little room as there can be: what is sent waits for what is read.

@@ -1,14 +1,17 @@
 //! How it ends.
 
 use std::cell::RefCell;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_acp_proxy::{
-    Broken, Ends, ErrorObject, Next, Proxy, RawJson, Request, Transparent, proxied, relay,
+    Broken, Conductor, Ends, ErrorObject, Next, Proxy, RawJson, Request, Transparent, config, proxied, relay,
+    relay_with, serve,
 };
 use agentwire_transport::{Fault, Packet, duplex};
-use futures::{SinkExt, StreamExt, stream};
+use futures::{Sink, SinkExt, Stream, StreamExt, stream};
 use tokio::task::spawn_local;
 use tokio::time::{Instant, sleep};
 
@@ -99,11 +102,14 @@ fn what_a_proxy_holds_too_long_is_answered_with_an_error() {
 fn ends_that_do_not_end_are_left() {
     play(async {
         let begun = Instant::now();
-        let (mut client, agent, ended) = relayed(Transparent::default());
-        client.finish().await;
+        let (client, mut raw_client) = wire();
+        let (agent, raw_agent) = wire();
+        let config = config().drain(Duration::MAX);
+        let ended = spawn_local(relay_with(Transparent::default(), client, agent, config));
+        raw_client.finish().await;
         ended.await.unwrap().unwrap();
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
-        drop(agent);
+        drop(raw_agent);
     });
 }
 
@@ -132,6 +138,34 @@ fn a_fault_of_the_agent_is_told_at_the_end() {
 }
 
 #[test]
+fn a_client_that_cannot_be_written_to_is_gone() {
+    play(async {
+        let (near, _) = duplex(1);
+        let (sink, _) = near.split();
+        let client = Joined { sink, stream: stream::pending() };
+        let (agent, mut raw_agent) = wire();
+        let ended = spawn_local(relay(Transparent::default(), client, agent));
+        raw_agent.say(r#"{"jsonrpc":"2.0","method":"_hello"}"#).await;
+        raw_agent.expect_end().await;
+        drop(raw_agent);
+        let ended = ended.await.unwrap();
+        assert!(matches!(ended, Err(Broken::Client(_))), "{ended:?}");
+    });
+}
+
+#[test]
+fn what_is_made_of_what_can_be_sent_can_be_sent() {
+    fn is_send<T: Send>(_: &T) {}
+
+    let pair = || duplex(1);
+    let ((client, _), (agent, _), (component, _)) = (pair(), pair(), pair());
+    is_send(&relay(Transparent::default(), client, proxied(Transparent::default(), agent)));
+    let ((client, _), (agent, _)) = (pair(), pair());
+    is_send(&Conductor::new().component(component).serve(client, agent));
+    is_send(&serve(Transparent::default(), pair().0));
+}
+
+#[test]
 fn a_chain_is_closed_as_its_agent_is() {
     play(async {
         let (agent, mut raw) = wire();
@@ -141,7 +175,7 @@ fn a_chain_is_closed_as_its_agent_is() {
             raw.expect(r#"{"jsonrpc":"2.0","method":"_hello"}"#).await;
             raw.expect_end().await;
             // More than fits anywhere, and nobody listens.
-            for _ in 0..100_000 {
+            for _ in 0..20_000 {
                 raw.say(r#"{"jsonrpc":"2.0","method":"_bye"}"#).await;
             }
         });
@@ -157,42 +191,30 @@ struct Joined<S, R> {
     stream: R,
 }
 
-impl<S: Unpin, R: futures::Stream + Unpin> futures::Stream for Joined<S, R> {
+impl<S: Unpin, R: Stream + Unpin> Stream for Joined<S, R> {
     type Item = R::Item;
 
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<R::Item>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<R::Item>> {
         self.stream.poll_next_unpin(cx)
     }
 }
 
-impl<S: futures::Sink<Packet, Error = Fault> + Unpin, R: Unpin> futures::Sink<Packet> for Joined<S, R> {
+impl<S: Sink<Packet, Error = Fault> + Unpin, R: Unpin> Sink<Packet> for Joined<S, R> {
     type Error = Fault;
 
-    fn poll_ready(
-        mut self: std::pin::Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Result<(), Fault>> {
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         self.sink.poll_ready_unpin(cx)
     }
 
-    fn start_send(mut self: std::pin::Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
         self.sink.start_send_unpin(packet)
     }
 
-    fn poll_flush(
-        mut self: std::pin::Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Result<(), Fault>> {
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         self.sink.poll_flush_unpin(cx)
     }
 
-    fn poll_close(
-        mut self: std::pin::Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Result<(), Fault>> {
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         self.sink.poll_close_unpin(cx)
     }
 }

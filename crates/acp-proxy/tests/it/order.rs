@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use agentwire_acp_proxy::{ErrorObject, Notification, RawJson, Request};
 use agentwire_jsonrpc::{Frame, Message, RequestId, Response};
-use agentwire_transport::{Packet, duplex};
-use futures::{SinkExt, StreamExt, join};
+use agentwire_transport::{Fault, Packet, duplex};
+use futures::{Sink, SinkExt, StreamExt, join};
 use proptest::prelude::*;
 use serde_json::Value;
 use tokio::task::yield_now;
@@ -201,28 +201,24 @@ fn hear(notes: &mut Notes, message: Message) {
     notes.heard.push(line);
 }
 
-async fn answer_due<S: futures::Sink<Packet, Error = agentwire_transport::Fault> + Unpin>(
-    notes: &RefCell<Notes>,
-    sink: &mut S,
-) {
+/// Gives the answers that are due, every other one an error.
+async fn answer_due(notes: &RefCell<Notes>, sink: &mut (impl Sink<Packet, Error = Fault> + Unpin)) {
     loop {
-        let (id, answer) = {
+        let answer = {
             let mut notes = notes.borrow_mut();
             let (heard, done) = (notes.heard.len(), notes.done);
             let Some(at) = notes.due.iter().position(|(at, _)| *at <= heard || done) else { return };
             let (_, id) = notes.due.remove(at);
             let tag = notes.asked[&id.to_string()].clone();
-            // Every other answer is an error.
-            let outcome = if id.to_string().len() % 2 == 0 {
+            let outcome = if notes.said.len().is_multiple_of(2) {
                 Ok(raw(format!("[ {tag} ,\t1.0]")))
             } else {
                 Err(ErrorObject::new(-7, "no"))
             };
             let line = outcome.as_ref().map(|result| result.as_str().to_owned()).map_err(|error| error.code);
             notes.said.push(Line::Answer(tag, line));
-            (id.clone(), Message::from(Response::new(id, outcome)))
+            Message::from(Response::new(id, outcome))
         };
-        let _ = id;
         sink.send(answer.into()).await.expect("it is open");
     }
 }

@@ -38,6 +38,19 @@ pub enum PermissionPolicy {
     RejectAll,
 }
 
+impl PermissionPolicy {
+    /// What it answers by itself. None when it is to be asked.
+    ///
+    /// Options of a kind that is not known are never selected. Where nothing fits the outcome is cancelled.
+    pub fn decide(self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
+        match self {
+            Self::Ask => None,
+            Self::AllowAll => Some(request.select_first()),
+            Self::RejectAll => Some(reject(request)),
+        }
+    }
+}
+
 /// What `allow_always` and `reject_always` are about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,6 +1,6 @@
-use agentwire_acp_schema::v1::{RequestPermissionRequest, RequestPermissionResponse, ToolKind};
+use agentwire_acp_schema::v1::{RequestPermissionRequest, ToolKind};
 
-use super::{PermissionPolicy, reject};
+use super::PermissionPolicy;
 
 /// What a program decides beforehand about the calls of a tool, or of all tools of a kind.
 ///
@@ -45,18 +45,5 @@ impl PermissionRule {
             Subject::Kind(kind) => call.kind.as_ref() == Some(kind),
         };
         meant.then_some(self.policy)
-    }
-}
-
-impl PermissionPolicy {
-    /// What it answers by itself. None when it is to be asked.
-    ///
-    /// Options of a kind that is not known are never selected. Where nothing fits the outcome is cancelled.
-    pub fn decide(self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
-        match self {
-            Self::Ask => None,
-            Self::AllowAll => Some(request.select_first()),
-            Self::RejectAll => Some(reject(request)),
-        }
     }
 }

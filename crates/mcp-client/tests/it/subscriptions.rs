@@ -213,6 +213,32 @@ async fn who_has_something_for_changes_listens_by_itself_to_what_is_offered() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_never_says_what_it_agrees_to_is_not_asked_for_ever() {
+    let heard = Heard::default();
+    let script = async |mut mock: Mock| {
+        for round in 0..5 {
+            let listen = mock.expect("subscriptions/listen").await;
+            if round == 2 {
+                mock.end(&listen).await;
+            } else {
+                let cancelled = mock.expect("notifications/cancelled").await;
+                assert_eq!(cancelled["params"]["requestId"], listen["id"]);
+            }
+        }
+        mock.expect_end().await;
+    };
+    let client = heard.warnings(heard.tools(Client::default())).timeout(Duration::from_secs(3));
+    let (result, ()) = with_stateless(client, script, async |_: Server| {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        Ok(())
+    })
+    .await;
+    result.unwrap();
+    let heard = heard.take();
+    assert!(matches!(&heard[..], [warning] if warning.starts_with("NotHeard")), "{heard:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_end_of_main_is_the_end_of_listening() {
     let script = async |mut mock: Mock| {
         let listen = mock.agree(json!({ "toolsListChanged": true })).await;

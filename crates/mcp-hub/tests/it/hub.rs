@@ -190,7 +190,8 @@ async fn a_server_may_be_reached_in_a_way_of_ones_own() {
         visitors.unbounded_send(far)?;
         Ok(near)
     });
-    let broken = CustomTarget::new("broken", || -> Result<agentwire_transport::Duplex, _> { Err("no way".into()) });
+    let broken =
+        CustomTarget::new("broken", || -> Result<agentwire_transport::Duplex, _> { Err("no way".into()) });
     let servers = [ServerConfig::new("a", target), ServerConfig::new("b", broken)];
     let (hub, driver) = Hub::new(servers);
     let main = async {

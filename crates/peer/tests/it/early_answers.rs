@@ -6,7 +6,7 @@ use std::time::Duration;
 use agentwire_jsonrpc::ErrorObject;
 use serde_json::{Value, json};
 
-use crate::support::{acp, answering, asked, done, driver, note, settle, wire, with_wire, within, HOUR};
+use crate::support::{HOUR, acp, answering, asked, done, driver, note, settle, wire, with_wire, within};
 
 fn request(id: u64, text: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "ask", "params": {"text": text}})

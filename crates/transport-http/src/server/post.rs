@@ -4,6 +4,7 @@ use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, Message, Notification, Ra
 use bytes::Bytes;
 use bytestring::ByteString;
 use http::{HeaderMap, HeaderName};
+use memchr::{memchr, memmem};
 
 use crate::header;
 use crate::peek::Params;
@@ -49,11 +50,29 @@ pub(crate) fn destination(config: &Config, headers: &HeaderMap, body: Bytes) -> 
             return Err(Refusal::header_mismatch(id, "the MCP-Protocol-Version header is missing"));
         }
     }
-    if let Some(session) = single(headers, &header::SESSION_ID)? {
-        let session = SessionId::parse(session).ok_or_else(Refusal::unknown_session);
-        return session.map(|session| Destination::Session(session, frame));
+    let Some(session) = single(headers, &header::SESSION_ID)? else {
+        return initialize(frame);
+    };
+    let session = SessionId::parse(session).ok_or_else(Refusal::unknown_session)?;
+    if stands_alone(&frame) {
+        let why = "the MCP-Protocol-Version header is not the version in _meta, which has no sessions";
+        return Err(Refusal::header_mismatch(id_of(&frame), why));
     }
-    initialize(frame)
+    Ok(Destination::Session(session, frame))
+}
+
+/// Whether a message says that it speaks a revision without sessions.
+fn stands_alone(frame: &Frame) -> bool {
+    let Frame::Single(message) = frame else {
+        return false;
+    };
+    let text = message.body().map_or("", RawJson::as_str).as_bytes();
+    // In a session hardly any message names a version, and to search for that costs less than to read.
+    if memmem::find(text, b"/protocolVersion").is_none() && memchr(b'\\', text).is_none() {
+        return false;
+    }
+    let spoken = Params::of(message).spoken;
+    spoken.is_some_and(|version| Revision::parse(&version).is_none_or(Revision::is_stateless))
 }
 
 /// Reads a body. What is no message at all is refused here, because nobody above could answer it better.

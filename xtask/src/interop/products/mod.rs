@@ -11,8 +11,17 @@ use std::fs;
 use anyhow::{Context as _, Result};
 
 pub(super) use self::opening::{PAIRS as OPENINGS, PAIRS_2 as OPENINGS_2};
-pub(super) use self::turns::PAIRS as TURNS;
+pub(super) use self::turns::{PAIRS as TURNS, PAIRS_2 as TURNS_2};
+use super::Pair;
 use super::scratch::Scratch;
+
+/// The words with which `agentwire chat` asks for version 2; none while it does not know that version.
+const VERSION_2: &[&str] = &[];
+
+/// These pairs, or none while `agentwire chat` does not know version 2.
+const fn if_chat_knows_2(pairs: &'static [Pair]) -> &'static [Pair] {
+    if VERSION_2.is_empty() { &[] } else { pairs }
+}
 
 /// Where nobody listens: the proxy of agents that have no model of ours.
 const NOWHERE: &str = "http://127.0.0.1:9";

@@ -4,13 +4,10 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 use super::table::{AUGGIE, CLAUDE, CLINE, CODEX, COPILOT, GEMINI, OPENCODE, PI, QWEN};
-use super::{Product, Session};
+use super::{Product, Session, VERSION_2, if_chat_knows_2};
 use crate::interop::Pair;
 use crate::interop::chat::{self, Chat};
 use crate::interop::scratch::Scratch;
-
-/// The words with which `agentwire chat` asks for version 2; none while it does not know it.
-const VERSION_2: &[&str] = &[];
 
 pub(in crate::interop) const PAIRS: &[Pair] = &[
     Pair { name: "our client, claude-agent-acp", limit: 60, check: |scratch| open(scratch, &CLAUDE, 1) },
@@ -25,9 +22,7 @@ pub(in crate::interop) const PAIRS: &[Pair] = &[
 ];
 
 /// Those that speak version 2, as soon as `agentwire chat` asks for it.
-pub(in crate::interop) const PAIRS_2: &[Pair] = if VERSION_2.is_empty() { &[] } else { SPEAKING_2 };
-
-const SPEAKING_2: &[Pair] = &[
+pub(in crate::interop) const PAIRS_2: &[Pair] = if_chat_knows_2(&[
     Pair {
         name: "our client, claude-agent-acp, version 2",
         limit: 60,
@@ -40,7 +35,7 @@ const SPEAKING_2: &[Pair] = &[
         limit: 60,
         check: |scratch| falls_back(scratch, &QWEN),
     },
-];
+]);
 
 /// Agrees on this version, and opens a session or is refused one, as the table says.
 fn open(scratch: &Scratch<'_>, product: &Product, version: u64) -> Result<()> {

@@ -6,26 +6,25 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::table::{CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE, PI, QWEN};
-use super::{Model, Product, fill};
+use super::{Model, Product, VERSION_2, fill, if_chat_knows_2};
 use crate::interop::Pair;
 use crate::interop::chat::{self, Chat, turn};
 use crate::interop::scratch::Scratch;
 use crate::interop::service::Service;
 
 pub(in crate::interop) const PAIRS: &[Pair] = &[
+    Pair { name: "our client, claude-agent-acp: say", limit: 60, check: |scratch| say(scratch, &CLAUDE) },
     Pair {
-        name: "our client, claude-agent-acp on our model",
+        name: "our client, claude-agent-acp: write",
         limit: 60,
-        check: |scratch| say(scratch, &CLAUDE),
+        check: |scratch| write(scratch, &CLAUDE, &[]),
     },
-    Pair { name: "our client, codex-acp on our model", limit: 60, check: |scratch| say(scratch, &CODEX) },
-    Pair { name: "our client, claude-agent-acp: write", limit: 60, check: |scratch| write(scratch, &CLAUDE) },
-    Pair { name: "our client, codex-acp: write", limit: 60, check: |scratch| write(scratch, &CODEX) },
-    Pair { name: "our client, opencode: write", limit: 60, check: |scratch| write(scratch, &OPENCODE) },
-    Pair { name: "our client, qwen-code: write", limit: 60, check: |scratch| write(scratch, &QWEN) },
-    Pair { name: "our client, gemini-cli: write", limit: 60, check: |scratch| write(scratch, &GEMINI) },
-    Pair { name: "our client, pi-acp: write", limit: 60, check: |scratch| write(scratch, &PI) },
-    Pair { name: "our client, copilot: write", limit: 60, check: |scratch| write(scratch, &COPILOT) },
+    Pair { name: "our client, codex-acp: write", limit: 60, check: |scratch| write(scratch, &CODEX, &[]) },
+    Pair { name: "our client, opencode: write", limit: 60, check: |scratch| write(scratch, &OPENCODE, &[]) },
+    Pair { name: "our client, qwen-code: write", limit: 60, check: |scratch| write(scratch, &QWEN, &[]) },
+    Pair { name: "our client, gemini-cli: write", limit: 60, check: |scratch| write(scratch, &GEMINI, &[]) },
+    Pair { name: "our client, pi-acp: write", limit: 60, check: |scratch| write(scratch, &PI, &[]) },
+    Pair { name: "our client, copilot: write", limit: 60, check: |scratch| write(scratch, &COPILOT, &[]) },
     Pair {
         name: "our client, claude-agent-acp: rejected",
         limit: 60,
@@ -35,12 +34,40 @@ pub(in crate::interop) const PAIRS: &[Pair] = &[
     Pair {
         name: "our client, claude-agent-acp: cancel",
         limit: 60,
-        check: |scratch| cancel(scratch, &CLAUDE),
+        check: |scratch| cancel(scratch, &CLAUDE, &[]),
     },
-    Pair { name: "our client, codex-acp: cancel", limit: 60, check: |scratch| cancel(scratch, &CODEX) },
-    Pair { name: "our client, qwen-code: cancel", limit: 60, check: |scratch| cancel(scratch, &QWEN) },
-    Pair { name: "our client, gemini-cli: cancel", limit: 60, check: |scratch| cancel(scratch, &GEMINI) },
+    Pair { name: "our client, codex-acp: cancel", limit: 60, check: |scratch| cancel(scratch, &CODEX, &[]) },
+    Pair { name: "our client, qwen-code: cancel", limit: 60, check: |scratch| cancel(scratch, &QWEN, &[]) },
+    Pair {
+        name: "our client, gemini-cli: cancel",
+        limit: 60,
+        check: |scratch| cancel(scratch, &GEMINI, &[]),
+    },
 ];
+
+/// Those that speak version 2, as soon as `agentwire chat` asks for it.
+pub(in crate::interop) const PAIRS_2: &[Pair] = if_chat_knows_2(&[
+    Pair {
+        name: "our client, claude-agent-acp, version 2: write",
+        limit: 60,
+        check: |scratch| write(scratch, &CLAUDE, VERSION_2),
+    },
+    Pair {
+        name: "our client, codex-acp, version 2: write",
+        limit: 60,
+        check: |scratch| write(scratch, &CODEX, VERSION_2),
+    },
+    Pair {
+        name: "our client, claude-agent-acp, version 2: cancel",
+        limit: 60,
+        check: |scratch| cancel(scratch, &CLAUDE, VERSION_2),
+    },
+    Pair {
+        name: "our client, codex-acp, version 2: cancel",
+        limit: 60,
+        check: |scratch| cancel(scratch, &CODEX, VERSION_2),
+    },
+]);
 
 /// What our model says when nothing else is asked of it.
 const SENTENCE: &str = "a voice from loopback, grüß dich 👋";
@@ -78,11 +105,12 @@ fn say(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
 }
 
 /// The model calls a tool, we permit it, and the model is told what came of it.
-fn write(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
+fn write(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -> Result<()> {
     let staged = Staged::new(scratch, product)?;
     let wire = scratch.file("../wire.jsonl");
     let agent = scratch.peers().recorded(&wire, &staged.agent);
-    let chat = turn(scratch, &agent, &["--yes"], &staged.prompt())?;
+    let options = [&["--yes"], options].concat();
+    let chat = turn(scratch, &agent, &options, &staged.prompt())?;
     ensure!(chat.text().contains("the tool said: "), "the model was told nothing, but {:?}", chat.text());
     // Not every agent announces a call before it asks for permission.
     chat.expect_status("completed")?;
@@ -120,9 +148,9 @@ fn reject(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
 }
 
 /// The model would never end; we do not wait for it, and it is hung up on.
-fn cancel(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
+fn cancel(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -> Result<()> {
     let staged = Staged::new(scratch, product)?;
-    let command = chat::command(scratch, &staged.agent, &[], Some("[wait]"));
+    let command = chat::command(scratch, &staged.agent, options, Some("[wait]"));
     let chat = chat::read(&scratch.interrupt_group_at("dawdles", &command)?)?;
     ended(&chat, &["cancelled"])?;
     staged.service.expect("hung up")?;

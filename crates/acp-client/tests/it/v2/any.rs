@@ -21,7 +21,8 @@ async fn check<R>(
     let fs = v1::FileSystemCapabilities::new().read_text_file(true);
     let client = AnyClient::new(v1::Implementation::new("editor", "1"), one.clone(), two.clone())
         .v1_capabilities(v1::ClientCapabilities::new().fs(fs))
-        .v2_capabilities(v2::ClientCapabilities::new());
+        .v2_capabilities(v2::ClientCapabilities::new())
+        .timeout(std::time::Duration::from_secs(10));
     let connected = connect_any(client, lines(read.compat(), write.compat_write()), main);
     let (result, played) = futures::join!(connected, play(transcript, far));
     if let Err(why) = played {
@@ -86,13 +87,15 @@ async fn agents_that_are_asked_again() {
     }
 }
 
-/// Where there is no version in common the connection ends with an error that names the agent's.
+/// Where there is no version in common the connection ends with an error that names the agent's; so it does where there is
+/// no answer.
 #[tokio::test(start_paused = true)]
 async fn init_08_agents_of_neither_version() {
     for (transcript, why) in [
         (include_str!("../../transcripts/v2/ANY-none.jsonl"), "other versions of the protocol (3, 4)"),
         (include_str!("../../transcripts/v2/ANY-99.jsonl"), "other versions of the protocol (99)"),
         (include_str!("../../transcripts/v2/ANY-no.jsonl"), "no key"),
+        (include_str!("../../transcripts/v2/ANY-silent.jsonl"), "initialize: no answer within 10s"),
     ] {
         let main = async |_| panic!("there is no agent");
         let error = check::<()>(transcript, &One::default(), &Two::default(), main).await.unwrap_err();

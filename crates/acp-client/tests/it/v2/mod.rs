@@ -7,3 +7,4 @@ mod setup;
 mod turns;
 #[cfg(feature = "unstable")]
 mod unstable;
+mod whole;

@@ -9,6 +9,7 @@ use agentwire_acp_schema::v2::*;
 use agentwire_jsonrpc::RawJson;
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::lines;
+use futures::future::Either;
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
@@ -33,9 +34,32 @@ pub(crate) async fn check<R>(
     client: &Recorder,
     main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
+    converse(transcript, client, true, main).await
+}
+
+/// The same for what drafts add, which the schema of the version does not know.
+#[cfg(feature = "unstable")]
+pub(crate) async fn check_drafts<R>(
+    transcript: &str,
+    client: &Recorder,
+    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+) -> Result<R, BoxError> {
+    converse(transcript, client, false, main).await
+}
+
+async fn converse<R>(
+    transcript: &str,
+    client: &Recorder,
+    by_schema: bool,
+    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+) -> Result<R, BoxError> {
     let (near, far) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(near);
-    let wire = checked(lines(read.compat(), write.compat_write()), Conversation::acp(), Side::Client);
+    let wire = lines(read.compat(), write.compat_write());
+    let wire = match by_schema {
+        true => Either::Left(checked(wire, Conversation::acp(), Side::Client)),
+        false => Either::Right(wire),
+    };
     let connected = connect(client.clone(), wire, main);
     let (result, played) = futures::join!(connected, play(transcript, far));
     if let Err(why) = played {

@@ -6,21 +6,18 @@ use agentwire_acp_schema::v2::unstable::{
     SetSessionTitleRequest, SystemPrompt, SystemPromptAddition, SystemPromptMode,
 };
 
-use super::recorder::{Recorder, greeting};
-use crate::check_v2;
+use super::recorder::{Recorder, check_drafts, greeting};
 use crate::recorder::refused;
 
 #[tokio::test(start_paused = true)]
 async fn drafts_are_asked_for_where_they_are_offered() {
-    check_v2!("UNSTABLE-drafts", &Recorder::default(), async |agent| {
+    let transcript = include_str!("../../transcripts/v2/UNSTABLE-drafts.jsonl");
+    check_drafts(transcript, &Recorder::default(), async |agent| {
         agent.initialize(greeting()).await?;
         let drafts = agent.drafts();
         for (error, capability) in [
             (refused(drafts.auth_status(AuthStatusRequest::new())).await, "auth.status"),
-            (
-                refused(drafts.set_session_title(SetSessionTitleRequest::new("s", "t"))).await,
-                "session.title",
-            ),
+            (refused(drafts.set_session_title(SetSessionTitleRequest::new("s", "t"))).await, "session.title"),
             (
                 refused(drafts.mcp_message(MessageMcpNotification::new("1", "2", "m"))).await,
                 "session.mcp.acp",
@@ -38,5 +35,6 @@ async fn drafts_are_asked_for_where_they_are_offered() {
         assert!(error.contains("did not offer the option"), "{error}");
         Ok(())
     })
+    .await
     .unwrap();
 }

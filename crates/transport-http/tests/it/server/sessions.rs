@@ -105,6 +105,27 @@ async fn the_revision_of_a_session_is_what_was_agreed_on() {
 }
 
 #[tokio::test]
+async fn st_02_a_body_of_the_revision_without_sessions_has_no_place_in_one() {
+    let server = Server::inline(Config::new()).await;
+    let client = server.open("2025-11-25").await;
+    let named = |version: &str| {
+        request(3, "echo", json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": version } }))
+    };
+    let escaped = named("2026-07-28").replace("/protocolVersion", r"\/protocolVersion");
+    for body in [named("2026-07-28"), named("2099-01-01"), escaped] {
+        for headers in [
+            &[("Mcp-Session-Id", client.session.as_str()), ("MCP-Protocol-Version", "2025-11-25")][..],
+            &[("Mcp-Session-Id", client.session.as_str())],
+        ] {
+            let (status, answer) = server.exchange("POST", headers, &body).await;
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            assert_eq!((status, &answer["error"]["code"], &answer["id"]), (400, &json!(-32020), &json!(3)));
+        }
+    }
+    assert_eq!(client.post(&named("2025-11-25")).await.0, 200, "which a session may say, too");
+}
+
+#[tokio::test]
 async fn sessions_know_nothing_of_each_other() {
     let server = Server::inline(Config::new()).await;
     let clients = [server.open("2025-11-25").await, server.open("2025-11-25").await];

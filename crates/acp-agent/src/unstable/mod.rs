@@ -53,29 +53,28 @@
 //! As with the version's own methods, what the agent did not advertise (see `AgentCapabilitiesAdditions` and its
 //! neighbours in the schema crate) is "method not found", and what the client did not advertise is not sent to it.
 
-use std::collections::BTreeSet;
+mod additions;
+
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::unstable::{
-    AgentAuthCapabilitiesAdditions, AgentCapabilitiesAdditions, ArchiveFilterAddition, ArchiveSessionRequest,
-    ArchiveSessionResponse, ArchivedAddition, AuthStatusRequest, AuthStatusResponse,
-    AuthStatusUpdateNotification, ClientCapabilitiesAdditions, DisableProviderRequest,
+    AgentAuthCapabilitiesAdditions, AgentCapabilitiesAdditions, ArchiveSessionRequest,
+    ArchiveSessionResponse, AuthStatusRequest, AuthStatusResponse, DisableProviderRequest,
     DisableProviderResponse, ForkSessionRequest, ForkSessionResponse, ListProvidersRequest,
-    ListProvidersResponse, ListSessionsResponse, McpCapabilitiesAdditions, MessageMcpNotification,
-    MessageMcpRequest, MessageMcpResponse, PromptResponse, SessionArchiveFilter,
-    SessionCapabilitiesAdditions, SessionInfo, SessionStatusRequest, SessionStatusResponse, SessionUpdate,
-    SetProviderRequest, SetProviderResponse, SetSessionTitleRequest, SetSessionTitleResponse, SystemPrompt,
-    SystemPromptAddition, UnarchiveSessionRequest, UnarchiveSessionResponse, Usage, UsageAddition,
+    ListProvidersResponse, McpCapabilitiesAdditions, MessageMcpNotification, MessageMcpRequest,
+    SessionCapabilitiesAdditions, SessionStatusRequest, SessionStatusResponse, SetProviderRequest,
+    SetProviderResponse, SetSessionTitleRequest, SetSessionTitleResponse, UnarchiveSessionRequest,
+    UnarchiveSessionResponse,
 };
-use agentwire_acp_schema::v1::{self, AgentCapabilities, McpServer, SessionId, SessionNotification};
+use agentwire_acp_schema::v1::{AgentCapabilities, McpServer};
 use agentwire_jsonrpc::{Method, Notice, RawJson, decode_params};
-use agentwire_peer::{Call, CallError, Notify, Peer};
 
 use crate::agreed::Agreed;
-use crate::outgoing::{Checked, not_advertised};
+use crate::outgoing::Checked;
 use crate::wire::{Answer, Wire, wire};
 use crate::{Client, Context, Error, outgoing, rules};
+
+pub(crate) use additions::Drafts;
 
 /// The methods that drafts add to an agent. None of them is there until it is written and, by its capability, advertised.
 pub trait DraftAgent {
@@ -293,168 +292,4 @@ where
 {
     let peer = context.request.peer().clone();
     P::answer(&peer, method(P::decode(params)?, context).await?, agreed)
-}
-
-/// What drafts add to one request and its answer.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Drafts {
-    /// The params of a request that drafts add to.
-    pub(crate) params: Option<RawJson>,
-    told: Arc<Mutex<Told>>,
-}
-
-#[derive(Debug, Default)]
-struct Told {
-    usage: Option<Usage>,
-    archived: Option<BTreeSet<SessionId>>,
-}
-
-impl Drafts {
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Writes the answer to `session/prompt` with what drafts add to it.
-    pub(crate) fn prompt_answer(
-        &self,
-        peer: &Peer,
-        mut response: v1::PromptResponse,
-        agreed: &Agreed,
-    ) -> Result<RawJson, Error> {
-        let Some(usage) = self.told().usage.take() else {
-            return v1::PromptRequest::answer(peer, response, agreed);
-        };
-        v1::PromptRequest::check(&mut response, agreed).map_err(Error::internal_error)?;
-        let response = PromptResponse::new(response, UsageAddition::new().usage(usage));
-        peer.encode_answer(&response).map_err(Error::internal_error)
-    }
-
-    /// Writes the answer to `session/list` with what drafts add to it.
-    pub(crate) fn list_answer(
-        &self,
-        peer: &Peer,
-        mut response: v1::ListSessionsResponse,
-        agreed: &Agreed,
-    ) -> Result<RawJson, Error> {
-        let Some(archived) = self.told().archived.take() else {
-            return v1::ListSessionsRequest::answer(peer, response, agreed);
-        };
-        v1::ListSessionsRequest::check(&mut response, agreed).map_err(Error::internal_error)?;
-        let sessions = response.sessions.into_iter().map(|session| {
-            let is_archived = archived.contains(&session.session_id);
-            SessionInfo::new(session, ArchivedAddition::new().archived(is_archived))
-        });
-        let mut list = ListSessionsResponse::new(sessions.collect::<Vec<_>>());
-        list.next_cursor = response.next_cursor;
-        list.meta = response.meta;
-        peer.encode_answer(&list).map_err(Error::internal_error)
-    }
-}
-
-/// What drafts add. Behind the feature `unstable`.
-impl Context {
-    /// Keeps the params of a request that drafts add to, to be looked at when somebody asks.
-    pub(crate) fn with_params(mut self, method: &str, params: Option<&RawJson>) -> Self {
-        if matches!(
-            method,
-            v1::NewSessionRequest::NAME
-                | v1::LoadSessionRequest::NAME
-                | v1::ResumeSessionRequest::NAME
-                | v1::ListSessionsRequest::NAME
-        ) {
-            self.drafts.params = params.cloned();
-        }
-        self
-    }
-
-    /// The instructions that came with `session/new`, `session/load` or `session/resume`.
-    ///
-    /// # Errors
-    ///
-    /// "Invalid params", to be passed on to the client, when they cannot be read.
-    pub fn system_prompt(&self) -> Result<Option<SystemPrompt>, Error> {
-        let params = self.drafts.params.as_ref();
-        let added = params.map_or(Ok(SystemPromptAddition::new()), RawJson::decode);
-        added.map(|added: SystemPromptAddition| added.system_prompt).map_err(Error::invalid_params)
-    }
-
-    /// Which sessions `session/list` asks for, as to whether they are archived.
-    ///
-    /// # Errors
-    ///
-    /// "Invalid params", to be passed on to the client, when that cannot be read.
-    pub fn archive_filter(&self) -> Result<SessionArchiveFilter, Error> {
-        let params = self.drafts.params.as_ref();
-        let added = params.map_or(Ok(ArchiveFilterAddition::new()), RawJson::decode);
-        let added: ArchiveFilterAddition = added.map_err(Error::invalid_params)?;
-        Ok(added.archived.unwrap_or(SessionArchiveFilter::Exclude))
-    }
-
-    /// Says with the answer to `session/prompt` how many tokens the turn has used.
-    pub fn report_usage(&self, usage: Usage) {
-        self.drafts.told().usage = Some(usage);
-    }
-
-    /// Says with the answer to `session/list` of each session whether it is archived: those that are named here are.
-    pub fn report_archived<S: Into<SessionId>>(&self, sessions: impl IntoIterator<Item = S>) {
-        self.drafts.told().archived = Some(sessions.into_iter().map(Into::into).collect());
-    }
-}
-
-/// What drafts add. Behind the feature `unstable`.
-impl Client {
-    /// `session/update` with an update that drafts may have added. Refused without being sent where the client did not
-    /// advertise that it takes it.
-    pub fn draft_update(
-        &self,
-        session_id: impl Into<SessionId>,
-        update: impl Into<SessionUpdate>,
-    ) -> Notify<'_> {
-        let update = update.into();
-        let can =
-            self.capabilities().map(|can| ClientCapabilitiesAdditions::of(&can.extra)).unwrap_or_default();
-        let missing = match &update {
-            SessionUpdate::PlanUpdate(_) | SessionUpdate::PlanRemoved(_) if can.plan.is_none() => {
-                Some("plan")
-            }
-            SessionUpdate::SubagentUpdate(_)
-            | SessionUpdate::SessionMessage(_)
-            | SessionUpdate::SessionMessageChunk(_)
-                if can.subagents.is_none() =>
-            {
-                Some("subagents")
-            }
-            _ => None,
-        };
-        let refuse = |why| self.peer.refuse_notify(CallError::not_allowed(SessionNotification::NAME, why));
-        match (missing, v1::SessionUpdate::try_from(update)) {
-            (Some(missing), _) => refuse(not_advertised(missing)),
-            (None, Ok(update)) => self.session_update(SessionNotification::new(session_id, update)),
-            (None, Err(why)) => refuse(why.to_string()),
-        }
-    }
-
-    /// `mcp/message`: calls a method of an MCP server that the client offered, each time under an id of its own. Only
-    /// where the agent advertised `mcpCapabilities.acp`.
-    pub fn mcp_message(&self, request: MessageMcpRequest) -> Call<MessageMcpResponse> {
-        if self.agent_offered(MessageMcpRequest::NAME) {
-            return self.peer.call(&request);
-        }
-        let why = "the agent did not advertise the capability mcpCapabilities.acp";
-        self.peer.refuse_call(CallError::not_allowed(MessageMcpRequest::NAME, why))
-    }
-
-    /// `auth/status_update`: tells that the status is another one now. Only where the agent advertised `auth.status`.
-    pub fn auth_status_update(&self, notification: AuthStatusUpdateNotification) -> Notify<'_> {
-        if self.agent_offered(AuthStatusRequest::NAME) {
-            return self.peer.notify(&notification);
-        }
-        let why = "the agent did not advertise the capability auth.status";
-        self.peer.refuse_notify(CallError::not_allowed(AuthStatusUpdateNotification::NAME, why))
-    }
-
-    fn agent_offered(&self, method: &str) -> bool {
-        let agreed = self.shared.agreed.get();
-        agreed.is_some_and(|agreed| offered(method, &agreed.agent.agent_capabilities))
-    }
 }

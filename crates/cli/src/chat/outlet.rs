@@ -1,0 +1,175 @@
+//! What is shown, on its way out.
+//!
+//! A thread writes it, so that whoever reads it slowly does not hold up what the agent asks us meanwhile. When much waits
+//! to be written we read no more from the agent; see [`Paced`](super::pace::Paced).
+
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use tokio::sync::Notify;
+
+/// How many bytes may wait to be written before we read no more from the agent.
+const ROOM: usize = 1 << 20;
+
+/// Takes what is to be shown. Clones are the same outlet.
+#[derive(Clone)]
+pub(super) struct Outlet(Arc<Shared>);
+
+struct Shared {
+    state: Mutex<State>,
+    work: Condvar,
+    news: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Vec<u8>,
+    writing: bool,
+    /// Whether the terminal is in somebody's hands.
+    held: bool,
+    /// Why nothing can be written any more.
+    failed: Option<io::Error>,
+    /// Who waits for room.
+    reader: Option<Waker>,
+}
+
+/// The terminal, in somebody's hands: what is to be shown waits until this is dropped.
+pub(super) struct Held(Outlet);
+
+impl Outlet {
+    pub(super) fn new(out: impl Write + Send + 'static) -> Self {
+        let state = Mutex::new(State::default());
+        let shared = Arc::new(Shared { state, work: Condvar::new(), news: Notify::new() });
+        let writer = shared.clone();
+        // It ends with the process: nobody can be told to stop writing to a pipe that nobody reads.
+        thread::spawn(move || write_out(&writer, out));
+        Self(shared)
+    }
+
+    /// Lets nothing be shown until what this gives is dropped. What is to be shown before that must be
+    /// [`written`](Self::written).
+    pub(super) fn hold(&self) -> Held {
+        self.0.lock().held = true;
+        Held(self.clone())
+    }
+
+    /// Whether somebody holds it.
+    pub(super) fn is_held(&self) -> bool {
+        self.0.lock().held
+    }
+
+    /// Waits until something is to be shown.
+    pub(super) async fn wanted(&self) {
+        self.until(|state| (!state.waiting.is_empty()).then_some(())).await;
+    }
+
+    /// Waits until all that was given is written.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be.
+    pub(super) async fn written(&self) -> io::Result<()> {
+        self.until(|state| match &state.failed {
+            Some(error) => Some(Err(again(error))),
+            None => (state.waiting.is_empty() && !state.writing).then_some(Ok(())),
+        })
+        .await
+    }
+
+    /// Waits until something could not be written, because nobody reads what we print any more.
+    pub(super) async fn failed(&self) -> io::Error {
+        self.until(|state| state.failed.as_ref().map(again)).await
+    }
+
+    /// Whether there is room for more.
+    pub(super) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.0.lock();
+        if state.waiting.len() < ROOM {
+            return Poll::Ready(());
+        }
+        state.reader = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    async fn until<R>(&self, look: impl Fn(&State) -> Option<R>) -> R {
+        loop {
+            let mut news = std::pin::pin!(self.0.news.notified());
+            news.as_mut().enable();
+            let found = look(&self.0.lock());
+            match found {
+                Some(found) => return found,
+                None => news.await,
+            }
+        }
+    }
+}
+
+impl Write for Outlet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut state = self.0.lock();
+        if let Some(error) = &state.failed {
+            return Err(again(error));
+        }
+        state.waiting.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    /// Begins to write.
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.work.notify_one();
+        self.0.news.notify_waiters();
+        Ok(())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let shared = &self.0.0;
+        shared.lock().held = false;
+        shared.work.notify_one();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn write_out(shared: &Shared, mut out: impl Write) {
+    let mut state = shared.lock();
+    loop {
+        while state.waiting.is_empty() || state.held {
+            state = shared.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let piece = std::mem::take(&mut state.waiting);
+        state.writing = true;
+        let reader = state.reader.take();
+        drop(state);
+        let outcome = out.write_all(&piece).and_then(|()| out.flush());
+        // Only now: a reader that is slow would otherwise make two pieces of each.
+        reader.into_iter().for_each(Waker::wake);
+        state = shared.lock();
+        state.writing = false;
+        state.failed = outcome.err();
+        let failed = state.failed.is_some();
+        if failed {
+            state.waiting = Vec::new();
+            state.reader.take().into_iter().for_each(Waker::wake);
+        }
+        shared.news.notify_waiters();
+        if failed {
+            return;
+        }
+    }
+}
+
+/// The same error for somebody else.
+fn again(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
