@@ -1,6 +1,6 @@
 //! What drafts add to version 1. It is no part of the version: it may change and go.
 //!
-//! A feature must not change a trait, and so nothing is added to [`Client`](crate::Client) or [`Agent`](crate::Agent) but
+//! A feature must not change a trait, and so nothing is added to [`Client`](crate::Client) or [`Agent`] but
 //! [`Agent::drafts`], which gives what can be asked of an agent beyond the version. What an agent asks or says beyond it
 //! comes to the client as anything does that the version does not know:
 //! [`extension_request`](crate::Client::extension_request) and

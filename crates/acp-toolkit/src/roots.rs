@@ -71,11 +71,16 @@ impl Roots {
     }
 }
 
-/// A directory's name, made absolute, and the directory without links. One that does not exist yet is taken
-/// by its name.
+/// A directory's name, made absolute, and the directory without links. Of one that does not exist yet, what is missing is
+/// taken by its name.
 fn resolved(directory: PathBuf) -> (PathBuf, PathBuf) {
     let name = std::path::absolute(&directory).unwrap_or(directory);
-    let real = name.canonicalize().unwrap_or_else(|_| name.clone());
+    let real = name.ancestors().find_map(|existing| {
+        let real = existing.canonicalize().ok()?;
+        let missing = name.strip_prefix(existing).ok()?;
+        Some(missing.components().fold(real, |real, component| real.join(component)))
+    });
+    let real = real.unwrap_or_else(|| name.clone());
     (name, real)
 }
 

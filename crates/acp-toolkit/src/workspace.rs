@@ -122,12 +122,13 @@ impl Workspaces {
         }
     }
 
-    /// Closes the workspace of a session, and ends its terminals. Says whether it was open.
+    /// Closes the workspace of a session, and ends its terminals. Whoever still has it starts no others. Says whether it was
+    /// open.
     pub async fn close(&self, session: &SessionId) -> bool {
         let workspace = self.lock().remove(session);
         match workspace {
             Some(workspace) => {
-                workspace.terminals.release_all().await;
+                workspace.terminals.close().await;
                 true
             }
             None => false,

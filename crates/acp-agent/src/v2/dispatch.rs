@@ -56,9 +56,9 @@ impl<A: Agent> Dispatch<A> {
         self.shared.agreed.get().ok_or_else(|| Error::invalid_request("initialize must be the first request"))
     }
 
-    /// A session that is closed is not there, until it is resumed.
+    /// A session that is closed, or is being closed, is not there until it is resumed.
     fn open(&self, session: &SessionId) -> Result<(), Error> {
-        self.shared.sessions.check_open(session).map_err(|_| rules::session_not_found(session))
+        self.shared.sessions.check_takes_work(session).map_err(|_| rules::session_not_found(session))
     }
 
     /// One that fails may be tried again.
@@ -189,7 +189,7 @@ impl<A: Agent> Dispatch<A> {
         let sessions = &self.shared.sessions;
         let peer = context.request.peer().clone();
         let session = request.session_id.clone();
-        sessions.cancel(&session);
+        let _closing = sessions.begin_close(&session);
         let response = self.agent.close_session(request, context).await?;
         if let Some(ended) = sessions.all_ended(&session) {
             // Either way there is none any more.

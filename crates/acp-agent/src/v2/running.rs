@@ -67,7 +67,7 @@ impl ForegroundWork {
     /// None if nothing may be said of the session.
     pub(crate) fn begin(client: &Client, session: &SessionId) -> Option<Self> {
         let shared = client.shared.clone();
-        shared.sessions.check_open(session).ok()?;
+        shared.sessions.check_takes_work(session).ok()?;
         let peer = client.peer.unrelated();
         let (place, work) = shared.sessions.begin(session, usize::MAX)?;
         shared.sessions.accept(&peer, &work, || {});

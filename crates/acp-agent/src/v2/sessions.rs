@@ -29,6 +29,24 @@ struct Table {
     work: Slab<Arc<Work>>,
     /// Sessions in the order in which they were closed.
     closed: VecDeque<SessionId>,
+    /// Sessions that are being closed, once for each request to do so.
+    closing: Vec<SessionId>,
+}
+
+/// A session that is being closed, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Closing<'a> {
+    sessions: &'a Sessions,
+    session: SessionId,
+}
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        let mut table = self.sessions.table();
+        if let Some(place) = table.closing.iter().position(|session| *session == self.session) {
+            table.closing.swap_remove(place);
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -121,6 +139,12 @@ impl Sessions {
         self.table().check_open(session)
     }
 
+    /// An error if nothing more can begin in a session, because it is closed or is being closed.
+    pub(crate) fn check_takes_work(&self, session: &SessionId) -> Result<(), String> {
+        let table = self.table();
+        if table.closing.contains(session) { Err(closed(session)) } else { table.check_open(session) }
+    }
+
     pub(crate) fn can_cancel_call(&self, session: &SessionId, call: &ToolCallId) -> bool {
         self.table().sessions.get(session).is_some_and(|session| session.calls.contains(call))
     }
@@ -203,10 +227,18 @@ impl Sessions {
         Some(ended)
     }
 
+    /// Tells all prompts of a session to end, and takes no more.
+    pub(crate) fn begin_close(&self, session: &SessionId) -> Closing<'_> {
+        self.table().closing.push(session.clone());
+        self.cancel(session);
+        Closing { sessions: self, session: session.clone() }
+    }
+
     /// Nothing more is said of a session, until it is opened again.
     pub(crate) fn close(&self, session: &SessionId) {
         let mut table = self.table();
         table.sessions.insert(session.clone(), Session { is_closed: true, ..Session::default() });
+        // XXtable.closed.retain(|other| other != session);
         table.closed.push_back(session.clone());
         if table.closed.len() > CLOSED_LIMIT
             && let Some(oldest) = table.closed.pop_front()
@@ -256,7 +288,7 @@ impl Table {
 
     fn check_open(&self, id: &SessionId) -> Result<(), String> {
         match self.sessions.get(id) {
-            Some(session) if session.is_closed => Err(format!("the session {id:?} is closed")),
+            Some(session) if session.is_closed => Err(closed(id)),
             _ => Ok(()),
         }
     }
@@ -296,6 +328,10 @@ impl Table {
             None => {}
         }
     }
+}
+
+fn closed(id: &SessionId) -> String {
+    format!("the session {id:?} is closed")
 }
 
 /// Tells the client a state at once: it is said where nothing can wait, and once or twice for each prompt.

@@ -77,6 +77,27 @@ async fn work_that_was_begun_ends_after_the_client_has_closed() {
     assert_eq!(heard.len(), 5, "the message, its answer, running, what it says, idle: {heard:?}");
 }
 
+/// However often one session is closed, it is one of those that are remembered to be.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_closed_again_and_again_stays_closed() {
+    let (near, mut far) = duplex(8);
+    let client = async {
+        send(&mut far, INITIALIZE).await;
+        next(&mut far).await;
+        for id in 0..=1024 {
+            let params = json!({ "sessionId": "s" });
+            let close = json!({ "jsonrpc": "2.0", "id": id, "method": "session/close", "params": params });
+            send(&mut far, &close.to_string()).await;
+            assert_eq!(next(&mut far).await["result"], json!({}));
+        }
+        send(&mut far, &prompt(2000, "say no")).await;
+        assert_eq!(next(&mut far).await["error"]["code"], -32002);
+        drop(far);
+    };
+    let (served, ()) = futures::join!(v2::serve(ScriptedV2::default(), in_schema(near)), client);
+    assert!(served.is_ok());
+}
+
 /// The futures of an agent and of a router whose agents' futures are `Send` are, too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn serving_can_be_spawned() {

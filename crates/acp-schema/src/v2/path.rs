@@ -81,6 +81,12 @@ impl From<&Path> for AbsolutePath {
     }
 }
 
+impl From<&PathBuf> for AbsolutePath {
+    fn from(path: &PathBuf) -> Self {
+        Self(path.clone())
+    }
+}
+
 impl From<PathBuf> for AbsolutePath {
     fn from(path: PathBuf) -> Self {
         Self(path)

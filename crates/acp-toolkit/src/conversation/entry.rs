@@ -252,8 +252,10 @@ impl Compaction {
                 0
             }
             Patch::Set(summary) => {
-                weights.gap = false;
-                replace(&mut self.summary, summary, &mut weights.summary, limits.content())
+                let left_out = replace(&mut self.summary, summary, &mut weights.summary, limits.content());
+                // What follows would go on with another summary than the one that is kept.
+                weights.gap = left_out > 0;
+                left_out
             }
         };
         omitted += match update.error {

@@ -174,10 +174,13 @@ fn host_kind(host: &str) -> Option<HostKind> {
     let address = |local| Some(HostKind { address: true, local, punycode: false });
     if let Some(inner) = host.strip_prefix('[') {
         let ip: Ipv6Addr = inner.strip_suffix(']')?.parse().ok()?;
-        return address(ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()));
+        return address(
+            ip.is_loopback() || ip.is_unspecified() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
+        );
     }
     if let Ok(ip) = host.parse::<Ipv4Addr>() {
-        return address(ip.is_loopback());
+        // Connecting to no address in particular leads to this machine.
+        return address(ip.is_loopback() || ip.is_unspecified());
     }
     let labels: Vec<_> = host.split('.').collect();
     let fits = |label: &&str| {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, SessionId,
+    RequestPermissionResponse, SessionId, ToolCallContent,
 };
 use agentwire_jsonrpc::ErrorObject as Error;
 
@@ -55,7 +55,7 @@ impl PermissionPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remember {
-    /// The same call: the same tool, kind, title and input. An agent that asks although it was told "always"
+    /// The same call: the same tool, kind, title, input, locations and content. An agent that asks although it was told "always"
     /// means something that it does not take to be covered, so this is the default.
     #[default]
     Call,
@@ -254,7 +254,11 @@ impl Permissions {
                 if call.title.is_none() && input.is_none() {
                     return None;
                 }
-                Some(self.hasher.hash_one((&call.name, &call.kind, &call.title, input)))
+                // A terminal is a new one for every call.
+                let told = |content: &&ToolCallContent| !matches!(content, ToolCallContent::Terminal(_));
+                let content: Vec<_> = call.content.iter().flatten().filter(told).collect();
+                let shown = format!("{:?} {content:?}", call.locations);
+                Some(self.hasher.hash_one((&call.name, &call.kind, &call.title, input, shown)))
             }
         }
     }

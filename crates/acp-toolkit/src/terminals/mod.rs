@@ -73,13 +73,21 @@ const RELEASED_LIMIT: usize = 4 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Terminals {
     roots: Arc<Roots>,
-    live: Mutex<HashMap<TerminalId, Live>>,
+    live: Mutex<Lives>,
     released: Mutex<Released>,
     limit: usize,
     free: Arc<Semaphore>,
     ids: Arc<AtomicU64>,
     output_limit: usize,
     output_maximum: usize,
+}
+
+/// The terminals that were not released.
+#[derive(Debug, Default)]
+struct Lives {
+    terminals: HashMap<TerminalId, Live>,
+    /// Whether the session is over, so that none is added any more.
+    closed: bool,
 }
 
 /// A terminal that was not released. Dropping it ends the command.
@@ -166,7 +174,8 @@ impl Terminals {
     ///
     /// "Invalid params" for a directory that is relative or outside, and for a variable without a proper name;
     /// "resource not found" for a program or directory that does not exist; "internal error" when the limit of
-    /// terminals is reached, or the system refuses to start the program. Each names what is at fault.
+    /// terminals is reached, or the system refuses to start the program. Each names what is at fault. "Resource not found"
+    /// also when the session was closed in [`Workspaces`](crate::Workspaces).
     pub async fn create(&self, request: &CreateTerminalRequest) -> Result<CreateTerminalResponse, Error> {
         let runtime = Handle::try_current().map_err(Error::internal_error)?;
         let Ok(permit) = self.free.clone().try_acquire_owned() else {
@@ -186,8 +195,9 @@ impl Terminals {
         let terminal = Arc::new(terminal);
         let reader = runtime.spawn(terminal::read(terminal.clone(), source)).abort_handle();
         let id = TerminalId::from(format!("terminal-{}", self.ids.fetch_add(1, Ordering::Relaxed) + 1));
-        self.live().insert(id.clone(), Live { terminal, reader, _permit: permit });
-        Ok(CreateTerminalResponse::new(id))
+        let live = Live { terminal, reader, _permit: permit };
+        // Looked at now and not before, as the session may have been closed while the command was started.
+        if self.add(id.clone(), live) { Ok(CreateTerminalResponse::new(id)) } else { Err(closed()) }
     }
 
     /// `terminal/output`: what the command has written so far, or the end of it, and how it ended if it has.
@@ -241,9 +251,9 @@ impl Terminals {
         Ok(ReleaseTerminalResponse::new())
     }
 
-    /// Releases all terminals, as when the session ends.
+    /// Releases all terminals. Others may be created.
     pub async fn release_all(&self) {
-        let all: Vec<_> = self.live().drain().collect();
+        let all: Vec<_> = self.live().terminals.drain().collect();
         for (_, live) in &all {
             live.terminal.signal();
         }
@@ -253,16 +263,36 @@ impl Terminals {
         }
     }
 
-    /// Releases all terminals without waiting, except for what is left of the commands as they are killed.
+    /// The session is over: releases all terminals, and no others are created.
+    pub(crate) async fn close(&self) {
+        self.live().closed = true;
+        self.release_all().await;
+    }
+
+    /// The session is over, as in [`close`](Self::close), but without waiting, except for what is left of the commands as
+    /// they are killed.
     pub(crate) fn end(&self) {
-        let all = std::mem::take(&mut *self.live());
+        let all = std::mem::replace(&mut *self.live(), Lives { terminals: HashMap::new(), closed: true });
+        let all = all.terminals;
         all.values().for_each(|live| live.terminal.signal());
+    }
+
+    /// Adds a terminal unless the session is over: then the command ends.
+    fn add(&self, id: TerminalId, live: Live) -> bool {
+        let mut lives = self.live();
+        if !lives.closed {
+            lives.terminals.insert(id, live);
+            return true;
+        }
+        // Ending it blocks, and others need not wait for that.
+        drop(lives);
+        false
     }
 
     /// Ends a terminal for the agent, not for who looks at it.
     fn take(&self, id: &TerminalId) -> Option<Live> {
-        let mut terminals = self.live();
-        let live = terminals.remove(id)?;
+        let mut lives = self.live();
+        let live = lives.terminals.remove(id)?;
         self.released().keep(id, live.terminal.output());
         Some(live)
     }
@@ -272,10 +302,10 @@ impl Terminals {
     }
 
     fn terminal(&self, id: &TerminalId) -> Result<Arc<Terminal>, Error> {
-        self.live().get(id).map(|live| live.terminal.clone()).ok_or_else(|| unknown(id))
+        self.live().terminals.get(id).map(|live| live.terminal.clone()).ok_or_else(|| unknown(id))
     }
 
-    fn live(&self) -> MutexGuard<'_, HashMap<TerminalId, Live>> {
+    fn live(&self) -> MutexGuard<'_, Lives> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -311,6 +341,10 @@ impl Drop for Live {
         self.terminal.end();
         self.reader.abort();
     }
+}
+
+fn closed() -> Error {
+    Error::new(RESOURCE_NOT_FOUND, "the session of these terminals is closed")
 }
 
 fn unknown(id: &TerminalId) -> Error {

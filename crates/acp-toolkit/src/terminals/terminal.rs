@@ -100,9 +100,18 @@ impl Terminal {
     }
 }
 
-/// Reads what the command writes, until it has ended and nobody can write any more.
-pub(super) async fn read(terminal: Arc<Terminal>, mut source: Source) {
-    let unfinished = Unfinished(&terminal);
+/// Reads what the command writes, until it has ended and nobody can write any more. When this is dropped before that, also
+/// before it was polled at all, the command ends.
+pub(super) fn read(terminal: Arc<Terminal>, source: Source) -> impl Future<Output = ()> + Send {
+    let unfinished = Unfinished { terminal, finished: false };
+    async move {
+        let mut unfinished = unfinished;
+        read_all(&unfinished.terminal, source).await;
+        unfinished.finished = true;
+    }
+}
+
+async fn read_all(terminal: &Terminal, mut source: Source) {
     let mut ended = std::pin::pin!(terminal.ended());
     let mut buffer = vec![0; PIECE];
     let (mut open, mut runs) = (true, true);
@@ -124,16 +133,20 @@ pub(super) async fn read(terminal: Arc<Terminal>, mut source: Source) {
             lock(&terminal.output).finish();
         }
     }
-    std::mem::forget(unfinished);
 }
 
 /// Ends the command when its reader does not come to its end, because the runtime has ended.
 #[derive(Debug)]
-struct Unfinished<'a>(&'a Terminal);
+struct Unfinished {
+    terminal: Arc<Terminal>,
+    finished: bool,
+}
 
-impl Drop for Unfinished<'_> {
+impl Drop for Unfinished {
     fn drop(&mut self) {
-        self.0.end();
+        if !self.finished {
+            self.terminal.end();
+        }
     }
 }
 

@@ -263,6 +263,8 @@ fn el_16_the_url_that_is_shown_is_where_it_leads() {
         ("http://localhost:8080/x", "localhost", &[Local, Port]),
         ("http://app.localhost", "app.localhost", &[Local]),
         ("http://127.0.0.1", "127.0.0.1", &[Address, Local]),
+        ("http://0.0.0.0", "0.0.0.0", &[Address, Local]),
+        ("http://[::]", "[::]", &[Address, Local]),
         ("https://10.0.0.1:8443", "10.0.0.1", &[Address, Port]),
         ("https://[2001:db8::1]/x", "[2001:db8::1]", &[Address]),
         ("https://[::ffff:127.0.0.1]", "[::ffff:127.0.0.1]", &[Address, Local]),

@@ -161,6 +161,24 @@ async fn roots_have_several_names_and_lead_to_each_other() {
 }
 
 #[tokio::test]
+async fn a_root_that_is_made_later_has_both_its_names() {
+    let ground = Ground::new();
+    let alias = ground.root.with_file_name("alias");
+    symlink(&ground.root, &alias).unwrap();
+    let files = Files::new([alias.join("later/still")]);
+    fs::create_dir_all(ground.root.join("later/still")).unwrap();
+    fs::write(ground.root.join("later/still/file"), "there").unwrap();
+    assert_eq!(read(&files, alias.join("later/still/file")).await.unwrap(), "there");
+    assert_eq!(read(&files, ground.root.join("later/still/file")).await.unwrap(), "there");
+    // Who exchanges the link meanwhile opens nothing else.
+    fs::create_dir_all(ground.outside.join("later/still")).unwrap();
+    fs::write(ground.outside.join("later/still/file"), "secret").unwrap();
+    fs::remove_file(&alias).unwrap();
+    symlink(&ground.outside, &alias).unwrap();
+    assert_eq!(read(&files, alias.join("later/still/file")).await.unwrap(), "there");
+}
+
+#[tokio::test]
 async fn an_inner_root_that_becomes_a_link_opens_nothing() {
     let ground = Ground::new();
     let files = Files::new([ground.root.clone(), ground.root.join("sub")]);

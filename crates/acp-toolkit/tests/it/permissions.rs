@@ -1,8 +1,8 @@
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::error_code::INTERNAL_ERROR;
 use agentwire_acp_schema::v1::{
-    PermissionOption, RequestPermissionRequest, RequestPermissionResponse, ToolCallLocation, ToolCallUpdate,
-    ToolKind,
+    Diff, PermissionOption, RequestPermissionRequest, RequestPermissionResponse, ToolCallLocation,
+    ToolCallUpdate, ToolKind,
 };
 use agentwire_acp_toolkit::{
     Choices, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions, Remember,
@@ -103,8 +103,17 @@ async fn always_holds_for_the_same_call_of_the_session() {
     elsewhere.session_id = "another".into();
     let input = with(call().raw_input(json!({ "command": "rm" })), ALL);
     let title = with(call().title("Run `rm`"), ALL);
+    let place = with(call().locations([ToolCallLocation::new("/repo/other")]), ALL);
+    let diff = |text: &str| {
+        let edit = ToolCallUpdate::new("call-1").title("Edit").content([Diff::new("/repo/file", text)]);
+        with(edit, ALL)
+    };
+    let edits = Permissions::default();
+    edits.record(&diff("one"), &selected("allow_always"));
+    assert_eq!(edits.decide(&diff("one")), Some(selected("allow_always")));
+    assert_eq!(edits.decide(&diff("two")), None, "another change is another call");
     let unknown = with(ToolCallUpdate::new("call-1").name("shell"), ALL);
-    for other in [&elsewhere, &input, &title, &unknown] {
+    for other in [&elsewhere, &input, &title, &place, &unknown] {
         assert_eq!(after(Remember::Call, "allow_always", other).await, None);
     }
     assert_eq!(after(Remember::Tool, "allow_always", &title).await, Some(selected("allow_always")));

@@ -262,6 +262,20 @@ fn nothing_outlives_the_terminals_or_the_runtime() {
     assert_eq!(TerminalExitStatus::from(status), signal("SIGKILL"));
 }
 
+/// The readers of terminals are tasks, of which a runtime that ends at once has run none yet.
+#[test]
+fn a_runtime_that_ends_at_once_ends_what_was_started_in_it() {
+    let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
+    let ground = Ground::new();
+    let first = runtime();
+    let id = first.block_on(ground.run("exec sleep 1000"));
+    drop(first);
+    let status = runtime().block_on(async {
+        tokio::time::timeout(Duration::from_secs(5), ground.wait(&id)).await.expect("it has ended")
+    });
+    assert_eq!(status, signal("SIGKILL"));
+}
+
 #[tokio::test]
 async fn the_number_of_terminals_is_limited() {
     let ground = Ground::with(|terminals| terminals.limit(2));

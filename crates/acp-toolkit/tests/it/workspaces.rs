@@ -51,6 +51,26 @@ async fn a_request_finds_the_workspace_of_its_session() {
     write("one").await.unwrap();
 }
 
+/// A request that was on its way, or a view, may still have the workspace of a session that is over.
+#[tokio::test]
+async fn nothing_is_started_in_a_session_that_is_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let workspaces = Workspaces::new();
+    let (session, request) = ("s".into(), NewSessionRequest::new(directory.path()));
+    let sleep = CreateTerminalRequest::new("s", "sleep").args(["1000"]);
+
+    workspaces.open("s", &request);
+    let replaced = workspaces.of(&session).unwrap();
+    workspaces.open("s", &request);
+    let closed = workspaces.of(&session).unwrap();
+    closed.terminals().release_all().await;
+    closed.terminals().create(&sleep).await.unwrap();
+    workspaces.close(&session).await;
+    for over in [replaced, closed] {
+        missing(over.terminals().create(&sleep).await, &["session", "closed"]);
+    }
+}
+
 #[test]
 fn what_is_advertised_is_what_is_there() {
     let capabilities = Workspaces::new().capabilities();

@@ -169,3 +169,23 @@ fn the_process_stays_small() {
         assert!(output.status.success() && said.contains("1 passed"), "{name}: {said}");
     }
 }
+
+#[test]
+fn cmp_02_a_summary_that_was_too_large_is_not_gone_on_with() {
+    let mut conversation = Conversation::new().limit(LIMIT);
+    let text = |text: &str| ContentBlock::from(text);
+    let set =
+        |summary: &str| CompactionUpdate::new("k", CompactionStatus::InProgress).summary(vec![text(summary)]);
+    let chunk = |piece: &str| CompactionSummaryChunk::new("k", text(piece));
+    let summary = |conversation: &Conversation| match conversation.entry(0) {
+        Some(Entry::Compaction(compaction)) => compaction.summary.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(conversation.apply(set("Before.")).omitted, 0);
+    assert!(conversation.apply(set(&"x".repeat(LIMIT))).omitted > 0);
+    assert!(conversation.apply(chunk(" And more.")).omitted > 0, "it belongs to what is not kept");
+    assert_eq!(summary(&conversation), [text("Before.")]);
+    assert_eq!(conversation.apply(set("Anew")).omitted, 0);
+    assert_eq!(conversation.apply(chunk(".")).omitted, 0);
+    assert_eq!(summary(&conversation), [text("Anew.")]);
+}
