@@ -23,7 +23,7 @@ enum Run {
     Features,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step { name: "fmt", run: Run::Cargo(&["fmt", "--all", "--check"], None) },
     Step {
         name: "clippy",
@@ -40,6 +40,7 @@ const STEPS: [Step; 10] = [
     // Proves that each crate can be published as it stands; the tests have compiled it already.
     Step { name: "package", run: Run::Cargo(PACKAGE, None) },
     Step { name: "interop", run: Run::Xtask(&["interop"]) },
+    Step { name: "conformance", run: Run::Xtask(&["conformance", "official"]) },
     Step { name: "upstream", run: Run::Xtask(&["schema", "--upstream"]) },
 ];
 
@@ -50,6 +51,8 @@ const PACKAGE: &[&str] = &[
     "xtask",
     "--exclude",
     "agentwire-tests",
+    "--exclude",
+    "agentwire-conformance-fixtures",
     "--exclude",
     "agentwire-schema-tests",
     "--no-verify",

@@ -12,6 +12,7 @@ mod bench {
     }
 }
 mod ci;
+mod conformance;
 #[cfg(unix)]
 mod interop;
 #[cfg(not(unix))]
@@ -21,6 +22,7 @@ mod interop {
         anyhow::bail!("programs of others are tried on Unix only")
     }
 }
+mod npm;
 mod schema;
 mod tidy;
 
@@ -32,11 +34,12 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-  tidy       check the layers, the manifests and the sources against the project's rules
-  ci         run every check that a change must pass, in order; or the one that is named
-  schema     write, check or compare the JSON Schemas and the reference; see `cargo xtask schema --help`
-  interop    talk to programs built on other libraries
-  bench      compare with the rivals and with a hand-written loop; see `cargo xtask bench`";
+  tidy         check the layers, the manifests and the sources against the project's rules
+  ci           run every check that a change must pass, in order; or the one that is named
+  schema       write, check or compare the JSON Schemas and the reference; see `cargo xtask schema --help`
+  conformance  hold our MCP server and client against the official suite
+  interop      talk to programs built on other libraries
+  bench        compare with the rivals and with a hand-written loop; see `cargo xtask bench`";
 
 fn main() -> ExitCode {
     match run() {
@@ -61,6 +64,7 @@ fn run() -> Result<()> {
         "tidy" => tidy::run(root),
         "ci" => ci::run(root, arguments),
         "schema" => schema::run(root, arguments),
+        "conformance" => conformance::run(root, arguments),
         "interop" => interop::run(root, arguments),
         "bench" => bench::run(root, arguments),
         _ => bail!("no command `{command}`\n\n{USAGE}"),

@@ -4,7 +4,7 @@
 //! author's mistake: an answer becomes an internal error that names the rule, an update is refused.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use agentwire_acp_schema::v1::{
     AuthMethod, ClientCapabilities, PermissionOption, SessionConfigKind, SessionConfigOption,
@@ -121,12 +121,7 @@ pub(crate) fn option_set(
 
 /// Sessions are listed with absolute paths.
 pub(crate) fn sessions(sessions: &[SessionInfo]) -> Checked {
-    let paths =
-        |session: &SessionInfo| session.additional_directories.iter().chain([&session.cwd]).find_relative();
-    match sessions.iter().find_map(paths) {
-        Some(path) => Err(relative(&path)),
-        None => Ok(()),
-    }
+    absolute(sessions.iter().flat_map(|session| session.additional_directories.iter().chain([&session.cwd])))
 }
 
 /// There is something to choose, and each choice has an id of its own.
@@ -174,10 +169,7 @@ pub(crate) fn tool_call(locations: &[ToolCallLocation], content: &[ToolCallConte
         ToolCallContent::Diff(diff) => Some(&diff.path),
         _ => None,
     });
-    match locations.iter().map(|location| &location.path).chain(diffs).find_relative() {
-        Some(path) => Err(relative(&path)),
-        None => Ok(()),
-    }
+    absolute(locations.iter().map(|location| &location.path).chain(diffs))
 }
 
 /// A URL that the user is sent to says nothing of who they are.
@@ -199,17 +191,14 @@ pub(crate) fn not_advertised(capability: &str) -> String {
     format!("the client did not advertise the capability {capability}")
 }
 
+/// Paths that cross the wire are absolute.
+pub(crate) fn absolute<'a, P: AsRef<Path> + ?Sized + 'a>(paths: impl IntoIterator<Item = &'a P>) -> Checked {
+    match paths.into_iter().map(AsRef::as_ref).find(|path| !is_absolute(path)) {
+        Some(path) => Err(relative(path)),
+        None => Ok(()),
+    }
+}
+
 pub(crate) fn relative(path: &Path) -> String {
     format!("paths are absolute, and {path:?} is not")
-}
-
-/// Finds a path that is not absolute.
-pub(crate) trait FindRelative {
-    fn find_relative(self) -> Option<PathBuf>;
-}
-
-impl<'a, I: Iterator<Item = &'a PathBuf>> FindRelative for I {
-    fn find_relative(mut self) -> Option<PathBuf> {
-        self.find(|path| !is_absolute(path)).cloned()
-    }
 }

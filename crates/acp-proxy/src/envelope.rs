@@ -1,6 +1,6 @@
 use agentwire_acp_schema::v1::unstable::{ProxySuccessorNotification, ProxySuccessorRequest};
 use agentwire_jsonrpc::{
-    Frame, Malformed, Message, Notification, RawJson, Request, RequestId, decode_params,
+    Frame, Malformed, Members, Message, Notification, RawJson, Request, RequestId, decode_params,
 };
 use agentwire_peer::Dialect;
 use bytestring::ByteString;
@@ -67,6 +67,24 @@ pub(crate) fn map_cancel(mut cancel: Notification, id: impl Fn(&RequestId) -> Re
         cancel.params = Some(RawJson::encode(&params).expect("an id always has a JSON form"));
     }
     cancel
+}
+
+/// `elicitation/create` may say in the course of which request it asks, by the id of that: says it by the id that the
+/// next hop knows. Nothing else is changed, and nothing where there is no such request.
+pub(crate) fn map_scope(request: &mut Request, id: impl FnOnce(&RequestId) -> Option<RequestId>) {
+    if request.method != names::ELICITATION {
+        return;
+    }
+    let Some(params) = &request.params else { return };
+    let text = params.as_str();
+    let Some((_, told)) = Members::of(text).find(|(name, _)| name == "requestId") else { return };
+    let before = told.as_ptr().addr() - text.as_ptr().addr();
+    let read = RawJson::parse(told.into()).and_then(|told| told.decode()).ok();
+    let Some(known) = read.and_then(|told| id(&told)) else { return };
+    let known = RawJson::encode(&known).expect("an id always has a JSON form");
+    let after = &text[before + told.len()..];
+    let text = format!("{}{}{after}", &text[..before], known.as_str());
+    request.params = Some(RawJson::parse(text.into()).expect("one JSON value in the place of another"));
 }
 
 /// The params of `$/cancel_request`.

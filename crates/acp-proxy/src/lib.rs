@@ -66,7 +66,9 @@
 //!
 //! - **Nothing is known.** No method has a type here but those between conductors and components, so both versions of
 //!   the protocol, their drafts and extensions pass. Params, results and the data of errors pass byte for byte, `_meta`
-//!   with them, unless a hook changes them. Text that is no message is answered where it came from.
+//!   with them, unless a hook changes them, and but for one id: where `elicitation/create` names the request that it
+//!   belongs to, it names it to each hop by the id that the request has there. Text that is no message is answered where
+//!   it came from.
 //! - **Order.** What passes in one direction keeps its order: requests, notifications, answers and cancels, unless a hook
 //!   waits for something of its own before it goes on, see [`Proxy::request`].
 //! - **Versions stay.** `initialize` reaches the agent, and its `protocolVersion` the client.

@@ -1,6 +1,6 @@
-//! The methods between a conductor and its components.
+//! The methods that are known here: mostly those between a conductor and its components.
 //!
-//! They were extensions before they were drafts of the protocol, and components and conductors of that time are still
+//! These were extensions before they were drafts of the protocol, and components and conductors of that time are still
 //! about: the same names, behind an underscore.
 
 pub(crate) const INITIALIZE: &str = "initialize";
@@ -8,6 +8,9 @@ pub(crate) const PROXY_INITIALIZE: &str = "proxy/initialize";
 pub(crate) const OLD_PROXY_INITIALIZE: &str = "_proxy/initialize";
 pub(crate) const SUCCESSOR: &str = "proxy/successor";
 pub(crate) const OLD_SUCCESSOR: &str = "_proxy/successor";
+
+/// The one request of the protocol whose params may name another.
+pub(crate) const ELICITATION: &str = "elicitation/create";
 
 pub(crate) fn is_proxy_initialize(method: &str) -> bool {
     method == PROXY_INITIALIZE || method == OLD_PROXY_INITIALIZE

@@ -5,7 +5,7 @@ use std::task::Waker;
 use std::time::Instant;
 
 use agentwire_connection::{CallFailure, CallId, CallOptions, Config, Connection, OwedId};
-use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
 use agentwire_peer::{Clock, Dialect};
 use bytestring::ByteString;
 
@@ -241,6 +241,14 @@ impl State {
 
     pub(crate) fn begin(&mut self, key: Key) {
         self.passing.insert(key, Passing::default());
+    }
+
+    /// The id that a request of the client's has there, where it is at work at the agent under this one.
+    pub(crate) fn id_at_client(&self, at_agent: &RequestId) -> Option<RequestId> {
+        let is_it = |passing: &Passing| passing.calls.iter().any(|call| call.request_id() == *at_agent);
+        let mut passing = self.passing.iter();
+        let (key, _) = passing.find(|(key, passing)| key.from == Side::Client && is_it(passing))?;
+        self.client.owed_request_id(key.owed).cloned()
     }
 
     /// Whether requests of this side are on their way through; if asked so, only those that were not passed on.

@@ -164,9 +164,12 @@ impl<T> Whole<T> {
 }
 
 impl<T> Inner<T> {
-    fn park(&mut self, lane: Lane, packet: Packet) {
+    fn park(&mut self, lane: Lane, mut packet: Packet) {
         if self.gone[lane as usize] {
             return;
+        }
+        if let Packet::Frame { frame: Frame::Single(Message::Request(request)), .. } = &mut packet {
+            envelope::map_scope(request, |id| Some(incoming_id(id).filter(|(of, _)| *of == lane)?.1));
         }
         let bytes = size(&packet);
         if lane == self.whose.lane_to_agent() {

@@ -14,6 +14,7 @@ use futures::stream::FuturesUnordered;
 
 use crate::closing::Alarm;
 use crate::ends::Ends;
+use crate::envelope::map_scope;
 use crate::error::Broken;
 use crate::line::{Line, Sinking};
 use crate::next::Next;
@@ -247,8 +248,13 @@ where
         }
     }
 
-    fn begin(&mut self, cx: &mut Context<'_>, key: Key, request: Request) {
-        self.change(|state| state.begin(key));
+    fn begin(&mut self, cx: &mut Context<'_>, key: Key, mut request: Request) {
+        self.change(|state| {
+            state.begin(key);
+            if key.from == Side::Agent {
+                map_scope(&mut request, |id| state.id_at_client(id));
+            }
+        });
         let next = Next { ends: self.ends.clone(), key };
         let mut hook = Hook { key, outcome: Box::pin((self.start)(key.from.outbound(), request, next)) };
         // Its first part must not be kept waiting by others who are due.

@@ -35,7 +35,7 @@ impl Workspace {
     }
 
     /// Works with files and terminals whose limits and directories were set one by one.
-    pub fn of(files: Files, terminals: Terminals) -> Self {
+    pub fn from_parts(files: Files, terminals: Terminals) -> Self {
         Self { files, terminals }
     }
 

@@ -155,7 +155,12 @@ impl<'a> Iterator for MembersWithin<'a> {
     }
 }
 
+#[inline]
 fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    // Mostly there is none.
+    if bytes.get(at).is_some_and(|byte| *byte > b' ') {
+        return at;
+    }
     while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
         at += 1;
     }

@@ -136,6 +136,12 @@ impl Peer {
         self.shared.lock().connection.reserve_call()
     }
 
+    /// Whether the result of a call has come, and its caller has not seen it yet. From within
+    /// [`Handler::notification`](crate::Handler::notification) it says whether the result came before the notification.
+    pub fn has_result(&self, call: CallId) -> bool {
+        self.shared.lock().has_result(call)
+    }
+
     /// Whether the peer may send batches from now on.
     pub fn take_batches(&self, batches: bool) {
         self.shared.lock().connection.take_batches(batches);

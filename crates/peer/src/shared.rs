@@ -37,8 +37,7 @@ impl Shared {
         Self {
             state: Mutex::new(State {
                 connection,
-                answers: BTreeMap::new(),
-                room: Room::default(),
+                waits: None,
                 ends: Slab::new(),
                 cancels: HashMap::new(),
                 driver: Drive::Looking,
@@ -160,10 +159,19 @@ pub(crate) struct Cancel {
     wakers: Slab<Waker>,
 }
 
+/// Those who wait for the peer.
+#[derive(Default)]
+struct Waits {
+    /// For the answer to a call.
+    answers: BTreeMap<CallId, Slot>,
+    /// For it to read.
+    room: Room,
+}
+
 pub(crate) struct State {
     pub(crate) connection: Connection,
-    answers: BTreeMap<CallId, Slot>,
-    room: Room,
+    /// Made when it is first needed: many connections only answer, and never have much to say.
+    waits: Option<Box<Waits>>,
     /// Those who wait for the end.
     ends: Slab<Waker>,
     /// Requests of the peer's whose cancellation somebody waits for, or that are cancelled.
@@ -229,7 +237,7 @@ impl State {
     pub(crate) fn shut(&mut self, reason: Closed) -> Vec<Waker> {
         let reason = self.end.clone().unwrap_or(reason);
         self.shut.get_or_insert(reason);
-        self.room.take_all()
+        self.waits.as_mut().map_or_else(Vec::new, |waits| waits.room.take_all())
     }
 
     /// The driver is about to wait. None when it must look once more first, else whether the connection is idle.
@@ -276,38 +284,58 @@ impl State {
             self.forget_room(ticket);
             return Poll::Ready(());
         }
-        let replaced = self.room.wait(ticket, waker, deadline);
+        let replaced = self.waits().room.wait(ticket, waker, deadline);
         self.litter.extend(replaced.map(Litter::Waker));
         Poll::Pending
     }
 
     pub(crate) fn forget_room(&mut self, ticket: &mut Option<Ticket>) {
-        let waker = self.room.leave(ticket);
+        let waker = self.waits.as_mut().and_then(|waits| waits.room.leave(ticket));
         self.litter.extend(waker.map(Litter::Waker));
     }
 
     /// Those to wake because there is room again.
     pub(crate) fn take_room_wakers(&mut self) -> Vec<Waker> {
-        if self.room.is_empty() || !self.connection.has_room() { Vec::new() } else { self.room.take_all() }
+        match &mut self.waits {
+            Some(waits) if self.connection.has_room() => waits.room.take_all(),
+            _ => Vec::new(),
+        }
     }
 
     /// Those to wake because they have waited for room for too long.
     pub(crate) fn take_late_wakers(&mut self, now: Instant) -> Vec<Waker> {
-        self.room.take_due(now)
+        self.waits.as_mut().map_or_else(Vec::new, |waits| waits.room.take_due(now))
     }
 
     /// When the driver has something to do, whatever happens until then.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.connection.poll_timeout().into_iter().chain(self.room.next_deadline()).min()
+        let room = self.waits.as_ref().and_then(|waits| waits.room.next_deadline());
+        self.connection.poll_timeout().into_iter().chain(room).min()
     }
 
     pub(crate) fn open_slot(&mut self, call: CallId, progress: Option<ProgressHook>) {
-        self.answers.insert(call, Slot { progress, ..Slot::default() });
+        self.waits().answers.insert(call, Slot { progress, ..Slot::default() });
+    }
+
+    fn waits(&mut self) -> &mut Waits {
+        self.waits.get_or_insert_default()
+    }
+
+    fn slot(&self, call: CallId) -> Option<&Slot> {
+        self.waits.as_ref()?.answers.get(&call)
+    }
+
+    fn slot_mut(&mut self, call: CallId) -> Option<&mut Slot> {
+        self.waits.as_mut()?.answers.get_mut(&call)
+    }
+
+    fn take_slot(&mut self, call: CallId) -> Option<Slot> {
+        self.waits.as_mut()?.answers.remove(&call)
     }
 
     /// The outcome of a call, and the transport's fault where that is why it failed.
     pub(crate) fn poll_slot(&mut self, call: CallId, waker: &Waker, is_main: bool) -> Poll<Outcome> {
-        let Some(slot) = self.answers.get_mut(&call) else {
+        let Some(slot) = self.waits.as_mut().and_then(|waits| waits.answers.get_mut(&call)) else {
             return Poll::Ready(Err((CallFailure::Closed, None)));
         };
         if slot.outcome.is_none() {
@@ -318,7 +346,7 @@ impl State {
             }
             return Poll::Pending;
         }
-        let slot = self.answers.remove(&call);
+        let slot = self.take_slot(call);
         let outcome = slot.and_then(|mut slot| {
             let outcome = slot.outcome.take();
             let fault = slot.fault.take();
@@ -330,17 +358,22 @@ impl State {
 
     /// Whether there is a call with this id.
     pub(crate) fn is_known(&self, call: CallId) -> bool {
-        self.answers.contains_key(&call)
+        self.slot(call).is_some()
     }
 
     /// Whether a call is still to be answered.
     pub(crate) fn is_open(&self, call: CallId) -> bool {
-        self.answers.get(&call).is_some_and(|slot| slot.outcome.is_none())
+        self.slot(call).is_some_and(|slot| slot.outcome.is_none())
+    }
+
+    /// Whether a call has a result that its caller has not seen.
+    pub(crate) fn has_result(&self, call: CallId) -> bool {
+        self.slot(call).is_some_and(|slot| matches!(slot.outcome, Some(Ok(_))))
     }
 
     /// Whoever waited for the call has gone.
     pub(crate) fn drop_slot(&mut self, call: CallId) -> (Option<Slot>, Option<Waker>) {
-        let slot = self.answers.remove(&call);
+        let slot = self.take_slot(call);
         let waker = match &slot {
             Some(slot) if slot.outcome.is_none() => {
                 self.connection.cancel(call, "the caller no longer waits");
@@ -353,7 +386,7 @@ impl State {
 
     /// The transport could not carry a request of ours.
     pub(crate) fn fail(&mut self, id: &RequestId, fault: Arc<Fault>) {
-        if let Some(slot) = self.connection.handle_failure(id).and_then(|call| self.answers.get_mut(&call)) {
+        if let Some(slot) = self.connection.handle_failure(id).and_then(|call| self.slot_mut(call)) {
             slot.fault = Some(fault);
         }
     }
@@ -364,19 +397,19 @@ impl State {
         call: CallId,
         outcome: Result<RawJson, CallFailure>,
     ) -> Option<(Waker, bool)> {
-        let slot = self.answers.get_mut(&call)?;
+        let slot = self.slot_mut(call)?;
         slot.outcome = Some(outcome);
         Some((slot.waker.take()?, slot.is_main))
     }
 
     /// Takes the hook out to be called without the lock; put it back with [`put_hook`](Self::put_hook).
     pub(crate) fn take_hook(&mut self, call: CallId) -> Option<ProgressHook> {
-        self.answers.get_mut(&call)?.progress.take()
+        self.slot_mut(call)?.progress.take()
     }
 
     /// Gives the hook back if the call was dropped meanwhile, to be dropped without the lock.
     pub(crate) fn put_hook(&mut self, call: CallId, hook: ProgressHook) -> Option<ProgressHook> {
-        match self.answers.get_mut(&call) {
+        match self.slot_mut(call) {
             Some(slot) => slot.progress.replace(hook),
             None => Some(hook),
         }

@@ -202,7 +202,8 @@ where
         if !self.reading || self.quiet {
             return;
         }
-        let now = self.shared.now();
+        // Looked at when something has come: mostly nothing has.
+        let mut now = None;
         let mut wanted = self.shared.lock().connection.wants_input();
         for _ in 0..FRAMES_AT_ONCE {
             if !wanted {
@@ -217,6 +218,7 @@ where
                 Poll::Ready(Some(Ok(packet))) => {
                     wanted = match packet {
                         Packet::Frame { frame, origin, .. } => {
+                            let now = *now.get_or_insert_with(|| self.shared.now());
                             let handle = |state: &mut State| state.connection.handle_frame(now, frame);
                             self.update_from(cx, origin.as_ref(), handle)
                         }

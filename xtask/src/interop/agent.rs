@@ -24,13 +24,8 @@ pub(super) const PAIRS: &[Pair] = &[
     Pair { name: "our agent with our MCP server over HTTP and SSE, acpx", limit: 60, check: tools_over_http },
 ];
 
-/// Whether `agentwire agent` keeps its sessions where `--store` says.
-const KEEPS_SESSIONS: bool = false;
-
 /// Sessions that outlive their agent.
-pub(super) const KEPT: &[Pair] = if KEEPS_SESSIONS { KEEPING } else { &[] };
-
-const KEEPING: &[Pair] = &[
+pub(super) const KEPT: &[Pair] = &[
     Pair { name: "our agent, PyPI client: load, resume, list", limit: 90, check: pypi_kept },
     Pair { name: "our agent, acpx: a session in two lives", limit: 90, check: acpx_kept },
 ];

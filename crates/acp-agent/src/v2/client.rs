@@ -15,6 +15,7 @@ use super::outgoing;
 use super::question::Question;
 use super::running::ForegroundWork;
 use super::sessions::Sessions;
+use super::update::Update;
 use super::work::Work;
 use crate::outgoing::{Checked, extension, not_advertised, permission_options, url};
 
@@ -68,7 +69,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// When the session is closed.
+    /// When the session is closed, or is being closed.
     pub fn begin_work(&self, session_id: impl Into<SessionId>) -> Result<ForegroundWork, CallError> {
         let session = session_id.into();
         ForegroundWork::begin(self, &session).ok_or_else(|| {
@@ -85,12 +86,12 @@ impl Client {
     /// States need be told only by an agent that waits for the person (`requires_action`) or that has work in the
     /// background to list: that a prompt is at work, or what [`begin_work`](Self::begin_work) gave, and why that ended is
     /// told anyway.
-    pub fn session_update(&self, notification: UpdateSessionNotification) -> Notify<'_> {
-        let checked = outgoing::update(&notification.update);
-        match checked.and_then(|()| self.shared.sessions.note(&notification)) {
+    pub fn session_update(&self, notification: UpdateSessionNotification) -> Update<'_> {
+        let notify = match outgoing::update(&notification.update) {
             Ok(()) => self.peer.notify(&notification),
             Err(why) => self.peer.refuse_notify(CallError::not_allowed(UpdateSessionNotification::NAME, why)),
-        }
+        };
+        Update { sessions: &self.shared.sessions, notification, notify }
     }
 
     /// `session/request_permission`: asks the user. When the prompt that this handle belongs to is cancelled, the

@@ -62,8 +62,8 @@
 //! - `session/cancel` reaches the work, also right behind the prompt, and withdraws what it asks of the user. The client
 //!   is told `idle` with `cancelled`, whatever the agent's code made of it; a prompt that was not accepted yet is answered
 //!   with "request cancelled".
-//! - `session/close` waits for that, and after its answer nothing is said of the session, whose prompts are refused with
-//!   "not found".
+//! - `session/close` waits for that. Meanwhile and afterwards the session's prompts are refused with "not found", and
+//!   after the answer no update is sent, not even one that waited for a client that reads slowly.
 //! - `session/resume` is answered after the session's state has been told.
 //! - An error, or a panic, after the message was accepted is told as the state `idle` with the error.
 //! - What the client did not advertise, and a path that is not absolute, are refused before they are sent.
@@ -81,6 +81,7 @@ pub(crate) mod rules;
 mod running;
 mod sessions;
 mod turn;
+mod update;
 mod work;
 
 use agentwire_peer::{TokioClock, driver};
@@ -94,6 +95,7 @@ pub use question::Question;
 pub use rules::session_not_found;
 pub use running::ForegroundWork;
 pub use turn::{Context, Turn};
+pub use update::Update;
 
 /// Serves a client until it closes the connection, with the defaults.
 ///

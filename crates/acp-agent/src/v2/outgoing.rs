@@ -1,7 +1,5 @@
 //! What an answer or an update of the agent's must obey, looked at before it is sent.
 
-use std::path::Path;
-
 use agentwire_acp_schema::v2::{
     AbsolutePath, AuthMethod, DiffOperation, Patch, RequestPermissionSubject, SessionConfigKind,
     SessionConfigOption, SessionConfigOptionValue, SessionConfigSelect, SessionConfigSelectOptions,
@@ -9,8 +7,7 @@ use agentwire_acp_schema::v2::{
     ToolCallUpdate,
 };
 
-use crate::outgoing::{Checked, relative, unique};
-use crate::rules::is_absolute;
+use crate::outgoing::{Checked, unique};
 
 /// Ways to authenticate are told apart by their ids.
 pub(crate) fn auth_methods(methods: &[AuthMethod]) -> Checked {
@@ -134,8 +131,5 @@ fn content(content: &[ToolCallContent]) -> Checked {
 }
 
 fn absolute<'a>(paths: impl IntoIterator<Item = &'a AbsolutePath>) -> Checked {
-    match paths.into_iter().map(AbsolutePath::as_path).find(|path: &&Path| !is_absolute(path)) {
-        Some(path) => Err(relative(path)),
-        None => Ok(()),
-    }
+    crate::outgoing::absolute(paths.into_iter().map(AbsolutePath::as_path))
 }

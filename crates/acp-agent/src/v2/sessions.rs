@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, ready};
 
 use agentwire_acp_schema::v2::{
     BackgroundWork, IdleStateUpdate, IdleStopReason, Patch, RunningStateUpdate, SessionConfigOption,
     SessionId, SessionUpdate, StateUpdate, TerminalId, TerminalUpdate, ToolCallId, ToolCallUpdate,
     UpdateSessionNotification,
 };
-use agentwire_peer::Peer;
+use agentwire_jsonrpc::Notice;
+use agentwire_peer::{CallError, Peer};
 use futures::channel::oneshot;
 use slab::Slab;
 
@@ -101,11 +103,18 @@ impl Sessions {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of an update that is about to be sent. An error if nothing may be said of the session any more.
-    pub(crate) fn note(&self, notification: &UpdateSessionNotification) -> Result<(), String> {
+    /// Has an update sent and takes note of it. Both under one lock, because it may have to wait first: what was noted
+    /// last is what the client hears last, and it hears nothing of a session that was closed meanwhile.
+    pub(crate) fn send(
+        &self,
+        notification: &UpdateSessionNotification,
+        send: impl FnOnce() -> Poll<Result<(), CallError>>,
+    ) -> Poll<Result<(), CallError>> {
         let id = &notification.session_id;
         let mut table = self.table();
-        table.check_open(id)?;
+        let refused = |why| CallError::not_allowed(UpdateSessionNotification::NAME, why);
+        table.check_open(id).map_err(refused)?;
+        ready!(send())?;
         match &notification.update {
             SessionUpdate::StateUpdate(state) => table.session(id).tell((**state).clone()),
             SessionUpdate::ToolCallUpdate(call) => table.note_call(id, call),
@@ -115,7 +124,7 @@ impl Sessions {
             }
             _ => {}
         }
-        Ok(())
+        Poll::Ready(Ok(()))
     }
 
     /// Takes note of a call of a tool that is told of in a question.
@@ -238,7 +247,7 @@ impl Sessions {
     pub(crate) fn close(&self, session: &SessionId) {
         let mut table = self.table();
         table.sessions.insert(session.clone(), Session { is_closed: true, ..Session::default() });
-        // XXtable.closed.retain(|other| other != session);
+        table.closed.retain(|other| other != session);
         table.closed.push_back(session.clone());
         if table.closed.len() > CLOSED_LIMIT
             && let Some(oldest) = table.closed.pop_front()

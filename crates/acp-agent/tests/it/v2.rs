@@ -77,6 +77,39 @@ async fn work_that_was_begun_ends_after_the_client_has_closed() {
     assert_eq!(heard.len(), 5, "the message, its answer, running, what it says, idle: {heard:?}");
 }
 
+/// What waited to be sent to a client that reads slowly is not sent when the session has been closed meanwhile.
+#[tokio::test(start_paused = true)]
+async fn an_update_that_waits_is_not_sent_after_the_close() {
+    let (near, mut far) = duplex(1);
+    let client = async {
+        send(&mut far, INITIALIZE).await;
+        next(&mut far).await;
+        for id in 1..=8 {
+            let params = json!({ "sessionId": "s", "update": { "sessionUpdate": "notice", "severity": "info", "title": "t" } });
+            let update = json!({ "jsonrpc": "2.0", "id": id, "method": "_update", "params": params });
+            send(&mut far, &update.to_string()).await;
+        }
+        send(&mut far, r#"{"jsonrpc":"2.0","id":9,"method":"session/close","params":{"sessionId":"s"}}"#)
+            .await;
+        // Until here nothing was read.
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        let mut heard = Vec::new();
+        while heard.iter().filter(|said: &&Value| said.get("id").is_some()).count() < 9 {
+            heard.push(next(&mut far).await);
+        }
+        drop(far);
+        heard
+    };
+    let serving = v2::serve_with(ScriptedV2::default(), in_schema(near), config().high_water(1));
+    let (served, heard) = futures::join!(serving, client);
+    assert!(served.is_ok());
+    let is_closed = heard.iter().position(|said| said["id"] == 9).unwrap();
+    let (before, after) = heard.split_at(is_closed);
+    assert!(before.iter().any(|said| said["method"] == "session/update"), "{heard:?}");
+    assert!(after.iter().all(|said| said["method"] != "session/update"), "{heard:?}");
+    assert!(after.iter().any(|said| said["error"]["code"] == -32603), "some had to wait: {heard:?}");
+}
+
 /// However often one session is closed, it is one of those that are remembered to be.
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_closed_again_and_again_stays_closed() {

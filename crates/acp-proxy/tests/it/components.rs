@@ -128,7 +128,9 @@ fn px_05_a_cancel_is_never_in_an_envelope() {
                 ))
                 .await;
         }
-        conductor.say(r#"{"jsonrpc":"2.0","id":"d","method":"_from_client"}"#).await;
+        conductor
+            .say(r#"{"jsonrpc":"2.0","id":"d","method":"proxy/successor","params":{"method":"_from_agent"}}"#)
+            .await;
         conductor.hear().await;
         conductor.say(r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"$/cancel_request","params":{"requestId":"d"}}}"#).await;
         conductor.expect_silence().await;

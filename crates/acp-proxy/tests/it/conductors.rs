@@ -191,16 +191,26 @@ fn conductors_nest_and_mix_with_proxies_of_this_program() {
         let (transport, mut client) = wire();
         let ended =
             spawn_local(relay(Transparent::default(), transport, proxied(Transparent::default(), chain)));
-        client.say(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{PARAMS}}}"#)).await;
+        client.say(&format!(r#"{{"jsonrpc":"2.0","id":"i","method":"initialize","params":{PARAMS}}}"#)).await;
         let id = agent
             .expect(&format!(r#"{{"jsonrpc":"2.0","id":$id,"method":"initialize","params":{PARAMS}}}"#))
             .await;
         agent.say(r#"{"jsonrpc":"2.0","method":"_first"}"#).await;
+        agent
+            .say(&format!(
+                r#"{{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{{"requestId":{id}}}}}"#
+            ))
+            .await;
         agent.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"protocolVersion":1}}}}"#)).await;
         agent.say(r#"{"jsonrpc":"2.0","method":"_last"}"#).await;
         client.expect(r#"{"jsonrpc":"2.0","method":"_first"}"#).await;
-        client.expect(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"#).await;
+        let asked = client
+            .expect(r#"{"jsonrpc":"2.0","id":$id,"method":"elicitation/create","params":{"requestId":"i"}}"#)
+            .await;
+        client.expect(r#"{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":1}}"#).await;
         client.expect(r#"{"jsonrpc":"2.0","method":"_last"}"#).await;
+        client.say(&format!(r#"{{"jsonrpc":"2.0","id":{asked},"result":null}}"#)).await;
+        agent.expect(r#"{"jsonrpc":"2.0","id":7,"result":null}"#).await;
         drop(agent);
         client.expect_end().await;
         ended.await.unwrap().unwrap();

@@ -24,7 +24,9 @@ fn when_the_client_closes_the_agent_is_closed_and_heard_out() {
         client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_slow"}"#).await;
         client.finish().await;
         let id = agent.expect(r#"{"jsonrpc":"2.0","id":$id,"method":"_slow"}"#).await;
+        let begun = Instant::now();
         agent.expect_end().await;
+        assert!(begun.elapsed() < Duration::from_millis(100), "at once: {:?}", begun.elapsed());
         // Longer than anything else here waits: an agent that is asked to end may have to tidy up.
         sleep(Duration::from_secs(5)).await;
         agent.say(r#"{"jsonrpc":"2.0","method":"_last"}"#).await;
@@ -81,6 +83,21 @@ fn what_a_proxy_still_holds_has_a_time_to_pass() {
         assert!(ends.client().post("_late", None).is_err());
         assert!(ends.agent().notify("_late", None).await.is_err());
         assert_eq!(ends.agent().call("_late", None).await.unwrap_err().code, -32603);
+    });
+}
+
+#[test]
+fn a_call_that_waits_fails_when_the_proxy_is_dropped() {
+    play(async {
+        let slow = Slow::default();
+        let (mut client, mut agent, relay) = relayed(slow.clone());
+        client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_q"}"#).await;
+        agent.hear().await;
+        let ends = slow.0.take().expect("it had a request");
+        let call = spawn_local(async move { ends.agent().call("_waits", None).await });
+        assert_eq!(agent.hear().await["method"], "_waits");
+        relay.abort();
+        assert_eq!(call.await.unwrap().unwrap_err().code, -32603);
     });
 }
 

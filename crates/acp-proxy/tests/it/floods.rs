@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_acp_proxy::{Transparent, relay};
+use agentwire_acp_proxy::{Conductor, Transparent, relay, serve};
 use agentwire_jsonrpc::{Frame, Message, Notification, RawJson};
 use agentwire_transport::{Fault, Packet, duplex};
 use futures::{Sink, SinkExt, Stream, StreamExt, join};
@@ -105,6 +105,25 @@ fn an_agent_that_does_not_read_makes_the_client_wait_and_is_heard() {
             flushed.expect("it is open");
         });
     }
+}
+
+/// A chain that runs by itself, not only while it is read.
+#[test]
+fn a_conductor_and_a_component_take_no_more_than_they_may() {
+    play(async {
+        let (component, end) = duplex(0);
+        spawn_local(serve(Transparent::default(), end));
+        let ((_client, far), (near, mut agent)) = (duplex(0), duplex(0));
+        spawn_local(Conductor::new().component(component).serve(far, near));
+        let taken = fill(&mut agent, 0, 20_000).await;
+        assert!(taken * MESSAGE <= 10 * (96 << 10), "to the client: {taken} messages");
+
+        // A component whose conductor reads nothing takes what is for the agent, and not without end.
+        let (mut conductor, end) = duplex(0);
+        spawn_local(serve(Transparent::default(), end));
+        let taken = fill(&mut conductor, 0, 20_000).await;
+        assert!(taken * MESSAGE <= (1 << 20) + 2 * (96 << 10), "to the agent: {taken} messages");
+    });
 }
 
 #[test]

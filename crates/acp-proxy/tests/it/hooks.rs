@@ -252,6 +252,26 @@ fn px_05_a_cancel_gets_the_id_of_each_hop() {
     });
 }
 
+/// `elicitation/create` is the one request whose params name another.
+#[test]
+fn a_question_names_the_request_that_it_belongs_to_by_the_id_of_each_hop() {
+    let asking = |id: &str| format!(r#"{{ "mode":"url","requestId":{id} ,"message":"\u00e9"}}"#);
+    play(async {
+        let (mut client, mut agent, _) = relayed(Transparent::default());
+        client.say(r#"{"jsonrpc":"2.0","id":"login","method":"authenticate"}"#).await;
+        let id = agent.expect(r#"{"jsonrpc":"2.0","id":$id,"method":"authenticate"}"#).await;
+        for (told, heard) in [(&*id, r#""login""#), ("99", "99"), (r#""login""#, r#""login""#)] {
+            let (told, heard) = (asking(told), asking(heard));
+            let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{told}}}"#);
+            agent.say(&line).await;
+            let line = r#"{"jsonrpc":"2.0","id":$id,"method":"elicitation/create","params":"#;
+            let asked = client.expect(&format!("{line}{heard}}}")).await;
+            client.say(&format!(r#"{{"jsonrpc":"2.0","id":{asked},"result":{{}}}}"#)).await;
+            agent.expect(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+        }
+    });
+}
+
 #[test]
 fn px_05_what_was_cancelled_before_it_was_passed_on_is_not_passed_on() {
     play(async {

@@ -11,7 +11,8 @@ pub(crate) enum FileError {
     Relative,
     #[error("the path leads outside the directories of the session")]
     Outside,
-    #[error("there is no such file or directory")]
+    /// In the words of the system: there are agents that know by them that they may make the file.
+    #[error("No such file or directory")]
     Missing,
     #[error("a component of the path is no directory")]
     NotADirectory,

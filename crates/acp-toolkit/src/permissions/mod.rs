@@ -31,10 +31,10 @@ pub enum PermissionPolicy {
     /// The user.
     #[default]
     Ask,
-    /// Nobody: the first option that allows the call is selected. An agent that is run like this can do
-    /// whatever its model comes to think of.
+    /// Nobody: the call is allowed, for this once where there is such an option, because "always" can change how an agent
+    /// goes on. An agent that is run like this can do whatever its model comes to think of.
     AllowAll,
-    /// Nobody: the first option that rejects the call is selected; the outcome is cancelled where there is none.
+    /// Nobody: the call is rejected, likewise; the outcome is cancelled where there is no option for that.
     RejectAll,
 }
 
@@ -45,8 +45,13 @@ impl PermissionPolicy {
     pub fn decide(self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
         match self {
             Self::Ask => None,
-            Self::AllowAll => Some(request.select_first()),
-            Self::RejectAll => Some(reject(request)),
+            Self::AllowAll => {
+                Some(first_of(request, [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways]))
+            }
+            Self::RejectAll => Some(first_of(
+                request,
+                [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],
+            )),
         }
     }
 }
@@ -276,12 +281,18 @@ fn option<'a>(
     request.options.iter().find(|option| option.kind == *kind)
 }
 
-/// The first option that rejects the call; cancelled where there is none.
+/// Rejects the call; cancelled where that is no option.
 fn reject(request: &RequestPermissionRequest) -> RequestPermissionResponse {
-    let rejects = |option: &&PermissionOption| {
-        matches!(option.kind, PermissionOptionKind::RejectOnce | PermissionOptionKind::RejectAlways)
-    };
-    let option = request.options.iter().find(rejects);
+    first_of(request, [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways])
+}
+
+/// Selects the first option of the first of these kinds that there is.
+fn first_of(
+    request: &RequestPermissionRequest,
+    kinds: [PermissionOptionKind; 2],
+) -> RequestPermissionResponse {
+    let options = &request.options;
+    let option = kinds.iter().find_map(|kind| options.iter().find(|option| option.kind == *kind));
     option.map_or_else(RequestPermissionResponse::cancelled, |option| {
         RequestPermissionResponse::selected(&option.option_id)
     })

@@ -70,6 +70,7 @@ async fn fs_02_and_fs_04_what_was_written_is_read() {
     ground.write("file", "").await.unwrap();
     assert_eq!(ground.read("new/deep/down").await.unwrap(), "a\r\nb\n");
     assert_eq!(ground.read("new/../file").await.unwrap(), "");
+    missing(ground.write("absent/../other", "").await, &["absent/../other"]);
     let lines = ReadTextFileRequest::new("s", ground.root.join("new/deep/down")).line(2).limit(1);
     assert_eq!(ground.files.read(&lines).await.unwrap().content, "b\n");
     assert_eq!(ground.names(), ["file", "new", "sub"]);

@@ -66,7 +66,10 @@ fn a_policy_decides_by_kind() {
     let cancelled = || Some(RequestPermissionResponse::cancelled());
     check(PermissionPolicy::Ask, ALL, None);
     check(PermissionPolicy::AllowAll, ALL, Some(selected("allow_once")));
+    check(PermissionPolicy::AllowAll, &["allow_always", "allow_once"], Some(selected("allow_once")));
+    check(PermissionPolicy::AllowAll, &["reject_once", "allow_always"], Some(selected("allow_always")));
     check(PermissionPolicy::AllowAll, &["reject_once", "surprise"], cancelled());
+    check(PermissionPolicy::RejectAll, &["reject_always", "reject_once"], Some(selected("reject_once")));
     check(PermissionPolicy::RejectAll, ALL, Some(selected("reject_once")));
     check(PermissionPolicy::RejectAll, &["allow_once", "surprise"], cancelled());
     check(PermissionPolicy::Ask, &[], cancelled());

@@ -111,6 +111,17 @@ fn exists(process: u32) -> bool {
     fs::exists(format!("/proc/{process}")).unwrap()
 }
 
+/// Our own children in a group, zombies as well.
+fn children_in(group: u32) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let stat = fs::read_to_string(entry.ok()?.path().join("stat")).ok()?;
+        // Behind the name: the state, the parent, the group.
+        let numbers: Vec<_> = stat.rsplit(')').next()?.split_whitespace().skip(1).take(2).collect();
+        (numbers == [std::process::id().to_string(), group.to_string()]).then_some(stat)
+    });
+    processes.collect()
+}
+
 #[tokio::test]
 async fn both_streams_arrive_in_order_and_complete() {
     let ground = Ground::new();
@@ -191,9 +202,11 @@ async fn term_07_release_ends_the_id_and_term_08_the_children() {
     let id = ground.run("echo $$; (sleep 1000 & echo $!; wait) & sleep 1000 & echo $!; wait").await;
     let processes: [u32; 3] = ground.numbers(&id).await;
     assert!(processes.into_iter().all(runs));
+    assert_eq!(children_in(processes[0]).len(), 2, "the command and its guard");
     ground.release(&id).await;
     assert!(!exists(processes[0]), "a zombie");
     processes.into_iter().for_each(gone);
+    assert_eq!(children_in(processes[0]), [""; 0]);
 
     let id = &*id;
     let terminals = &ground.terminals;
@@ -274,6 +287,43 @@ fn a_runtime_that_ends_at_once_ends_what_was_started_in_it() {
         tokio::time::timeout(Duration::from_secs(5), ground.wait(&id)).await.expect("it has ended")
     });
     assert_eq!(status, signal("SIGKILL"));
+}
+
+/// Tells the test below that it is the child that it starts.
+const CHILD: &str = "AGENTWIRE_TERMINALS_CHILD";
+
+/// Says which processes run in its terminal, and waits for its end.
+fn a_program_with_a_terminal() {
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let ground = Ground::new();
+        let id = ground.run("trap '' TERM HUP; echo $$; sleep 1000 & echo $!; wait").await;
+        let [leader, child] = ground.numbers(&id).await;
+        eprintln!("{leader} {child}");
+        std::future::pending().await
+    })
+}
+
+/// The guard needs no destructor of ours.
+#[test]
+fn nothing_outlives_a_program_that_is_killed() {
+    if std::env::var_os(CHILD).is_some() {
+        return a_program_with_a_terminal();
+    }
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["terminals::nothing_outlives_a_program_that_is_killed", "--exact", "--nocapture"])
+        .env(CHILD, "1")
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = std::io::BufReader::new(program.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+    let processes: Vec<u32> = line.split_whitespace().map(|number| number.parse().unwrap()).collect();
+    assert!(processes.len() == 2 && processes.iter().copied().all(runs), "{line}");
+    program.kill().unwrap();
+    program.wait().unwrap();
+    processes.into_iter().for_each(gone);
 }
 
 #[tokio::test]

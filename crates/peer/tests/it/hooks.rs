@@ -172,3 +172,22 @@ async fn what_a_waker_owns_may_use_the_connection_when_it_is_dropped() {
     })
     .await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_result_is_known_before_its_caller_sees_it() {
+    with_wire(acp(), deaf(), async |peer, mut far| {
+        for (answered, known) in [("result", true), ("error", false)] {
+            let id = peer.reserve_call();
+            let mut call: Call<Value> = peer.call(&ask("")).reserved(id);
+            assert!(futures::poll!(&mut call).is_pending() && !peer.has_result(id));
+            let request = far.heard().await;
+            let value = json!({"code": -1, "message": "no"});
+            far.say(json!({"jsonrpc": "2.0", "id": request["id"], answered: value}));
+            settle().await;
+            assert_eq!(peer.has_result(id), known);
+            assert_eq!(call.await.is_ok(), known);
+            assert!(!peer.has_result(id));
+        }
+    })
+    .await;
+}

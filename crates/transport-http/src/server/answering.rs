@@ -16,7 +16,7 @@ use crate::header;
 use crate::server::endpoint::find_session;
 use crate::server::link::Link;
 use crate::server::outlet::{Decision, Outlet, Reader};
-use crate::server::post::{Destination, check_batch, destination};
+use crate::server::post::{Claims, Destination, check_batch, destination};
 use crate::server::refusal::Refusal;
 use crate::server::serving::Running;
 use crate::server::session::{Resumed, Session};
@@ -56,6 +56,7 @@ enum Step<B> {
 
 struct Reading<B> {
     head: Arc<Head>,
+    claims: Claims,
     body: B,
     read: Read,
     timeout: Option<Pin<Box<Sleep>>>,
@@ -96,8 +97,8 @@ struct Replaying {
 }
 
 impl<B> Answering<B> {
-    pub(crate) fn reading(shared: &Arc<Shared>, head: Arc<Head>, body: B) -> Self {
-        let reading = Reading { head, body, read: Read::Whole(Bytes::new()), timeout: None };
+    pub(crate) fn reading(shared: &Arc<Shared>, head: Arc<Head>, claims: Claims, body: B) -> Self {
+        let reading = Reading { head, claims, body, read: Read::Whole(Bytes::new()), timeout: None };
         Self::new(shared, Step::Reading(reading))
     }
 
@@ -151,7 +152,7 @@ where
             let next = match &mut this.step {
                 Step::Reading(reading) => {
                     let body = ready!(reading.poll_body(cx, &this.shared));
-                    body.and_then(|body| direct(&this.shared, &reading.head, body))
+                    body.and_then(|body| direct(&this.shared, &reading.head, reading.claims, body))
                 }
                 Step::Delivering { session, id, frame, head } => {
                     match ready!(session.poll_take(cx, frame, head, &this.shared)) {
@@ -243,8 +244,13 @@ impl Read {
 }
 
 /// Gives a body to whom it is for.
-fn direct<B>(shared: &Arc<Shared>, head: &Arc<Head>, body: Bytes) -> Result<Step<B>, Refusal> {
-    match destination(&shared.config, head.headers(), body)? {
+fn direct<B>(
+    shared: &Arc<Shared>,
+    head: &Arc<Head>,
+    claims: Claims,
+    body: Bytes,
+) -> Result<Step<B>, Refusal> {
+    match destination(&shared.config, claims, head.headers(), body)? {
         Destination::Session(id, frame) => {
             let asked = match &frame {
                 Frame::Single(Message::Request(request)) => request.id.clone(),
@@ -325,9 +331,10 @@ impl Waiting {
         };
         let mut response = match decision {
             Decision::Whole(status, text) => json(status, Body::whole(text)),
-            Decision::Said(events) => stream(Body::said(events)),
+            Decision::Event(event) => events(Body::from(event)),
+            Decision::Said(queue) => events(Body::said(queue)),
             Decision::Events => match self.reader.take() {
-                Some(reader) => stream(Body::stream(Bytes::new(), reader, self.running.take())),
+                Some(reader) => events(Body::stream(Bytes::new(), reader, self.running.take())),
                 None => return Poll::Ready(Err(Refusal::unanswered())),
             },
             Decision::Nothing => return Poll::Ready(Err(self.unanswered())),
@@ -377,12 +384,16 @@ fn json(status: StatusCode, body: Body) -> Response<Body> {
     with_headers(status, body, [(CONTENT_TYPE, JSON)])
 }
 
+/// The stream of a GET.
 fn stream(body: Body) -> Response<Body> {
-    with_headers(
-        StatusCode::OK,
-        body,
-        [(CONTENT_TYPE, EVENTS), (CACHE_CONTROL, NO_CACHE), (ACCEL_BUFFERING, NO)],
-    )
+    let mut response = events(body);
+    response.headers_mut().insert(CACHE_CONTROL, NO_CACHE);
+    response
+}
+
+/// The events that answer a POST, which nobody may keep for others anyway.
+fn events(body: Body) -> Response<Body> {
+    with_headers(StatusCode::OK, body, [(CONTENT_TYPE, EVENTS), (ACCEL_BUFFERING, NO)])
 }
 
 fn with_headers<const N: usize>(

@@ -8,12 +8,13 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::future::{self, poll_fn};
 use http::request::Parts;
-use http::{Extensions, HeaderMap, Method, Request};
+use http::{Extensions, Method, Request};
 use tower_service::Service;
 
-use crate::header;
 use crate::revision::Revision;
 use crate::server::answering::Answering;
+use crate::server::fields::{Field, Fields};
+use crate::server::post::Claims;
 use crate::server::refusal::Refusal;
 use crate::server::serving::Serving;
 use crate::server::session::{Session, Unwelcome};
@@ -161,18 +162,20 @@ impl Endpoint {
 
     fn start<B>(&self, parts: Parts, body: B) -> Result<Answering<B>, Refusal> {
         let shared = self.shared();
-        guard::admit(&shared.config, &parts)?;
+        let fields = Fields::of(&parts.headers);
+        shared.config.guard.admit_names(&fields, &parts.uri)?;
         if shared.is_closing() {
             return Err(Refusal::closing());
         }
         match parts.method {
             Method::POST => {
-                guard::admit_post(&shared.config, &parts.headers)?;
-                Ok(Answering::reading(shared, Arc::new(parts.into()), body))
+                guard::admit_post(&shared.config, &fields)?;
+                let claims = Claims::of(&fields)?;
+                Ok(Answering::reading(shared, Arc::new(parts.into()), claims, body))
             }
-            Method::GET => self.get(&parts),
+            Method::GET => self.get(&fields, &parts.extensions),
             Method::DELETE => {
-                let session = self.session(&parts)?;
+                let session = self.session(&fields, &parts.extensions)?;
                 shared.end_session(&session);
                 Ok(Answering::deleted(shared))
             }
@@ -185,11 +188,11 @@ impl Endpoint {
     }
 
     /// Opens or resumes a stream.
-    fn get<B>(&self, parts: &Parts) -> Result<Answering<B>, Refusal> {
+    fn get<B>(&self, fields: &Fields<'_>, caller: &Extensions) -> Result<Answering<B>, Refusal> {
         let shared = self.shared();
-        let session = self.session(parts)?;
-        guard::admit_get(&parts.headers)?;
-        let last = guard::single(&parts.headers, &header::LAST_EVENT_ID)?.filter(|last| !last.is_empty());
+        let session = self.session(fields, caller)?;
+        guard::admit_stream(fields)?;
+        let last = fields.single(Field::LastEventId)?.filter(|last| !last.is_empty());
         let Some(last) = last else {
             return Ok(Answering::listening(shared, session.listen(shared)?));
         };
@@ -202,9 +205,9 @@ impl Endpoint {
     }
 
     /// The session of a GET or a DELETE.
-    fn session(&self, parts: &Parts) -> Result<Arc<Session>, Refusal> {
+    fn session(&self, fields: &Fields<'_>, caller: &Extensions) -> Result<Arc<Session>, Refusal> {
         let shared = self.shared();
-        let version = guard::single(&parts.headers, &header::PROTOCOL_VERSION)?;
+        let version = fields.single(Field::ProtocolVersion)?;
         let revision = version.map(|version| std::str::from_utf8(version).ok().and_then(Revision::parse));
         if !shared.config.sessions || revision.flatten().is_some_and(Revision::is_stateless) {
             return Err(Refusal::method_not_allowed("POST"));
@@ -213,16 +216,10 @@ impl Endpoint {
             let version = String::from_utf8_lossy(version.unwrap_or_default());
             return Err(Refusal::unsupported_version(&shared.config, RequestId::NULL, &version));
         }
-        let id = session_id(&parts.headers)?.ok_or_else(Refusal::no_session)?;
-        find_session(shared, id, &parts.extensions)
+        let id = fields.single(Field::SessionId)?.ok_or_else(Refusal::no_session)?;
+        let id = SessionId::parse(id).ok_or_else(Refusal::unknown_session)?;
+        find_session(shared, id, caller)
     }
-}
-
-fn session_id(headers: &HeaderMap) -> Result<Option<SessionId>, Refusal> {
-    let Some(id) = guard::single(headers, &header::SESSION_ID)? else {
-        return Ok(None);
-    };
-    SessionId::parse(id).map(Some).ok_or_else(Refusal::unknown_session)
 }
 
 /// A session that the caller may speak in.

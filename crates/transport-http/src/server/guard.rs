@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
-use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, ORIGIN};
 use http::request::Parts;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
 use crate::server::Config;
+use crate::server::fields::{Field, Fields};
 use crate::server::refusal::Refusal;
 
 const JSON: (&str, &str) = ("application", "json");
@@ -100,7 +100,7 @@ impl Guard {
     ///
     /// 403 for a foreign `Host` or `Origin`, 400 without any host.
     pub fn admit(&self, parts: &Parts) -> Result<(), Denied> {
-        admit_names(&self.hosts, &self.origins, parts)
+        self.admit_names(&Fields::of(&parts.headers), &parts.uri)
     }
 
     /// Looks at the body that a POST announces.
@@ -110,15 +110,7 @@ impl Guard {
     /// 415 where it is not JSON, 413 where it is longer than `limit` bytes. One that does not say how long it is has
     /// to be measured as it comes.
     pub fn admit_json(headers: &HeaderMap, limit: usize) -> Result<(), Denied> {
-        if !is_json(headers) {
-            let why = "the Content-Type must be application/json";
-            return Err(Denied::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
-        }
-        let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-        if length.is_some_and(|length| length > limit as u64) {
-            return Err(Denied::too_long(limit));
-        }
-        Ok(())
+        admit_body(&Fields::of(headers), limit)
     }
 
     /// Looks at whether whoever sends a GET takes a stream of events.
@@ -127,10 +119,24 @@ impl Guard {
     ///
     /// 406 where it does not.
     pub fn admit_events(headers: &HeaderMap) -> Result<(), Denied> {
-        if accepts(headers, EVENTS) {
-            return Ok(());
+        admit_stream(&Fields::of(headers))
+    }
+
+    /// Refuses a request that is for another server, or that a foreign web page makes.
+    pub(crate) fn admit_names(&self, fields: &Fields<'_>, uri: &Uri) -> Result<(), Denied> {
+        let authority = uri.authority().map(|authority| authority.as_str().as_bytes());
+        let mut named = fields.all(Field::Host).map(HeaderValue::as_bytes).chain(authority).peekable();
+        if named.peek().is_none() && !matches!(self.hosts, Names::Any) {
+            return Err(Denied::new(StatusCode::BAD_REQUEST, "the Host header is missing"));
         }
-        Err(Denied::new(StatusCode::NOT_ACCEPTABLE, "the Accept header must allow text/event-stream"))
+        if !named.all(|host| self.hosts.allow_host(host)) {
+            let why = "the Host header names a host that is not allowed here";
+            return Err(Denied::new(StatusCode::FORBIDDEN, why));
+        }
+        if !fields.all(Field::Origin).all(|origin| self.origins.allow_origin(origin.as_bytes())) {
+            return Err(Denied::new(StatusCode::FORBIDDEN, "the Origin is not allowed here"));
+        }
+        Ok(())
     }
 }
 
@@ -161,32 +167,10 @@ impl From<Denied> for Refusal {
     }
 }
 
-/// Refuses a request that is for another server, or that a foreign web page makes.
-pub(crate) fn admit(config: &Config, parts: &Parts) -> Result<(), Refusal> {
-    Ok(config.guard.admit(parts)?)
-}
-
-fn admit_names(hosts: &Names, origins: &Names, parts: &Parts) -> Result<(), Denied> {
-    let host = parts.headers.get_all(HOST);
-    let authority = parts.uri.authority().map(|authority| authority.as_str().as_bytes());
-    let mut named = host.iter().map(http::HeaderValue::as_bytes).chain(authority).peekable();
-    if named.peek().is_none() && !matches!(hosts, Names::Any) {
-        return Err(Denied::new(StatusCode::BAD_REQUEST, "the Host header is missing"));
-    }
-    if !named.all(|host| hosts.allow_host(host)) {
-        let why = "the Host header names a host that is not allowed here";
-        return Err(Denied::new(StatusCode::FORBIDDEN, why));
-    }
-    if !parts.headers.get_all(ORIGIN).iter().all(|origin| origins.allow_origin(origin.as_bytes())) {
-        return Err(Denied::new(StatusCode::FORBIDDEN, "the Origin is not allowed here"));
-    }
-    Ok(())
-}
-
 /// Refuses a POST whose body is no JSON, or too long, or whose sender does not take both forms of an answer.
-pub(crate) fn admit_post(config: &Config, headers: &HeaderMap) -> Result<(), Refusal> {
-    Guard::admit_json(headers, config.body_limit)?;
-    let both = accepts_what_all_do(headers) || accepts(headers, JSON) && accepts(headers, EVENTS);
+pub(crate) fn admit_post(config: &Config, fields: &Fields<'_>) -> Result<(), Refusal> {
+    admit_body(fields, config.body_limit)?;
+    let both = accepts_what_all_do(fields) || accepts(fields, JSON) && accepts(fields, EVENTS);
     if !both {
         let why = "the Accept header must allow application/json and text/event-stream";
         return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, why));
@@ -194,26 +178,30 @@ pub(crate) fn admit_post(config: &Config, headers: &HeaderMap) -> Result<(), Ref
     Ok(())
 }
 
-/// Refuses a GET whose sender does not take a stream.
-pub(crate) fn admit_get(headers: &HeaderMap) -> Result<(), Refusal> {
-    Ok(Guard::admit_events(headers)?)
-}
-
-/// The one value of a header. An error where there are several, which two readers could read differently.
-pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a [u8]>, Refusal> {
-    let mut values = headers.get_all(name).iter();
-    let value = values.next().map(|value| value.as_bytes().trim_ascii());
-    match values.next() {
-        None => Ok(value),
-        Some(_) => {
-            Err(Refusal::new(StatusCode::BAD_REQUEST, format!("the header {name} stands there twice")))
-        }
+/// Refuses a body that is no JSON, or too long.
+fn admit_body(fields: &Fields<'_>, limit: usize) -> Result<(), Denied> {
+    if !is_json(fields) {
+        let why = "the Content-Type must be application/json";
+        return Err(Denied::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
     }
+    let length = fields.all(Field::ContentLength).next();
+    let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > limit as u64) {
+        return Err(Denied::too_long(limit));
+    }
+    Ok(())
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
-    let mut values = headers.get_all(CONTENT_TYPE).iter();
-    let (Some(value), None) = (values.next(), values.next()) else {
+/// Refuses a GET whose sender does not take a stream.
+pub(crate) fn admit_stream(fields: &Fields<'_>) -> Result<(), Denied> {
+    if accepts(fields, EVENTS) {
+        return Ok(());
+    }
+    Err(Denied::new(StatusCode::NOT_ACCEPTABLE, "the Accept header must allow text/event-stream"))
+}
+
+fn is_json(fields: &Fields<'_>) -> bool {
+    let Some(value) = fields.only(Field::ContentType) else {
         return false;
     };
     if value == "application/json" {
@@ -224,23 +212,21 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// Whether the Accept header is, to the letter, what most clients send, which allows both forms.
-fn accepts_what_all_do(headers: &HeaderMap) -> bool {
-    let mut values = headers.get_all(ACCEPT).iter();
-    let (Some(value), None) = (values.next(), values.next()) else {
-        return false;
-    };
-    matches!(
-        value.as_bytes(),
-        b"application/json, text/event-stream" | b"text/event-stream, application/json"
-    )
+fn accepts_what_all_do(fields: &Fields<'_>) -> bool {
+    fields.only(Field::Accept).is_some_and(|value| {
+        matches!(
+            value.as_bytes(),
+            b"application/json, text/event-stream" | b"text/event-stream, application/json"
+        )
+    })
 }
 
 /// Whether a response of a type is acceptable: the most particular range that fits decides. No header accepts
 /// everything.
-fn accepts(headers: &HeaderMap, (kind, subtype): (&str, &str)) -> bool {
+fn accepts(fields: &Fields<'_>, (kind, subtype): (&str, &str)) -> bool {
     let mut best = None;
     let mut any = false;
-    for value in headers.get_all(ACCEPT) {
+    for value in fields.all(Field::Accept) {
         any = true;
         for range in value.to_str().unwrap_or_default().split(',') {
             let mut parts = range.split(';');
@@ -309,6 +295,8 @@ fn is_loopback(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use http::header::{ACCEPT, CONTENT_TYPE, HeaderName};
+
     use super::*;
 
     fn headers(name: HeaderName, values: &[&str]) -> HeaderMap {
@@ -342,7 +330,8 @@ mod tests {
     fn what_a_client_accepts() {
         let both = |values: &[&str]| {
             let headers = headers(ACCEPT, values);
-            accepts(&headers, JSON) && accepts(&headers, EVENTS)
+            let fields = Fields::of(&headers);
+            accepts(&fields, JSON) && accepts(&fields, EVENTS)
         };
         for good in [
             &["application/json, text/event-stream"][..],
@@ -368,11 +357,11 @@ mod tests {
     #[test]
     fn content_types() {
         for good in ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;x=1"] {
-            assert!(is_json(&headers(CONTENT_TYPE, &[good])), "{good}");
+            assert!(is_json(&Fields::of(&headers(CONTENT_TYPE, &[good]))), "{good}");
         }
         for bad in ["text/plain", "application/jsonp", "application/json-patch+json", ""] {
-            assert!(!is_json(&headers(CONTENT_TYPE, &[bad])), "{bad}");
+            assert!(!is_json(&Fields::of(&headers(CONTENT_TYPE, &[bad]))), "{bad}");
         }
-        assert!(!is_json(&HeaderMap::new()));
+        assert!(!is_json(&Fields::of(&HeaderMap::new())));
     }
 }

@@ -4,12 +4,12 @@ use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, Message, Notification, Ra
 use bytes::Bytes;
 use bytestring::ByteString;
 use http::{HeaderMap, HeaderName};
-use memchr::{memchr, memmem};
+use memchr::memchr2_iter;
 
 use crate::header;
 use crate::peek::Params;
 use crate::revision::Revision;
-use crate::server::guard::single;
+use crate::server::fields::{Field, Fields, single};
 use crate::server::refusal::Refusal;
 use crate::server::{Config, SessionId};
 
@@ -23,23 +23,74 @@ pub(crate) enum Destination {
     Exchange(Message),
 }
 
+/// What the headers of a POST say of its body.
+#[derive(Clone, Copy)]
+pub(crate) struct Claims {
+    version: Version,
+    session: Claimed,
+}
+
+#[derive(Clone, Copy)]
+enum Version {
+    Unsaid,
+    Known(Revision),
+    /// Another.
+    Strange,
+}
+
+#[derive(Clone, Copy)]
+enum Claimed {
+    Nothing,
+    Session(SessionId),
+    /// What is no session's name.
+    Nonsense,
+}
+
+impl Claims {
+    /// An error where a header stands there twice.
+    pub(crate) fn of(fields: &Fields<'_>) -> Result<Self, Refusal> {
+        let version = match fields.single(Field::ProtocolVersion)? {
+            None => Version::Unsaid,
+            Some(version) => {
+                let known = std::str::from_utf8(version).ok().and_then(Revision::parse);
+                known.map_or(Version::Strange, Version::Known)
+            }
+        };
+        let session = match fields.single(Field::SessionId)? {
+            None => Claimed::Nothing,
+            Some(id) => SessionId::parse(id).map_or(Claimed::Nonsense, Claimed::Session),
+        };
+        Ok(Self { version, session })
+    }
+}
+
 /// Reads a body, and finds where it belongs.
-pub(crate) fn destination(config: &Config, headers: &HeaderMap, body: Bytes) -> Result<Destination, Refusal> {
+pub(crate) fn destination(
+    config: &Config,
+    claims: Claims,
+    headers: &HeaderMap,
+    body: Bytes,
+) -> Result<Destination, Refusal> {
     let frame = read(config, body)?;
-    let version = single(headers, &header::PROTOCOL_VERSION)?.map(|version| String::from_utf8_lossy(version));
-    let known = version.as_deref().map(Revision::parse);
-    match (known, &version) {
-        (Some(Some(revision)), _) if revision.is_stateless() && config.stateless => {
+    match claims.version {
+        Version::Known(revision) if revision.is_stateless() && config.stateless => {
             return exchange(headers, frame, revision.as_str());
         }
-        (Some(Some(revision)), _) if !revision.is_stateless() && config.sessions => {}
-        (None, _) if config.sessions => {}
-        // A revision that only whoever serves the link may know, said twice, so that it is no session's.
-        (Some(None), Some(version)) if config.stateless && says_in_body(&frame, version) => {
-            return exchange(headers, frame, version);
+        Version::Known(revision) if !revision.is_stateless() && config.sessions => {}
+        Version::Unsaid if config.sessions => {}
+        Version::Known(revision) => {
+            return Err(Refusal::unsupported_version(config, id_of(&frame), revision.as_str()));
         }
-        (Some(_), Some(version)) => return Err(Refusal::unsupported_version(config, id_of(&frame), version)),
-        _ => {
+        Version::Strange => {
+            let version = single(headers, &header::PROTOCOL_VERSION)?.unwrap_or_default();
+            let version = String::from_utf8_lossy(version);
+            // A revision that only whoever serves the link may know, said twice, so that it is no session's.
+            if config.stateless && says_in_body(&frame, &version) {
+                return exchange(headers, frame, &version);
+            }
+            return Err(Refusal::unsupported_version(config, id_of(&frame), &version));
+        }
+        Version::Unsaid => {
             let id = id_of(&frame);
             if let Frame::Single(Message::Request(request)) = &frame
                 && request.method == "initialize"
@@ -50,10 +101,11 @@ pub(crate) fn destination(config: &Config, headers: &HeaderMap, body: Bytes) -> 
             return Err(Refusal::header_mismatch(id, "the MCP-Protocol-Version header is missing"));
         }
     }
-    let Some(session) = single(headers, &header::SESSION_ID)? else {
-        return initialize(frame);
+    let session = match claims.session {
+        Claimed::Nothing => return initialize(frame),
+        Claimed::Nonsense => return Err(Refusal::unknown_session()),
+        Claimed::Session(session) => session,
     };
-    let session = SessionId::parse(session).ok_or_else(Refusal::unknown_session)?;
     if stands_alone(&frame) {
         let why = "the MCP-Protocol-Version header is not the version in _meta, which has no sessions";
         return Err(Refusal::header_mismatch(id_of(&frame), why));
@@ -68,7 +120,8 @@ fn stands_alone(frame: &Frame) -> bool {
     };
     let text = message.body().map_or("", RawJson::as_str).as_bytes();
     // In a session hardly any message names a version, and to search for that costs less than to read.
-    if memmem::find(text, b"/protocolVersion").is_none() && memchr(b'\\', text).is_none() {
+    let names_version = |at| text[at] == b'\\' || text[at..].starts_with(b"/protocolVersion");
+    if !memchr2_iter(b'/', b'\\', text).any(names_version) {
         return false;
     }
     let spoken = Params::of(message).spoken;

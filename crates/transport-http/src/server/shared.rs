@@ -123,6 +123,10 @@ impl Shared {
     pub(crate) fn end_session(&self, session: &Session) {
         let mut sessions = lock(&self.sessions);
         let known = sessions.remove(&session.id());
+        if sessions.is_empty() {
+            // An empty tree still has the last of its nodes, which lies somewhere among those that a crowd left.
+            *sessions = BTreeMap::new();
+        }
         drop(sessions);
         session.close();
         if let Some(store) = known.and(self.config.store.as_deref()) {

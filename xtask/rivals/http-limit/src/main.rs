@@ -1,25 +1,32 @@
-//! The HTTP limit: bare hyper on one thread, typed structs in and out, every answer one body that is made at once. It keeps
-//! no state, so a session costs it nothing.
+//! The HTTP limit: bare hyper on one thread, typed structs in and out, every answer one body that is made at once. Its
+//! responses are those of our server to the byte, but for the date and the name of the session, which the benchmark
+//! checks before it measures. It keeps no state but a count for each connection, so a session costs it nothing.
 //!
 //! `FORM` says how it answers, as for every server that is measured: `session-json`, `session-events`, `stateless-json` or
 //! `stateless-events`. It prints its address and leaves when its standard input ends.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use rival_limit::Envelope;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
+
+/// Who it says that it is, as our server does.
+const NAME: &str = "bench";
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Clone, Copy)]
 struct Form {
@@ -65,10 +72,32 @@ struct Answer<'a, R> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
+struct InitializeResult {
+    protocol_version: &'static str,
+    capabilities: Value,
+    server_info: Implementation,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct CallToolResult<'a> {
     content: [ContentBlock<'a>; 1],
     #[serde(skip_serializing_if = "Option::is_none")]
     result_type: Option<&'static str>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<ResultMeta>,
+}
+
+#[derive(Serialize)]
+struct ResultMeta {
+    #[serde(rename = "io.modelcontextprotocol/serverInfo")]
+    server_info: Implementation,
+}
+
+#[derive(Serialize)]
+struct Implementation {
+    name: &'static str,
+    version: &'static str,
 }
 
 #[derive(Serialize)]
@@ -105,19 +134,27 @@ async fn main() -> io::Result<()> {
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
-        let service = service_fn(move |request| respond(request, form));
+        let posts = Cell::new(0);
+        let service = service_fn(move |request| {
+            posts.set(posts.get() + 1);
+            respond(request, form, posts.get())
+        });
         // How a connection ended is for its client to know.
         tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
     }
 }
 
-async fn respond(request: Request<Incoming>, form: Form) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn respond(
+    request: Request<Incoming>,
+    form: Form,
+    posts: u64,
+) -> Result<Response<Full<Bytes>>, Infallible> {
     if request.method() != Method::POST {
         let deleted = request.method() == Method::DELETE;
-        return Ok(status(if deleted { StatusCode::OK } else { StatusCode::METHOD_NOT_ALLOWED }));
+        return Ok(status(if deleted { StatusCode::NO_CONTENT } else { StatusCode::METHOD_NOT_ALLOWED }));
     }
     let answered = match request.into_body().collect().await {
-        Ok(body) => answer(&body.to_bytes(), form),
+        Ok(body) => answer(&body.to_bytes(), form, posts),
         Err(error) => Err(io::Error::other(error)),
     };
     Ok(answered.unwrap_or_else(|error| {
@@ -132,21 +169,25 @@ fn status(status: StatusCode) -> Response<Full<Bytes>> {
     response
 }
 
-fn answer(body: &[u8], form: Form) -> io::Result<Response<Full<Bytes>>> {
+fn answer(body: &[u8], form: Form, posts: u64) -> io::Result<Response<Full<Bytes>>> {
     let text = std::str::from_utf8(body).map_err(io::Error::other)?;
     let message: Envelope<'_> = serde_json::from_str(text)?;
     let Some(id) = message.id else { return Ok(status(StatusCode::ACCEPTED)) };
-    let mut out = Output { form, events: form.events, sent: 0, bytes: Vec::with_capacity(256) };
+    // A connection has one session. Its streams are counted, and the notification that ends the handshake has none.
+    let opens = &*message.method == "initialize";
+    let stream = if opens { 1 } else { posts.saturating_sub(1) };
+    let bytes = Vec::with_capacity(256);
+    let mut out = Output { form, events: form.events, primes: !opens, stream, sent: 0, bytes };
     match &*message.method {
         "tools/call" => call_tool(&message.params()?, id, &mut out)?,
         "initialize" => {
             out.answer(
                 id,
-                json!({
-                    "protocolVersion": "2025-11-25",
-                    "capabilities": { "tools": {} },
-                    "serverInfo": { "name": "limit", "version": "0.1.0" },
-                }),
+                InitializeResult {
+                    protocol_version: "2025-11-25",
+                    capabilities: json!({ "tools": { "listChanged": true } }),
+                    server_info: Implementation { name: NAME, version: VERSION },
+                },
             )?;
             let mut response = out.response();
             if form.session {
@@ -181,7 +222,7 @@ fn call_tool(call: &CallToolRequest<'_>, id: &RawValue, out: &mut Output) -> io:
                     })?;
                 }
             }
-            out.text(id, "done")
+            out.text(id, &format!("reported {n} times"))
         }
         other => Err(io::Error::other(format!("no tool {other}"))),
     }
@@ -191,14 +232,24 @@ fn call_tool(call: &CallToolRequest<'_>, id: &RawValue, out: &mut Output) -> io:
 struct Output {
     form: Form,
     events: bool,
+    /// Whether the events are preceded by one that only says where to go on.
+    primes: bool,
+    /// The number of the response within its session.
+    stream: u64,
     sent: usize,
     bytes: Vec<u8>,
 }
 
 impl Output {
     fn text(&mut self, id: &RawValue, text: &str) -> io::Result<()> {
-        let result_type = (!self.form.session).then_some("complete");
-        self.answer(id, CallToolResult { content: [ContentBlock { r#type: "text", text }], result_type })
+        let stands_alone = !self.form.session;
+        let result_type = stands_alone.then_some("complete");
+        let server_info = Implementation { name: NAME, version: VERSION };
+        let meta = stands_alone.then_some(ResultMeta { server_info });
+        self.answer(
+            id,
+            CallToolResult { content: [ContentBlock { r#type: "text", text }], result_type, meta },
+        )
     }
 
     fn answer(&mut self, id: &RawValue, result: impl Serialize) -> io::Result<()> {
@@ -211,11 +262,11 @@ impl Output {
         }
         // What a resumable stream looks like: an event that only gives an id, and an id for each message.
         if self.form.session {
-            if self.sent == 0 {
-                self.bytes.extend_from_slice(b"id: 1-0\nretry: 1000\ndata: \n\n");
+            if self.sent == 0 && self.primes {
+                write!(self.bytes, "retry: 1000\nid: {}-0\ndata: \n\n", self.stream)?;
             }
             self.sent += 1;
-            writeln!(self.bytes, "id: 1-{}", self.sent)?;
+            writeln!(self.bytes, "id: {}-{}", self.stream, self.sent)?;
         }
         self.bytes.extend_from_slice(b"data: ");
         serde_json::to_writer(&mut self.bytes, message)?;
@@ -227,6 +278,9 @@ impl Output {
         let kind = if self.events { "text/event-stream" } else { "application/json" };
         let mut response = Response::new(Full::new(Bytes::from(self.bytes)));
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+        if self.events {
+            response.headers_mut().insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
+        }
         response
     }
 }

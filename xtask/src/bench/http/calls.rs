@@ -7,7 +7,7 @@ use super::super::pace::Pace;
 use super::super::process::{Cores, on_one_core, on_two_cores};
 use super::super::rows::{Better, Floor, Row, Unit};
 use super::super::scenario::{Sample, Scenario};
-use super::super::subject::Subject;
+use super::super::subject::{Side, Subject};
 use super::super::wire::Rate;
 use super::form::{Call, Client, Form};
 use super::load::pump;
@@ -151,6 +151,43 @@ pub(crate) fn check(subject: &Subject) -> Result<()> {
         end(server, checked)?;
     }
     Ok(())
+}
+
+/// Checks that the limit answers what our server answers, to the byte: its speed is no measure of ours otherwise.
+pub(crate) fn check_limit(subjects: &[Subject]) -> Result<()> {
+    let of = |side| subjects.iter().find(|subject| subject.side == side);
+    let (Some(ours), Some(limit)) = (of(Side::Ours), of(Side::Limit)) else { return Ok(()) };
+    for form in Form::ALL {
+        for (ours, limit) in responses(ours, form)?.iter().zip(&responses(limit, form)?) {
+            let form = form.name();
+            ensure!(ours == limit, "{form}: our server answered\n{ours}\nand the limit answered\n{limit}");
+        }
+    }
+    Ok(())
+}
+
+/// What a server answers to a client that opens a session, if there is any, and makes each of the calls.
+fn responses(subject: &Subject, form: Form) -> Result<Vec<String>> {
+    let (server, address) = start(&subject.service, form, None)?;
+    let seen = (|| {
+        let mut seen = Vec::new();
+        let mut connection = Connection::open(address)?;
+        let mut client = Client::new(address, form);
+        if form.in_session() {
+            let opened = connection.exchange(&client.initialize())?;
+            client.keep_session(opened)?;
+            seen.push(opened.text());
+            seen.push(connection.exchange(&client.initialized())?.text());
+        }
+        for mut call in [echo(&client), burst(&client, STEPS), large(&client, 100), echo(&client)] {
+            seen.push(connection.exchange(call.next())?.text());
+        }
+        if form.in_session() {
+            seen.push(connection.exchange(&client.delete())?.text());
+        }
+        Ok(seen)
+    })();
+    end(server, seen)
 }
 
 fn echoes(subject: &Subject, pace: &Pace, form: Form) -> Result<Vec<Sample>> {

@@ -33,6 +33,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let (mut others, mut reports) = (Vec::new(), Vec::new());
     if wanted.any(&calls::SCENARIOS) || wanted.any(&sessions::SCENARIOS) {
         check(&servers, calls::check)?;
+        calls::check_limit(&servers)?;
         let mut measured = wanted.measure(&calls::SCENARIOS, &servers, &pace, &mut others)?;
         measured.extend(wanted.measure(&sessions::SCENARIOS, &servers, &pace, &mut others)?);
         reports.push(Report { title: "MCP servers over HTTP", subjects: &servers, measured });

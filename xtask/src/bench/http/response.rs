@@ -25,6 +25,13 @@ impl Response {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         header(&self.head, name)
     }
+
+    /// All of it as text, without what no two responses share: the date, and the name of a session.
+    pub(crate) fn text(&self) -> String {
+        let (head, body) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&self.body));
+        let own = |line: &&str| !line.starts_with("date:") && !line.starts_with("mcp-session-id:");
+        head.lines().filter(own).chain(["", &*body]).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// A keep-alive connection with at most one request on its way.

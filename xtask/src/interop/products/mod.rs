@@ -63,8 +63,6 @@ struct Model {
     asks: bool,
     /// Whether it lets the client read and write.
     through_client: bool,
-    /// What is in `note.txt` before; none where there is no such file.
-    before: Option<&'static str>,
 }
 
 impl Product {

@@ -23,7 +23,6 @@ pub(super) const CLAUDE: Product = Product {
         write: r#"Write {"file_path": "{project}/note.txt", "content": "hello from the model"}"#,
         asks: true,
         through_client: false,
-        before: None,
     }),
 };
 
@@ -61,7 +60,6 @@ pub(super) const CODEX: Product = Product {
         }"#,
         asks: true,
         through_client: false,
-        before: None,
     }),
 };
 
@@ -97,7 +95,6 @@ pub(super) const OPENCODE: Product = Product {
         write: r#"write {"filePath": "{project}/note.txt", "content": "hello from the model"}"#,
         asks: true,
         through_client: true,
-        before: None,
     }),
 };
 
@@ -121,15 +118,13 @@ pub(super) const QWEN: Product = Product {
         write: r#"write_file {"file_path": "{project}/note.txt", "content": "hello from the model"}"#,
         asks: true,
         through_client: true,
-        before: None,
     }),
 };
 
 pub(super) const GEMINI: Product = Product {
     name: "gemini-cli",
     command: &["{node}", "{agents}/@google/gemini-cli/bundle/gemini.js", "--acp"],
-    // Asked whether it may edit from now on, it says yes in folders that it trusts only.
-    environment: &["GEMINI_CLI_TRUST_WORKSPACE=true"],
+    environment: &[],
     session: Session::Refused {
         code: AUTH_REQUIRED,
         methods: &["oauth-personal", "gemini-api-key", "vertex-ai", "gateway"],
@@ -151,7 +146,6 @@ pub(super) const GEMINI: Product = Product {
         asks: true,
         through_client: true,
         // So that it also reads through the client.
-        before: Some("words of before"),
     }),
 };
 
@@ -184,7 +178,6 @@ pub(super) const PI: Product = Product {
         // It has no permissions at all.
         asks: false,
         through_client: false,
-        before: None,
     }),
 };
 
@@ -206,7 +199,6 @@ pub(super) const COPILOT: Product = Product {
         write: r#"create {"path": "{project}/note.txt", "file_text": "hello from the model"}"#,
         asks: true,
         through_client: false,
-        before: None,
     }),
 };
 

@@ -85,9 +85,6 @@ impl<'a> Staged<'a> {
         let service = Service::start(scratch, scratch.peers().npm("model.mjs", &[]))?;
         let agent = product.command(scratch, Some(&service.url("")?))?;
         let model = product.model.as_ref().context("it can use our model")?;
-        if let Some(before) = model.before {
-            fs::write(scratch.file("note.txt"), before)?;
-        }
         Ok(Self { scratch, service, model, agent })
     }
 
@@ -119,12 +116,7 @@ fn write(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -> 
     for permission in &chat.permissions {
         ensure!(permission["outcome"]["outcome"] == "selected", "not permitted: {permission}");
     }
-    let asked = |method| calls(&wire, method);
-    ensure!(asked("fs/write_text_file")? == staged.model.through_client, "not who wrote before");
-    ensure!(
-        asked("fs/read_text_file")? || !staged.model.through_client || staged.model.before.is_none(),
-        "it did not read what it replaced through us"
-    );
+    ensure!(calls(&wire, "fs/write_text_file")? == staged.model.through_client, "not who wrote before");
     Ok(())
 }
 

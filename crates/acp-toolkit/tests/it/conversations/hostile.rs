@@ -189,3 +189,23 @@ fn cmp_02_a_summary_that_was_too_large_is_not_gone_on_with() {
     assert_eq!(conversation.apply(chunk(".")).omitted, 0);
     assert_eq!(summary(&conversation), [text("Anew.")]);
 }
+
+#[test]
+fn what_is_forgotten_begins_anew() {
+    let mut conversation = Conversation::new().limit(LIMIT);
+    let told: [fn() -> SessionUpdate; 3] = [
+        || CompactionUpdate::new("k", CompactionStatus::InProgress).into(),
+        || ToolCallUpdate::new("k").title("T").into(),
+        || serde_json::from_value(super::chunk("agent_message_chunk", Some("k"), "x")).unwrap(),
+    ];
+    for update in told {
+        let Change::Added(index) = conversation.apply(update()).change else { panic!("it is new") };
+        assert!(!matches!(conversation.apply(update()).change, Change::Added(_)));
+        for n in 0..2000 {
+            let _ = conversation
+                .apply(serde_json::from_value::<SessionUpdate>(super::call(&n.to_string())).unwrap());
+        }
+        assert!(conversation.entry(index).is_none());
+        assert!(matches!(conversation.apply(update()).change, Change::Added(again) if again > index));
+    }
+}

@@ -17,7 +17,7 @@ use crate::server::outlet::state::{Phase, State, set, wake};
 use crate::server::queue::COPY_LIMIT;
 use crate::server::shared::Shared;
 use crate::server::text::Text;
-use crate::server::{AnswerForm, Event, EventId, SessionId};
+use crate::server::{AnswerForm, Event, EventId, EventStore, SessionId};
 use crate::sse;
 
 pub(crate) use reader::{Decision, Reader};
@@ -26,6 +26,9 @@ pub(crate) use reader::{Decision, Reader};
 pub(crate) const HEADER_MISMATCH: i64 = -32020;
 const MISSING_CAPABILITY: i64 = -32021;
 pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
+
+/// Room for what stands around a frame, and before the first.
+const AROUND: usize = 64;
 
 /// A response that is being written.
 #[derive(Debug)]
@@ -72,9 +75,12 @@ impl Outlet {
             (Phase::Undecided, Some(status)) if state.ended => {
                 state.phase = Phase::Whole(status, Text::of(frame));
             }
+            (Phase::Undecided, None) if state.ended && state.attached && frame.size_hint() < COPY_LIMIT => {
+                state.phase = Phase::Event(self.only_event(&mut state, frame, shared));
+            }
             (Phase::Undecided, _) => {
                 // All of a short answer, and what is around it.
-                state.queue.tail().reserve(128 + frame.size_hint().min(COPY_LIMIT));
+                state.queue.tail().reserve(AROUND + frame.size_hint().min(COPY_LIMIT));
                 self.open(&mut state, shared);
                 self.event(&mut state, frame, shared);
             }
@@ -109,41 +115,71 @@ impl Outlet {
 
     /// Says first what makes the stream one that can be resumed.
     fn prime(&self, state: &mut State, shared: &Shared) {
-        if state.primes && state.place == 0 && self.remembers(shared) {
-            let tail = state.queue.tail();
-            sse::retry(shared.config.retry, tail);
-            self.begin_event(0, tail);
-            state.queue.tail().extend_from_slice(sse::END);
+        if self.is_to_prime(state, shared) {
+            self.write_prime(state.queue.tail(), shared);
             state.queue.grown();
         }
+    }
+
+    fn is_to_prime(&self, state: &State, shared: &Shared) -> bool {
+        state.primes && state.place == 0 && self.remembers(shared)
+    }
+
+    fn write_prime(&self, out: &mut Vec<u8>, shared: &Shared) {
+        sse::retry(shared.config.retry, out);
+        self.begin_event(0, shared, out);
+        out.extend_from_slice(sse::END);
     }
 
     fn remembers(&self, shared: &Shared) -> bool {
         self.session.is_some() && shared.config.store.is_some()
     }
 
-    fn begin_event(&self, place: u64, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"id: ");
-        EventId::new(self.number, place).write(out);
-        out.push(b'\n');
+    fn begin_event(&self, place: u64, shared: &Shared, out: &mut Vec<u8>) {
+        if self.remembers(shared) {
+            out.extend_from_slice(b"id: ");
+            EventId::new(self.number, place).write(out);
+            out.push(b'\n');
+        }
         sse::begin(None, None, out);
+    }
+
+    /// Writes the event that is the whole response, and shares it with what is remembered.
+    fn only_event(&self, state: &mut State, frame: &Frame, shared: &Shared) -> Bytes {
+        let mut text = Vec::with_capacity(AROUND + frame.size_hint());
+        if self.is_to_prime(state, shared) {
+            self.write_prime(&mut text, shared);
+        }
+        state.place += 1;
+        self.begin_event(state.place, shared, &mut text);
+        let start = text.len();
+        frame.write(&mut text);
+        let end = text.len();
+        text.extend_from_slice(sse::END);
+        let text = Bytes::from(text);
+        if let Some((session, store)) = self.remember(frame, shared) {
+            let id = EventId::new(self.number, state.place);
+            store.append(session, Event::new(id, text.slice(start..end)));
+        }
+        text
+    }
+
+    /// What remembers a frame, and for which session.
+    fn remember<'a>(&self, frame: &Frame, shared: &'a Shared) -> Option<(SessionId, &'a dyn EventStore)> {
+        let remember = self.session.zip(shared.config.store.as_deref());
+        remember.filter(|_| frame.size_hint() <= shared.config.event_limit)
     }
 
     /// Adds an event to what waits, and to what is remembered.
     fn event(&self, state: &mut State, frame: &Frame, shared: &Shared) {
-        let remember = self.session.zip(shared.config.store.as_deref());
-        let remember = remember.filter(|_| frame.size_hint() <= shared.config.event_limit);
+        let remember = self.remember(frame, shared);
         if !state.attached && remember.is_none() {
             return;
         }
         state.place += 1;
         let place = state.place;
         let tail = state.queue.tail();
-        if self.remembers(shared) {
-            self.begin_event(place, tail);
-        } else {
-            sse::begin(None, None, tail);
-        }
+        self.begin_event(place, shared, tail);
         let data = if frame.size_hint() >= COPY_LIMIT {
             let text = Text::of(frame);
             let data = remember.is_some().then(|| text.joined());

@@ -15,6 +15,8 @@ use crate::server::text::Text;
 pub(crate) enum Decision {
     /// One JSON text.
     Whole(StatusCode, Text),
+    /// The only event of a stream.
+    Event(Bytes),
     /// All events of a stream.
     Said(Queue),
     /// A stream of events, to be read from now on.
@@ -63,6 +65,7 @@ impl Reader {
         let ended = state.ended;
         match &mut state.phase {
             Phase::Whole(status, text) => Poll::Ready(Decision::Whole(*status, std::mem::take(text))),
+            Phase::Event(event) => Poll::Ready(Decision::Event(std::mem::take(event))),
             Phase::Events if ended => Poll::Ready(Decision::Said(std::mem::take(&mut state.queue))),
             Phase::Events => Poll::Ready(Decision::Events),
             Phase::Undecided if ended => Poll::Ready(Decision::Nothing),

@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::MutexGuard;
 use std::task::{Context, Waker};
 
+use bytes::Bytes;
 use http::StatusCode;
 
 use crate::server::queue::Queue;
@@ -43,6 +44,8 @@ pub(super) enum Phase {
     Undecided,
     /// One JSON text, to be taken by the reader.
     Whole(StatusCode, Text),
+    /// A stream of one event, to be taken by the reader.
+    Event(Bytes),
     /// A stream of events.
     Events,
 }

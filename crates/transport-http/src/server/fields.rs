@@ -1,0 +1,115 @@
+//! The headers that an endpoint looks at, found in one pass over all that a request has.
+
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN};
+use http::{HeaderMap, StatusCode};
+
+use crate::header;
+use crate::server::refusal::Refusal;
+
+/// A header that is looked at before the body is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Host,
+    Origin,
+    Accept,
+    ContentType,
+    ContentLength,
+    ProtocolVersion,
+    SessionId,
+    LastEventId,
+}
+
+const FIELDS: usize = 8;
+
+/// What a request has of each of them.
+pub(crate) struct Fields<'a> {
+    headers: &'a HeaderMap,
+    found: [Found<'a>; FIELDS],
+}
+
+#[derive(Clone, Copy)]
+enum Found<'a> {
+    Nothing,
+    One(&'a HeaderValue),
+    Several,
+}
+
+impl Field {
+    fn of(name: &HeaderName) -> Option<Self> {
+        Some(match name.as_str() {
+            "host" => Self::Host,
+            "origin" => Self::Origin,
+            "accept" => Self::Accept,
+            "content-type" => Self::ContentType,
+            "content-length" => Self::ContentLength,
+            "mcp-protocol-version" => Self::ProtocolVersion,
+            "mcp-session-id" => Self::SessionId,
+            "last-event-id" => Self::LastEventId,
+            _ => return None,
+        })
+    }
+
+    fn name(self) -> HeaderName {
+        match self {
+            Self::Host => HOST,
+            Self::Origin => ORIGIN,
+            Self::Accept => ACCEPT,
+            Self::ContentType => CONTENT_TYPE,
+            Self::ContentLength => CONTENT_LENGTH,
+            Self::ProtocolVersion => header::PROTOCOL_VERSION,
+            Self::SessionId => header::SESSION_ID,
+            Self::LastEventId => header::LAST_EVENT_ID,
+        }
+    }
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn of(headers: &'a HeaderMap) -> Self {
+        let mut found = [Found::Nothing; FIELDS];
+        for (name, value) in headers {
+            if let Some(field) = Field::of(name) {
+                let place = &mut found[field as usize];
+                *place = if matches!(place, Found::Nothing) { Found::One(value) } else { Found::Several };
+            }
+        }
+        Self { headers, found }
+    }
+
+    /// Every value of a header.
+    pub(crate) fn all(&self, field: Field) -> impl Iterator<Item = &'a HeaderValue> + use<'a> {
+        let (one, several) = match self.found[field as usize] {
+            Found::Nothing => (None, None),
+            Found::One(value) => (Some(value), None),
+            Found::Several => (None, Some(self.headers.get_all(field.name()))),
+        };
+        one.into_iter().chain(several.into_iter().flatten())
+    }
+
+    /// The value of a header that stands there once.
+    pub(crate) fn only(&self, field: Field) -> Option<&'a HeaderValue> {
+        match self.found[field as usize] {
+            Found::One(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The one value of a header. An error where there are several, which two readers could read differently.
+    pub(crate) fn single(&self, field: Field) -> Result<Option<&'a [u8]>, Refusal> {
+        match self.found[field as usize] {
+            Found::Nothing => Ok(None),
+            Found::One(value) => Ok(Some(value.as_bytes().trim_ascii())),
+            Found::Several => Err(twice(&field.name())),
+        }
+    }
+}
+
+/// As [`Fields::single`], for any header.
+pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a [u8]>, Refusal> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next().map(|value| value.as_bytes().trim_ascii());
+    if values.next().is_some() { Err(twice(name)) } else { Ok(value) }
+}
+
+fn twice(name: &HeaderName) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, format!("the header {name} stands there twice"))
+}

@@ -1,0 +1,75 @@
+//! A server with every feature that MCP has, each in a file of its own.
+//!
+//! ```text
+//! everything-server           speaks on stdin and stdout
+//! everything-server ADDRESS   listens; says `listening on http://…/mcp` on standard error; HTTP+SSE is at `/sse`
+//! ```
+//!
+//! The names and texts of what it offers are those that the official conformance suite asks for.
+
+mod changes;
+mod content;
+mod elicitation;
+mod errors;
+mod headers;
+mod logging;
+mod progress;
+mod prompts;
+mod reconnection;
+mod resources;
+mod roots;
+mod sampling;
+mod schema;
+
+use std::time::Duration;
+
+use agentwire_mcp_server::Server;
+use agentwire_mcp_server::schema::CacheScope;
+use agentwire_transport_http::server::{Config, Endpoint, Routes, serve};
+use agentwire_transport_sse::server as sse;
+use agentwire_transport_stdio::stdio;
+use anyhow::{Context as _, Result};
+use tokio::net::TcpListener;
+
+/// What it offers, in the order of its lists. The suite calls the first tool without arguments.
+const FEATURES: &[fn(Server) -> Server] = &[
+    content::offer,
+    errors::offer,
+    progress::offer,
+    logging::offer,
+    sampling::offer,
+    elicitation::offer,
+    roots::offer,
+    schema::offer,
+    headers::offer,
+    changes::offer,
+    reconnection::offer,
+    resources::offer,
+    prompts::offer,
+];
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let server = Server::new("agentwire-everything-server", env!("CARGO_PKG_VERSION"))
+        .instructions("Everything that a server can do, to test clients and the library with.")
+        .caching(Duration::from_secs(60), CacheScope::Public);
+    let server = FEATURES.iter().fold(server, |server, offer| offer(server));
+    match std::env::args().nth(1) {
+        Some(address) => listen(&server, &address).await,
+        None => Ok(server.serve(stdio()?).await?),
+    }
+}
+
+/// Serves Streamable HTTP at `/mcp` and HTTP+SSE at `/sse` until the process is ended.
+async fn listen(server: &Server, address: &str) -> Result<()> {
+    let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
+    let local = listener.local_addr()?;
+    let (one, other) = (server.clone(), server.clone());
+    let config = Config::new().stream_time(Some(reconnection::STREAM_TIME)).retry(reconnection::RETRY);
+    let streamable = Endpoint::serving(config, move |link| one.serve(link));
+    let old = sse::Endpoint::serving(sse::Config::new(), move |link| other.serve(link));
+    let routes: Routes = old.mount(streamable.into());
+    eprintln!("listening on http://{local}/mcp");
+    serve(listener, routes).await;
+    Ok(())
+}

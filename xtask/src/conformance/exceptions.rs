@@ -1,0 +1,81 @@
+//! What is known not to pass, with reasons: `exceptions.json`.
+//!
+//! It is an array of `{"reason", "scenarios": {RUN: [SCENARIO or SCENARIO:CHECK, …]}}`. An entry that names a check
+//! explains what this check found and nothing else in the scenario. Each entry must happen: one that does not is a
+//! failure, so that the list cannot outlive its reasons.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+/// The list.
+#[derive(Debug)]
+pub(super) struct Exceptions(Vec<Exception>);
+
+#[derive(Debug)]
+struct Exception {
+    run: String,
+    scenario: String,
+    check: Option<String>,
+    reason: String,
+    used: bool,
+}
+
+impl Exceptions {
+    pub(super) fn read(file: &Path) -> Result<Self> {
+        let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+        Self::parse(&text).with_context(|| file.display().to_string())
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let mut all = Vec::new();
+        let list: Vec<Value> = serde_json::from_str(text)?;
+        for entry in &list {
+            let reason = entry["reason"].as_str().unwrap_or_default();
+            ensure!(!reason.is_empty(), "an exception without a reason: {entry}");
+            for (run, names) in entry["scenarios"].as_object().context("an exception without scenarios")? {
+                for name in names.as_array().context("scenarios are a list")? {
+                    let name = name.as_str().context("a scenario is a text")?;
+                    let (scenario, check) = name
+                        .split_once(':')
+                        .map_or((name, None), |(scenario, check)| (scenario, Some(check)));
+                    all.push(Exception {
+                        run: run.clone(),
+                        scenario: scenario.to_owned(),
+                        check: check.map(str::to_owned),
+                        reason: reason.to_owned(),
+                        used: false,
+                    });
+                }
+            }
+        }
+        Ok(Self(all))
+    }
+
+    /// The scenarios of a run that are mentioned.
+    pub(super) fn scenarios<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |known| known.run == run).map(|known| known.scenario.as_str())
+    }
+
+    /// Why something was to be expected: what a check found, or where there is none, something about the scenario.
+    pub(super) fn explain(&mut self, run: &str, scenario: &str, check: Option<&str>) -> Option<String> {
+        let mut reason = None;
+        let here = self.0.iter_mut().filter(|known| known.run == run && known.scenario == scenario);
+        for known in here.filter(|known| known.check.is_none() || known.check.as_deref() == check) {
+            known.used = true;
+            reason.get_or_insert_with(|| known.reason.clone());
+        }
+        reason
+    }
+
+    /// What is said of a scenario and did not happen.
+    pub(super) fn unused<'a>(&'a self, run: &'a str, scenario: &'a str) -> impl Iterator<Item = String> + 'a {
+        let here = self.0.iter().filter(move |known| known.run == run && known.scenario == scenario);
+        here.filter(|known| !known.used).map(|known| {
+            let of = known.check.as_deref().map(|check| format!(" of `{check}`")).unwrap_or_default();
+            format!("the exception{of} is needed no more: {}", known.reason)
+        })
+    }
+}
