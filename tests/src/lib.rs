@@ -1,5 +1,5 @@
 //! Tests of whole programs. They start programs and speak to them; nothing here links against what they are made of,
-//! but for the README's own programs, which are compiled here.
+//! but for the programs of the README and of the guides, which are compiled here.
 
 mod recording;
 
@@ -8,3 +8,11 @@ pub use recording::Recording;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/agent.md")]
+struct AgentGuide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/client.md")]
+struct ClientGuide;

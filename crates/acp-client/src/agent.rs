@@ -166,20 +166,26 @@ impl Agent {
 
     /// `session/delete`: makes the agent forget a conversation.
     pub fn delete_session(&self, request: DeleteSessionRequest) -> Call<DeleteSessionResponse> {
-        self.gated(&request, "sessionCapabilities.delete", |agent| {
+        let call = self.gated(&request, "sessionCapabilities.delete", |agent| {
             agent.session_capabilities.delete.is_some()
+        });
+        let (shared, session_id) = (self.shared.clone(), request.session_id);
+        call.check(move |deleted| {
+            shared.offers.forget(&session_id);
+            Ok(deleted)
         })
     }
 
     /// `session/set_mode`: changes the mode, to one of those that the session offered when it was set up. Of a
-    /// session that was not set up on this connection nothing is known, and the agent decides.
+    /// session that was not set up on this connection, or that was taken up without a word about modes, nothing is
+    /// known, and the agent decides.
     pub fn set_session_mode(&self, request: SetSessionModeRequest) -> Call<SetSessionModeResponse> {
         self.checked(&request, |_| self.shared.offers.mode(&request.session_id, &request.mode_id))
     }
 
     /// `session/set_config_option`: changes an option, to one of the values that the session offered last; the answer
-    /// has all options. Of a session of which nothing has been heard on this connection nothing is known, and the
-    /// agent decides.
+    /// has all options. Of a session of whose options nothing has been heard on this connection nothing is known, and
+    /// the agent decides.
     pub fn set_session_config_option(
         &self,
         request: SetSessionConfigOptionRequest,
@@ -311,7 +317,7 @@ impl Agent {
         call.check(move |session| {
             let (id, modes, offered) = look(&session);
             if let Some(id) = id.or(session_id.as_ref()) {
-                shared.offers.set_up(id, modes, offered.map(options), heard);
+                shared.offers.set_up(id, session_id.is_none(), modes, offered.map(options), heard);
             }
             Ok(session)
         })

@@ -20,8 +20,11 @@ pub(crate) struct Offers(Mutex<HashMap<SessionId, Offer>>);
 struct Offer {
     /// Whether the session was set up on this connection: then what it has not offered is not to be had.
     set_up: bool,
-    modes: Vec<SessionModeId>,
+    /// None while nothing has been said of them.
+    modes: Option<Vec<SessionModeId>>,
     options: Options,
+    /// Whether anything has been said of them.
+    lists_options: bool,
     /// How many updates of the options have been heard.
     updates: u64,
 }
@@ -30,6 +33,7 @@ impl Offer {
     /// Updates that were heard meanwhile may be older than the answer or newer: nobody can tell, since an answer is seen
     /// only when its caller looks. Then what either offers may be sent.
     fn answered(&mut self, options: Options, updates: u64) {
+        self.lists_options = true;
         if self.updates == updates {
             self.options = options;
             return;
@@ -72,10 +76,12 @@ impl Offers {
     }
 
     /// A session was set up, and `updates` had been heard of it when that was asked for. What the answer does not say
-    /// may have been said before.
+    /// may have been said before. If not, a new session has nothing of it; of one that is taken up again nothing is known,
+    /// since some agents do not repeat themselves.
     pub(crate) fn set_up(
         &self,
         session: &SessionId,
+        is_new: bool,
         modes: Option<&SessionModeState>,
         options: Option<Options>,
         updates: u64,
@@ -84,15 +90,22 @@ impl Offers {
         let offer = offers.entry(session.clone()).or_default();
         offer.set_up = true;
         if let Some(modes) = modes {
-            offer.modes = modes.available_modes.iter().map(|mode| mode.id.clone()).collect();
+            offer.modes = Some(modes.available_modes.iter().map(|mode| mode.id.clone()).collect());
+        } else if is_new {
+            offer.modes.get_or_insert_default();
         }
+        offer.lists_options |= is_new;
         if let Some(options) = options {
             offer.answered(options, updates);
         }
     }
 
-    /// An answer tells the options of a session, and `updates` had been heard of it when it was asked for.
+    /// The answer to the change of an option tells all options of a session, and `updates` had been heard of it when
+    /// that was asked for. There is at least the one that was changed, so an empty list says nothing.
     pub(crate) fn options_answered(&self, session: &SessionId, options: Options, updates: u64) {
+        if options.is_empty() {
+            return;
+        }
         self.change(session, |offer| offer.answered(options, updates));
     }
 
@@ -100,6 +113,7 @@ impl Offers {
     pub(crate) fn options_updated(&self, session: &SessionId, options: Options) {
         self.change(session, |offer| {
             offer.options = options;
+            offer.lists_options = true;
             offer.updates += 1;
         });
     }
@@ -122,12 +136,11 @@ impl Offers {
     /// A session has only the modes that it has offered.
     pub(crate) fn mode(&self, session: &SessionId, mode: &SessionModeId) -> Result<(), String> {
         let offers = self.lock();
-        match offers.get(session) {
-            Some(offer) if offer.set_up && !offer.modes.contains(mode) => {
-                Err(format!("the session did not offer the mode {mode:?}"))
-            }
-            _ => Ok(()),
+        let offered = offers.get(session).filter(|offer| offer.set_up).and_then(|offer| offer.modes.as_ref());
+        if offered.is_some_and(|modes| !modes.contains(mode)) {
+            return Err(format!("the session did not offer the mode {mode:?}"));
         }
+        Ok(())
     }
 
     /// An option has only the values that the session has offered.
@@ -140,7 +153,9 @@ impl Offers {
         let offers = self.lock();
         let Some(offer) = offers.get(session) else { return Ok(()) };
         match (offer.options.get(option), value) {
-            (None, _) if offer.set_up => Err(format!("the session did not offer the option {option:?}")),
+            (None, _) if offer.set_up && offer.lists_options => {
+                Err(format!("the session did not offer the option {option:?}"))
+            }
             (Some(Values::Unknown), _) => {
                 Err(format!("the option {option:?} is of a type that this version does not know"))
             }

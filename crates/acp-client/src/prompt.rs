@@ -114,11 +114,15 @@ impl<R: DeserializeOwned> Turn<R> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// Looks whether the turn has ended, and sends its prompt the first time.
+    /// Looks whether the turn has ended, and sends its prompt the first time. Nothing that comes after the end is kept,
+    /// or a session that never falls silent would put it off.
     fn poll_call(&mut self, cx: &mut Context<'_>) {
-        if let Some(call) = &mut self.call
-            && let Poll::Ready(outcome) = Pin::new(call).poll(cx)
-        {
+        let Some(call) = &mut self.call else { return };
+        let reader =
+            self.reader.get_or_insert_with(|| self.readers.read(&self.session_id, Some(self.limit), ()));
+        reader.listen(cx);
+        if let Poll::Ready(outcome) = Pin::new(call).poll(cx) {
+            reader.close();
             self.call = None;
             self.outcome = Some(outcome);
         }
@@ -136,29 +140,21 @@ impl<R: DeserializeOwned> Stream for Turn<R> {
         if this.done {
             return Poll::Ready(None);
         }
-        if let Some(update) = this.reader.as_ref().and_then(Reader::take) {
-            return Poll::Ready(Some(Ok(TurnEvent::Update(update))));
-        }
-        if this.reader.is_none() {
-            this.reader = Some(this.readers.read(&this.session_id, Some(this.limit), ()));
-        }
         // First the answer, then the updates: whatever came before the answer is there when the answer is.
         this.poll_call(cx);
-        let update = this.reader.as_ref().map(|reader| reader.poll(cx, PromptRequest::NAME));
-        match (update, this.outcome.take()) {
-            (Some(Poll::Ready(Ok(update))), outcome) => {
-                this.outcome = outcome;
-                Poll::Ready(Some(Ok(TurnEvent::Update(update))))
-            }
-            (Some(Poll::Ready(Err(error))), _) => {
+        match this.reader.as_ref().and_then(|reader| reader.take(PromptRequest::NAME)) {
+            Some(Ok(update)) => Poll::Ready(Some(Ok(TurnEvent::Update(update)))),
+            Some(Err(error)) => {
                 this.finish();
                 Poll::Ready(Some(Err(error)))
             }
-            (_, Some(outcome)) => {
-                this.finish();
-                Poll::Ready(Some(outcome.map(TurnEvent::Stopped)))
-            }
-            (_, None) => Poll::Pending,
+            None => match this.outcome.take() {
+                Some(outcome) => {
+                    this.finish();
+                    Poll::Ready(Some(outcome.map(TurnEvent::Stopped)))
+                }
+                None => Poll::Pending,
+            },
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_peer::CallError;
@@ -66,9 +66,24 @@ impl<U: Clone, W: Watch<U>> Readers<U, W> {
         wakers.into_iter().for_each(Waker::wake);
     }
 
+    /// Tells all who watch a session something that is no update.
+    #[cfg(feature = "v2")]
+    pub(crate) fn tell(&self, session: &SessionId, tell: impl Fn(&mut W)) {
+        let by_session = self.0.lock();
+        let readers = by_session.get(session).map(Vec::as_slice).unwrap_or_default();
+        let told = |inbox: &Arc<Inbox<U, W>>| {
+            let mut state = inbox.lock();
+            tell(&mut state.watch);
+            state.waker.take()
+        };
+        let wakers: Vec<Waker> = readers.iter().filter_map(told).collect();
+        drop(by_session);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
     /// Reads a session from now on. `limit` is how many updates may wait; none are kept without one.
     pub(crate) fn read(&self, session: &SessionId, limit: Option<usize>, watch: W) -> Reader<U, W> {
-        let state = State { queue: VecDeque::new(), limit, overflown: false, waker: None, watch };
+        let state = State { queue: VecDeque::new(), limit, excess: None, waker: None, watch };
         let inbox = Arc::new(Inbox(Mutex::new(state)));
         let mut by_session = self.0.lock();
         by_session.entry(session.clone()).or_default().push(inbox.clone());
@@ -89,10 +104,10 @@ struct Inbox<U, W>(Mutex<State<U, W>>);
 
 struct State<U, W> {
     queue: VecDeque<U>,
-    /// None where nobody wants the updates themselves.
+    /// None where nobody wants the updates themselves, or any more of them.
     limit: Option<usize>,
-    /// Whether one came that there was no room for. From then on nothing is kept.
-    overflown: bool,
+    /// The limit, once an update came that there was no room for. From then on none is kept.
+    excess: Option<usize>,
     waker: Option<Waker>,
     watch: W,
 }
@@ -109,13 +124,12 @@ impl<U: Clone, W: Watch<U>> Inbox<U, W> {
         let mut state = self.lock();
         let state = &mut *state;
         let mut wakes = state.watch.hear(update);
-        if let Some(limit) = state.limit
-            && !state.overflown
-        {
+        if let Some(limit) = state.limit {
             wakes = true;
-            state.overflown = state.queue.len() >= limit;
-            if !state.overflown {
+            if state.queue.len() < limit {
                 state.queue.push_back(update.clone());
+            } else {
+                state.excess = state.limit.take();
             }
         }
         if wakes { state.waker.take() } else { None }
@@ -130,26 +144,28 @@ pub(crate) struct Reader<U, W> {
 }
 
 impl<U, W> Reader<U, W> {
-    /// The oldest update that waits.
-    pub(crate) fn take(&self) -> Option<U> {
-        self.inbox.lock().queue.pop_front()
-    }
-
-    /// The oldest update that waits, or an error where there was no room for one. Pending where there is neither:
-    /// then the caller is woken for the next, and when the watch says so.
-    pub(crate) fn poll(&self, cx: &mut Context<'_>, method: &'static str) -> Poll<Result<U, CallError>> {
+    /// Is woken for the next update, and when the watch says so. To be called before looking at either.
+    pub(crate) fn listen(&self, cx: &Context<'_>) {
         let mut state = self.inbox.lock();
-        if let Some(update) = state.queue.pop_front() {
-            return Poll::Ready(Ok(update));
-        }
-        if let (true, Some(limit)) = (state.overflown, state.limit) {
-            let why = format!("more than {limit} updates of the turn wait to be read, which is the limit");
-            return Poll::Ready(Err(CallError::unusable(method, why)));
-        }
         if !state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
             state.waker = Some(cx.waker().clone());
         }
-        Poll::Pending
+    }
+
+    /// The oldest update that waits, or an error where there was no room for one.
+    pub(crate) fn take(&self, method: &'static str) -> Option<Result<U, CallError>> {
+        let mut state = self.inbox.lock();
+        if let Some(update) = state.queue.pop_front() {
+            return Some(Ok(update));
+        }
+        let limit = state.excess?;
+        let why = format!("more than {limit} updates of the turn wait to be read, which is the limit");
+        Some(Err(CallError::unusable(method, why)))
+    }
+
+    /// What waits is all that is wanted.
+    pub(crate) fn close(&self) {
+        self.inbox.lock().limit = None;
     }
 
     /// What the watch knows.

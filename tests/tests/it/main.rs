@@ -8,10 +8,15 @@
 mod agents_that_fail;
 mod binaries;
 mod chain;
+mod chat;
+mod chat_at_terminal;
+mod chat_v2;
 mod clients_that_fail;
 mod command_line;
 mod conversation;
 mod family;
+mod guides;
+mod kept;
 mod killed;
 mod long_lines;
 mod network;

@@ -92,7 +92,7 @@ impl Program {
         command.stdin(stdin).stdout(stdout).stderr(stderr);
         let (child, family, recordings) = spawn(command);
         let nothing = fs::File::open("/dev/null").expect("every system has it");
-        let (stdout, stderr) = (Heard::listen(terminal.keyboard()), Heard::listen(nothing));
+        let (stdout, stderr) = (Heard::listen(terminal.screen()), Heard::listen(nothing));
         Self {
             arguments: words(arguments),
             child,

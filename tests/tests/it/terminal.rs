@@ -1,13 +1,14 @@
 //! `agentwire chat` with a person at a terminal.
 
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, tcgetattr};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::binaries::scripted;
 use crate::program::Program;
@@ -22,11 +23,13 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are terminals");
         grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("it is ours");
         let path = ptsname(&ours, Vec::new()).expect("it has a name");
         let path = path.to_str().expect("it is ASCII");
+        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&ours, size).expect("it is ours");
         // Without a session nobody gets it as a controlling terminal.
         let theirs = File::options().read(true).write(true).open(path).expect("it was unlocked");
         Self { ours, theirs }
@@ -37,15 +40,41 @@ impl Terminal {
         [0; 3].map(|_| self.theirs.try_clone().expect("there are descriptors").into())
     }
 
-    /// Where keys are pressed, and what is shown can be read.
+    /// Where keys are pressed.
     pub(crate) fn keyboard(&self) -> File {
         self.ours.try_clone().expect("there are descriptors").into()
     }
 
+    /// What is shown.
+    pub(crate) fn screen(&self) -> Screen {
+        Screen(self.keyboard())
+    }
+
     /// Whether it gives lines and shows what is typed, as whoever comes next expects.
-    fn is_as_before(&self) -> bool {
+    pub(crate) fn is_as_before(&self) -> bool {
         let modes = tcgetattr(&self.theirs).expect("it is a terminal").local_modes;
         modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
+    }
+}
+
+/// What a terminal shows, to be read. It says where the cursor is when it is asked, as terminals do.
+pub(crate) struct Screen(File);
+
+impl Read for Screen {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        const WHERE_IS_THE_CURSOR: &[u8] = b"\x1b[6n";
+        let count = self.0.read(buffer)?;
+        let shown = &buffer[..count];
+        for _ in shown.windows(WHERE_IS_THE_CURSOR.len()).filter(|bytes| *bytes == WHERE_IS_THE_CURSOR) {
+            self.0.write_all(b"\x1b[1;1R")?;
+        }
+        Ok(count)
+    }
+}
+
+impl AsFd for Screen {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 
@@ -53,16 +82,17 @@ impl Terminal {
 fn a_conversation_goes_on_until_the_person_has_enough() {
     let terminal = Terminal::new();
     let mut chat = Program::start_at(&terminal, &["chat"]);
-    chat.stdout.words("> ");
+    let mut seen = 0;
+    next(&chat, &mut seen, "> ");
     chat.write(b"hello\n");
-    chat.stdout.words("You said: hello");
+    next(&chat, &mut seen, "You said: hello");
     chat.write(b"/slow 600\n");
-    chat.stdout.words("This takes 600 s.");
+    next(&chat, &mut seen, "This takes 600 s.");
     chat.signal(Signal::INT);
-    chat.stdout.words("[cancelled]");
+    next(&chat, &mut seen, "[cancelled]");
     chat.write(b"still there?\n");
-    chat.stdout.words("You said: still there?");
-    // What ^D is to a terminal that gives lines.
+    next(&chat, &mut seen, "You said: still there?");
+    next(&chat, &mut seen, "> ");
     chat.write(b"\x04");
     leaves(chat, &terminal, 0);
 }
@@ -91,9 +121,11 @@ fn a_turn_that_fails_does_not_end_the_conversation() {
     let terminal = Terminal::new();
     let agent = scripted("agent turn refuse");
     let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
-    chat.stdout.words("> ");
+    let mut seen = 0;
+    next(&chat, &mut seen, "> ");
     chat.write(b"hello\n");
-    chat.stdout.words("error: session/prompt: the peer refused: scripted: I would rather not");
+    next(&chat, &mut seen, "error: session/prompt: the peer refused: scripted: I would rather not");
+    next(&chat, &mut seen, "> ");
     chat.write(b"\x04");
     leaves(chat, &terminal, 0);
 }
@@ -111,7 +143,7 @@ fn a_question_is_answered_by_a_key_or_goes_with_what_asked_it() {
         }
         (chat, terminal)
     };
-    for (key, shows) in [(b"1", "42"), (b"2", "not permitted"), (b"\x03", "[cancelled]")] {
+    for (key, shows) in [(b"a", "42"), (b"r", "not permitted"), (b"\x03", "[cancelled]")] {
         let (mut chat, terminal) = ask();
         chat.write(key);
         chat.stdout.words(shows);
@@ -128,8 +160,18 @@ fn a_question_is_answered_by_a_key_or_goes_with_what_asked_it() {
     leaves(chat, &terminal, 1);
 }
 
+/// Waits until these words were shown anew.
 #[track_caller]
-fn leaves(chat: Program, terminal: &Terminal, code: i32) {
+pub(crate) fn next(chat: &Program, seen: &mut usize, words: &str) {
+    let needle = words.as_bytes();
+    *seen = chat.stdout.until(words, |bytes| {
+        let found = bytes[*seen..].windows(needle.len()).position(|window| window == needle);
+        found.map(|at| *seen + at + needle.len())
+    });
+}
+
+#[track_caller]
+pub(crate) fn leaves(chat: Program, terminal: &Terminal, code: i32) {
     chat.end(AT_ONCE).exits(code);
     assert!(terminal.is_as_before(), "the terminal is not given back");
 }

@@ -135,14 +135,20 @@ impl Agent {
 
     /// `session/delete`: makes the agent forget a conversation.
     pub fn delete_session(&self, request: DeleteSessionRequest) -> Call<DeleteSessionResponse> {
-        self.checked(&request, |greeting| {
+        let call = self.checked(&request, |greeting| {
             advertised("session.delete", rules::sessions(&greeting.capabilities)?.delete.is_some())
+        });
+        let (shared, session_id) = (self.shared.clone(), request.session_id);
+        call.check(move |deleted| {
+            shared.offers.forget(&session_id);
+            shared.states.forget(&session_id);
+            Ok(deleted)
         })
     }
 
     /// `session/set_config_option`: changes an option, to one of the values that the session offered last; the answer
-    /// has all options. Of a session of which nothing has been heard on this connection nothing is known, and the
-    /// agent decides.
+    /// has all options. Of a session of whose options nothing has been heard on this connection nothing is known, and
+    /// the agent decides.
     pub fn set_session_config_option(
         &self,
         request: SetSessionConfigOptionRequest,
@@ -256,7 +262,7 @@ impl Agent {
             let (id, offered) = look(&session);
             let offered = (!offered.is_empty()).then(|| rules::options(offered));
             if let Some(id) = id.or(session_id.as_ref()) {
-                shared.offers.set_up(id, None, offered, heard);
+                shared.offers.set_up(id, session_id.is_none(), None, offered, heard);
             }
             Ok(session)
         })

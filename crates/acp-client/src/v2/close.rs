@@ -8,6 +8,7 @@ use agentwire_acp_schema::v2::{CloseSessionResponse, SessionId, error_code};
 use agentwire_peer::{Call, CallError};
 
 use super::Shared;
+use super::end::End;
 
 /// The end of a session that is to be; see [`Agent::close_session`](super::Agent::close_session).
 #[derive(Debug)]
@@ -39,6 +40,7 @@ impl Future for CloseCall {
         if closed.is_ok() {
             self.shared.offers.forget(&self.session_id);
             self.shared.states.forget(&self.session_id);
+            self.shared.readers.tell(&self.session_id, End::close);
         }
         Poll::Ready(closed)
     }

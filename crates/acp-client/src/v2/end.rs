@@ -1,65 +1,103 @@
 //! When a turn of version 2 is over.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_acp_schema::v2::{IdleStateUpdate, MessageId, SessionUpdate, StateUpdate};
+use agentwire_peer::{CallId, Peer};
 
 use crate::updates::Watch;
 
-/// How much of what happened before the answer came is kept.
+/// How much of what happened before the answer was seen is kept.
 const MARKS: usize = 256;
 
 /// Finds the end of a turn among the updates of its session.
 ///
-/// The agent answers a prompt when its message is part of the conversation, and says later that it is idle. An answer
-/// is seen when its caller looks, which may be after updates that came behind it; so the order of the two says nothing,
-/// and the message's id does: the turn is over with the first `idle` after the message. Agents should tell of the
-/// message, and some do not. Where one does not, and the session was idle when the prompt was sent, the turn is over with
-/// the first `idle` after anything was done; where the session was busy, with the first that follows the work that the
-/// prompt may have been added to and any that was done after.
+/// An agent puts a message into the conversation, answers the prompt with the message's id and tells of the message
+/// under that id, in either order, and says at some time later that it is idle, which is that no work in the foreground
+/// is left. So the turn is over with the first `idle` after the message. That is all that conforming agents need.
+///
+/// Where the message was not told of, an `idle` is judged by the answer, which does not come before the message is in its
+/// place:
+///
+/// - Behind the answer it is the end, whatever else the agent has left out: that it runs, or any text. Only in a session
+///   that was busy with something else, and of an agent that does tell of its messages, it is the end of that, and
+///   the next is ours.
+/// - Before the answer it is what was there before the prompt, or is said again; unless the session was not busy, and
+///   has been since. Then the agent answers at the end, as in version 1.
+///
+/// So a turn hangs, until its time is over, only with an agent that says `idle` before it answers and has said neither that it
+/// runs nor which message is meant.
 #[derive(Debug)]
 pub(crate) struct End {
+    prompt: (Peer, CallId),
     /// Whether the agent was at work when the prompt was sent.
     busy: bool,
-    /// The id in the answer to the prompt, if there was one in it. None until it is answered.
+    /// Whether the agent has ever told of a message of a prompt's.
+    tells: Arc<AtomicBool>,
+    /// The id in the answer to the prompt, if there was one in it. None until it is seen.
     receipt: Option<Option<MessageId>>,
     /// What happened before that.
     early: VecDeque<Mark>,
-    /// Whether the message has become part of the conversation.
+    /// Whether the message was told of.
     inserted: bool,
-    /// Whether the agent has done anything since the last `idle`.
+    /// Whether the agent has worked since the last `idle`.
     worked: bool,
-    /// How often it was idle, without that being the end.
-    idles: usize,
+    /// Whether it was idle behind the answer, without that being the end.
+    idled: bool,
     ended: Option<IdleStateUpdate>,
+    closed: bool,
 }
 
 #[derive(Debug, PartialEq)]
 enum Mark {
     Inserted(MessageId),
     Worked,
-    Idle(Box<IdleStateUpdate>),
+    Idle {
+        state: Box<IdleStateUpdate>,
+        /// Whether the answer to the prompt came first.
+        answered: bool,
+    },
 }
 
 impl End {
-    pub(crate) fn new(busy: bool) -> Self {
+    pub(crate) fn new(prompt: (Peer, CallId), busy: bool, tells: Arc<AtomicBool>) -> Self {
         Self {
+            prompt,
             busy,
+            tells,
             receipt: None,
             early: VecDeque::new(),
             inserted: false,
             worked: false,
-            idles: 0,
+            idled: false,
             ended: None,
+            closed: false,
         }
     }
 
     /// The prompt is part of the conversation.
     pub(crate) fn accepted(&mut self, message_id: Option<MessageId>) {
+        let told = |mark: &Mark| matches!(mark, Mark::Inserted(id) if Some(id) == message_id.as_ref());
+        // What came before the message is not of this turn.
+        if let Some(place) = self.early.iter().position(told) {
+            self.early.drain(..place);
+        }
         self.receipt = Some(message_id);
         for mark in std::mem::take(&mut self.early) {
             self.mark(mark);
         }
+    }
+
+    /// The session is closed, and nothing more comes from it.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// Whether there will be no end, since the session is closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed && self.receipt.is_some()
     }
 
     /// The state that ended the turn, once it has.
@@ -82,15 +120,23 @@ impl End {
             return false;
         }
         match mark {
-            Mark::Inserted(id) => self.inserted |= receipt.as_ref() == Some(&id),
+            Mark::Inserted(id) if receipt.as_ref() == Some(&id) => {
+                self.inserted = true;
+                self.tells.store(true, Ordering::Relaxed);
+            }
+            Mark::Inserted(_) => {}
             Mark::Worked => self.worked = true,
-            Mark::Idle(state) => {
-                let untold =
-                    if self.busy { receipt.is_none() || self.idles > 0 && self.worked } else { self.worked };
+            Mark::Idle { state, answered } => {
+                let tells = receipt.is_some() && self.tells.load(Ordering::Relaxed);
+                let untold = match (answered, self.busy) {
+                    (true, false) => true,
+                    (true, true) => !tells || self.idled && self.worked,
+                    (false, busy) => !busy && self.worked && !tells,
+                };
                 if self.inserted || untold {
                     self.ended = Some(*state);
                 } else {
-                    self.idles += 1;
+                    self.idled |= answered;
                     self.worked = false;
                 }
             }
@@ -105,13 +151,13 @@ impl Watch<SessionUpdate> for End {
             SessionUpdate::UserMessage(message) => Mark::Inserted(message.message_id.clone()),
             SessionUpdate::UserMessageChunk(chunk) => Mark::Inserted(chunk.message_id.clone()),
             SessionUpdate::StateUpdate(state) => match &**state {
-                StateUpdate::Idle(idle) => Mark::Idle(Box::new(idle.clone())),
+                StateUpdate::Idle(idle) => {
+                    let (peer, call) = &self.prompt;
+                    let answered = self.receipt.is_some() || peer.has_result(*call);
+                    Mark::Idle { state: Box::new(idle.clone()), answered }
+                }
                 _ => Mark::Worked,
             },
-            SessionUpdate::AgentMessage(_)
-            | SessionUpdate::AgentMessageChunk(_)
-            | SessionUpdate::AgentThought(_)
-            | SessionUpdate::AgentThoughtChunk(_) => Mark::Worked,
             _ => return false,
         };
         self.mark(mark)
@@ -120,81 +166,115 @@ impl Watch<SessionUpdate> for End {
 
 #[cfg(test)]
 mod tests {
-    use agentwire_acp_schema::v2::{
-        ContentChunk, IdleStopReason, Meta, RunningStateUpdate, UpdateSessionNotification, UserMessage,
-    };
+    use agentwire_acp_schema::v2::{IdleStopReason, Meta};
+    use agentwire_peer::{TokioClock, driver};
 
     use super::*;
 
+    fn end(busy: bool, tells: bool) -> End {
+        let (peer, _) = driver(crate::config(), TokioClock::default());
+        let call = peer.reserve_call();
+        End::new((peer, call), busy, Arc::new(tells.into()))
+    }
+
     /// Plays a turn: `-` is the answer with the id `m`, `?` one without, `m` and `o` messages of the person's, `r` running,
-    /// `a` something that the agent says, digits are idle states. Gives the digit that ended the turn.
-    fn ended_by(busy: bool, events: &str) -> Option<u8> {
-        let mut end = End::new(busy);
-        for event in events.chars() {
-            let update = match event {
-                '-' => {
-                    end.accepted(Some("m".into()));
-                    continue;
+    /// digits are idle states. Gives the digit that ended the turn, which must not depend on when the answer is seen.
+    fn ended_by(busy: bool, tells: bool, events: &str) -> Option<u8> {
+        let at = events.find(['-', '?']).unwrap();
+        let id = || events.contains('-').then(|| "m".into());
+        let [at_once, last] = [at, events.len() - 1].map(|seen| {
+            let mut end = end(busy, tells);
+            for (place, event) in events.chars().enumerate() {
+                match event {
+                    '-' | '?' => {}
+                    'm' | 'o' => drop(end.mark(Mark::Inserted(event.to_string().into()))),
+                    'r' => drop(end.mark(Mark::Worked)),
+                    digit => {
+                        let meta: Meta = [("at".to_owned(), digit.to_string().into())].into_iter().collect();
+                        let idle = IdleStateUpdate::new().meta(meta).stop_reason(IdleStopReason::EndTurn);
+                        end.mark(Mark::Idle { state: Box::new(idle), answered: place > at });
+                    }
                 }
-                '?' => {
-                    end.accepted(None);
-                    continue;
+                if place == seen {
+                    end.accepted(id());
                 }
-                'm' | 'o' => UserMessage::new(event.to_string()).into(),
-                'r' => UpdateSessionNotification::state("s", RunningStateUpdate::new()).update,
-                'a' => SessionUpdate::AgentMessageChunk(ContentChunk::new("a", "text")),
-                digit => {
-                    let meta: Meta = [("at".to_owned(), digit.to_string().into())].into_iter().collect();
-                    let idle = IdleStateUpdate::new().meta(meta).stop_reason(IdleStopReason::EndTurn);
-                    UpdateSessionNotification::state("s", idle).update
-                }
-            };
-            end.hear(&update);
-        }
-        end.take().map(|state| state.meta.unwrap()["at"].as_str().unwrap().parse().unwrap())
+            }
+            end.take().map(|state| state.meta.unwrap()["at"].as_str().unwrap().parse().unwrap())
+        });
+        assert_eq!(at_once, last, "{events}");
+        at_once
     }
 
     #[test]
     fn the_end_is_the_first_idle_after_the_message() {
         for (busy, events, end) in [
             // In whichever order the answer, the message and the work are told.
-            (false, "-mra1", Some(1)),
-            (false, "m-ra1", Some(1)),
-            (false, "mra1-", Some(1)),
-            (false, "rm-a1", Some(1)),
+            (false, "-mr1", Some(1)),
+            (false, "m-r1", Some(1)),
+            (false, "mr1-", Some(1)),
+            (false, "rm-1", Some(1)),
             // The first, and nothing that follows.
             (false, "mr1r2-", Some(1)),
             // Not yet.
-            (false, "mra-", None),
-            (false, "mr1", None),
-            // A state that is said again is no end.
+            (false, "mr-", None),
+            (false, "-", None),
+            // A state that is said again is no end, nor is that of work that was done before.
             (false, "1-", None),
-            (false, "1-2mr3", Some(3)),
+            (false, "1-mr2", Some(2)),
+            (false, "r1m-r2", Some(2)),
             // Another's prompt, or the agent's own work, before it.
             (true, "o1mr-2", Some(2)),
             (true, "1-mr2", Some(2)),
-            (true, "-1mr2", Some(2)),
             // Added to work that goes on.
-            (true, "m-a1", Some(1)),
+            (true, "m-1", Some(1)),
             // A command that does nothing.
             (false, "-m1", Some(1)),
-            // Agents that do not tell of the message.
-            (false, "-ra1", Some(1)),
-            (false, "-a1", Some(1)),
-            (false, "?r1", Some(1)),
-            (false, "r1?", Some(1)),
-            (true, "?1", Some(1)),
-            (true, "-1r2", Some(2)),
         ] {
-            assert_eq!(ended_by(busy, events), end, "{events} of a session that is busy: {busy}");
+            for tells in [false, true] {
+                assert_eq!(ended_by(busy, tells, events), end, "{events}, busy {busy}, tells {tells}");
+            }
         }
     }
 
     #[test]
+    fn the_end_where_the_message_is_not_told_of() {
+        for (busy, tells, events, end) in [
+            (false, false, "-r1", Some(1)),
+            (false, false, "?r1", Some(1)),
+            (true, false, "?1", Some(1)),
+            // Nothing at all before the end.
+            (false, false, "-1", Some(1)),
+            (false, true, "-1", Some(1)),
+            (false, true, "1?2", Some(2)),
+            // The answer comes at the end.
+            (false, false, "r1?", Some(1)),
+            (false, false, "r1-", Some(1)),
+            // Added to work that goes on, or done after it: nobody can tell.
+            (true, false, "-1r2", Some(1)),
+            // This agent will tell, or has more to do.
+            (true, true, "-1mr2", Some(2)),
+            (true, true, "-1r2", Some(2)),
+            (true, true, "r1-r2r3", Some(3)),
+        ] {
+            assert_eq!(ended_by(busy, tells, events), end, "{events}, busy {busy}, tells {tells}");
+        }
+    }
+
+    #[test]
+    fn who_tells_of_a_message_is_known_to() {
+        let mut end = end(false, false);
+        end.accepted(Some("m".into()));
+        end.mark(Mark::Inserted("o".into()));
+        assert!(!end.tells.load(Ordering::Relaxed));
+        end.mark(Mark::Inserted("m".into()));
+        assert!(end.tells.load(Ordering::Relaxed));
+    }
+
+    #[test]
     fn what_comes_before_the_answer_is_bounded() {
-        let mut end = End::new(false);
+        let mut end = end(false, false);
         for number in 0..10 * MARKS {
-            end.hear(&UserMessage::new(number.to_string()).into());
+            end.mark(Mark::Inserted(number.to_string().into()));
         }
         assert_eq!(end.early.len(), MARKS);
     }

@@ -2,7 +2,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use agentwire_acp_schema::v2::{
@@ -10,7 +10,7 @@ use agentwire_acp_schema::v2::{
     SessionUpdate,
 };
 use agentwire_jsonrpc::Method;
-use agentwire_peer::{Call, CallError, Clock, Peer, TokioClock, WhenClosed};
+use agentwire_peer::{Call, CallError, CallId, Clock, Peer, TokioClock, WhenClosed};
 use futures::Stream;
 use futures::stream::FusedStream;
 use serde::Deserialize;
@@ -35,25 +35,30 @@ impl PromptCall {
         request: PromptRequest,
         checked: Result<(), CallError>,
     ) -> Self {
-        let call = match checked {
-            Ok(()) => peer.call_method(PromptRequest::NAME, Some(&request)),
-            Err(error) => peer.refuse_call(error),
+        let ask = || {
+            let id = peer.reserve_call();
+            let (of, cancel) = (peer.clone(), CancelSessionNotification::new(&request.session_id));
+            let call =
+                peer.call_method(PromptRequest::NAME, Some(&request)).reserved(id).on_drop(move || {
+                    // The connection may be over, and then there is nobody to tell.
+                    let _told = of.post(&cancel);
+                });
+            (id, call)
         };
-        let session_id = request.session_id;
-        let cancel = CancelSessionNotification::new(&session_id);
-        let of = peer.clone();
-        let call = call.on_drop(move || {
-            // The connection may be over, and then there is nobody to tell.
-            let _told = of.post(&cancel);
-        });
+        let (asked, outcome) = match checked {
+            Ok(()) => (Some(ask()), None),
+            Err(error) => (None, Some(Err(error))),
+        };
+        let (id, call) = asked.unzip();
         Self(Work {
             peer,
             shared,
-            session_id,
-            call: Some(call),
+            session_id: request.session_id,
+            id,
+            call,
             accepted: false,
             message_id: None,
-            outcome: None,
+            outcome,
             reader: None,
             closed: None,
             timeout: None,
@@ -182,6 +187,8 @@ struct Work {
     peer: Peer,
     shared: Arc<Shared>,
     session_id: SessionId,
+    /// None where the prompt is not sent because of a rule.
+    id: Option<CallId>,
     /// None once it is answered.
     call: Option<Call<Receipt>>,
     /// Whether the message is part of the conversation.
@@ -204,39 +211,31 @@ impl Work {
         if self.done {
             return Poll::Ready(None);
         }
-        if let Some(update) = self.reader.as_ref().and_then(Reader::take) {
-            return Poll::Ready(Some(Ok(TurnEvent::Update(update))));
-        }
-        self.begin();
         // First how it ends, then the updates: whatever came before the end is there when the end is.
         self.poll_end(cx);
-        let update = self.reader.as_ref().map(|reader| reader.poll(cx, PromptRequest::NAME));
-        match (update, self.outcome.take()) {
-            (Some(Poll::Ready(Ok(update))), outcome) => {
-                self.outcome = outcome;
-                Poll::Ready(Some(Ok(TurnEvent::Update(update))))
+        match self.reader.as_ref().and_then(|reader| reader.take(PromptRequest::NAME)) {
+            Some(Ok(update)) => return Poll::Ready(Some(Ok(TurnEvent::Update(update)))),
+            Some(Err(error)) => {
+                self.finish();
+                return Poll::Ready(Some(Err(error)));
             }
-            (Some(Poll::Ready(Err(error))), outcome) => {
-                self.finish(outcome.is_none());
-                Poll::Ready(Some(Err(error)))
-            }
-            (_, Some(Ok(state))) => {
-                self.finish(false);
-                let stopped = Stopped { message_id: self.message_id.take(), state };
-                Poll::Ready(Some(Ok(TurnEvent::Stopped(stopped))))
-            }
-            (_, Some(Err(error))) => {
-                self.finish(matches!(error, CallError::TimedOut { .. }));
-                Poll::Ready(Some(Err(error)))
-            }
-            (_, None) => Poll::Pending,
+            None => {}
         }
+        if self.outcome.is_none() {
+            return Poll::Pending;
+        }
+        self.finish();
+        let message_id = self.message_id.take();
+        let stopped =
+            |outcome: Result<_, _>| outcome.map(|state| TurnEvent::Stopped(Stopped { message_id, state }));
+        Poll::Ready(self.outcome.take().map(stopped))
     }
 
     /// Listens, and begins to count the time.
     fn begin(&mut self) {
-        if self.reader.is_none() {
-            let end = End::new(self.shared.states.is_busy(&self.session_id));
+        if let (None, Some(id)) = (&self.reader, self.id) {
+            let busy = self.shared.states.is_busy(&self.session_id);
+            let end = End::new((self.peer.clone(), id), busy, self.shared.tells.clone());
             self.reader = Some(self.shared.readers.read(&self.session_id, self.limit, end));
             let clock = TokioClock::default();
             let deadline = self.timeout.and_then(|timeout| clock.now().checked_add(timeout));
@@ -244,11 +243,23 @@ impl Work {
         }
     }
 
-    /// Looks whether the turn has ended, and sends its prompt the first time.
+    /// Looks whether the turn has ended, and sends its prompt the first time. Nothing that comes after the end is kept,
+    /// or a session that never falls silent would put it off.
     fn poll_end(&mut self, cx: &mut Context<'_>) {
         if self.outcome.is_some() {
             return;
         }
+        self.begin();
+        if let Some(reader) = &self.reader {
+            reader.listen(cx);
+        }
+        self.outcome = self.poll_outcome(cx);
+        if let (Some(_), Some(reader)) = (&self.outcome, &self.reader) {
+            reader.close();
+        }
+    }
+
+    fn poll_outcome(&mut self, cx: &mut Context<'_>) -> Option<Result<IdleStateUpdate, CallError>> {
         if let Some(call) = &mut self.call
             && let Poll::Ready(receipt) = Pin::new(call).poll(cx)
         {
@@ -260,27 +271,25 @@ impl Work {
                     self.watch(|end| end.accepted(message_id));
                     self.closed = Some(self.peer.closed());
                 }
-                Err(error) => {
-                    self.outcome = Some(Err(error));
-                    return;
-                }
+                Err(error) => return Some(Err(error)),
             }
         }
         // The connection's end before the turn's: what came before it has all been heard by the time that it is known.
         let closed = self.closed.as_mut().map(|closed| Pin::new(closed).poll(cx));
-        self.outcome = self.watch(End::take).flatten().map(Ok);
-        if self.outcome.is_none()
-            && let Some(Poll::Ready(closed)) = closed
-        {
-            self.outcome = Some(Err(closed.into()));
+        if let Some(state) = self.watch(End::take).flatten() {
+            return Some(Ok(state));
         }
-        if self.outcome.is_none()
-            && let Some(late) = &mut self.late
-            && late.as_mut().poll(cx).is_ready()
-        {
-            let after = self.timeout.unwrap_or_default();
-            self.outcome = Some(Err(CallError::timed_out(PromptRequest::NAME, after)));
+        if let Some(Poll::Ready(closed)) = closed {
+            return Some(Err(closed.into()));
         }
+        if self.watch(|end| end.is_closed()).unwrap_or_default() {
+            return Some(Err(CallError::unusable(
+                PromptRequest::NAME,
+                "the session was closed before the turn ended",
+            )));
+        }
+        let is_late = self.late.as_mut().is_some_and(|late| late.as_mut().poll(cx).is_ready());
+        is_late.then(|| Err(CallError::timed_out(PromptRequest::NAME, self.timeout.unwrap_or_default())))
     }
 
     fn watch<R>(&self, look: impl FnOnce(&mut End) -> R) -> Option<R> {
@@ -288,14 +297,18 @@ impl Work {
     }
 
     /// Nothing more is to be said here. The agent is told where it has not ended the turn.
-    fn finish(&mut self, cancel: bool) {
+    fn finish(&mut self) {
+        let over = match &self.outcome {
+            Some(Ok(_) | Err(CallError::Closed(_))) => true,
+            _ => self.watch(|end| end.is_closed()).unwrap_or_default(),
+        };
         self.done = true;
         self.reader = None;
         self.closed = None;
         self.late = None;
         // A prompt that is not part of the conversation yet cancels by being dropped.
         self.call = None;
-        if std::mem::replace(&mut self.accepted, false) && cancel {
+        if std::mem::replace(&mut self.accepted, false) && !over {
             // The connection may be over, and then there is nobody to tell.
             let _told = self.peer.post(&CancelSessionNotification::new(&self.session_id));
         }
@@ -304,9 +317,14 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        if !self.done {
-            let ended = self.outcome.is_some() || self.watch(End::take).flatten().is_some();
-            self.finish(!ended);
+        if self.done {
+            return;
         }
+        // The answer and the end may have come, and nobody has looked. The time does not matter any more.
+        self.late = None;
+        if self.accepted || self.id.is_some_and(|id| self.peer.has_result(id)) {
+            self.poll_end(&mut Context::from_waker(Waker::noop()));
+        }
+        self.finish();
     }
 }

@@ -1,3 +1,6 @@
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use agentwire_acp_schema::v2::{ClientCapabilities, InitializeResponse, SessionUpdate};
 
 use super::end::End;
@@ -14,5 +17,7 @@ pub(crate) struct Shared {
     pub(crate) readers: Readers<SessionUpdate, End>,
     pub(crate) offers: Offers,
     pub(crate) states: States,
+    /// Whether the agent has told of a message of a prompt's; see [`End`].
+    pub(crate) tells: Arc<AtomicBool>,
     pub(crate) elicitations: Elicitations,
 }

@@ -22,14 +22,14 @@ const SESSIONS: u64 = 3;
 const TURNS: u64 = 5;
 
 /// Numbers that look like chance and are not.
-struct Dice(Cell<u64>);
+pub(crate) struct Dice(Cell<u64>);
 
 impl Dice {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1))
     }
 
-    fn below(&self, limit: u64) -> u64 {
+    pub(crate) fn below(&self, limit: u64) -> u64 {
         let mut x = self.0.get();
         x ^= x << 13;
         x ^= x >> 7;
@@ -38,7 +38,7 @@ impl Dice {
         (x >> 11) % limit
     }
 
-    fn moment(&self) -> Duration {
+    pub(crate) fn moment(&self) -> Duration {
         Duration::from_millis(self.below(40))
     }
 }
@@ -242,10 +242,10 @@ impl Side {
 
 /// Counts the answers to each request of one side.
 #[derive(Default)]
-struct Ledger(BTreeMap<String, u64>);
+pub(crate) struct Ledger(BTreeMap<String, u64>);
 
 impl Ledger {
-    fn note(&mut self, direction: Direction, packet: &Packet) {
+    pub(crate) fn note(&mut self, direction: Direction, packet: &Packet) {
         let Packet::Frame { frame: Frame::Single(message), .. } = packet else { return };
         let (by_us, id): (bool, &RequestId) = match message {
             Message::Request(request) => (direction == Direction::Out, &request.id),
@@ -254,6 +254,11 @@ impl Ledger {
         };
         let answers = self.0.entry(format!("{} {id}", if by_us { "ours" } else { "theirs" })).or_default();
         *answers += u64::from(matches!(message, Message::Response(_)));
+    }
+
+    /// The requests that were not answered once.
+    pub(crate) fn wrong(&self) -> Vec<(&String, &u64)> {
+        self.0.iter().filter(|(_, answers)| **answers != 1).collect()
     }
 }
 
@@ -285,8 +290,8 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     let (served, result): (_, Result<(), BoxError>) = ended.expect("nothing hangs");
     served.unwrap();
     result.unwrap();
-    let ledger = ledger.into_inner().0;
-    let wrong: Vec<_> = ledger.iter().filter(|(_, answers)| **answers != 1).collect();
+    let ledger = ledger.into_inner();
+    let wrong = ledger.wrong();
     let seen = side.seen.take();
     assert!(seen.faults.is_empty() && wrong.is_empty(), "seed {seed}: {:#?} {wrong:#?}", seen.faults);
     seen.stops

@@ -16,12 +16,7 @@ async fn mode_02_only_modes_that_the_session_listed() {
         let new = agent.new_session(NewSessionRequest::new("/repo")).await?.session_id;
         agent.load_session(LoadSessionRequest::new("loaded", "/repo")).await?;
         agent.resume_session(ResumeSessionRequest::new("resumed", "/repo")).await?;
-        for (session, mode) in [
-            (&new, "slow"),
-            (&new, ""),
-            (&SessionId::from("loaded"), "fast"),
-            (&SessionId::from("resumed"), "fast"),
-        ] {
+        for (session, mode) in [(&new, "slow"), (&new, ""), (&SessionId::from("loaded"), "fast")] {
             let error = refused(agent.set_session_mode(SetSessionModeRequest::new(session, mode))).await;
             assert_eq!(error, format!("session/set_mode: the session did not offer the mode {mode:?}"));
         }
@@ -29,6 +24,14 @@ async fn mode_02_only_modes_that_the_session_listed() {
         agent.set_session_mode(SetSessionModeRequest::new("loaded", "ask")).await?;
         // Of a session that was set up elsewhere nothing is known.
         agent.set_session_mode(SetSessionModeRequest::new("elsewhere", "any")).await?;
+        // Nor of one whose agent has not repeated it.
+        agent.set_session_mode(SetSessionModeRequest::new("resumed", "fast")).await?;
+        let set = |value: &str| SetSessionConfigOptionRequest::new("resumed", "model", value);
+        agent.set_session_config_option(set("small")).await?;
+        assert!(refused(agent.set_session_config_option(set("huge"))).await.ends_with(r#"the value "huge""#));
+        let plain = agent.new_session(NewSessionRequest::new("/repo")).await?.session_id;
+        let error = refused(agent.set_session_mode(SetSessionModeRequest::new(plain, "fast"))).await;
+        assert!(error.ends_with(r#"did not offer the mode "fast""#), "{error}");
         Ok(())
     })
     .unwrap();

@@ -126,6 +126,25 @@ async fn pr_16_a_cancelled_turn_is_read_to_its_end() {
     .unwrap();
 }
 
+/// A session that never falls silent does not put off the end of a turn.
+#[tokio::test(start_paused = true)]
+async fn a_turn_ends_while_its_session_goes_on() {
+    check!("STREAM-never-quiet", &Recorder::default(), async |agent| {
+        let session = begin(&agent).await?;
+        let mut turn = agent.prompt(PromptRequest::new(&session, "go")).updates();
+        let mut events = Vec::new();
+        while let Some(event) = turn.next().await {
+            if matches!(event, Ok(TurnEvent::Update(_))) {
+                let [] = agent.extension_request::<_, [(); 0]>("_more", &[(); 0]).await?;
+            }
+            events.push(word(event));
+        }
+        assert_eq!(events, ["one", "end_turn"]);
+        Ok(())
+    })
+    .unwrap();
+}
+
 /// Two readers of one session both hear all of it, and each its own end.
 #[tokio::test(start_paused = true)]
 async fn two_streams_of_one_session() {

@@ -1,6 +1,7 @@
 //! Version 2: the same client, in other words.
 
 mod any;
+mod races;
 mod recorder;
 mod rules;
 mod setup;

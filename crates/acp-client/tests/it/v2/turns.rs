@@ -211,3 +211,77 @@ async fn a_turn_in_a_session_that_is_busy() {
     })
     .unwrap();
 }
+
+/// A turn is dropped after its answer or its end has come, and before anybody has looked at either.
+#[tokio::test(start_paused = true)]
+async fn a_turn_is_dropped_unread() {
+    check_v2!("TURN-dropped-unread", &Recorder::default(), async |agent| {
+        let session = begin(&agent).await?;
+        for text in ["go", "whole", "refused"] {
+            let mut turn = agent.prompt(PromptRequest::new(&session, text)).updates();
+            assert!(turn.next().now_or_never().is_none());
+            agent.prompt(PromptRequest::new("session-2", "other")).await?;
+            drop(turn);
+        }
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// Agents that do not tell all that they should, and what looks like an end and is none.
+#[tokio::test(start_paused = true)]
+async fn agents_that_skip_what_comes_before_the_end() {
+    check_v2!("TURN-skipping", &Recorder::default(), async |agent| {
+        let session = begin(&agent).await?;
+        for (text, reason) in [
+            ("bare", Some(IdleStopReason::EndTurn)),
+            ("background", Some(IdleStopReason::Refusal)),
+            ("bare", None),
+        ] {
+            let turn =
+                agent.prompt(PromptRequest::new(&session, text)).timeout(Duration::from_secs(9)).await?;
+            assert_eq!(turn.stop_reason(), reason.as_ref());
+        }
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// Nothing more comes from a session that is closed, so nothing more is waited for.
+#[tokio::test(start_paused = true)]
+async fn a_turn_ends_when_its_session_is_closed() {
+    let client = Recorder::default();
+    check_v2!("TURN-closed", &client, async |agent| {
+        let session = begin(&agent).await?;
+        let close = async {
+            client.until(2).await;
+            agent.close_session(CloseSessionRequest::new(&session)).await
+        };
+        let turn = agent.prompt(PromptRequest::new(&session, "go")).timeout(Duration::from_secs(9));
+        let (turn, closed) = join!(turn, close);
+        closed?;
+        assert!(matches!(turn, Err(CallError::Unusable { .. })), "{turn:?}");
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// A session that never falls silent does not put off the end of a turn.
+#[tokio::test(start_paused = true)]
+async fn a_turn_ends_while_its_session_goes_on() {
+    check_v2!("TURN-never-quiet", &Recorder::default(), async |agent| {
+        let session = begin(&agent).await?;
+        let mut turn = agent.prompt(PromptRequest::new(&session, "go")).updates();
+        let mut events = Vec::new();
+        while let Some(event) = turn.next().await {
+            if matches!(event, Ok(TurnEvent::Update(_))) {
+                let [] = agent.extension_request::<_, [(); 0]>("_more", &[(); 0]).await?;
+            }
+            events.push(word(event));
+        }
+        let end = ["state_update idle", "stopped end_turn"];
+        assert_eq!(events[3..], end);
+        Ok(())
+    })
+    .unwrap();
+}

@@ -1,0 +1,128 @@
+//! An ACP agent, of whichever version, that does what a script says.
+//!
+//! ```text
+//! scripted_agent '{"METHOD": [STEP, …], …}'
+//! ```
+//!
+//! When a request comes, the steps of its method are done. A step is one of
+//!
+//! - `{"update": UPDATE}`: sends a `session/update` of the session `s1`;
+//! - `"hear"`: says, as a message of the agent's, what was heard last: the params of a request or notification, or the
+//!   response to what was asked;
+//! - `{"ask": [METHOD, PARAMS]}`: sends a request and waits for its response;
+//! - `{"notify": [METHOD, PARAMS]}`: sends a notification;
+//! - `{"await": METHOD}`: waits for a notification;
+//! - `{"until": PATH}`: waits until there is such a file;
+//! - `{"touch": PATH}`: makes a file;
+//! - `{"repeat": [TIMES, STEP]}`: does a step again and again;
+//! - `{"answer": RESULT}`, `{"refuse": ERROR}`: answers the request.
+//!
+//! What has no steps is "method not found". It only waits for one thing at a time: a request that comes while it waits for
+//! something else is passed over.
+
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use agentwire_tests::Recording;
+use serde_json::{Value, json};
+
+fn main() {
+    let script = std::env::args().nth(1).expect("there is a script");
+    let script: Value = serde_json::from_str(&script).expect("the script is JSON");
+    let mut agent = Agent { recording: Recording::begin("acp", "client"), heard: Value::Null, asked: 0 };
+    while let Some(message) = agent.next() {
+        let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) else { continue };
+        agent.heard = message["params"].clone();
+        match script[method].as_array() {
+            Some(steps) => steps.iter().for_each(|step| agent.step(step, id)),
+            None => agent.answer(id, "error", &json!({ "code": -32601, "message": "Method not found" })),
+        }
+    }
+}
+
+struct Agent {
+    /// Of what is said: the client is under test, and we are not.
+    recording: Recording,
+    heard: Value,
+    asked: u64,
+}
+
+impl Agent {
+    fn step(&mut self, step: &Value, id: &Value) {
+        if step == "hear" {
+            let content = json!({ "type": "text", "text": format!("heard {}", self.heard) });
+            let kind = "agent_message_chunk";
+            return self.update(&json!({ "sessionUpdate": kind, "messageId": "m1", "content": content }));
+        }
+        let (name, value) = step.as_object().and_then(|step| step.iter().next()).expect("a step has a name");
+        match &**name {
+            "update" => self.update(value),
+            "ask" => self.ask(value),
+            "notify" => {
+                self.say(&json!({ "jsonrpc": "2.0", "method": value[0], "params": value[1] }));
+            }
+            "await" => self.wait(|message| message["method"] == *value, "params"),
+            "until" => {
+                while !Path::new(value.as_str().expect("a path is a string")).exists() {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            }
+            "touch" => {
+                std::fs::write(value.as_str().expect("a path is a string"), "").expect("there is room")
+            }
+            "repeat" => {
+                (0..value[0].as_u64().expect("it is a number")).for_each(|_| self.step(&value[1], id))
+            }
+            "answer" => self.answer(id, "result", value),
+            "refuse" => self.answer(id, "error", value),
+            other => panic!("there is no step {other}"),
+        }
+    }
+
+    fn update(&self, update: &Value) {
+        let params = json!({ "sessionId": "s1", "update": update });
+        self.say(&json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }));
+    }
+
+    fn ask(&mut self, what: &Value) {
+        self.asked += 1;
+        let id = json!(format!("asked-{}", self.asked));
+        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": what[0], "params": what[1] }));
+        self.wait(|message| message["id"] == id && message.get("method").is_none(), "");
+    }
+
+    fn wait(&mut self, is_it: impl Fn(&Value) -> bool, member: &str) {
+        while let Some(message) = self.next() {
+            if is_it(&message) {
+                self.heard = message.get(member).unwrap_or(&message).clone();
+                return;
+            }
+        }
+        std::process::exit(0);
+    }
+
+    fn answer(&self, id: &Value, member: &str, value: &Value) {
+        let mut message = json!({ "jsonrpc": "2.0", "id": id });
+        message[member] = value.clone();
+        self.say(&message);
+    }
+
+    fn next(&self) -> Option<Value> {
+        let mut line = Vec::new();
+        io::stdin().lock().read_until(b'\n', &mut line).expect("stdin can be read");
+        let line = line.strip_suffix(b"\n")?;
+        self.recording.add("client", line);
+        Some(serde_json::from_slice(line).expect("the client writes JSON"))
+    }
+
+    /// Writes a message. An agent to whom nobody listens is done.
+    fn say(&self, message: &Value) {
+        let line = message.to_string();
+        self.recording.add("server", line.as_bytes());
+        let mut stdout = io::stdout().lock();
+        if writeln!(stdout, "{line}").and_then(|()| stdout.flush()).is_err() {
+            std::process::exit(4);
+        }
+    }
+}

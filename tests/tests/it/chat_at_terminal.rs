@@ -1,0 +1,193 @@
+//! `agentwire chat` with a person at a terminal who completes, sets, and is asked.
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::binaries::acting;
+use crate::chat::script;
+use crate::program::Program;
+use crate::terminal::{Terminal, leaves, next};
+
+fn start(terminal: &Terminal, script: &Value) -> Program {
+    let agent = acting(script);
+    let chat = Program::start_at(terminal, &["chat", "--agent", &agent]);
+    chat.stdout.words("> ");
+    chat
+}
+
+#[test]
+fn tab_completes_commands_and_files() {
+    let commands = json!([{ "name": "summarize", "description": "Say it in short" }]);
+    let update = json!({ "sessionUpdate": "available_commands_update", "availableCommands": commands });
+    let opened = json!([{ "answer": { "sessionId": "s1" } }, { "update": update }]);
+    let agent = script(json!({}), json!({ "session/new": opened }));
+    let terminal = Terminal::new();
+    let mut chat = start(&terminal, &agent);
+    let mut seen = 0;
+    next(&chat, &mut seen, "> ");
+    // The commands come right behind the answer.
+    chat.write(b"/sum\t");
+    next(&chat, &mut seen, "/summarize");
+    chat.write(b"this\r");
+    next(&chat, &mut seen, "\"text\":\"/summarize this\"");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"see @/etc/hostn\t");
+    next(&chat, &mut seen, "see @/etc/hostname");
+    chat.write(b"\x03");
+    next(&chat, &mut seen, "^C again");
+    next(&chat, &mut seen, "> ");
+    chat.write(b":he\t\r");
+    next(&chat, &mut seen, "list the agent's sessions of this directory");
+    next(&chat, &mut seen, "> ");
+    chat.write(b":quit\r");
+    leaves(chat, &terminal, 0);
+}
+
+#[test]
+fn the_line_before_can_be_said_again() {
+    let terminal = Terminal::new();
+    let mut chat = start(&terminal, &script(json!({}), json!({})));
+    let mut seen = 0;
+    chat.write(b"once more\r");
+    next(&chat, &mut seen, "\"text\":\"once more\"");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x1b[A\r");
+    next(&chat, &mut seen, "\"text\":\"once more\"");
+    // ^C throws a line away, and another one ends the conversation.
+    next(&chat, &mut seen, "> ");
+    chat.write(b"not this\x03");
+    next(&chat, &mut seen, "^C again ends the conversation.");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x03");
+    leaves(chat, &terminal, 0);
+}
+
+#[test]
+fn modes_are_shown_and_set() {
+    let modes = json!({ "currentModeId": "ask", "availableModes": [
+        { "id": "ask", "name": "Ask" }, { "id": "code", "name": "Code", "description": "Write code" },
+    ] });
+    let opened = json!([{ "answer": { "sessionId": "s1", "modes": modes } }]);
+    let agent = script(json!({}), json!({ "session/new": opened, "session/set_mode": [{ "answer": {} }] }));
+    let terminal = Terminal::new();
+    let mut chat = start(&terminal, &agent);
+    chat.write(b":mode\r");
+    chat.stdout.words("Write code");
+    chat.write(b":mode code\r");
+    chat.stdout.words("mode: code");
+    chat.write(b":nonsense\r");
+    chat.stdout.words("there is no command `:nonsense`");
+    chat.write(b":option\r");
+    let mut seen = 0;
+    next(&chat, &mut seen, "The agent offers no options.");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
+}
+
+fn form() -> Value {
+    let properties = json!({
+        "branch": { "type": "string", "title": "Branch", "minLength": 2 },
+        "depth": { "type": "integer", "minimum": 1, "default": 50 },
+        "force": { "type": "boolean" },
+    });
+    let schema = json!({ "type": "object", "properties": properties, "required": ["branch"] });
+    let params =
+        json!({ "sessionId": "s1", "message": "What to clone?", "mode": "form", "requestedSchema": schema });
+    let steps = json!([{ "ask": ["elicitation/create", params] }, "hear", { "answer": { "stopReason": "end_turn" } }]);
+    script(json!({}), json!({ "session/prompt": steps }))
+}
+
+#[test]
+fn a_form_is_filled_in_field_by_field() {
+    let terminal = Terminal::new();
+    let mut chat = start(&terminal, &form());
+    chat.write(b"hello\r");
+    chat.stdout.words("What to clone?");
+    chat.stdout.words("Branch *: ");
+    chat.write(b"m\r");
+    chat.stdout.words("at least 2 characters");
+    chat.write(b"mayn\x7f\x7fin\r");
+    chat.stdout.words("depth [50]: ");
+    chat.write(b"\r");
+    chat.stdout.words("force: ");
+    chat.write(b"y\r");
+    chat.stdout.words("Send this? [y/n] ");
+    chat.write(b"y\r");
+    let answer = "{\"action\":\"accept\",\"content\":{\"branch\":\"main\",\"depth\":50,\"force\":true}}";
+    chat.stdout.words(answer);
+    let mut seen = chat.stdout.text().len();
+    chat.write(b"hello\r");
+    next(&chat, &mut seen, "Branch *: ");
+    chat.write(b"\x1b");
+    next(&chat, &mut seen, "{\"action\":\"decline\"}");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
+}
+
+#[test]
+fn a_url_is_shown_in_full_and_not_opened() {
+    let url = "https://login.example.com/authorize?client=1&next=https%3A%2F%2Fevil.test";
+    let params =
+        json!({ "sessionId": "s1", "message": "Log in", "mode": "url", "elicitationId": "e1", "url": url });
+    let steps = json!([{ "ask": ["elicitation/create", params] }, "hear", { "answer": { "stopReason": "end_turn" } }]);
+    let terminal = Terminal::new();
+    let mut chat = start(&terminal, &script(json!({}), json!({ "session/prompt": steps })));
+    let mut seen = 0;
+    chat.write(b"hello\r");
+    next(
+        &chat,
+        &mut seen,
+        "https://\x1b[1mlogin.example.com\x1b[0m/authorize?client=1&next=https%3A%2F%2Fevil.test",
+    );
+    next(&chat, &mut seen, "Do you agree to visit it? [y/n] ");
+    chat.write(b"n\r");
+    next(&chat, &mut seen, "{\"action\":\"decline\"}");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"hello\r");
+    next(&chat, &mut seen, "Do you agree to visit it? [y/n] ");
+    chat.write(b"y\r");
+    next(&chat, &mut seen, "{\"action\":\"accept\"");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
+}
+
+/// An agent may speak and ask while the person types: what they have typed stays.
+#[test]
+fn a_question_between_turns_keeps_what_is_typed() {
+    let options = json!([{ "optionId": "yes", "name": "Yes", "kind": "allow_once" }]);
+    let params = json!({ "sessionId": "s1", "options": options, "toolCall": { "toolCallId": "t", "title": "Look around" } });
+    let said = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "By the way" } });
+    let folder = tempfile::tempdir().expect("there is room");
+    let now = folder.path().join("now");
+    let steps = json!([
+        "hear",
+        { "answer": { "stopReason": "end_turn" } },
+        { "until": now },
+        { "update": said },
+        { "ask": ["session/request_permission", params] },
+        "hear",
+    ]);
+    let terminal = Terminal::new();
+    let mut chat = start(&terminal, &script(json!({}), json!({ "session/prompt": steps })));
+    let mut seen = 0;
+    chat.write(b"hello\r");
+    next(&chat, &mut seen, "\"text\":\"hello\"");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"half a li");
+    next(&chat, &mut seen, "half a li");
+    std::fs::write(now, "").expect("it can be written");
+    next(&chat, &mut seen, "By the way");
+    next(&chat, &mut seen, "1) Yes (a)");
+    chat.write(b"a");
+    next(&chat, &mut seen, "\"optionId\":\"yes\"");
+    next(&chat, &mut seen, "half a li");
+    chat.write(b"ne\r");
+    next(&chat, &mut seen, "\"text\":\"half a line\"");
+    // An interrupt takes the next question away, and ends the conversation.
+    next(&chat, &mut seen, "1) Yes (a)");
+    chat.signal(Signal::INT);
+    leaves(chat, &terminal, 0);
+}

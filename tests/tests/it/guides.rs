@@ -1,0 +1,166 @@
+//! The guides, followed as they are written: the lines of their `Cargo.toml`, their whole programs and their shell.
+//! Their Rust is compiled by the tests of the documentation.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::binaries::{agentwire, guide_program};
+use crate::rows;
+
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+#[test]
+fn the_lines_of_cargo_toml_are_all_that_is_needed() {
+    rows::for_each(&["agent", "client"], |name| {
+        let folder = tempfile::tempdir().expect("there is room");
+        symlink(fs::canonicalize(REPOSITORY).expect("it is there"), folder.path().join("agentwire"))
+            .expect("links can be made");
+        let made = shell(folder.path(), &format!("cargo new --quiet --vcs none my-{name}"), "");
+        assert_eq!(made, "");
+        let project = folder.path().join(format!("my-{name}"));
+        let manifest = project.join("Cargo.toml");
+        let [lines] = &blocks(&guide(name), "toml")[..] else { panic!("there is one block of lines") };
+        let text = fs::read_to_string(&manifest).expect("cargo has made it");
+        fs::write(&manifest, text.replace("[dependencies]\n", lines)).expect("it can be written");
+        // With the same versions that are used here, which are there without a network.
+        fs::copy(Path::new(REPOSITORY).join("Cargo.lock"), project.join("Cargo.lock")).expect("it is there");
+        let resolved = shell(&project, "cargo metadata --offline --format-version 1", "");
+        let packages = serde_json::from_str::<serde_json::Value>(&resolved).expect("cargo writes JSON");
+        assert!(
+            packages["resolve"]["root"].as_str().is_some_and(|root| root.contains(&format!("my-{name}")))
+        );
+
+        let mut rust = blocks(&guide(name), "rust,no_run");
+        rust.push(file(&format!("{name}.rs")));
+        for used in rust.iter().flat_map(|block| crates(block)) {
+            let line = lines.lines().any(|line| line.starts_with(&format!("{used} = ")));
+            assert!(line, "{used} is used, and not among the lines");
+        }
+    });
+}
+
+#[test]
+fn the_agent_does_what_its_guide_says() {
+    let place = Place::new("agent");
+    let said = shell(&place.project, &place.last_block(), "");
+    let in_order = [
+        "Then not.",                       // nobody was there to allow it
+        "42",                              // the tool
+        "I would run echo hello",          // the mode
+        "add {\"a\": 2, \"b\": 40}",       // the list, by title
+        "> run echo hello",                // what the newest session began with
+        "{\"stopReason\":\"end_turn\"}\n", // for scripts
+    ];
+    in_order.iter().fold(&*said, |left, words| match left.split_once(words) {
+        Some((_, left)) => left,
+        None => panic!("{words:?} is missing, or not in its place: {said}"),
+    });
+}
+
+#[test]
+fn the_client_does_what_its_guide_says() {
+    let place = Place::new("client");
+    // What it copies and what cargo would build is built already.
+    let block = place.last_block().replace("cargo run --", "target/debug/my-client");
+    let said = shell(&place.project, &block, "a\n");
+    assert!(said.contains("hello\n") && said.ends_with("\n[end_turn]\n"), "{said}");
+}
+
+/// Our client, our agent, both as in the guides: what one of them says is what the other hears.
+#[test]
+fn the_programs_of_the_guides_understand_each_other() {
+    let place = Place::new("client");
+    let agent = guide_program("agent");
+    let chat = |prompt: &str, stdin: &str| {
+        let line = format!("target/debug/my-client '{prompt}' '{}' sessions", agent.display());
+        shell(&place.project, &line, stdin)
+    };
+    let said = chat("run echo $((6 * 7))", "1\n");
+    assert!(said.contains("completed]") && said.ends_with("42\n\n[end_turn]\n"), "{said}");
+    // It goes on with that session, and is told what was said.
+    let said = chat("and again", "");
+    let (before, now) = said.split_once("> and again").unwrap_or_else(|| panic!("it was not said: {said}"));
+    assert!(before.contains("> run echo") && before.ends_with("42\n\n"), "{said}");
+    assert!(now.contains("Say `run`"), "{said}");
+}
+
+/// A project as a reader has it: the programs are built, and the repository is beside it.
+struct Place {
+    name: &'static str,
+    project: PathBuf,
+    _folder: TempDir,
+}
+
+impl Place {
+    fn new(name: &'static str) -> Self {
+        let folder = tempfile::tempdir().expect("there is room");
+        let project = folder.path().join(format!("my-{name}"));
+        let links = [
+            (agentwire().to_owned(), folder.path().join("agentwire/target/release/agentwire")),
+            (Path::new(REPOSITORY).join("docs"), folder.path().join("agentwire/docs")),
+            (guide_program(name), project.join(format!("target/debug/my-{name}"))),
+        ];
+        for (program, link) in links {
+            fs::create_dir_all(link.parent().expect("it is in a folder")).expect("there is room");
+            symlink(program, link).expect("links can be made");
+        }
+        fs::create_dir(project.join("src")).expect("there is room");
+        Self { name, project, _folder: folder }
+    }
+
+    /// The last shell block of the guide.
+    fn last_block(&self) -> String {
+        blocks(&guide(self.name), "sh").pop().expect("there is one")
+    }
+}
+
+/// Runs a script and gives what it says on stdout. It must work, and in time.
+fn shell(folder: &Path, script: &str, stdin: &str) -> String {
+    let mut child = Command::new("timeout")
+        .args(["60", "sh", "-eu", "-c", script])
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("there is a shell");
+    // It may have ended without reading.
+    let _taken = child.stdin.take().expect("it is a pipe").write_all(stdin.as_bytes());
+    let output = child.wait_with_output().expect("it is our child");
+    let said = String::from_utf8(output.stdout).expect("it is text");
+    let logged = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script}\n{}\nstdout: {said}\nstderr: {logged}", output.status);
+    said
+}
+
+fn guide(name: &str) -> String {
+    file(&format!("{name}.md"))
+}
+
+fn file(name: &str) -> String {
+    fs::read_to_string(Path::new(REPOSITORY).join("docs/guide").join(name)).expect("it is there")
+}
+
+/// What is in the fenced blocks of a language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let opening = format!("```{language}\n");
+    let all = text.split(&opening).skip(1);
+    all.map(|rest| rest.split("```").next().expect("there is a first part").to_owned()).collect()
+}
+
+/// The crates that a program names, as `Cargo.toml` spells them.
+fn crates(block: &str) -> impl Iterator<Item = String> {
+    let words = block.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
+    let first = words.filter_map(|word| Some(word.split_once("::")?.0));
+    let foreign =
+        |name: &&str| name.starts_with("agentwire") || ["futures", "serde_json", "tokio"].contains(name);
+    first.filter(foreign).map(|name| match name.starts_with("agentwire") {
+        true => name.replace('_', "-"),
+        false => name.to_owned(),
+    })
+}
