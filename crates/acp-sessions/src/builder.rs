@@ -8,12 +8,13 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_mcp_hub::ServerConfig;
 use agentwire_transport::Transport;
+use futures::future::{join, join_all, select};
 
 use crate::auth::Auth;
 use crate::facts::Facts;
 use crate::runtime::Runtime;
 use crate::store::{MemoryStore, SessionStore};
-use crate::turn::{Ask, Turn};
+use crate::turn::{self, Ask, Turn};
 use crate::warning::Warning;
 
 /// An agent of which only the turn is written: everything else comes with this crate.
@@ -189,11 +190,15 @@ where
         transport: T,
         config: agentwire_acp_agent::Config,
     ) -> Result<(), Closed> {
+        let grace = self.settings.grace;
         let (runtime, mut tasks) = Runtime::new(self.turn, self.settings);
         let sessions = runtime.sessions();
         let served = tasks.beside(agentwire_acp_agent::serve_with(runtime, transport, config)).await;
         let open = sessions.drain();
-        tasks.beside(futures::future::join_all(open.iter().map(|session| session.close()))).await;
+        let outboxes = join_all(open.iter().map(|session| session.outbox.close()));
+        // A store that hangs does not keep us.
+        let kept = select(outboxes, turn::sleep(grace));
+        tasks.beside(join(kept, join_all(open.iter().map(|session| session.hub.close())))).await;
         served
     }
 

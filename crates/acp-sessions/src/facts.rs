@@ -40,11 +40,14 @@ impl Said {
 impl Facts {
     pub(crate) fn set_modes(&mut self, state: SessionModeState) {
         self.modes = state.available_modes;
-        self.mode = Some(state.current_mode_id);
+        self.enter(&state.current_mode_id);
     }
 
     pub(crate) fn set_options(&mut self, options: Vec<SessionConfigOption>) {
         self.options = options;
+        if let Some(mode) = self.mode.clone() {
+            self.show_mode(&mode);
+        }
     }
 
     pub(crate) fn mode(&self) -> Option<&SessionModeId> {
@@ -105,53 +108,75 @@ impl Facts {
     pub(crate) fn recall(&mut self, update: &SessionUpdate) {
         match update {
             SessionUpdate::CurrentModeUpdate(update) if self.has_mode(&update.current_mode_id) => {
-                self.mode = Some(update.current_mode_id.clone());
+                self.enter(&update.current_mode_id);
             }
-            SessionUpdate::CurrentModeUpdate(_)
-            | SessionUpdate::ToolCall(_)
-            | SessionUpdate::ToolCallUpdate(_) => {}
+            SessionUpdate::CurrentModeUpdate(_) => {}
             SessionUpdate::ConfigOptionUpdate(update) => {
                 for then in &update.config_options {
                     if let Some(now) = self.options.iter_mut().find(|now| now.id == then.id) {
                         take_value(now, then);
                     }
                 }
+                if let Some(mode) = self.shown_mode(&self.options) {
+                    self.mode = Some(mode);
+                }
             }
             update => self.tell(update),
         }
     }
 
-    /// Changes the mode, and the option that shows it. Gives what there is to say of that.
+    /// What there is to say when the mode changes: that, and how the option that shows it changes.
     ///
     /// # Errors
     ///
     /// When there is no such mode.
     pub(crate) fn choose_mode(
-        &mut self,
+        &self,
         mode: &SessionModeId,
     ) -> Result<(SessionUpdate, Option<SessionUpdate>), Error> {
-        if !self.has_mode(mode) {
-            return Err(Error::invalid_params(format_args!("there is no mode {mode:?}")));
-        }
-        self.mode = Some(mode.clone());
-        let shows = self.show_mode(mode).then(|| self.options_update());
-        Ok((CurrentModeUpdate::new(mode.clone()).into(), shows))
+        let update = CurrentModeUpdate::new(mode.clone()).into();
+        let shows = self.follows(&update)?;
+        Ok((update, shows))
     }
 
-    /// Gives an option another value, and the mode where the option shows that. Gives what there is to say of that.
+    /// What else there is to say with an update, so that the mode and the option that shows it agree.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such mode.
+    pub(crate) fn follows(&self, update: &SessionUpdate) -> Result<Option<SessionUpdate>, Error> {
+        match update {
+            SessionUpdate::CurrentModeUpdate(update) => {
+                let mode = &update.current_mode_id;
+                if !self.has_mode(mode) {
+                    return Err(Error::invalid_params(format_args!("there is no mode {mode:?}")));
+                }
+                let mut then = self.clone();
+                Ok(then.show_mode(mode).then(|| then.options_update()))
+            }
+            SessionUpdate::ConfigOptionUpdate(update) => {
+                let mode = self.shown_mode(&update.config_options);
+                let mode = mode.filter(|mode| self.mode.as_ref() != Some(mode));
+                Ok(mode.map(|mode| CurrentModeUpdate::new(mode).into()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What there is to say when an option is given another value: that, and the mode where the option shows it.
     ///
     /// # Errors
     ///
     /// When there is no such option, or it has no such value.
     pub(crate) fn choose_option(
-        &mut self,
+        &self,
         id: &SessionConfigId,
         value: &SessionConfigOptionValue,
     ) -> Result<(SessionUpdate, Option<SessionUpdate>), Error> {
-        let Some(option) = self.options.iter_mut().find(|option| option.id == *id) else {
+        let mut options = self.options.clone();
+        let Some(option) = options.iter_mut().find(|option| option.id == *id) else {
             return Err(Error::invalid_params(format_args!("there is no option {id:?}")));
         };
-        let mut mode = None;
         match (&mut option.kind, value) {
             (SessionConfigKind::Boolean(boolean), SessionConfigOptionValue::Boolean(on)) => {
                 boolean.current_value = *on;
@@ -160,15 +185,23 @@ impl Facts {
                 if has_value(&select.options, value) =>
             {
                 select.current_value = value.clone();
-                mode = is_mode(option.category.as_ref()).then(|| SessionModeId::from(value.as_str()));
             }
             _ => return Err(Error::invalid_params(format_args!("the option {id:?} has no value {value:?}"))),
         }
-        let mode = mode.filter(|mode| self.has_mode(mode) && self.mode.as_ref() != Some(mode));
-        if let Some(mode) = &mode {
-            self.mode = Some(mode.clone());
-        }
-        Ok((self.options_update(), mode.map(|mode| CurrentModeUpdate::new(mode).into())))
+        let update = ConfigOptionUpdate::new(options).into();
+        let mode = self.follows(&update)?;
+        Ok((update, mode))
+    }
+
+    /// The mode that these options show, if it is one of ours.
+    fn shown_mode(&self, options: &[SessionConfigOption]) -> Option<SessionModeId> {
+        let value = |option: &SessionConfigOption| match &option.kind {
+            SessionConfigKind::Select(select) if is_mode(option.category.as_ref()) => {
+                Some(SessionModeId::from(select.current_value.as_str()))
+            }
+            _ => None,
+        };
+        options.iter().filter_map(value).find(|mode| self.has_mode(mode))
     }
 
     fn has_mode(&self, mode: &SessionModeId) -> bool {
@@ -202,22 +235,6 @@ impl Facts {
         if matches!(status, ToolCallStatus::Pending | ToolCallStatus::InProgress) {
             self.open_calls.push(id.clone());
         }
-    }
-}
-
-/// Why this client must not hear an update; none where it may.
-pub(crate) fn lacks(client: &Client, update: &SessionUpdate) -> Option<&'static str> {
-    let session = session_capabilities(client);
-    match update {
-        SessionUpdate::Notice(_) if session.is_none_or(|session| session.notices.is_none()) => {
-            Some("session.notices")
-        }
-        SessionUpdate::CompactionUpdate(_) | SessionUpdate::CompactionSummaryChunk(_)
-            if session.is_none_or(|session| session.compaction.is_none()) =>
-        {
-            Some("session.compaction")
-        }
-        _ => None,
     }
 }
 

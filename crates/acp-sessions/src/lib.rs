@@ -56,6 +56,9 @@
 //! it is not sent, and the turn fails, also if its author does not mind. The next turn tries the store again. How much a
 //! crash of the machine can take is up to the store; see `Fsync`.
 //!
+//! A process that is killed in the middle of a turn leaves what was said by then. Tool calls that were under way are told
+//! as failed behind all that is replayed, and kept so.
+//!
 //! What the person has answered "always" to is not kept: it holds while the session is open.
 //!
 //! # How a turn ends

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_mcp_hub::Hub;
+use futures::future::join;
 
 use crate::outbox::Outbox;
 use crate::random::random;
@@ -26,8 +27,8 @@ pub(crate) struct Session {
     next_id: AtomicU64,
 }
 
-/// A tool that the person has decided on once and for all: its server, and its name there.
-pub(crate) type ToolName = (String, String);
+/// A tool that the person has decided on once and for all: its server, none for the agent itself, and its name there.
+pub(crate) type ToolName = (Option<String>, String);
 
 #[derive(Clone, Debug, Default)]
 struct Running {
@@ -97,10 +98,9 @@ impl Session {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner).insert(tool, allowed);
     }
 
-    /// Lets go of what the session holds. Its turn is over.
+    /// Lets go of what the session holds, once all that was said in it is kept. Its turn is over.
     pub(crate) async fn close(&self) {
-        self.outbox.close();
-        self.hub.close().await;
+        join(self.outbox.close(), self.hub.close()).await;
     }
 
     fn turn(&self) -> MutexGuard<'_, Option<Running>> {

@@ -38,6 +38,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("talking").multiple(true))]
 pub(crate) struct Chat {
     /// The agent's command line [default: our own agent]
     #[arg(long, value_name = "CMD", value_parser = command)]
@@ -54,16 +55,38 @@ pub(crate) struct Chat {
     /// Permit whatever the agent asks for
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Go on with the newest session of the directory
+    #[arg(long = "continue", group = "which")]
+    pub(crate) resume: bool,
+    /// Go on with this session
+    #[arg(long, value_name = "ID", group = "which")]
+    pub(crate) session: Option<String>,
+    /// List the agent's sessions, those of --cwd if it is given, and end
+    #[arg(long, group = "which", conflicts_with = "talking")]
+    pub(crate) list: bool,
+    /// Delete a session, and end
+    #[arg(long, value_name = "ID", group = "which", conflicts_with = "talking")]
+    pub(crate) delete: Option<String>,
+    /// Change to this mode before anything is said
+    #[arg(long, value_name = "ID", group = "talking")]
+    pub(crate) mode: Option<String>,
+    /// Set an option before anything is said; may be given again
+    #[arg(long = "option", value_name = "ID=VALUE", group = "talking")]
+    pub(crate) options: Vec<NamedValue>,
+    /// Which version of the protocol to ask for
+    #[arg(long, value_enum, default_value_t = Protocol::One)]
+    pub(crate) protocol: Protocol,
     /// How many seconds the agent may take to open the session
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub(crate) timeout: Duration,
-    /// What to say
+    /// What to say; @PATH in it stands for a file, and @@ for @
+    #[arg(group = "talking")]
     pub(crate) prompt: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Agent {
-    /// Where to keep sessions
+    /// The directory to keep sessions in [default: none, they end with the agent]
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
     /// How many seconds an MCP server may take to start, and to answer a call [default: 30 and 60]
@@ -139,6 +162,19 @@ impl From<Era> for EraChoice {
     }
 }
 
+/// The versions of ACP that an agent is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Protocol {
+    /// The newest that both speak, drafts included.
+    Auto,
+    /// The stable one.
+    #[value(name = "1")]
+    One,
+    /// The draft of the next one.
+    #[value(name = "2")]
+    Two,
+}
+
 pub(crate) type JsonObject = serde_json::Map<String, serde_json::Value>;
 
 /// `Name: value`.
@@ -180,6 +216,24 @@ impl FromStr for NamedTarget {
         match text.split_once('=') {
             Some((name, text)) if !name.is_empty() => Ok(Self { name: name.into(), target: target(text)? }),
             _ => Err("write NAME=TARGET, as in files='my-server /some/folder'".into()),
+        }
+    }
+}
+
+/// `ID=VALUE`.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedValue {
+    pub(crate) id: String,
+    pub(crate) value: String,
+}
+
+impl FromStr for NamedValue {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((id, value)) if !id.is_empty() => Ok(Self { id: id.into(), value: value.into() }),
+            _ => Err("write ID=VALUE, as in model=large".into()),
         }
     }
 }

@@ -55,10 +55,7 @@ async fn obey(arguments: Arguments) -> Result<()> {
     let json = arguments.json;
     match arguments.command {
         Command::Chat(chat) => chat::run(chat, json).await,
-        Command::Agent(agent) if agent.store.is_some() => {
-            Err(Usage("--store: sessions are not kept yet; leave it out".into()).into())
-        }
-        Command::Agent(agent) => agent::run(agent.timeout).await,
+        Command::Agent(agent) => agent::run(agent).await,
         Command::Server(server) => server::run(server).await,
         Command::Tools(tools) => tools::list(tools, json).await,
         Command::Call(call) => tools::call(call, json).await,

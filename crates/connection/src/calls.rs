@@ -54,9 +54,15 @@ pub(crate) struct Call {
 /// The calls that we made and that are not over.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    in_flight: BTreeMap<CallId, Call>,
-    deadlines: BTreeSet<(Instant, CallId)>,
+    /// Made for the first call: many connections never make one.
+    open: Option<Box<Open>>,
     last: u64,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    calls: BTreeMap<CallId, Call>,
+    deadlines: BTreeSet<(Instant, CallId)>,
 }
 
 impl Calls {
@@ -79,62 +85,67 @@ impl Calls {
         self.remove(id);
         // A time-out too long for the clock is none.
         let deadline = options.timeout.and_then(|timeout| now.checked_add(timeout));
+        let open = self.open.get_or_insert_default();
         if let Some(deadline) = deadline {
-            self.deadlines.insert((deadline, id));
+            open.deadlines.insert((deadline, id));
         }
         let uncancellable = dialect.uncancellable.contains(&method);
         let ended_by_cancel = dialect.ended_by_cancel.contains(&method);
         let call = Call { uncancellable, ended_by_cancel, related, options, made: now, deadline };
-        self.in_flight.insert(id, call);
+        open.calls.insert(id, call);
     }
 
     pub(crate) fn remove(&mut self, id: CallId) -> Option<Call> {
-        let call = self.in_flight.remove(&id)?;
+        let open = self.open.as_mut()?;
+        let call = open.calls.remove(&id)?;
         if let Some(deadline) = call.deadline {
-            self.deadlines.remove(&(deadline, id));
+            open.deadlines.remove(&(deadline, id));
         }
         Some(call)
     }
 
     /// Starts the wait anew. False for a call that is over.
     pub(crate) fn progress(&mut self, now: Instant, id: CallId) -> bool {
-        let Some(call) = self.in_flight.get_mut(&id) else {
+        let Some(Open { calls, deadlines }) = self.open.as_deref_mut() else {
+            return false;
+        };
+        let Some(call) = calls.get_mut(&id) else {
             return false;
         };
         if let (Some(timeout), Some(maximum)) = (call.options.timeout, call.options.progress_maximum)
             && let (Some(deadline), Some(extended)) = (&mut call.deadline, now.checked_add(timeout))
         {
-            self.deadlines.remove(&(*deadline, id));
+            deadlines.remove(&(*deadline, id));
             // A maximum too long for the clock is none.
             let latest = call.made.checked_add(maximum).map_or(extended, |last| extended.min(last));
             *deadline = latest.max(*deadline);
-            self.deadlines.insert((*deadline, id));
+            deadlines.insert((*deadline, id));
         }
         true
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.deadlines.first().map(|(deadline, _)| *deadline)
+        self.open.as_ref()?.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
     /// Takes one call whose time is up, and says how long it waited.
     pub(crate) fn take_expired(&mut self, now: Instant) -> Option<(CallId, Call, Duration)> {
-        let (deadline, id) = *self.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;
+        let (deadline, id) =
+            *self.open.as_ref()?.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;
         let call = self.remove(id)?;
         let waited = deadline - call.made;
         Some((id, call, waited))
     }
 
     pub(crate) fn take_all(&mut self) -> impl Iterator<Item = CallId> + use<> {
-        self.deadlines.clear();
-        std::mem::take(&mut self.in_flight).into_keys()
+        self.open.take().into_iter().flat_map(|open| open.calls.into_keys())
     }
 
     pub(crate) fn find(&self, id: CallId) -> Option<&Call> {
-        self.in_flight.get(&id)
+        self.open.as_ref()?.calls.get(&id)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.in_flight.len()
+        self.open.as_ref().map_or(0, |open| open.calls.len())
     }
 }

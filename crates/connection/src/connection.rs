@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::calls::{Call, CallOptions, Calls};
 use crate::config::Config;
 use crate::event::{CallFailure, CallId, Event, OwedId};
-use crate::events::Events;
+use crate::line::Line;
 use crate::owed::Ledger;
 use crate::queue::{Kind, Queue, Transmit};
 
@@ -37,7 +37,7 @@ pub struct Connection {
     calls: Calls,
     ledger: Ledger,
     queue: Queue,
-    events: Events,
+    events: Line<Event>,
     ended: bool,
 }
 
@@ -49,7 +49,7 @@ impl Connection {
             calls: Calls::default(),
             ledger: Ledger::default(),
             queue: Queue::default(),
-            events: Events::default(),
+            events: Line::default(),
             ended: false,
         }
     }

@@ -47,7 +47,7 @@ mod config;
 mod connection;
 mod dialect;
 mod event;
-mod events;
+mod line;
 mod owed;
 mod queue;
 

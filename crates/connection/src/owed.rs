@@ -27,10 +27,59 @@ struct Batch {
     answers: Vec<Message>,
 }
 
+/// Requests by an index. The first has a place of its own: many connections never have more than one at a time.
+#[derive(Debug, Default)]
+struct Places {
+    /// At the index 0.
+    first: Option<Owed>,
+    /// From the index 1 on.
+    rest: Slab<Owed>,
+}
+
+impl Places {
+    fn insert(&mut self, owed: Owed) -> usize {
+        if self.first.is_some() {
+            return 1 + self.rest.insert(owed);
+        }
+        self.first = Some(owed);
+        0
+    }
+
+    fn get(&self, index: usize) -> Option<&Owed> {
+        match index.checked_sub(1) {
+            None => self.first.as_ref(),
+            Some(index) => self.rest.get(index),
+        }
+    }
+
+    fn get_mut(&mut self, index: usize) -> Option<&mut Owed> {
+        match index.checked_sub(1) {
+            None => self.first.as_mut(),
+            Some(index) => self.rest.get_mut(index),
+        }
+    }
+
+    fn remove(&mut self, index: usize) -> Option<Owed> {
+        match index.checked_sub(1) {
+            None => self.first.take(),
+            Some(index) => self.rest.try_remove(index),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, &Owed)> {
+        let rest = self.rest.iter().map(|(index, entry)| (index + 1, entry));
+        self.first.iter().map(|entry| (0, entry)).chain(rest)
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.rest.len()
+    }
+}
+
 /// The calls that we owe an answer, and the batches some of them came in.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    owed: Slab<Owed>,
+    owed: Places,
     /// Where each is, once there are too many to look at one by one. Empty until then, and again when it has become
     /// empty. The null id is not here: it names no request.
     by_id: HashMap<RequestId, usize>,
@@ -43,20 +92,16 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Takes a request. None when one with the same id is still unanswered.
     pub(crate) fn insert(&mut self, id: RequestId, batch: Option<usize>) -> Option<OwedId> {
-        if self.owed.capacity() == 0 {
-            // Many connections never have more than one request, and wait for hours.
-            self.owed.reserve_exact(1);
-        }
         if self.index(&id).is_some() {
             return None;
         }
-        let entry = self.owed.vacant_entry();
-        if !self.by_id.is_empty() && !id.is_null() {
-            self.by_id.insert(id.clone(), entry.key());
-        }
+        let named = (!self.by_id.is_empty() && !id.is_null()).then(|| id.clone());
         self.last_serial += 1;
-        let owed = OwedId { index: entry.key(), serial: self.last_serial };
-        entry.insert(Owed { id, batch, cancelled: false, abandoned: false, serial: owed.serial });
+        let serial = self.last_serial;
+        let index = self.owed.insert(Owed { id, batch, cancelled: false, abandoned: false, serial });
+        if let Some(id) = named {
+            self.by_id.insert(id, index);
+        }
         if let Some(batch) = batch {
             self.batches[batch].waiting += 1;
         }
@@ -64,7 +109,7 @@ impl Ledger {
             let named = self.owed.iter().filter(|(_, entry)| !entry.id.is_null());
             self.by_id.extend(named.map(|(index, entry)| (entry.id.clone(), index)));
         }
-        Some(owed)
+        Some(OwedId { index, serial })
     }
 
     /// Where the unanswered request with this id is.
@@ -78,7 +123,7 @@ impl Ledger {
 
     pub(crate) fn remove(&mut self, owed: OwedId) -> Option<Owed> {
         self.owed.get(owed.index).filter(|entry| entry.serial == owed.serial)?;
-        let entry = self.owed.remove(owed.index);
+        let entry = self.owed.remove(owed.index)?;
         if !self.by_id.is_empty() && !entry.id.is_null() {
             self.by_id.remove(&entry.id);
         }
@@ -88,7 +133,7 @@ impl Ledger {
     /// The unanswered request with this id.
     pub(crate) fn find(&mut self, id: &RequestId) -> Option<(OwedId, &mut Owed)> {
         let index = self.index(id)?;
-        let entry = &mut self.owed[index];
+        let entry = self.owed.get_mut(index)?;
         Some((OwedId { index, serial: entry.serial }, entry))
     }
 
@@ -102,8 +147,8 @@ impl Ledger {
 
     /// Gives back the memory of empty places, if there are more than `many`.
     pub(crate) fn shrink(&mut self, many: usize) {
-        if self.owed.capacity() > many {
-            self.owed.shrink_to_fit();
+        if self.owed.rest.capacity() > many {
+            self.owed.rest.shrink_to_fit();
             self.by_id.shrink_to_fit();
         }
     }

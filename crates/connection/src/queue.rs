@@ -1,8 +1,7 @@
-use std::collections::VecDeque;
-
 use agentwire_jsonrpc::{Frame, RequestId};
 
 use crate::event::CallId;
+use crate::line::Line;
 
 /// A frame to send, and the peer's request it belongs to, for transports that have a stream for each.
 #[derive(Debug, PartialEq)]
@@ -34,7 +33,7 @@ struct Entry {
 /// What waits to be sent: one line for everything, so that nothing overtakes.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    entries: VecDeque<Entry>,
+    entries: Line<Entry>,
     size: usize,
     answers: usize,
 }
@@ -48,16 +47,12 @@ impl Queue {
         if let Kind::Answer(count) = kind {
             self.answers += count;
         }
-        if self.entries.capacity() == 0 {
-            // Many connections never have more than one thing to say, and wait for hours.
-            self.entries.reserve_exact(1);
-        }
-        self.entries.push_back(Entry { transmit: Transmit { frame, related }, kind, size });
+        self.entries.push(Entry { transmit: Transmit { frame, related }, kind, size });
     }
 
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Transmit> {
-        let entry = self.entries.pop_front()?;
+        let entry = self.entries.pop()?;
         self.forget(&entry);
         Some(entry.transmit)
     }
@@ -71,19 +66,16 @@ impl Queue {
 
     /// Takes back a request that has not left yet. False when it has.
     pub(crate) fn take_back(&mut self, call: CallId) -> bool {
-        let Some(index) = self.entries.iter().position(|entry| entry.kind == Kind::Call(call)) else {
-            return false;
-        };
-        let entry = self.entries.remove(index).expect("the position was just found");
-        self.forget(&entry);
-        true
+        let entry = self.entries.take(|entry| entry.kind == Kind::Call(call));
+        if let Some(entry) = &entry {
+            self.forget(entry);
+        }
+        entry.is_some()
     }
 
     /// Gives back the memory of empty places, if there are more than `many`.
     pub(crate) fn shrink(&mut self, many: usize) {
-        if self.entries.capacity() > many {
-            self.entries.shrink_to_fit();
-        }
+        self.entries.shrink(many);
     }
 
     fn forget(&mut self, entry: &Entry) {

@@ -193,17 +193,22 @@ fn string_end(bytes: &[u8], open: usize) -> Option<StringEnd> {
 /// before a vectorised search has begun.
 fn quote_or_backslash(bytes: &[u8], mut at: usize) -> Option<usize> {
     const ONES: u64 = u64::MAX / 0xff;
+    const QUOTES: u64 = ONES * b'"' as u64;
+    const BACKSLASHES: u64 = ONES * b'\\' as u64;
     // Sets the highest bit of the lowest byte that is zero, and none below it.
-    let zero = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
-    while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let word = u64::from_le_bytes(*eight);
-        let found = zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
+    let found = |word: u64| {
+        let (quote, backslash) = (word ^ QUOTES, word ^ BACKSLASHES);
+        (quote.wrapping_sub(ONES) & !quote | backslash.wrapping_sub(ONES) & !backslash) & (ONES << 7)
+    };
+    let mut rest = bytes.get(at..)?;
+    while let Some((eight, behind)) = rest.split_first_chunk() {
+        let found = found(u64::from_le_bytes(*eight));
         if found != 0 {
             return Some(at + found.trailing_zeros() as usize / 8);
         }
-        at += 8;
+        (at, rest) = (at + 8, behind);
     }
-    let found = bytes.get(at..)?.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+    let found = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
     found.map(|more| at + more)
 }
 

@@ -12,6 +12,13 @@ pub(crate) fn agentwire() -> &'static Path {
     BUILT.get_or_init(|| build(&["--package", "agentwire-cli"], "agentwire"))
 }
 
+/// The server of the fixtures for the official conformance suite.
+pub(crate) fn everything_server() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let package = ["--package", "agentwire-conformance-fixtures", "--bin", "everything-server"];
+    BUILT.get_or_init(|| build(&package, "everything-server"))
+}
+
 /// The whole program of a guide. These are the examples of this package, and are built together.
 pub(crate) fn guide_program(guide: &str) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();

@@ -85,7 +85,7 @@ fn a_session_is_gone_on_with() {
         "{ended}"
     );
     assert_eq!(ended.objects()[4]["session"]["sessionId"], "s1", "{ended}");
-    chat(&agent, &["--session", "s1", ""]).exits(0).prints("> What was it?\nIt was this.\n");
+    chat(&agent, &["--session", "s1", ""]).exits(0).prints("> What was it?\nIt was this.\nheard ");
 
     let resume = json!({ "sessionCapabilities": { "resume": {} } });
     let agent = script(resume, json!({ "session/resume": [{ "answer": {} }] }));

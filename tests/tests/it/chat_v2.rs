@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::binaries::acting;
+use crate::binaries::{acting, scripted};
 use crate::chat::script;
 use crate::program::{Ended, Program, SOON};
 
@@ -133,4 +133,8 @@ fn an_older_agent_is_taken_where_that_is_wanted() {
     chat(&older, &["--protocol", "2", "hello"]).exits(1).tells("the agent speaks version 1 of the protocol");
     let newer = newer(&[idle()], json!({}));
     chat(&newer, &["--protocol", "1", "hello"]).exits(1).tells("the agent speaks version 2 of the protocol");
+    let silent = scripted("agent initialize silent");
+    let ended =
+        Program::run(&["chat", "--protocol", "auto", "--timeout", "1", "--agent", &silent, "hello"], SOON);
+    ended.exits(1).tells("no answer within 1s");
 }

@@ -24,7 +24,7 @@ use futures::future::{Either, select};
 
 pub use self::error::TurnError;
 pub use self::permission::Ask;
-pub(crate) use self::run::run;
+pub(crate) use self::run::{failed, run, sleep};
 pub use self::terminal::Terminal;
 pub use self::tool::ToolCalling;
 

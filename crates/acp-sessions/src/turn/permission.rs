@@ -1,7 +1,7 @@
 //! What the person is asked.
 
 use agentwire_acp_schema::v1::{
-    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, ToolCallId,
     ToolCallUpdate,
 };
 
@@ -19,11 +19,11 @@ pub enum Ask {
     Nobody,
 }
 
-/// What can be answered, by id, name and kind.
+/// What can be answered, by id, name and kind: first what holds for this call alone.
 const ANSWERS: [(&str, &str, PermissionOptionKind); 4] = [
     ("allow-once", "Allow", PermissionOptionKind::AllowOnce),
-    ("allow-always", "Always allow", PermissionOptionKind::AllowAlways),
     ("reject-once", "Reject", PermissionOptionKind::RejectOnce),
+    ("allow-always", "Always allow", PermissionOptionKind::AllowAlways),
     ("reject-always", "Always reject", PermissionOptionKind::RejectAlways),
 ];
 
@@ -44,8 +44,39 @@ impl Turn {
         Ok(answer.outcome)
     }
 
+    /// Whether the person allows a tool of the agent's own: they are asked with the four usual answers, unless they have
+    /// answered "always" for a tool of that name before, while the session is open.
+    ///
+    /// ```
+    /// # use agentwire_acp_sessions::{Turn, TurnError, schema::{ToolCall, ToolCallUpdate}};
+    /// # async fn write(turn: &Turn) -> Result<(), TurnError> {
+    /// let id = turn.new_tool_call_id();
+    /// turn.update(ToolCall::new(id.clone(), "Write notes.txt")).await?;
+    /// if turn.permits("write", ToolCallUpdate::new(id).title("Write notes.txt")).await? {
+    ///     turn.write_text_file("notes.txt", "remember the milk").await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`request_permission`](Self::request_permission).
+    pub async fn permits(&self, tool: &str, call: ToolCallUpdate) -> Result<bool, TurnError> {
+        self.permits_tool(&(None, tool.to_owned()), call).await
+    }
+
+    /// An id for a tool call that nothing else has in the session, also not in its earlier lives.
+    pub fn new_tool_call_id(&self) -> ToolCallId {
+        ToolCallId::from(self.0.session.next_id("call"))
+    }
+
     /// Whether a tool may be called, by what the person has answered before or answers now.
-    pub(super) async fn permits(&self, tool: &ToolName, call: ToolCallUpdate) -> Result<bool, TurnError> {
+    pub(super) async fn permits_tool(
+        &self,
+        tool: &ToolName,
+        call: ToolCallUpdate,
+    ) -> Result<bool, TurnError> {
         if let Some(allowed) = self.0.session.rule(tool) {
             return Ok(allowed);
         }

@@ -5,7 +5,9 @@ use std::pin::pin;
 use std::time::Duration;
 
 use agentwire_acp_agent::Error;
-use agentwire_acp_schema::v1::{Content, StopReason, ToolCallStatus, ToolCallUpdate};
+use agentwire_acp_schema::v1::{
+    Content, SessionUpdate, StopReason, ToolCallId, ToolCallStatus, ToolCallUpdate,
+};
 use agentwire_peer::{Clock, TokioClock};
 use futures::FutureExt;
 use futures::future::{Either, select};
@@ -45,7 +47,7 @@ where
         return Ok(StopReason::Cancelled);
     }
     let cancelled = select(turn.0.context.cancelled(), turn.0.cancel.wait());
-    let answered = pin!(AssertUnwindSafe(author(turn.clone())).catch_unwind());
+    let answered = pin!(AssertUnwindSafe(async { author(turn.clone()).await }).catch_unwind());
     let answered = match select(cancelled, answered).await {
         Either::Right((answered, _)) => answered,
         Either::Left((_, answered)) => {
@@ -59,12 +61,17 @@ where
     answered.unwrap_or_else(|_panic| Err(Error::internal_error("the turn panicked")))
 }
 
-fn sleep(time: Duration) -> impl Future<Output = ()> + Unpin {
+pub(crate) fn sleep(time: Duration) -> impl Future<Output = ()> + Unpin {
     let clock = TokioClock::default();
     match clock.now().checked_add(time) {
         Some(deadline) => Either::Left(clock.sleep_until(deadline)),
         None => Either::Right(std::future::pending()),
     }
+}
+
+/// Says that a tool call has failed, and why.
+pub(crate) fn failed(call: ToolCallId, why: &str) -> SessionUpdate {
+    ToolCallUpdate::new(call).status(ToolCallStatus::Failed).content([Content::from(why)]).into()
 }
 
 impl Turn {
@@ -76,9 +83,7 @@ impl Turn {
         let _late = select(terminals, sleep(self.0.settings.grace)).await;
         let why = if self.is_cancelled() { "cancelled" } else { "the turn ended before it was done" };
         for call in self.0.session.outbox.facts(|facts| facts.take_open_calls()) {
-            let failed =
-                ToolCallUpdate::new(call).status(ToolCallStatus::Failed).content([Content::from(why)]);
-            if self.update(failed).await.is_err() {
+            if self.update(failed(call, why)).await.is_err() {
                 break;
             }
         }

@@ -9,7 +9,7 @@ use agentwire_acp_schema::v1::{
 };
 
 use super::{Turn, TurnError};
-use crate::facts::{Facts, Said, lacks};
+use crate::facts::{Facts, Said};
 
 /// Whose message a piece belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,19 +103,22 @@ impl Turn {
         .await
     }
 
-    /// Says anything else that happens: any update there is. A message without an id is given one.
+    /// Says anything else that happens: any update there is. A message without an id is given one; the mode and the
+    /// option that shows it change together.
     ///
     /// # Errors
     ///
-    /// As [`say`](Self::say); [`TurnError::Call`] where the client did not say that it takes such an update.
+    /// As [`say`](Self::say); [`TurnError::Call`] where the client did not say that it takes such an update, where the
+    /// update breaks a rule, such as with a path that is not absolute, and where there is no such mode.
     pub async fn update(&self, update: impl Into<SessionUpdate>) -> Result<(), TurnError> {
         let mut update = update.into();
-        if let Some(capability) = lacks(self.client(), &update) {
-            let why = format!("the client did not advertise the capability {capability}");
-            return Err(CallError::not_allowed("session/update", why).into());
-        }
+        self.client().check_update(&update)?;
         self.name_message(&mut update);
-        self.tell(|_| Ok(vec![Said::aloud(update)])).await
+        self.tell(|facts| {
+            let follows = facts.follows(&update).map_err(|why| not_allowed(why.message))?;
+            Ok([update].into_iter().chain(follows).map(Said::aloud).collect())
+        })
+        .await
     }
 
     /// Keeps the prompt. The client knows it, so it is not told.
@@ -131,7 +134,7 @@ impl Turn {
 
     async fn tell(
         &self,
-        change: impl FnOnce(&mut Facts) -> Result<Vec<Said>, TurnError>,
+        change: impl FnOnce(&Facts) -> Result<Vec<Said>, TurnError>,
     ) -> Result<(), TurnError> {
         self.0.session.outbox.say(Some(self.0.number), self.client(), change).await
     }

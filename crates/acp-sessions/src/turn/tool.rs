@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::IntoFuture;
 use std::time::Duration;
 
+use agentwire_acp_agent::CallError;
 use agentwire_acp_schema::v1::{
     Content, ContentBlock, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
@@ -27,13 +28,15 @@ impl Turn {
     /// # Errors
     ///
     /// [`TurnError::Cancelled`]: the call was cancelled at its server. [`TurnError::NotPermitted`]: the person did not
-    /// allow it. [`TurnError::Hub`]: there is no such tool, or its server failed. A tool that says itself that it failed
+    /// allow it. [`TurnError::Call`]: the arguments have no JSON. [`TurnError::Hub`]: there is no such tool, or its server failed. A tool that says itself that it failed
     /// is no error: `is_error` of its result tells.
     pub fn call_tool<A: Serialize>(&self, name: impl Into<String>, arguments: A) -> ToolCalling {
         ToolCalling {
             turn: self.clone(),
             name: name.into(),
-            arguments: serde_json::to_value(arguments).unwrap_or_default(),
+            arguments: serde_json::to_value(arguments).map_err(|why| {
+                CallError::not_allowed("tools/call", format!("the arguments cannot be sent: {why}"))
+            }),
             title: None,
             kind: None,
             ask: None,
@@ -47,7 +50,7 @@ impl Turn {
 pub struct ToolCalling {
     turn: Turn,
     name: String,
-    arguments: Value,
+    arguments: Result<Value, CallError>,
     title: Option<String>,
     kind: Option<ToolKind>,
     ask: Option<Ask>,
@@ -79,12 +82,13 @@ impl ToolCalling {
         self
     }
 
-    async fn call(self) -> Result<CallToolResult, TurnError> {
+    async fn call(mut self) -> Result<CallToolResult, TurnError> {
+        let arguments = std::mem::replace(&mut self.arguments, Ok(Value::Null))?;
         let turn = &self.turn;
         turn.unless_cancelled(turn.mcp().ready()).await?;
         let tool = turn.mcp().tool(&self.name);
-        let id = self.announce(tool.as_ref()).await?;
-        let outcome = self.carry_out(&id, tool.as_ref()).await;
+        let id = self.announce(tool.as_ref(), &arguments).await?;
+        let outcome = self.carry_out(&id, tool.as_ref(), &arguments).await;
         let ended = ToolCallUpdate::new(id);
         let ended = match &outcome {
             Ok(result) => {
@@ -104,16 +108,21 @@ impl ToolCalling {
         outcome
     }
 
-    async fn announce(&self, tool: Option<&HubTool>) -> Result<ToolCallId, TurnError> {
-        let id = ToolCallId::from(self.turn.0.session.next_id("call"));
+    async fn announce(&self, tool: Option<&HubTool>, arguments: &Value) -> Result<ToolCallId, TurnError> {
+        let id = self.turn.new_tool_call_id();
         let call =
             ToolCall::new(id.clone(), self.shown_title(tool)).name(&*self.name).kind(self.shown_kind(tool));
-        let call = if self.arguments.is_null() { call } else { call.raw_input(self.arguments.clone()) };
+        let call = if arguments.is_null() { call } else { call.raw_input(arguments.clone()) };
         self.turn.update(call).await?;
         Ok(id)
     }
 
-    async fn carry_out(&self, id: &ToolCallId, tool: Option<&HubTool>) -> Result<CallToolResult, TurnError> {
+    async fn carry_out(
+        &self,
+        id: &ToolCallId,
+        tool: Option<&HubTool>,
+        arguments: &Value,
+    ) -> Result<CallToolResult, TurnError> {
         let turn = &self.turn;
         if let Some(tool) = tool
             && self.ask.unwrap_or(turn.0.settings.ask) == Ask::Client
@@ -121,14 +130,14 @@ impl ToolCalling {
             let subject = ToolCallUpdate::new(id.clone())
                 .title(self.shown_title(Some(tool)))
                 .kind(self.shown_kind(Some(tool)))
-                .raw_input(self.arguments.clone());
-            if !turn.permits(&(tool.server.clone(), tool.tool.name.clone()), subject).await? {
+                .raw_input(arguments.clone());
+            if !turn.permits_tool(&(Some(tool.server.clone()), tool.tool.name.clone()), subject).await? {
                 return Err(TurnError::not_permitted(&*self.name));
             }
         }
         // A server may report faster than the client reads; what does not fit is left out.
         let (mut report, mut reports) = mpsc::channel::<ProgressNotification>(16);
-        let call = turn.mcp().call(&self.name, &self.arguments).on_progress(move |progress| {
+        let call = turn.mcp().call(&self.name, arguments).on_progress(move |progress| {
             let _left_out = report.try_send(progress);
         });
         let call = match self.timeout {

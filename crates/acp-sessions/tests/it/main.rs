@@ -1,8 +1,16 @@
 //! Everything that the crate does, as a client sees it, with a test that bears the ids of the rules that it checks; and
 //! what its stores keep.
 
+mod hands;
+mod mishaps;
+#[cfg(feature = "file")]
+mod on_the_wire;
 mod options;
 mod peer;
+#[cfg(feature = "file")]
+mod program;
+#[cfg(feature = "file")]
+mod rows;
 mod sessions;
 #[cfg(feature = "file")]
 mod store;

@@ -195,6 +195,31 @@ fn a_session_is_created_once_and_deleted_for_good() {
     });
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_that_create_the_same_session_one_does() {
+    let directory = TempDir::new().unwrap();
+    let store = std::sync::Arc::new(open(&directory));
+    for round in 0..50 {
+        let id = format!("session-{round}");
+        let creations = (0..4).map(|at| {
+            let (store, header) = (store.clone(), header(&id, at));
+            tokio::spawn(async move { store.create(&header).await.map(|()| header) })
+        });
+        let created = future::join_all(creations).await.into_iter().map(Result::unwrap);
+        let (created, refused): (Vec<_>, Vec<_>) = created.partition(Result::is_ok);
+        assert_eq!(created.len(), 1, "{refused:?}");
+        assert!(refused.iter().all(|result| matches!(result, Err(StoreError::Exists { .. }))), "{refused:?}");
+
+        // Whoever waited for its files while it was deleted finds no session.
+        let session_id = &id.as_str().into();
+        let more = [record("x".repeat(100_000))];
+        let (deleted, appended) =
+            future::join(store.delete(session_id), store.append(session_id, &more)).await;
+        assert!(deleted.unwrap());
+        assert!(matches!(appended, Err(StoreError::NotFound { .. })), "{appended:?}");
+    }
+}
+
 #[test]
 fn no_id_leaves_the_directory_or_meets_another() {
     let longest_plain = "a".repeat(100);
@@ -307,6 +332,26 @@ fn what_was_cut_off_is_brought_to_its_end() {
             "somebody-else.txt",
         ];
         assert_eq!(left, expected.map(Into::into).into());
+    });
+}
+
+#[test]
+fn what_has_records_is_no_session_that_was_just_being_created() {
+    block_on(async {
+        let directory = TempDir::new().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let store = open(&directory);
+        store.create(&header("one", 1)).await.unwrap();
+        store.append(&"one".into(), &[record("a")]).await.unwrap();
+        drop(store);
+        // What is left where the restoring of a lost header is cut off; or a power cut undoes the last step of a creation.
+        fs::rename(path("session-one.header"), path("session-one.new")).unwrap();
+
+        let store = open(&directory);
+        let warnings = store.take_warnings();
+        assert!(matches!(&warnings[..], [StoreWarning::HeaderRestored { .. }]), "{warnings:?}");
+        assert_eq!(read_well(&store, "one").await, [record("a")]);
+        assert!(!path("session-one.new").exists());
     });
 }
 

@@ -1,7 +1,7 @@
 //! Stores in processes of their own, which are killed, or run out of disk.
 //!
-//! A test that is such a process is marked as ignored and does nothing by itself: another test starts it from this very
-//! program, with the directory in the environment.
+//! A test starts such a process from this very program: itself, with the directory in the environment, by which it knows
+//! that it is the child.
 
 use std::env;
 use std::ffi::OsStr;
@@ -33,7 +33,7 @@ impl Process {
         let test = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
         let mut child = Command::new(program)
             .args(before)
-            .args([&test, "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+            .args([&test, "--exact", "--nocapture", "--test-threads=1"])
             .env(DIRECTORY, directory)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -64,10 +64,8 @@ fn directory() -> Option<PathBuf> {
     env::var_os(DIRECTORY).map(PathBuf::from)
 }
 
-#[test]
-#[ignore = "a process of the test below"]
-fn holder() {
-    let Some(directory) = directory() else { return };
+/// Holds a store until it is killed.
+fn holder(directory: &Path) -> ! {
     let _store = open(directory);
     eprintln!("open");
     loop {
@@ -77,9 +75,13 @@ fn holder() {
 
 #[test]
 fn a_directory_has_one_store_until_its_process_is_killed() {
+    const SELF: &str = "a_directory_has_one_store_until_its_process_is_killed";
+    if let Some(directory) = directory() {
+        holder(&directory);
+    }
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("sessions");
-    let mut holder = Process::run("holder", &path);
+    let mut holder = Process::run(SELF, &path);
     assert_eq!(holder.hear(), "open");
     let before = Instant::now();
     let refused = FileStore::open(&path).unwrap_err();
@@ -92,7 +94,7 @@ fn a_directory_has_one_store_until_its_process_is_killed() {
     let store = open(&path);
     let again = FileStore::open(&path);
     assert!(matches!(again, Err(StoreError::Locked { .. })), "{again:?}");
-    let refused = Process::run("holder", &path).says.map(Result::unwrap).find(|line| line.contains("Locked"));
+    let refused = Process::run(SELF, &path).says.map(Result::unwrap).find(|line| line.contains("Locked"));
     assert!(refused.is_some(), "the other process is refused, too");
     drop(store);
     drop(open(&path));
@@ -108,10 +110,8 @@ fn numbered(number: usize) -> RawJson {
     record(format!("{number} {}", "x".repeat(size)))
 }
 
-#[test]
-#[ignore = "a process of the test below"]
-fn appender() {
-    let Some(directory) = directory() else { return };
+/// Appends, and says how many records are there, until it is killed.
+fn appender(directory: &Path) {
     let store = open(directory);
     block_on(async {
         let session_id = &"one".into();
@@ -132,6 +132,9 @@ fn appender() {
 
 #[test]
 fn two_hundred_kills_cost_no_record_that_was_acknowledged() {
+    if let Some(directory) = directory() {
+        return appender(&directory);
+    }
     let mut random = Random(0x5eed);
     let (mut acknowledged, mut torn) = (0, 0);
     for _ in 0..40 {
@@ -167,7 +170,7 @@ fn two_hundred_kills_cost_no_record_that_was_acknowledged() {
 /// Has a process append until it is killed, so many microseconds after it has begun. The number of records of which it
 /// said that they are there.
 fn append_and_kill(directory: &Path, after: u64) -> usize {
-    let mut process = Process::run("appender", directory);
+    let mut process = Process::run("two_hundred_kills_cost_no_record_that_was_acknowledged", directory);
     let first = process.hear();
     // Heard on a thread of its own, so that no full pipe keeps the process from appending.
     let (sender, heard) = mpsc::channel();
@@ -193,12 +196,10 @@ impl Random {
     }
 }
 
-#[test]
-#[ignore = "a process of the test below"]
+/// Appends until nothing more fits.
 #[cfg(unix)]
-fn on_a_full_disk() {
-    let Some(directory) = directory() else { return };
-    let store = open(&directory);
+fn on_a_full_disk(directory: &Path) {
+    let store = open(directory);
     block_on(async {
         let session_id = &"one".into();
         store.create(&SessionHeader::new("one", "/project")).await.unwrap();
@@ -221,7 +222,7 @@ fn on_a_full_disk() {
         assert_eq!(read_well(&store, "one").await, kept);
         drop(store);
 
-        let store = open(&directory);
+        let store = open(directory);
         assert_eq!(read_well(&store, "one").await, kept);
         assert_eq!(store.take_warnings(), []);
     });
@@ -232,10 +233,14 @@ fn on_a_full_disk() {
 #[test]
 #[cfg(unix)]
 fn a_write_that_fails_half_way_is_taken_back() {
+    const SELF: &str = "a_write_that_fails_half_way_is_taken_back";
+    if let Some(directory) = directory() {
+        return on_a_full_disk(&directory);
+    }
     let directory = TempDir::new().unwrap();
     let program = env::current_exe().unwrap();
     let limited = ["-c", "trap '' XFSZ; ulimit -f 40; exec \"$0\" \"$@\"", program.to_str().unwrap()];
-    let process = Process::start(OsStr::new("sh"), &limited, "on_a_full_disk", directory.path());
+    let process = Process::start(OsStr::new("sh"), &limited, SELF, directory.path());
     let says: Vec<_> = process.says.map(Result::unwrap).collect();
     assert_eq!(says.last().map(String::as_str), Some("passed"), "{says:#?}");
 }

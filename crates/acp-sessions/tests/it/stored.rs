@@ -1,5 +1,6 @@
 //! What is kept when, and what happens when it cannot be; with a store that the test holds up or breaks.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,20 +17,21 @@ use tokio::sync::Semaphore;
 
 use crate::peer::{again, short, text, with};
 
-/// A memory store in which every record read or written needs a permit while it is held up.
+/// A memory store in which every record read or written needs a permit while it is held up. To sync takes time.
 #[derive(Default)]
-struct Moody {
+pub(crate) struct Moody {
     inner: MemoryStore,
     permits: Mutex<Option<Arc<Semaphore>>>,
     broken: Mutex<bool>,
+    pub(crate) synced: AtomicUsize,
 }
 
 impl Moody {
-    fn hold(&self) -> Arc<Semaphore> {
+    pub(crate) fn hold(&self) -> Arc<Semaphore> {
         self.permits.lock().unwrap().insert(Arc::new(Semaphore::new(0))).clone()
     }
 
-    fn break_it(&self, broken: bool) {
+    pub(crate) fn break_it(&self, broken: bool) {
         *self.broken.lock().unwrap() = broken;
     }
 
@@ -60,6 +62,15 @@ impl SessionStore for Moody {
                 return Err(StoreError::other("the disk is full"));
             }
             self.inner.append(id, records).await
+        })
+    }
+
+    fn sync<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            self.inner.sync(id).await?;
+            self.synced.fetch_add(1, Ordering::Relaxed);
+            Ok(())
         })
     }
 
@@ -249,6 +260,55 @@ async fn a_load_that_fails_leaves_an_open_session_as_it_was() {
         assert_eq!(peer.response(load).await["error"]["code"], -32800);
         permits.add_permits(100);
         assert_eq!(peer.prompt(&session, "two").await, "end_turn");
+    })
+    .await;
+}
+
+/// The agent was killed while a tool ran. Whoever loads the session shall not wait for the tool's end.
+#[tokio::test(start_paused = true)]
+async fn tc_04_a_tool_call_that_an_earlier_life_left_open_has_failed() {
+    let store = Arc::new(Moody::default());
+    let session = SessionId::from("killed");
+    store.create(&SessionHeader::new(&session, "/repo")).await.unwrap();
+    let call = |id, status| json!({ "sessionUpdate": "tool_call", "toolCallId": id, "title": id, "kind": "other", "status": status });
+    let over = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "over", "status": "completed" });
+    let journal = [call("asked", "pending"), call("over", "in_progress"), over, call("left", "in_progress")];
+    let records = journal.clone().map(|update| RawJson::encode(&update).unwrap());
+    store.append(&session, &records).await.unwrap();
+    for _again in 0..2 {
+        with(on(&store), async |peer| {
+            peer.call("session/resume", again(&session, "/repo")).await;
+            assert_eq!(short(&peer.updates()), [""; 0], "resuming says nothing");
+            peer.call("session/close", json!({ "sessionId": &*session })).await;
+            peer.call("session/load", again(&session, "/repo")).await;
+            let replayed = peer.updates();
+            assert_eq!(replayed[..4], journal);
+            let failed = ["tool_call_update failed"; 2];
+            assert_eq!(short(&replayed[4..]), failed, "said once, not with every life");
+            let calls = [&replayed[4], &replayed[5]].map(|update| update["toolCallId"].as_str().unwrap());
+            assert_eq!(calls, ["asked", "left"]);
+        })
+        .await;
+    }
+}
+
+/// The agent was killed between the two places where a title is written.
+#[tokio::test(start_paused = true)]
+async fn a_title_that_only_the_journal_has_is_the_title_once_the_session_is_opened() {
+    let store = Arc::new(Moody::default());
+    let session = SessionId::from("killed");
+    store.create(&SessionHeader::new(&session, "/repo")).await.unwrap();
+    let titles =
+        ["First", "Second"].map(|title| json!({ "sessionUpdate": "session_info_update", "title": title }));
+    store.append(&session, &titles.map(|title| RawJson::encode(&title).unwrap())).await.unwrap();
+    with(on(&store), async |peer| {
+        let listed = async |peer: &mut crate::peer::Peer| {
+            let list = peer.call("session/list", json!({})).await;
+            list["sessions"][0]["title"].clone()
+        };
+        assert_eq!(listed(peer).await, json!(null));
+        peer.call("session/resume", again(&session, "/repo")).await;
+        assert_eq!(listed(peer).await, "Second");
     })
     .await;
 }

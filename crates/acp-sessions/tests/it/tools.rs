@@ -1,17 +1,17 @@
-//! What a turn does with its hands: MCP tools, permissions, terminals and files.
+//! What a turn does with its hands: MCP tools and permissions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agentwire_acp_sessions::hub::{CustomTarget, ServerConfig, ServerState};
-use agentwire_acp_sessions::schema::{CreateTerminalRequest, StopReason};
+use agentwire_acp_sessions::schema::{StopReason, ToolCallUpdate};
 use agentwire_acp_sessions::{Ask, Error, SessionAgent, Turn, TurnError, Warning, agent};
 use agentwire_mcp_server::schema::{ContentBlock, ToolAnnotations};
 use agentwire_mcp_server::{Context, NoArguments, Server, ServerTool, ToolError};
 use agentwire_transport::duplex;
 use serde_json::{Value, json};
 
-use crate::peer::{Peer, capable, play, short, with};
+use crate::peer::{Peer, short, with};
 
 /// How many calls of `slow` were begun, and how many of those were cancelled.
 #[derive(Clone, Default)]
@@ -71,6 +71,18 @@ pub(crate) fn tools(slow: &Slow) -> Server {
         )
 }
 
+/// An MCP server for `sh -c`: its one tool, `where`, tells the variable WORD, the first argument and the directory.
+pub(crate) const SCRIPT: &str = r#"
+        while IFS= read -r line; do
+            id=${line#*\"id\":}; id=${id%%,*}
+            case $line in
+            *'"server/discover"'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id" ;;
+            *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}\n' "$id" ;;
+            *'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"where","inputSchema":{"type":"object"}}]}}\n' "$id" ;;
+            *'"tools/call"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s %s %s"}]}}\n' "$id" "$WORD" "$0" "$PWD" ;;
+            esac
+        done"#;
+
 /// Calls the tool that the prompt names, and says what became of it.
 fn calling(ask: Ask) -> SessionAgent<impl AsyncFn(Turn) -> Result<StopReason, Error>> {
     let agent = agent(async |turn: Turn| {
@@ -102,7 +114,7 @@ async fn tc_01_to_04_07_a_call_is_announced_permitted_begun_and_ended() {
         assert_eq!(ask["params"]["toolCall"]["toolCallId"], announced["toolCallId"]);
         let options = ask["params"]["options"].as_array().unwrap();
         let kinds: Vec<_> = options.iter().map(|option| option["kind"].as_str().unwrap()).collect();
-        assert_eq!(kinds, ["allow_once", "allow_always", "reject_once", "reject_always"], "TC-11");
+        assert_eq!(kinds, ["allow_once", "reject_once", "allow_always", "reject_always"], "TC-11");
         choose(peer, &ask, "allow_once").await;
         assert_eq!(peer.stopped(prompt).await, "end_turn");
         let updates = peer.updates();
@@ -159,6 +171,42 @@ async fn what_was_decided_once_is_asked_again_and_what_was_decided_for_always_is
             assert_eq!(peer.stopped(prompt).await, "end_turn");
             assert_eq!(short(&peer.updates()).last().unwrap(), "agent not permitted: look");
         }
+    })
+    .await;
+}
+
+/// Tools of the agent's own are asked for with the same answers as those of servers.
+#[tokio::test(start_paused = true)]
+async fn what_is_answered_for_always_is_not_asked_again() {
+    let agent = agent(async |turn: Turn| {
+        let call = ToolCallUpdate::new(turn.new_tool_call_id()).title("Own");
+        let allowed = turn.permits(&turn.text(), call).await?;
+        turn.say(format!("{} {allowed}", turn.text())).await?;
+        Ok(StopReason::EndTurn)
+    });
+    with(agent, async |peer| {
+        let session = peer.open("/repo").await;
+        let rows = [
+            ("write", Some("allow_once"), "agent write true"),
+            ("write", Some("allow_always"), "agent write true"),
+            ("write", None, "agent write true"),
+            ("run", Some("reject_once"), "agent run false"),
+            ("run", Some("reject_always"), "agent run false"),
+            ("run", None, "agent run false"),
+        ];
+        let mut ids = Vec::new();
+        for (tool, answer, said) in rows {
+            let prompt = peer.begin_prompt(&session, tool).await;
+            if let Some(answer) = answer {
+                let ask = peer.asked("session/request_permission").await;
+                ids.push(ask["params"]["toolCall"]["toolCallId"].as_str().unwrap().to_owned());
+                choose(peer, &ask, answer).await;
+            }
+            assert_eq!(peer.stopped(prompt).await, "end_turn");
+            assert_eq!(short(&peer.updates()), [said]);
+        }
+        ids.dedup();
+        assert_eq!(ids.len(), 4);
     })
     .await;
 }
@@ -251,16 +299,6 @@ async fn pr_09_cancelling_ends_a_call_at_its_server_and_withdraws_a_question() {
 #[tokio::test]
 async fn ses_21_24_26_servers_of_the_client_are_started_and_a_broken_one_costs_only_itself() {
     // A process takes real time.
-    let script = r#"
-        while IFS= read -r line; do
-            id=${line#*\"id\":}; id=${id%%,*}
-            case $line in
-            *'"server/discover"'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id" ;;
-            *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}\n' "$id" ;;
-            *'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"where","inputSchema":{"type":"object"}}]}}\n' "$id" ;;
-            *'"tools/call"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s %s %s"}]}}\n' "$id" "$WORD" "$0" "$PWD" ;;
-            esac
-        done"#;
     let warnings: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
     let heard = warnings.clone();
     let agent = agent(async |turn: Turn| {
@@ -283,7 +321,7 @@ async fn ses_21_24_26_servers_of_the_client_are_started_and_a_broken_one_costs_o
             {
                 "name": "good",
                 "command": "/bin/sh",
-                "args": ["-c", script, "argument"],
+                "args": ["-c", SCRIPT, "argument"],
                 "env": [{ "name": "WORD", "value": "environment" }],
             },
         ]);
@@ -300,146 +338,4 @@ async fn ses_21_24_26_servers_of_the_client_are_started_and_a_broken_one_costs_o
     warnings.sort_unstable();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings[0].contains("broken: failed") && warnings[1].contains("far: failed"), "{warnings:?}");
-}
-
-/// Runs a command in one of several ways.
-async fn run(turn: Turn) -> Result<StopReason, Error> {
-    let request = CreateTerminalRequest::new(turn.session_id(), "ls");
-    let terminal = turn.terminal(request).await?;
-    match &*turn.text() {
-        "whole" => {
-            let exit = terminal.wait().await?;
-            let output = terminal.output().await?;
-            terminal.release().await?;
-            turn.say(format!("{} {:?}", output.output, exit.exit_code)).await?;
-        }
-        "kill" => {
-            terminal.kill().await?;
-            terminal.release().await?;
-        }
-        "wait" => drop(terminal.wait().await?),
-        "forget" => std::mem::forget(terminal),
-        _ => {}
-    }
-    Ok(StopReason::EndTurn)
-}
-
-/// Answers requests about terminals until the prompt is answered. Gives what was asked, and why the turn stopped.
-async fn terminals(peer: &mut Peer, prompt: u64, cancel_at: Option<&str>) -> (Vec<String>, String) {
-    let mut asked = Vec::new();
-    loop {
-        let message = peer.next().await;
-        let Some(method) = message["method"].as_str().map(str::to_owned) else {
-            assert_eq!(message["id"], prompt);
-            return (asked, message["result"]["stopReason"].as_str().unwrap_or("error").to_owned());
-        };
-        let Some(method) = method.strip_prefix("terminal/") else { continue };
-        asked.push(method.to_owned());
-        if method == "create" {
-            assert_eq!(message["params"]["cwd"], "/repo", "TERM-10, SES-04");
-        }
-        let session = message["params"]["sessionId"].as_str().unwrap().to_owned();
-        let result = match method {
-            "create" => json!({ "terminalId": "t" }),
-            "output" => json!({ "output": "files", "truncated": false }),
-            "wait_for_exit" => json!({ "exitCode": 0 }),
-            _ => json!({}),
-        };
-        if cancel_at == Some(method) {
-            peer.cancel(&session).await;
-            if method == "wait_for_exit" {
-                continue;
-            }
-        }
-        peer.answer(&message, result).await;
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn term_04_10_every_terminal_is_given_back_before_the_turn_is_answered() {
-    with(agent(run), async |peer| {
-        let session = peer.open("/repo").await;
-        let rows: [(_, _, _, &[_]); 7] = [
-            ("whole", None, "end_turn", &["create", "wait_for_exit", "output", "release"]),
-            ("kill", None, "end_turn", &["create", "kill", "release"]),
-            ("drop", None, "end_turn", &["create", "kill", "release"]),
-            ("forget", None, "end_turn", &["create", "kill", "release"]),
-            ("wait", None, "end_turn", &["create", "wait_for_exit", "release"]),
-            // One that is made although nobody waits for it any more.
-            ("whole", Some("create"), "cancelled", &["create", "kill", "release"]),
-            ("wait", Some("wait_for_exit"), "cancelled", &["create", "wait_for_exit", "kill", "release"]),
-        ];
-        for (text, cancel_at, reason, expected) in rows {
-            let prompt = peer.begin_prompt(&session, text).await;
-            let (asked, stopped) = terminals(peer, prompt, cancel_at).await;
-            assert_eq!(stopped, reason, "{text} {cancel_at:?}");
-            assert_eq!(asked, expected, "{text} {cancel_at:?}");
-        }
-    })
-    .await;
-}
-
-/// A client that never answers about its terminals does not keep a turn from ending.
-#[tokio::test(start_paused = true)]
-async fn a_turn_does_not_wait_for_ever_to_give_a_terminal_back() {
-    with(agent(run), async |peer| {
-        let session = peer.open("/repo").await;
-        let prompt = peer.begin_prompt(&session, "drop").await;
-        let create = peer.asked("terminal/create").await;
-        peer.answer(&create, json!({ "terminalId": "t" })).await;
-        assert_eq!(peer.stopped(prompt).await, "end_turn");
-        peer.asked("terminal/release").await;
-    })
-    .await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn term_01_fs_01_03_nothing_is_asked_of_a_client_that_cannot_or_outside_of_the_roots() {
-    let agent = agent(async |turn: Turn| {
-        let said = match &*turn.text() {
-            "terminal" => {
-                let request = CreateTerminalRequest::new(turn.session_id(), "ls");
-                turn.terminal(request).await.map(|_| String::new())
-            }
-            "write" => turn.write_text_file("b.txt", "text").await.map(|()| "written".into()),
-            path => turn.read_text_file(path).await,
-        };
-        turn.say(said.unwrap_or_else(|error| error.to_string())).await?;
-        Ok(StopReason::EndTurn)
-    });
-    let try_all = async |peer: &mut Peer, answers: bool, rows: &[(&str, &str)]| {
-        let new = json!({ "cwd": "/repo", "additionalDirectories": ["/lib"], "mcpServers": [] });
-        let session = peer.call("session/new", new).await["sessionId"].as_str().unwrap().to_owned();
-        for (text, expected) in rows {
-            let prompt = peer.begin_prompt(&session, text).await;
-            if answers && expected.starts_with('/') {
-                let ask = peer.asked("fs/read_text_file").await;
-                let path = ask["params"]["path"].clone();
-                peer.answer(&ask, json!({ "content": path })).await;
-            }
-            peer.stopped(prompt).await;
-            let said = short(&peer.updates()).pop().unwrap();
-            assert!(said.contains(expected), "{text}: {said}");
-        }
-    };
-    play(agent, async |peer| {
-        peer.initialize(json!({ "fs": { "readTextFile": true, "writeTextFile": false } })).await;
-        try_all(
-            peer,
-            true,
-            &[
-                ("terminal", "capability terminal"),
-                ("write", "fs.writeTextFile"),
-                ("a.txt", "/repo/a.txt"),
-                ("x/../../lib/b", "/lib/b"),
-                ("/repo/./c", "/repo/c"),
-                ("../secret", "outside"),
-                ("/repository", "outside"),
-                ("/repo/../etc", "outside"),
-            ],
-        )
-        .await;
-    })
-    .await;
-    assert!(capable()["terminal"].as_bool().unwrap());
 }

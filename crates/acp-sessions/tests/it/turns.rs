@@ -93,7 +93,7 @@ async fn pr_07_pieces_of_one_message_share_its_id_and_no_other_has_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pr_08_plan_02_usage_plans_titles_and_notices() {
+async fn pr_08_plan_02_not_01_usage_plans_titles_and_notices() {
     let agent = agent(async |turn: Turn| {
         let entry = |text: &str| PlanEntry::new(text, PlanEntryPriority::High, PlanEntryStatus::Pending);
         turn.plan([entry("one"), entry("two")]).await?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use agentwire_acp_schema::v1::{AvailableCommand, UnstructuredCommandInput};
+use agentwire_acp_sessions::schema::{AvailableCommand, UnstructuredCommandInput};
 use serde_json::{Map, Value};
 
 /// A prompt, read.
@@ -24,12 +24,14 @@ pub(crate) enum Command {
     Slow { seconds: f64 },
     /// `/burst N`: sends so many updates.
     Burst { count: u64 },
+    /// `/history`: tells what was said so far.
+    History,
     /// Anything else, which is said again.
     Echo,
 }
 
 /// Name, description, hint.
-const COMMANDS: [(&str, &str, Option<&str>); 8] = [
+const COMMANDS: [(&str, &str, Option<&str>); 9] = [
     ("tools", "List the tools of the session's MCP servers", None),
     ("call", "Call a tool", Some("TOOL {\"argument\": …}")),
     ("read", "Read a file through the editor", Some("PATH")),
@@ -38,6 +40,7 @@ const COMMANDS: [(&str, &str, Option<&str>); 8] = [
     ("plan", "Show a plan and work it off", None),
     ("slow", "Take so many seconds", Some("SECONDS")),
     ("burst", "Send so many updates", Some("N")),
+    ("history", "Tell what was said so far", None),
 ];
 
 /// The commands as a client offers them.
@@ -85,6 +88,7 @@ impl Command {
             "write" => Ok(Self::Write { path: needed(first)?.into(), text: more.to_owned() }),
             "run" => Ok(Self::Run { command: needed(rest)? }),
             "plan" => Ok(Self::Plan),
+            "history" => Ok(Self::History),
             "slow" => match needed(rest)?.parse() {
                 Ok(seconds) if (0.0..=86_400.0).contains(&seconds) => Ok(Self::Slow { seconds }),
                 _ => Err(wanted()),

@@ -1,99 +1,119 @@
 //! One turn: does what the prompt says and tells the client about it.
 
-use std::path::{Path, PathBuf};
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::time::Duration;
 
-use agentwire_acp_agent::{CallError, Client, Context, Error};
-use agentwire_acp_schema::v1::{
-    ContentBlock, EmbeddedResourceResource, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus,
-    SessionNotification, SessionUpdate, StopReason,
+use agentwire_acp_sessions::schema::{
+    ContentBlock, EmbeddedResourceResource, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionId,
+    SessionUpdate, StopReason, UsageUpdate,
 };
+use agentwire_acp_sessions::{Error, Turn, TurnError};
 
 use super::command::Command;
-use super::session::Session;
+use super::offer;
 
-/// What a turn needs to know.
-pub(super) struct Turn<'a> {
-    pub(super) session: &'a Session,
-    pub(super) context: &'a Context,
+/// The servers whose failure the user has been told of, each in its session.
+pub(super) type Told = RefCell<HashSet<(SessionId, String)>>;
+
+/// A turn, and what it has come to.
+pub(super) struct Work<'a> {
+    pub(super) turn: &'a Turn,
+    told: &'a Told,
+    /// How many characters were said.
+    said: Cell<u64>,
 }
 
-/// Echoed text leaves in chunks of about this many characters.
-const CHUNK: usize = 24;
+/// How much a session can hold, in tokens of four characters each: ours, as we have no model.
+const CONTEXT: u64 = 200_000;
 
-impl Turn<'_> {
-    pub(super) fn client(&self) -> &Client {
-        self.context.client()
+/// How many characters of something are shown where there is one line for it.
+const LINE: usize = 60;
+
+impl<'a> Work<'a> {
+    pub(super) fn new(turn: &'a Turn, told: &'a Told) -> Self {
+        Self { turn, told, said: Cell::new(0) }
     }
 
-    /// Works through a prompt.
-    pub(super) async fn run(&self, prompt: &[ContentBlock]) -> Result<StopReason, Error> {
+    /// Works through the prompt.
+    pub(super) async fn run(&self) -> Result<StopReason, Error> {
+        let text = self.turn.text();
+        if self.turn.current_title().is_none() {
+            self.turn.title(Some(line(&text)).filter(|title| !title.is_empty())).await?;
+        }
+        if offer::thinks(self.turn) {
+            self.turn.think("I shall do as I am told.").await?;
+        }
         self.tell_failures().await?;
-        let text = match prompt.iter().find(|block| matches!(block, ContentBlock::Text(_))) {
-            Some(ContentBlock::Text(text)) => &*text.text,
-            _ => "",
-        };
-        match Command::parse(text) {
-            Ok(Command::Tools) => self.list_tools().await?,
-            Ok(Command::Call { tool, arguments }) => self.call_tool(&tool, arguments).await?,
-            Ok(Command::Read { path }) => self.read(&self.absolute(&path)).await?,
-            Ok(Command::Write { path, text }) => self.write(&self.absolute(&path), text).await?,
-            Ok(Command::Run { command }) => self.run_command(&command).await?,
-            Ok(Command::Plan) => self.plan().await?,
-            Ok(Command::Slow { seconds }) => self.slow(seconds).await?,
-            Ok(Command::Burst { count }) => self.burst(count).await?,
-            Ok(Command::Echo) => self.echo(prompt).await?,
+        match Command::parse(&text) {
+            Ok(command) => self.obey(command).await?,
             Err(wrong) => self.say(&wrong).await?,
         }
+        self.tell_usage(&text).await?;
         Ok(StopReason::EndTurn)
     }
 
-    /// Tells the client a piece of the answer.
-    pub(super) async fn say(&self, text: &str) -> Result<(), CallError> {
-        self.client().session_update(SessionNotification::message(&self.session.id, text)).await
+    async fn obey(&self, command: Command) -> Result<(), TurnError> {
+        match command {
+            Command::Tools => self.list_tools().await,
+            Command::Call { tool, arguments } => self.call_tool(&tool, arguments.unwrap_or_default()).await,
+            Command::Read { path } => self.read(&path).await,
+            Command::Write { path, text } => self.write(&path, text).await,
+            Command::Run { command } => self.run_command(&command).await,
+            Command::Plan => self.plan().await,
+            Command::Slow { seconds } => self.slow(seconds).await,
+            Command::Burst { count } => self.burst(count).await,
+            Command::History => self.tell_history().await,
+            Command::Echo => self.echo().await,
+        }
     }
 
-    /// Tells the client that something happened.
-    pub(super) async fn update(&self, update: impl Into<SessionUpdate>) -> Result<(), CallError> {
-        self.client().session_update(SessionNotification::new(&self.session.id, update.into())).await
+    /// Tells the client a piece of the answer.
+    async fn say(&self, text: &str) -> Result<(), TurnError> {
+        self.said.set(self.said.get() + text.chars().count() as u64);
+        self.turn.say(text).await
     }
 
     /// Tells of servers that are not there, once each.
-    pub(super) async fn tell_failures(&self) -> Result<(), CallError> {
-        for failure in self.session.take_failures() {
-            self.say(&format!("{failure}\n")).await?;
+    pub(super) async fn tell_failures(&self) -> Result<(), TurnError> {
+        for server in self.turn.mcp().status() {
+            let key = (self.turn.session_id().clone(), server.name.clone());
+            if server.state.reason().is_some() && self.told.borrow_mut().insert(key) {
+                self.say(&format!("MCP server {}: {}\n", server.name, server.state)).await?;
+            }
         }
         Ok(())
     }
 
-    fn absolute(&self, path: &Path) -> PathBuf {
-        self.session.cwd.join(path)
+    async fn tell_usage(&self, prompt: &str) -> Result<(), TurnError> {
+        let before = self.turn.current_usage().map_or(0, |usage| usage.used);
+        let more = (prompt.chars().count() as u64 + self.said.get()).div_ceil(4);
+        self.turn.usage(UsageUpdate::new(before.saturating_add(more).min(CONTEXT), CONTEXT)).await
     }
 
-    async fn list_tools(&self) -> Result<(), CallError> {
-        let tools = tokio::select! {
-            tools = self.session.tools() => tools,
-            () = self.context.cancelled() => return Ok(()),
-        };
+    async fn list_tools(&self) -> Result<(), TurnError> {
+        let tools = self.turn.unless_cancelled(self.turn.mcp().tools()).await?;
         self.tell_failures().await?;
         if tools.is_empty() {
             return self.say("No MCP server of this session offers a tool.\n").await;
         }
-        for (name, description) in tools {
-            let first_line = description.lines().next().unwrap_or_default().to_owned();
-            self.say(&format!("- `{name}`: {first_line}\n")).await?;
+        for tool in tools {
+            let description = tool.tool.description.unwrap_or_default();
+            let first_line = description.lines().next().unwrap_or_default();
+            self.say(&format!("- `{}`: {first_line}\n", tool.name)).await?;
         }
         Ok(())
     }
 
     /// Says everything again, in pieces.
-    async fn echo(&self, prompt: &[ContentBlock]) -> Result<(), CallError> {
+    async fn echo(&self) -> Result<(), TurnError> {
+        let chunk = offer::chunk(self.turn);
         self.say("You said: ").await?;
-        for block in prompt {
+        for block in self.turn.prompt() {
             let text = describe(block);
             let mut rest = &*text;
             while !rest.is_empty() {
-                let end = rest.char_indices().nth(CHUNK).map_or(rest.len(), |(index, _)| index);
+                let end = rest.char_indices().nth(chunk).map_or(rest.len(), |(index, _)| index);
                 self.say(&rest[..end]).await?;
                 rest = &rest[end..];
             }
@@ -101,7 +121,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    async fn plan(&self) -> Result<(), CallError> {
+    async fn plan(&self) -> Result<(), TurnError> {
         const STEPS: [&str; 3] = ["Read what is there", "Change one thing", "Look at it again"];
         for done in 0..=STEPS.len() {
             let entries = STEPS.iter().enumerate().map(|(index, step)| {
@@ -112,14 +132,14 @@ impl Turn<'_> {
                 };
                 PlanEntry::new(*step, PlanEntryPriority::Medium, status)
             });
-            self.update(SessionUpdate::Plan(Plan::new(entries.collect::<Vec<_>>()))).await?;
+            self.turn.plan(entries).await?;
         }
         self.say("The plan is worked off.\n").await
     }
 
-    async fn burst(&self, count: u64) -> Result<(), CallError> {
+    async fn burst(&self, count: u64) -> Result<(), TurnError> {
         for number in 0..count {
-            if self.context.is_cancelled() {
+            if self.turn.is_cancelled() {
                 break;
             }
             self.say(&format!("{number} ")).await?;
@@ -127,13 +147,44 @@ impl Turn<'_> {
         Ok(())
     }
 
-    async fn slow(&self, seconds: f64) -> Result<(), CallError> {
+    async fn slow(&self, seconds: f64) -> Result<(), TurnError> {
         self.say(&format!("This takes {seconds} s.\n")).await?;
-        tokio::select! {
-            () = tokio::time::sleep(Duration::from_secs_f64(seconds)) => self.say("Done.\n").await,
-            () = self.context.cancelled() => Ok(()),
-        }
+        self.turn.unless_cancelled(tokio::time::sleep(Duration::from_secs_f64(seconds))).await?;
+        self.say("Done.\n").await
     }
+
+    /// A line for each message and each tool call of the session, this prompt included.
+    async fn tell_history(&self) -> Result<(), TurnError> {
+        let mut remembered = Vec::new();
+        let mut last = None;
+        for update in self.turn.history().await? {
+            let (who, chunk) = match update {
+                SessionUpdate::UserMessageChunk(chunk) => ("you", chunk),
+                SessionUpdate::AgentMessageChunk(chunk) => ("I", chunk),
+                SessionUpdate::ToolCall(call) => {
+                    remembered.push(("tool", call.title));
+                    continue;
+                }
+                _ => continue,
+            };
+            let text = describe(&chunk.content);
+            match remembered.last_mut().filter(|_| last == chunk.message_id) {
+                Some((_, message)) => message.push_str(&text),
+                None => remembered.push((who, text)),
+            }
+            last = chunk.message_id;
+        }
+        self.say(&format!("I remember {} things.\n", remembered.len())).await?;
+        for (who, text) in remembered {
+            self.say(&format!("- {who}: {}\n", line(&text))).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The first line, shortened.
+fn line(text: &str) -> String {
+    text.trim().lines().next().unwrap_or_default().chars().take(LINE).collect()
 }
 
 /// What a block of a prompt holds, in words.

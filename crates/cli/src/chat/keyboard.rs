@@ -1,6 +1,6 @@
 //! Keys, pressed at the terminal.
 
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,23 +8,48 @@ use std::time::Duration;
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
+use crate::text::printable;
+
 /// A key that was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Character(char),
     /// Enter.
     Confirm,
-    /// ^C or Escape.
+    Backspace,
+    Escape,
+    /// ^C.
+    Interrupt,
+}
+
+/// What was typed behind a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    Line(String),
+    Escape,
+    /// ^C.
     Interrupt,
 }
 
 /// Waits for a key. Dropping it gives the terminal back.
 pub(super) async fn key() -> io::Result<Key> {
+    at_keyboard(next_key).await
+}
+
+/// Waits for a line, which is shown behind the question as it is typed. Dropping it gives the terminal back.
+pub(super) async fn line(question: String) -> io::Result<Typed> {
+    at_keyboard(move |stop| read_line(&question, stop)).await
+}
+
+/// Lets a thread read keys until it has what it wants or nobody wants that any more.
+async fn at_keyboard<R: Send + 'static>(
+    read: impl FnOnce(&AtomicBool) -> io::Result<R> + Send + 'static,
+) -> io::Result<R> {
     let raw = RawMode::enter()?;
     let stop = raw.stop.clone();
-    let key = tokio::task::spawn_blocking(move || read_key(&stop)).await;
+    let read = tokio::task::spawn_blocking(move || read(&stop)).await;
     drop(raw);
-    key.map_err(io::Error::other)?
+    read.map_err(io::Error::other)?
 }
 
 /// A terminal that gives keys instead of lines, until this is dropped.
@@ -48,7 +73,7 @@ impl Drop for RawMode {
 }
 
 /// Reads a key, in steps between which it looks whether anybody still wants it.
-fn read_key(stop: &AtomicBool) -> io::Result<Key> {
+fn next_key(stop: &AtomicBool) -> io::Result<Key> {
     const STEP: Duration = Duration::from_millis(50);
     while !stop.load(Ordering::Relaxed) {
         if event::poll(STEP)?
@@ -61,15 +86,44 @@ fn read_key(stop: &AtomicBool) -> io::Result<Key> {
     Ok(Key::Interrupt)
 }
 
+fn read_line(question: &str, stop: &AtomicBool) -> io::Result<Typed> {
+    let mut screen = io::stdout();
+    let mut line = String::new();
+    loop {
+        write!(screen, "\r\x1b[2K{question}{line}")?;
+        screen.flush()?;
+        let typed = match next_key(stop)? {
+            Key::Character(character) => {
+                line.push_str(&printable(&character.to_string()));
+                continue;
+            }
+            Key::Backspace => {
+                line.pop();
+                continue;
+            }
+            Key::Confirm => Typed::Line(line),
+            Key::Escape => Typed::Escape,
+            Key::Interrupt => Typed::Interrupt,
+        };
+        write!(screen, "\r\n")?;
+        screen.flush()?;
+        return Ok(typed);
+    }
+}
+
 fn meaning(key: KeyEvent) -> Option<Key> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => Some(Key::Interrupt),
-        KeyCode::Char(character) => Some(Key::Character(character)),
+        KeyCode::Char('c') if control => Some(Key::Interrupt),
+        // What a line feed is where keys come one by one.
+        KeyCode::Char('j') if control => Some(Key::Confirm),
+        KeyCode::Char(character) if !control => Some(Key::Character(character)),
         KeyCode::Enter => Some(Key::Confirm),
-        KeyCode::Esc => Some(Key::Interrupt),
+        KeyCode::Backspace => Some(Key::Backspace),
+        KeyCode::Esc => Some(Key::Escape),
         _ => None,
     }
 }

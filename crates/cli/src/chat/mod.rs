@@ -1,69 +1,217 @@
 //! `agentwire chat`: a conversation with any ACP agent.
 
-mod client;
+mod commands;
+mod complete;
+mod converse;
+mod draw;
+mod editor;
+mod form;
 mod keyboard;
+mod outlet;
+mod pace;
+mod person;
+mod prompt;
 mod screen;
 mod servers;
+mod shown;
+mod turn;
+mod v1;
+mod v2;
 mod view;
 
-use std::io::{IsTerminal, Read as _};
-use std::pin::pin;
+use std::cell::Cell;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use agentwire_acp_client::{Agent, BoxError, CallError, connect};
-use agentwire_acp_schema::v1::{
-    CancelNotification, Implementation, InitializeRequest, McpServer, NewSessionRequest, PromptRequest,
-    ProtocolVersion, SessionId, StopReason, error_code,
-};
+use agentwire_acp_client::{Agent, AnyAgent, AnyClient, BoxError, connect, connect_any};
+use agentwire_acp_schema::v1::Implementation;
 use agentwire_acp_toolkit::PermissionPolicy;
 use agentwire_transport_stdio::{Child, Command};
 use anyhow::{Context as _, Result};
 use tokio::sync::Notify;
 
-use self::client::Hands;
-use self::screen::Screen;
+use self::complete::Words;
+use self::pace::Paced;
+use self::person::Person;
+use self::prompt::{Prompt, Takes};
 use self::view::View;
-use crate::arguments;
-use crate::output::JsonLines;
+use crate::arguments::{self, Protocol};
 use crate::signals::Signals;
 
 /// Talks to an agent, for one turn or for as long as the person wants.
 pub(crate) async fn run(arguments: arguments::Chat, json: bool) -> Result<()> {
-    let interactive = arguments.prompt.is_none() && std::io::stdin().is_terminal();
-    let person = !json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let view = Rc::new(view(json));
-    let policy = match (arguments.yes, person) {
+    let command = agent_command(arguments.agent.as_deref())?;
+    let servers = servers::all(&arguments.mcp, &arguments.headers, arguments.agent.is_none())?;
+    let protocol = arguments.protocol;
+    let yes = arguments.yes;
+    let plan = Plan::of(arguments)?;
+
+    let is_there = !json && io::stdin().is_terminal() && io::stderr().is_terminal();
+    let policy = match (yes, is_there) {
         (true, _) => PermissionPolicy::AllowAll,
         (false, true) => PermissionPolicy::Ask,
         (false, false) => PermissionPolicy::RejectAll,
     };
-    let interrupt = Rc::new(Notify::new());
-    let hands = Hands::new(view.clone(), policy, interrupt.clone());
-    let command = agent_command(arguments.agent.as_deref())?;
-    let servers = servers::all(&arguments.mcp, &arguments.headers, arguments.agent.is_none())?;
-    let agent = Child::spawn(command)?;
-    let mut chat = Chat { hands: hands.clone(), view, interrupt, signals: Signals::listen()? };
-    let talk = async |agent: Agent| {
-        let session = chat.open(&agent, &arguments, servers).await?;
-        let talked = if interactive {
-            chat.converse(&agent, &session).await
-        } else {
-            chat.say_once(&agent, &session, arguments.prompt).await
+    let mut chat = Chat::new(json, &plan)?;
+    let view = chat.view.clone();
+    let person = is_there.then(|| chat.person.clone());
+    let hands = v1::Hands::new(view.clone(), person.clone(), policy, chat.words.clone());
+    let agent = Paced::new(Child::spawn(command)?, view.outlet().clone());
+
+    let talked = if protocol == Protocol::One {
+        let talk = async |agent: Agent| v1::talk(&mut chat, hands.clone(), agent, &plan, servers).await;
+        connect(hands.clone(), agent, talk).await
+    } else {
+        let other = v2::Hands::new(view.clone(), person, policy, chat.words.clone());
+        let client =
+            AnyClient::new(our_info(), hands.clone(), other.clone()).v1_capabilities(hands.capabilities());
+        let greeted = Cell::new(false);
+        let talk = async |agent: AnyAgent| {
+            greeted.set(true);
+            match agent {
+                AnyAgent::V1(_) if protocol == Protocol::Two => {
+                    Err("the agent speaks version 1 of the protocol, and --protocol 2 wants version 2".into())
+                }
+                AnyAgent::V1(agent) => v1::talk(&mut chat, hands.clone(), agent, &plan, servers).await,
+                AnyAgent::V2(agent) => v2::talk(&mut chat, other.clone(), agent, &plan, servers).await,
+                _ => Err("the agent speaks a version that this program does not know".into()),
+            }
         };
-        chat.hands.close(&session).await;
-        talked
+        tokio::select! {
+            talked = connect_any(client, agent, talk) => talked,
+            why = given_up(&greeted, plan.timeout) => Err(why),
+        }
     };
-    connect(hands, agent, talk).await.map_err(crate::failure::unboxed)
+    let written = if chat.impatient { Ok(()) } else { chat.written().await };
+    talked.and(written).map_err(crate::failure::unboxed)
 }
 
-fn view(json: bool) -> View {
-    if json {
-        View::Json(JsonLines.into())
-    } else {
-        let out = std::io::stdout();
-        let lively = out.is_terminal();
-        View::Screen(Screen::new(Box::new(out), lively).into())
+/// Completes when an agent has not said in time which version it speaks, or the person does not wait for that.
+async fn given_up(greeted: &Cell<bool>, limit: Duration) -> BoxError {
+    let interrupted = async {
+        match Signals::listen() {
+            Ok(mut signals) => signals.next().await,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    let why = tokio::select! {
+        () = tokio::time::sleep(limit) => format!("initialize: no answer within {limit:?}"),
+        () = interrupted => "interrupted".to_owned(),
+    };
+    if greeted.get() {
+        std::future::pending::<()>().await;
+    }
+    why.into()
+}
+
+/// What the command line wants.
+struct Plan {
+    wish: Wish,
+    /// The session's directory, absolute, and the same only if it was named.
+    cwd: PathBuf,
+    named_cwd: Option<PathBuf>,
+    mode: Option<String>,
+    options: Vec<(String, String)>,
+    prompt: Option<String>,
+    interactive: bool,
+    timeout: Duration,
+}
+
+enum Wish {
+    List,
+    Delete(String),
+    Talk(Which),
+}
+
+/// Which session is talked in.
+enum Which {
+    New,
+    /// The newest one of the directory.
+    Newest,
+    Session(String),
+}
+
+impl Plan {
+    fn of(arguments: arguments::Chat) -> Result<Self> {
+        let named_cwd = arguments.cwd.map(std::path::absolute).transpose()?;
+        let cwd = match &named_cwd {
+            Some(cwd) => cwd.clone(),
+            None => std::env::current_dir()?,
+        };
+        let wish = match (arguments.list, arguments.delete, arguments.resume, arguments.session) {
+            (true, ..) => Wish::List,
+            (_, Some(id), ..) => Wish::Delete(id),
+            (_, _, true, _) => Wish::Talk(Which::Newest),
+            (.., Some(id)) => Wish::Talk(Which::Session(id)),
+            _ => Wish::Talk(Which::New),
+        };
+        Ok(Self {
+            wish,
+            cwd,
+            named_cwd,
+            mode: arguments.mode,
+            options: arguments.options.into_iter().map(|option| (option.id, option.value)).collect(),
+            interactive: arguments.prompt.is_none() && io::stdin().is_terminal(),
+            prompt: arguments.prompt,
+            timeout: arguments.timeout,
+        })
+    }
+}
+
+/// Our side of a conversation, in whichever version.
+struct Chat {
+    view: Rc<View>,
+    person: Person,
+    words: Words,
+    /// ^C as a key, where the terminal makes no signal of it.
+    interrupt: Rc<Notify>,
+    signals: Signals,
+    cwd: PathBuf,
+    /// How long the agent may take to answer what is no turn.
+    timeout: Duration,
+    /// Whether the person has given up a turn.
+    impatient: bool,
+}
+
+impl Chat {
+    fn new(json: bool, plan: &Plan) -> Result<Self> {
+        let view = Rc::new(View::new(json));
+        let interrupt = Rc::new(Notify::new());
+        let words = Words::default();
+        words.known().folder = plan.cwd.clone();
+        Ok(Self {
+            person: Person::new(view.clone(), interrupt.clone()),
+            view,
+            words,
+            interrupt,
+            signals: Signals::listen()?,
+            cwd: plan.cwd.clone(),
+            timeout: plan.timeout,
+            impatient: false,
+        })
+    }
+
+    /// A prompt, with the files that it names where the agent's capabilities are given.
+    fn prompt(&self, text: String, takes: Option<Takes>) -> Result<Prompt, BoxError> {
+        let Some(takes) = takes else { return Ok(Prompt::plain(text)) };
+        let prompt = Prompt::read(&text, &self.cwd, takes);
+        for note in &prompt.notes {
+            match self.view.is_json() {
+                true => crate::text::note(note),
+                false => self.view.remark(note)?,
+            }
+        }
+        Ok(prompt)
+    }
+
+    /// Waits until all is shown, or the person has enough of waiting.
+    async fn written(&mut self) -> Result<(), BoxError> {
+        tokio::select! {
+            written = self.view.outlet().written() => Ok(written?),
+            () = self.signals.next() => Err("interrupted".into()),
+        }
     }
 }
 
@@ -78,160 +226,13 @@ fn agent_command(line: Option<&str>) -> Result<Command> {
     }
 }
 
-struct Chat {
-    hands: Hands,
-    view: Rc<View>,
-    /// ^C as a key, where the terminal makes no signal of it.
-    interrupt: Rc<Notify>,
-    signals: Signals,
+/// Whether two paths lead to the same directory. An agent may have followed the links in one.
+fn is_same_place(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }
 
-impl Chat {
-    /// Agrees on the protocol and begins a session.
-    async fn open(
-        &mut self,
-        agent: &Agent,
-        arguments: &arguments::Chat,
-        servers: Vec<McpServer>,
-    ) -> Result<SessionId, BoxError> {
-        let cwd = match &arguments.cwd {
-            Some(cwd) => std::path::absolute(cwd)?,
-            None => std::env::current_dir()?,
-        };
-        let hello = InitializeRequest::new(ProtocolVersion::LATEST)
-            .client_capabilities(self.hands.capabilities())
-            .client_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")));
-        let opening = async {
-            let greeting = agent.initialize(hello).timeout(arguments.timeout).await?;
-            self.view.fact("initialized", &greeting)?;
-            let request = NewSessionRequest::new(&cwd).mcp_servers(servers);
-            let opened = agent.new_session(request.clone()).timeout(arguments.timeout).await;
-            let session = opened.map_err(|error| explain(error, agent))?;
-            self.hands.open(session.session_id.clone(), &request);
-            self.view.fact("session", &session)?;
-            Ok::<_, BoxError>(session.session_id)
-        };
-        let session = tokio::select! {
-            session = opening => session?,
-            () = self.signals.next() => return Err("interrupted".into()),
-        };
-        if let Some(info) = agent.info() {
-            self.view.remark(&format!("{} {}", info.title.as_deref().unwrap_or(&info.name), info.version))?;
-        }
-        Ok(session)
-    }
-
-    /// Takes turns until the person has enough.
-    async fn converse(&mut self, agent: &Agent, session: &SessionId) -> Result<(), BoxError> {
-        self.view.remark("^C cancels a turn, ^D ends the conversation.")?;
-        loop {
-            if let Some(screen) = self.view.screen() {
-                screen.borrow_mut().ask("> ")?;
-            }
-            let Some(line) = self.read(agent, read_line).await?.flatten() else { return Ok(()) };
-            if line.trim().is_empty() {
-                continue;
-            }
-            match self.turn(agent, session, line).await {
-                Ok(()) => {}
-                Err(error) if agent.is_closed() => return Err(error),
-                Err(error) => self.view.remark(&format!("error: {error}"))?,
-            }
-        }
-    }
-
-    /// Says what the command line or stdin says. When that is nothing, the session was all that was wanted.
-    async fn say_once(
-        &mut self,
-        agent: &Agent,
-        session: &SessionId,
-        prompt: Option<String>,
-    ) -> Result<(), BoxError> {
-        let prompt = match prompt {
-            Some(prompt) => prompt,
-            None => self.read(agent, read_stdin).await?.ok_or("interrupted")?,
-        };
-        if prompt.trim().is_empty() { Ok(()) } else { self.turn(agent, session, prompt).await }
-    }
-
-    /// Waits for what the person says. None when that is an interrupt.
-    async fn read<T: Send + 'static>(
-        &mut self,
-        agent: &Agent,
-        read: fn() -> std::io::Result<T>,
-    ) -> Result<Option<T>, BoxError> {
-        // Reading blocks, so it has a thread; if something else happens it is left behind, and ends with us.
-        tokio::select! {
-            read = tokio::task::spawn_blocking(read) => Ok(Some(read??)),
-            () = self.signals.next() => Ok(None),
-            closed = agent.closed() => {
-                self.view.turn_failed()?;
-                Err(closed.into())
-            }
-        }
-    }
-
-    /// One turn, which ^C cancels.
-    async fn turn(&mut self, agent: &Agent, session: &SessionId, prompt: String) -> Result<(), BoxError> {
-        self.view.turn_begins();
-        let mut answer = pin!(agent.prompt(PromptRequest::new(session, prompt)));
-        let mut beat = tokio::time::interval(Duration::from_millis(100));
-        let mut cancelled = false;
-        let outcome = loop {
-            tokio::select! {
-                outcome = &mut answer => break outcome,
-                () = self.signals.next() => {}
-                () = self.interrupt.notified() => {}
-                error = self.hands.unheard() => return Err(error.into()),
-                _ = beat.tick() => {
-                    self.view.tick()?;
-                    continue;
-                }
-            }
-            if std::mem::replace(&mut cancelled, true) {
-                self.view.turn_failed()?;
-                return Err("interrupted; the agent did not end the turn".into());
-            }
-            // An agent that takes nothing does not take this either.
-            tokio::select! {
-                told = agent.cancel(CancelNotification::new(session)) => told?,
-                () = self.signals.next() => return Err("interrupted; the agent does not listen".into()),
-            }
-        };
-        match outcome {
-            Ok(response) => {
-                self.view.turn_ended(&response.stop_reason)?;
-                match response.stop_reason {
-                    StopReason::Refusal => Err("the agent refuses to go on".into()),
-                    _ => Ok(()),
-                }
-            }
-            Err(error) => {
-                self.view.turn_failed()?;
-                Err(explain(error, agent))
-            }
-        }
-    }
-}
-
-/// Says how to go on where an agent wants to know first who asks.
-fn explain(error: CallError, agent: &Agent) -> BoxError {
-    let wants_login = error.refusal().is_some_and(|refusal| refusal.code == error_code::AUTH_REQUIRED);
-    let methods = agent.greeting().map(|greeting| &*greeting.auth_methods).unwrap_or_default();
-    if !wants_login || methods.is_empty() {
-        return error.into();
-    }
-    let names: Vec<_> = methods.iter().filter_map(|method| method.id()).map(ToString::to_string).collect();
-    Box::new(crate::failure::Explained::new(error, format!("it offers: {}", names.join(", "))))
-}
-
-fn read_stdin() -> std::io::Result<String> {
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text)?;
-    Ok(text)
-}
-
-fn read_line() -> std::io::Result<Option<String>> {
-    let mut line = String::new();
-    Ok((std::io::stdin().read_line(&mut line)? > 0).then_some(line))
+/// What we are.
+fn our_info() -> Implementation {
+    Implementation::new("agentwire", env!("CARGO_PKG_VERSION"))
 }

@@ -124,6 +124,13 @@ impl Write for Outlet {
     }
 }
 
+impl Held {
+    /// Takes the line away that the cursor stands in, before anything is shown that waits.
+    pub(super) fn clear_line(&self) {
+        self.0.0.lock().waiting.splice(0..0, *b"\r\x1b[J");
+    }
+}
+
 impl Drop for Held {
     fn drop(&mut self) {
         let shared = &self.0.0;
@@ -171,5 +178,69 @@ fn again(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::task::Waker;
+
+    use super::*;
+
+    /// A reader who takes a piece when we say so.
+    struct Slow(mpsc::Receiver<()>);
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            match self.0.recv() {
+                Ok(()) => Ok(bytes.len()),
+                Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn there_is_room_until_much_waits_and_again_when_it_is_written() {
+        let (take, taken) = mpsc::channel();
+        let mut outlet = Outlet::new(Slow(taken));
+        let room = |outlet: &Outlet| outlet.poll_room(&mut Context::from_waker(Waker::noop())).is_ready();
+        let held = outlet.hold();
+        outlet.write_all(&vec![b'x'; ROOM - 1]).unwrap();
+        assert!(room(&outlet));
+        outlet.write_all(b"x").unwrap();
+        assert!(!room(&outlet));
+        drop(held);
+        take.send(()).unwrap();
+        outlet.written().await.unwrap();
+        assert!(room(&outlet));
+        // Nobody reads any more.
+        drop(take);
+        outlet.write_all(b"x").unwrap();
+        outlet.flush().unwrap();
+        assert_eq!(outlet.failed().await.kind(), io::ErrorKind::BrokenPipe);
+        assert!(outlet.written().await.is_err() && outlet.write(b"x").is_err());
+        assert!(room(&outlet), "who waits for room learns why there will be none");
+    }
+
+    #[tokio::test]
+    async fn what_is_held_back_comes_behind_the_line_that_is_taken_away() {
+        let (read, write) = io::pipe().unwrap();
+        let mut outlet = Outlet::new(write);
+        let held = outlet.hold();
+        outlet.write_all(b"news").unwrap();
+        outlet.flush().unwrap();
+        outlet.wanted().await;
+        assert!(outlet.is_held());
+        held.clear_line();
+        drop(held);
+        outlet.written().await.unwrap();
+        let mut shown = [0; 8];
+        io::Read::read_exact(&mut { read }, &mut shown).unwrap();
+        assert_eq!(&shown, b"\r\x1b[Jnews");
     }
 }

@@ -1,87 +1,88 @@
 //! Where a conversation is shown: to a person, or as lines of JSON to a program.
 
 use std::cell::RefCell;
-use std::io;
+use std::io::{self, IsTerminal as _};
 
-use agentwire_acp_schema::v1::{SessionNotification, StopReason};
 use serde::Serialize;
 
+use super::outlet::Outlet;
 use super::screen::Screen;
-use crate::output::{JsonLines, Member};
+use crate::output::{Member, json_line};
 
-pub(crate) enum View {
-    Json(RefCell<JsonLines>),
-    Screen(RefCell<Screen>),
+/// What everything is shown on.
+pub(super) struct View {
+    outlet: Outlet,
+    /// None where programs read.
+    screen: Option<RefCell<Screen>>,
 }
 
 impl View {
-    /// Shows one update.
-    pub(crate) fn update(&self, notification: &SessionNotification) -> io::Result<()> {
-        match self {
-            Self::Json(lines) => lines.borrow_mut().print(&Member("update", &notification.update)),
-            Self::Screen(screen) => screen.borrow_mut().update(&notification.update),
+    /// On our stdout.
+    pub(super) fn new(json: bool) -> Self {
+        let stdout = io::stdout();
+        let lively = stdout.is_terminal();
+        let outlet = Outlet::new(stdout);
+        let screen = (!json).then(|| Screen::new(Box::new(outlet.clone()), lively).into());
+        Self { outlet, screen }
+    }
+
+    /// What it is all written to.
+    pub(super) fn outlet(&self) -> &Outlet {
+        &self.outlet
+    }
+
+    /// Whether programs read it.
+    pub(super) fn is_json(&self) -> bool {
+        self.screen.is_none()
+    }
+
+    /// Shows something on the screen, if a person looks at one.
+    pub(super) fn on_screen(&self, show: impl FnOnce(&mut Screen) -> io::Result<()>) -> io::Result<()> {
+        match &self.screen {
+            Some(screen) => show(&mut screen.borrow_mut()),
+            None => Ok(()),
         }
     }
 
     /// Shows an object that programs want to see; to people it says nothing.
-    pub(crate) fn fact<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
-        match self {
-            Self::Json(lines) => lines.borrow_mut().print(&Member(name, value)),
-            Self::Screen(_) => Ok(()),
-        }
+    pub(super) fn fact<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        if self.is_json() { json_line(&mut self.outlet.clone(), &Member(name, value)) } else { Ok(()) }
     }
 
-    /// Shows a line that people want to see; to programs it says nothing.
-    pub(crate) fn remark(&self, text: &str) -> io::Result<()> {
-        match self {
-            Self::Json(_) => Ok(()),
-            Self::Screen(screen) => screen.borrow_mut().dim(text),
-        }
+    /// Shows a line of our own that people want to see; to programs it says nothing.
+    pub(super) fn remark(&self, text: &str) -> io::Result<()> {
+        self.on_screen(|screen| screen.dim(text))
+    }
+
+    /// Shows a line that people asked for; to programs it says nothing.
+    pub(super) fn line(&self, text: &str) -> io::Result<()> {
+        self.on_screen(|screen| {
+            screen.line(&crate::text::printable(text))?;
+            screen.flush()
+        })
     }
 
     /// A turn begins.
-    pub(crate) fn turn_begins(&self) {
-        if let Self::Screen(screen) = self {
-            screen.borrow_mut().start_waiting();
-        }
+    pub(super) fn turn_begins(&self) -> io::Result<()> {
+        self.on_screen(|screen| {
+            screen.start_waiting();
+            Ok(())
+        })
     }
 
-    /// A turn has ended.
-    pub(crate) fn turn_ended(&self, reason: &StopReason) -> io::Result<()> {
-        match self {
-            Self::Json(lines) => lines.borrow_mut().print(&Member("stopReason", reason)),
-            Self::Screen(screen) => {
-                let mut screen = screen.borrow_mut();
-                screen.stop_waiting()?;
-                match reason {
-                    StopReason::EndTurn => Ok(()),
-                    reason => screen.dim(&format!("[{reason}]")),
-                }
+    /// A turn has ended, for this reason if there is one to tell.
+    pub(super) fn turn_ended(&self, reason: Option<&str>) -> io::Result<()> {
+        self.on_screen(|screen| {
+            screen.stop_waiting()?;
+            match reason {
+                Some(reason) => screen.dim(&format!("[{reason}]")),
+                None => Ok(()),
             }
-        }
-    }
-
-    /// A turn has failed.
-    pub(crate) fn turn_failed(&self) -> io::Result<()> {
-        match self {
-            Self::Json(_) => Ok(()),
-            Self::Screen(screen) => screen.borrow_mut().stop_waiting(),
-        }
+        })
     }
 
     /// Turns the spinner.
-    pub(crate) fn tick(&self) -> io::Result<()> {
-        match self {
-            Self::Json(_) => Ok(()),
-            Self::Screen(screen) => screen.borrow_mut().tick(),
-        }
-    }
-
-    /// The screen, if a person looks at one.
-    pub(crate) fn screen(&self) -> Option<&RefCell<Screen>> {
-        match self {
-            Self::Json(_) => None,
-            Self::Screen(screen) => Some(screen),
-        }
+    pub(super) fn tick(&self) -> io::Result<()> {
+        if self.outlet.is_held() { Ok(()) } else { self.on_screen(Screen::tick) }
     }
 }

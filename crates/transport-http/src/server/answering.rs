@@ -149,35 +149,43 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         loop {
-            let next = match &mut this.step {
+            // What is ready is given out from where it is: a response is large to be moved.
+            let response = match &mut this.step {
                 Step::Reading(reading) => {
                     let body = ready!(reading.poll_body(cx, &this.shared));
-                    body.and_then(|body| direct(&this.shared, &reading.head, reading.claims, body))
+                    match body.and_then(|body| direct(&this.shared, &reading.head, reading.claims, body)) {
+                        Ok(step) => {
+                            this.step = step;
+                            continue;
+                        }
+                        Err(refusal) => refusal.into_response(),
+                    }
                 }
                 Step::Delivering { session, id, frame, head } => {
                     match ready!(session.poll_take(cx, frame, head, &this.shared)) {
-                        Err(unwelcome) => Err(Refusal::from(unwelcome).under(id.clone())),
-                        Ok(None) => Ok(Step::Ready(Some(empty(StatusCode::ACCEPTED)))),
                         Ok(Some(reader)) => {
                             let patience = match this.shared.config.session_answer {
                                 AnswerForm::Events => Patience::Turns(2),
                                 AnswerForm::Json => Patience::Endless,
                             };
                             let id = std::mem::replace(id, RequestId::NULL);
-                            Ok(Step::Waiting(Waiting::new(reader, id, patience)))
+                            this.step = Step::Waiting(Waiting::new(reader, id, patience));
+                            continue;
                         }
+                        Ok(None) => empty(StatusCode::ACCEPTED),
+                        Err(unwelcome) => Refusal::from(unwelcome).under(id.clone()).into_response(),
                     }
                 }
-                Step::Waiting(waiting) => ready!(waiting.poll_response(cx)).map(|r| Step::Ready(Some(r))),
+                Step::Waiting(waiting) => {
+                    ready!(waiting.poll_response(cx)).unwrap_or_else(Refusal::into_response)
+                }
                 Step::Replaying(replaying) => {
-                    ready!(replaying.poll_response(cx)).map(|r| Step::Ready(Some(r)))
+                    ready!(replaying.poll_response(cx)).unwrap_or_else(Refusal::into_response)
                 }
-                Step::Ready(response) => {
-                    let response = response.take().expect("a future is not polled after it was ready");
-                    return Poll::Ready(Ok(response));
-                }
+                Step::Ready(response) => response.take().expect("a future is not polled after it was ready"),
             };
-            this.step = next.unwrap_or_else(|refusal| Step::Ready(Some(refusal.into_response())));
+            this.step = Step::Ready(None);
+            return Poll::Ready(Ok(response));
         }
     }
 }

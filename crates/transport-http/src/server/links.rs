@@ -35,7 +35,6 @@ impl Links {
         let tick = self.tick.get_or_insert_with(|| Box::pin(tokio::time::sleep(period)));
         while tick.poll_unpin(cx).is_ready() {
             if !self.shared.tick() && self.shared.stop_clock() {
-                crate::server::settle::settle();
                 self.tick = None;
                 return;
             }

@@ -51,7 +51,6 @@ mod serve;
 mod serving;
 mod session;
 mod session_id;
-mod settle;
 mod shared;
 mod store;
 mod tasks;

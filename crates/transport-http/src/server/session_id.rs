@@ -18,21 +18,38 @@ impl SessionId {
 
     /// Reads the form on the wire, which has one spelling.
     pub(crate) fn parse(value: &[u8]) -> Option<Self> {
-        let digits: &[u8; 32] = value.try_into().ok()?;
-        let digit = |id: u128, digit: &u8| {
-            let value = match digit {
-                b'0'..=b'9' => digit - b'0',
-                b'a'..=b'f' => digit - b'a' + 10,
-                _ => return None,
-            };
-            Some(id << 4 | u128::from(value))
-        };
-        digits.iter().try_fold(0, digit).map(Self)
+        let (high, low) = value.split_at_checked(16).filter(|(_, low)| low.len() == 16)?;
+        Some(Self(u128::from(number(high)?) << 64 | u128::from(number(low)?)))
     }
 
     pub(crate) fn header(self) -> HeaderValue {
         HeaderValue::try_from(self.to_string()).expect("hexadecimal digits are a header's value")
     }
+}
+
+/// What each byte is as a hexadecimal digit in lower case.
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        digits[b"0123456789abcdef"[value as usize] as usize] = value;
+        value += 1;
+    }
+    digits
+};
+
+/// Has a bit that no digit has.
+const NO_DIGIT: u8 = 0x80;
+
+/// Reads up to 16 hexadecimal digits.
+fn number(text: &[u8]) -> Option<u64> {
+    let (mut number, mut seen) = (0, 0);
+    for byte in text {
+        let digit = DIGITS[usize::from(*byte)];
+        seen |= digit;
+        number = number << 4 | u64::from(digit);
+    }
+    (seen < NO_DIGIT).then_some(number)
 }
 
 impl fmt::Display for SessionId {

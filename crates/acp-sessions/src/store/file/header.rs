@@ -112,12 +112,13 @@ fn tidy_and_read(
     if unfinished {
         // With its header a session is there, and only something about it was on the way. Without, it was being
         // deleted, or its creation had not come to its end.
-        if !has(Kind::Header) {
+        let gone = !has(Kind::Header) && (has(Kind::Deleted) || !has_records(&file(Kind::Journal))?);
+        if gone {
             remove(&file(Kind::Journal))?;
         }
         remove(&file(Kind::NewHeader))?;
         remove(&file(Kind::Deleted))?;
-        if !has(Kind::Header) {
+        if gone {
             return Ok(None);
         }
     }
@@ -130,6 +131,17 @@ fn tidy_and_read(
             Ok(None)
         }
     }
+}
+
+/// Whether there is anything in a journal behind its beginning. Before it is created to its end, a session has nothing there.
+fn has_records(path: &Path) -> Result<bool, StoreError> {
+    let file = match File::open(path) {
+        Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(false),
+        file => file.map_err(failed("open", path))?,
+    };
+    let mut lines = Lines::new(BufReader::new(file));
+    let whole = matches!(lines.next().map_err(failed("read", path))?, Line::Record(_) | Line::Damaged(_));
+    Ok(whole && lines.next().map_err(failed("read", path))? != Line::End)
 }
 
 /// Why there is no header to be had from a file.

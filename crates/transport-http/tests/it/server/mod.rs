@@ -9,6 +9,7 @@ mod http2;
 mod inline;
 mod limits;
 mod nasty;
+mod probes;
 mod raw;
 mod resumption;
 pub(crate) mod script;

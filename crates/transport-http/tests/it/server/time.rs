@@ -61,7 +61,7 @@ pub(crate) async fn piece(body: &mut Body) -> Option<String> {
 }
 
 /// Opens a session, with the first answer already given.
-async fn open(endpoint: &mut Endpoint, links: &mut Links) -> (String, Link) {
+pub(crate) async fn open(endpoint: &mut Endpoint, links: &mut Links) -> (String, Link) {
     let response = tokio::spawn(call(endpoint, "POST", &[], &initialize("2025-11-25")));
     let mut link = links.next().await.unwrap();
     link.next().await.unwrap().unwrap();

@@ -1,38 +1,32 @@
 //! The agent behind the connection: what each method does to the sessions.
 
-use std::path::PathBuf;
-use std::pin::pin;
+mod opening;
+
 use std::sync::Arc;
 
 use agentwire_acp_agent::{Agent, Client, Context, Error};
 use agentwire_acp_schema::v1::{
-    AgentAuthCapabilities, AgentCapabilities, AuthenticateRequest, AuthenticateResponse,
-    AvailableCommandsUpdate, CancelNotification, CloseSessionRequest, CloseSessionResponse,
-    DeleteSessionRequest, DeleteSessionResponse, InitializeRequest, InitializeResponse, ListSessionsRequest,
-    ListSessionsResponse, LoadSessionRequest, LoadSessionResponse, LogoutCapabilities, LogoutRequest,
-    LogoutResponse, McpCapabilities, NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse,
-    ResumeSessionRequest, ResumeSessionResponse, SessionAdditionalDirectoriesCapabilities,
-    SessionCapabilities, SessionCloseCapabilities, SessionDeleteCapabilities, SessionId,
-    SessionListCapabilities, SessionNotification, SessionResumeCapabilities, SessionUpdate,
-    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
-    SetSessionModeResponse, StopReason,
+    AgentAuthCapabilities, AgentCapabilities, AuthenticateRequest, AuthenticateResponse, CancelNotification,
+    CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse,
+    InitializeRequest, InitializeResponse, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
+    LoadSessionResponse, LogoutCapabilities, LogoutRequest, LogoutResponse, McpCapabilities,
+    NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse, ResumeSessionRequest,
+    ResumeSessionResponse, SessionAdditionalDirectoriesCapabilities, SessionCapabilities,
+    SessionCloseCapabilities, SessionDeleteCapabilities, SessionId, SessionListCapabilities,
+    SessionResumeCapabilities, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
+    SetSessionModeRequest, SetSessionModeResponse, StopReason,
 };
-use agentwire_mcp_hub::{Hub, ServerConfig};
-use futures::TryStreamExt;
-use futures::future::{Either, select};
 
 use crate::auth::Gate;
 use crate::background::{Background, Tasks};
 use crate::builder::Settings;
-use crate::facts::{Facts, Said, lacks, told};
-use crate::outbox::Outbox;
+use crate::facts::{Facts, Said};
+use crate::list;
 use crate::random::random;
-use crate::registry::{Occupied, Registry};
+use crate::registry::{Occupied, Registry, not_open};
 use crate::session::Session;
 use crate::store::{SessionHeader, StoreError};
 use crate::turn::{self, Turn};
-use crate::warning::Warning;
-use crate::{list, setup};
 
 /// Implements the protocol on top of sessions.
 pub(crate) struct Runtime<F> {
@@ -41,12 +35,6 @@ pub(crate) struct Runtime<F> {
     sessions: Arc<Registry>,
     background: Background,
     gate: Gate,
-}
-
-/// Where a session works and what with, as a request that opens one says it.
-struct Setup {
-    roots: Vec<PathBuf>,
-    servers: Vec<ServerConfig>,
 }
 
 impl<F> Runtime<F> {
@@ -60,115 +48,6 @@ impl<F> Runtime<F> {
 
     pub(crate) fn sessions(&self) -> Arc<Registry> {
         self.sessions.clone()
-    }
-
-    /// Where the session works and its servers, checked before anything is changed.
-    fn setup(
-        &self,
-        cwd: PathBuf,
-        directories: Vec<PathBuf>,
-        servers: &[agentwire_acp_schema::v1::McpServer],
-    ) -> Result<Setup, Error> {
-        let mut all = self.settings.servers.clone();
-        all.extend(setup::servers(servers, &cwd)?);
-        let roots = std::iter::once(cwd).chain(directories).collect();
-        Ok(Setup { roots, servers: all })
-    }
-
-    /// Opens a session that is in the store. Its servers are connected to meanwhile: who calls a tool waits for them,
-    /// nobody else.
-    fn open(&self, header: SessionHeader, facts: Facts, setup: Setup) -> Result<Arc<Session>, Error> {
-        let id = header.session_id.clone();
-        let (hub, driver) = Hub::with_config(self.settings.hub.clone(), setup.servers);
-        let outbox = Arc::new(Outbox::new(self.settings.store.clone(), header, facts));
-        let session = Arc::new(Session::new(id.clone(), setup.roots, hub.clone(), outbox.clone())?);
-        self.background.run(driver);
-        self.background.run(outbox.drive());
-        if self.settings.on_warning.is_some() {
-            self.background.run(watch(hub, id, self.settings.clone()));
-        }
-        Ok(session)
-    }
-
-    /// Says which commands there are, once the client knows the session that they are for: there are clients that
-    /// wait for ever when an update comes before the answer that names its session.
-    fn announce_commands(&self, session: &Session, client: &Client) {
-        let commands = session.outbox.facts(|facts| facts.commands.clone());
-        if commands.is_empty() {
-            return;
-        }
-        let update = SessionUpdate::from(AvailableCommandsUpdate::new(commands));
-        let (id, client) = (session.id.clone(), client.clone());
-        self.background.run(async move {
-            // The client may be gone by now, which is no concern of this update's.
-            let _sent = client.session_update(SessionNotification::new(id, update)).await;
-        });
-    }
-
-    /// Opens a session of the store, with or without saying all of it again.
-    async fn reopen(
-        &self,
-        id: SessionId,
-        setup: Setup,
-        replay: bool,
-        context: &Context,
-    ) -> Result<Arc<Session>, Error> {
-        let occupied = self.sessions.occupy(&id)?;
-        let given_up = select(context.cancelled(), occupied.abort.wait());
-        let work = pin!(self.read(&occupied, id, setup, replay, context.client()));
-        match select(given_up, work).await {
-            Either::Left(_) => Err(Error::request_cancelled()),
-            Either::Right((session, _)) => {
-                let session = session?;
-                occupied.put(session.clone());
-                if let Some(before) = occupied.before.clone() {
-                    self.background.run(async move { before.close().await });
-                }
-                Ok(session)
-            }
-        }
-    }
-
-    async fn read(
-        &self,
-        occupied: &Occupied<'_>,
-        id: SessionId,
-        setup: Setup,
-        replay: bool,
-        client: &Client,
-    ) -> Result<Arc<Session>, Error> {
-        if let Some(before) = &occupied.before {
-            // What was said by the session itself may still be on its way into the journal.
-            before.outbox.flush().await;
-        }
-        let store = &self.settings.store;
-        let read = store.read(&id).await;
-        self.settings.warn_of_store();
-        let Some(stored) = read.map_err(unreadable)? else {
-            let why = format!("there is no session {id}");
-            return Err(Error::new(agentwire_acp_schema::v1::error_code::RESOURCE_NOT_FOUND, why));
-        };
-        let (mut header, mut records) = (stored.header, stored.records);
-        if header.cwd != setup.roots[0] {
-            let why = format!("the session works in {:?}, so that must be its cwd", header.cwd);
-            return Err(Error::invalid_params(why));
-        }
-        let mut facts = self.settings.facts.clone();
-        while let Some(record) = records.try_next().await.map_err(unreadable)? {
-            let update: SessionUpdate = record
-                .decode()
-                .map_err(|why| unreadable(StoreError::corrupt(&id, "a record", why.to_string())))?;
-            facts.recall(&update);
-            if replay && lacks(client, &update).is_none() {
-                let update = told(client, update);
-                client.session_update(SessionNotification::new(&id, update)).await?;
-            }
-        }
-        if header.additional_directories != setup.roots[1..] {
-            header.additional_directories = setup.roots[1..].to_vec();
-            store.update_header(&header).await.map_err(unwritable)?;
-        }
-        self.open(header, facts, setup)
     }
 
     /// Ends a session, if it is open: its turn first, then what it holds.
@@ -295,7 +174,7 @@ where
     ) -> Result<CloseSessionResponse, Error> {
         let occupied = self.sessions.take_over(&request.session_id).await;
         if occupied.before.is_none() && !occupied.stopped {
-            return Err(crate::registry::not_open(&request.session_id));
+            return Err(not_open(&request.session_id));
         }
         self.end(&occupied).await;
         Ok(CloseSessionResponse::new())
@@ -321,12 +200,11 @@ where
     ) -> Result<SetSessionModeResponse, Error> {
         self.gate.pass(context.client())?;
         let session = self.sessions.session(&request.session_id)?;
-        let choose = |facts: &mut Facts| -> Result<Vec<Said>, Error> {
+        let choose = |facts: &Facts| -> Result<Vec<Said>, Error> {
             let (mode, shows) = facts.choose_mode(&request.mode_id)?;
             Ok([Said::silently(mode)].into_iter().chain(shows.map(Said::aloud)).collect())
         };
-        session.outbox.say(None, context.client(), choose).await?;
-        session.outbox.settle().await?;
+        choose_in(&session, context.client(), choose).await?;
         Ok(SetSessionModeResponse::new())
     }
 
@@ -337,12 +215,11 @@ where
     ) -> Result<SetSessionConfigOptionResponse, Error> {
         self.gate.pass(context.client())?;
         let session = self.sessions.session(&request.session_id)?;
-        let choose = |facts: &mut Facts| -> Result<Vec<Said>, Error> {
+        let choose = |facts: &Facts| -> Result<Vec<Said>, Error> {
             let (options, mode) = facts.choose_option(&request.config_id, &request.value)?;
             Ok([Said::silently(options)].into_iter().chain(mode.map(Said::aloud)).collect())
         };
-        session.outbox.say(None, context.client(), choose).await?;
-        session.outbox.settle().await?;
+        choose_in(&session, context.client(), choose).await?;
         let options = session.outbox.facts(|facts| facts.options_for(context.client()));
         Ok(SetSessionConfigOptionResponse::new(options.unwrap_or_default()))
     }
@@ -362,28 +239,15 @@ where
     }
 }
 
-/// Tells of servers that cannot be used, until the hub is closed.
-async fn watch(hub: Hub, session_id: SessionId, settings: Arc<Settings>) {
-    let mut told = Vec::new();
-    let mut seen = 0;
-    loop {
-        let servers = hub.status();
-        for server in &servers {
-            if server.state.reason().is_some() && !told.contains(&server.name) {
-                told.push(server.name.clone());
-                let (server, state) = (server.name.clone(), server.state.clone());
-                settings.warn(Warning::McpServer { session_id: session_id.clone(), server, state });
-            }
-        }
-        let is_over = |server: &agentwire_mcp_hub::ServerStatus| {
-            !server.state.is_connected()
-                && !matches!(server.state, agentwire_mcp_hub::ServerState::Connecting)
-        };
-        if servers.iter().all(is_over) {
-            return;
-        }
-        hub.changed(&mut seen).await;
-    }
+/// Lets the client choose something, and keeps that.
+async fn choose_in(
+    session: &Session,
+    client: &Client,
+    choose: impl FnOnce(&Facts) -> Result<Vec<Said>, Error>,
+) -> Result<(), Error> {
+    let chosen = session.outbox.say_and_settle(client, choose).await;
+    // It may have been closed while this waited.
+    chosen.map_err(|why| if session.outbox.is_closed() { not_open(&session.id) } else { why })
 }
 
 /// What a client hears of a store that cannot be read.

@@ -1,24 +1,31 @@
 //! The one way that what happens in a session takes: into the journal first, then to the client.
 
+mod write;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
+use std::ops::RangeInclusive;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use agentwire_acp_agent::{CallError, Client, Closed};
-use agentwire_acp_schema::v1::{SessionId, SessionNotification, SessionUpdate};
+use agentwire_acp_agent::Client;
+use agentwire_acp_schema::v1::{SessionId, SessionUpdate};
 use agentwire_jsonrpc::RawJson;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
+use self::write::{Entry, Failure, unwritable, write};
 use crate::facts::{Facts, Said, told};
 use crate::store::{SessionHeader, SessionStore, StoreError, Timestamp};
 use crate::turn::TurnError;
 
 /// How many updates may wait to be written. Whoever has more to say waits.
 const ROOM: usize = 64;
+
+/// How many failures are remembered.
+const LOST: usize = 16;
 
 /// Keeps the order: what is said first is written first and sent first, and nothing is sent that is not written.
 ///
@@ -42,21 +49,18 @@ struct State {
     /// How many of them are done with.
     done: u64,
     work: Work,
-    /// Since which entry on nothing works any more, and why.
-    failure: Option<(u64, Failure)>,
+    /// Why nothing works any more, until a turn tries again.
+    failure: Option<Failure>,
+    /// Which entries have failed, for those who have not asked yet; the latest are last.
+    lost: VecDeque<(RangeInclusive<u64>, Failure)>,
+    /// What held before the choices that are not written yet: it holds again if they fail.
+    undo: VecDeque<(u64, Facts, Option<String>)>,
+    /// Whether something was said since the session was last settled.
+    unsettled: bool,
     driver: Option<Waker>,
     waiting: BTreeMap<u64, Waker>,
     waiters: u64,
     closed: bool,
-}
-
-/// Something to write and then to send.
-#[derive(Default)]
-struct Entry {
-    records: Vec<RawJson>,
-    aloud: Vec<(Client, SessionUpdate)>,
-    header: Option<SessionHeader>,
-    sync: bool,
 }
 
 enum Work {
@@ -66,22 +70,6 @@ enum Work {
         again: bool,
     },
     Waiting(BoxFuture<'static, Result<(), Failure>>),
-}
-
-/// Why entries fail.
-#[derive(Clone, Debug)]
-pub(crate) enum Failure {
-    Store(Arc<StoreError>),
-    Closed(Closed),
-}
-
-impl From<Failure> for TurnError {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Store(error) => Self::Store(error),
-            Failure::Closed(closed) => Self::Call(closed.into()),
-        }
-    }
 }
 
 impl Outbox {
@@ -97,6 +85,9 @@ impl Outbox {
             done: 0,
             work: Work::Idle,
             failure: None,
+            lost: VecDeque::new(),
+            undo: VecDeque::new(),
+            unsettled: false,
             driver: None,
             waiting: BTreeMap::new(),
             waiters: 0,
@@ -118,7 +109,7 @@ impl Outbox {
         let mut state = self.lock();
         state.turns += 1;
         state.turn = Some(state.turns);
-        if matches!(state.failure, Some((_, Failure::Store(_)))) {
+        if matches!(state.failure, Some(Failure::Store(_))) {
             state.failure = None;
         }
         state.turns
@@ -136,21 +127,40 @@ impl Outbox {
     /// Says something: in a turn, which must not be over, or by the session itself. `change` runs once it is this one's
     /// turn to be queued, and gives what there is to say.
     ///
-    /// It is said in full even when this future is dropped after its first poll.
+    /// Once it is queued, it is said in full even when this future is dropped.
     pub(crate) async fn say<E: From<TurnError>>(
         &self,
         turn: Option<u64>,
         client: &Client,
-        change: impl FnOnce(&mut Facts) -> Result<Vec<Said>, E>,
+        change: impl FnOnce(&Facts) -> Result<Vec<Said>, E>,
+    ) -> Result<(), E> {
+        self.queue(turn, false, client, change).await
+    }
+
+    /// As [`say`](Self::say), by the session itself, which is [settled](Self::settle) with it.
+    pub(crate) async fn say_and_settle<E: From<TurnError>>(
+        &self,
+        client: &Client,
+        change: impl FnOnce(&Facts) -> Result<Vec<Said>, E>,
+    ) -> Result<(), E> {
+        self.queue(None, true, client, change).await
+    }
+
+    async fn queue<E: From<TurnError>>(
+        &self,
+        turn: Option<u64>,
+        settle: bool,
+        client: &Client,
+        change: impl FnOnce(&Facts) -> Result<Vec<Said>, E>,
     ) -> Result<(), E> {
         let mut change = Some(change);
         let mut waiter = Waiter { outbox: self, key: None };
         let number = poll_fn(|cx| {
             let mut state = self.lock();
-            if turn.is_some() && turn != state.turn {
+            if state.closed || turn.is_some() && turn != state.turn {
                 return Poll::Ready(Err(TurnError::Over.into()));
             }
-            if let Some((_, failure)) = &state.failure {
+            if let Some(failure) = &state.failure {
                 return Poll::Ready(Err(TurnError::from(failure.clone()).into()));
             }
             if state.queue.len() >= ROOM {
@@ -158,7 +168,7 @@ impl Outbox {
                 return Poll::Pending;
             }
             let change = change.take().expect("it is not polled again once it is ready");
-            Poll::Ready(change(&mut state.facts).and_then(|said| Ok(state.push(client, said)?)))
+            Poll::Ready(change(&state.facts).and_then(|said| Ok(state.push(client, said, settle)?)))
         })
         .await?;
         self.done(number).await?;
@@ -169,12 +179,11 @@ impl Outbox {
     pub(crate) async fn settle(&self) -> Result<(), TurnError> {
         let number = {
             let mut state = self.lock();
-            if let Some((_, failure)) = &state.failure {
+            if let Some(failure) = &state.failure {
                 return Err(failure.clone().into());
             }
-            state.header.updated = Timestamp::now().max(state.header.updated);
-            let header = Some(state.header.clone());
-            state.enqueue(Entry { header, sync: true, ..Entry::default() })
+            let entry = state.settled(Entry::default());
+            state.enqueue(entry)
         };
         self.done(number).await
     }
@@ -198,13 +207,32 @@ impl Outbox {
         .await;
     }
 
-    /// Lets [`drive`](Self::drive) end once all is done.
-    pub(crate) fn close(&self) {
-        let mut state = self.lock();
-        state.closed = true;
-        let driver = state.driver.take();
-        drop(state);
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    /// Refuses whatever is said from now on, and completes when all that was said before is written and sent, or has
+    /// failed. A turn that was cut off, as its client is gone, is settled here.
+    pub(crate) async fn close(&self) {
+        let waiting = {
+            let mut state = self.lock();
+            state.closed = true;
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_values().for_each(Waker::wake);
+        self.flush().await;
+        let (header, driver) = {
+            let mut state = self.lock();
+            let is_unsettled = state.unsettled && !matches!(state.failure, Some(Failure::Store(_)));
+            let header = if is_unsettled { state.settled(Entry::default()).header } else { None };
+            (header, state.driver.take())
+        };
         driver.into_iter().for_each(Waker::wake);
+        if let Some(header) = header {
+            // Nobody is left who could be told; what was said is written already.
+            let _updated = self.store.update_header(&header).await;
+            let _synced = self.store.sync(&self.session_id).await;
+        }
     }
 
     /// Completes when an entry has been written and sent.
@@ -217,10 +245,8 @@ impl Outbox {
                 waiter.wait(&mut state, cx);
                 return Poll::Pending;
             }
-            Poll::Ready(match &state.failure {
-                Some((since, failure)) if *since <= number => Err(failure.clone().into()),
-                _ => Ok(()),
-            })
+            let lost = state.lost.iter().find(|(lost, _)| lost.contains(&number));
+            Poll::Ready(lost.map_or(Ok(()), |(_, failure)| Err(failure.clone().into())))
         })
         .await
     }
@@ -273,8 +299,12 @@ impl Outbox {
 
 impl State {
     /// Queues what is said, and notes what holds from now on.
-    fn push(&mut self, client: &Client, said: Vec<Said>) -> Result<u64, TurnError> {
+    fn push(&mut self, client: &Client, said: Vec<Said>, settle: bool) -> Result<u64, TurnError> {
         let mut entry = Entry::default();
+        if said.iter().any(|said| is_choice(&said.update)) {
+            self.undo.push_back((self.queued + 1, self.facts.clone(), self.header.title.clone()));
+        }
+        self.unsettled = true;
         for Said { update, aloud } in said {
             let record = RawJson::encode(&update).map_err(|why| unwritable(StoreError::other(why)))?;
             entry.records.push(record);
@@ -289,7 +319,17 @@ impl State {
                 entry.aloud.push((client.clone(), told(client, update)));
             }
         }
+        let entry = if settle { self.settled(entry) } else { entry };
         Ok(self.enqueue(entry))
+    }
+
+    /// An entry with which the store is to make durable what it has, as of now.
+    fn settled(&mut self, mut entry: Entry) -> Entry {
+        self.unsettled = false;
+        self.header.updated = Timestamp::now().max(self.header.updated);
+        entry.header = Some(self.header.clone());
+        entry.sync = true;
+        entry
     }
 
     fn enqueue(&mut self, entry: Entry) -> u64 {
@@ -308,14 +348,7 @@ impl State {
             return None;
         }
         let entries: Vec<_> = self.queue.drain(..).collect();
-        let failed = self.failure.as_ref().map(|(_, failure)| failure.clone());
-        let work = work(store.clone(), session_id.clone(), entries);
-        let work = AssertUnwindSafe(async move {
-            match failed {
-                Some(failure) => Err(failure),
-                None => work.await,
-            }
-        });
+        let work = AssertUnwindSafe(write(store.clone(), session_id.clone(), entries));
         let panicked = |_| Err(Failure::Store(Arc::new(StoreError::other("the store panicked"))));
         Some(work.catch_unwind().map(move |outcome| outcome.unwrap_or_else(panicked)).boxed())
     }
@@ -324,57 +357,44 @@ impl State {
     fn finish(&mut self, outcome: Result<(), Failure>) -> BTreeMap<u64, Waker> {
         let first = self.done + 1;
         self.done = self.queued - self.queue.len() as u64;
-        if let Err(failure) = outcome
-            && self.failure.is_none()
-        {
-            self.failure = Some((first, failure));
+        while self.undo.front().is_some_and(|(number, ..)| *number <= self.done && outcome.is_ok()) {
+            self.undo.pop_front();
+        }
+        if let Err(failure) = outcome {
+            self.fail(first, failure);
         }
         std::mem::take(&mut self.waiting)
     }
-}
 
-/// Writes entries, then sends them.
-async fn work(
-    store: Arc<dyn SessionStore>,
-    session_id: SessionId,
-    entries: Vec<Entry>,
-) -> Result<(), Failure> {
-    let mut records = Vec::with_capacity(entries.len());
-    let mut aloud = Vec::with_capacity(entries.len());
-    let (mut header, mut sync) = (None, false);
-    for entry in entries {
-        records.extend(entry.records);
-        aloud.extend(entry.aloud);
-        header = entry.header.or(header);
-        sync |= entry.sync;
-    }
-    if !records.is_empty() {
-        store.append(&session_id, &records).await?;
-    }
-    if let Some(header) = header {
-        store.update_header(&header).await?;
-    }
-    for (client, update) in aloud {
-        // Whether the client takes it was looked at before, and that it can be written has been seen: nothing else fails.
-        let sent = client.session_update(SessionNotification::new(&session_id, update)).await;
-        if let Err(CallError::Closed(closed)) = sent {
-            return Err(Failure::Closed(closed));
+    /// Entries have failed, and with them those that wait behind them: a later one is not kept without an earlier one.
+    fn fail(&mut self, first: u64, failure: Failure) {
+        self.queue.clear();
+        self.done = self.queued;
+        self.unsettled = true;
+        if let Some((_, facts, title)) = self.undo.drain(..).next() {
+            (self.facts, self.header.title) = (facts, title);
         }
+        match self.lost.back_mut() {
+            Some((lost, _)) if *lost.end() + 1 == first => *lost = *lost.start()..=self.done,
+            _ => self.lost.push_back((first..=self.done, failure.clone())),
+        }
+        // Who has not asked after so many turns that failed waits no more.
+        if self.lost.len() > LOST {
+            self.lost.pop_front();
+        }
+        self.failure = Some(failure);
     }
-    if sync {
-        store.sync(&session_id).await?;
-    }
-    Ok(())
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self::Store(Arc::new(error))
-    }
-}
-
-fn unwritable(error: StoreError) -> TurnError {
-    TurnError::Store(Arc::new(error))
+/// Whether an update says what holds from now on.
+fn is_choice(update: &SessionUpdate) -> bool {
+    matches!(
+        update,
+        SessionUpdate::CurrentModeUpdate(_)
+            | SessionUpdate::ConfigOptionUpdate(_)
+            | SessionUpdate::SessionInfoUpdate(_)
+            | SessionUpdate::AvailableCommandsUpdate(_)
+    )
 }
 
 impl fmt::Debug for Outbox {

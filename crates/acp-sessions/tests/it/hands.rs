@@ -1,0 +1,149 @@
+//! What a turn does through its client: terminals and files.
+
+use agentwire_acp_sessions::schema::{CreateTerminalRequest, StopReason};
+use agentwire_acp_sessions::{Error, Turn, agent};
+use serde_json::json;
+
+use crate::peer::{Peer, capable, play, short, with};
+
+/// Runs a command in one of several ways.
+async fn run(turn: Turn) -> Result<StopReason, Error> {
+    let request = CreateTerminalRequest::new(turn.session_id(), "ls");
+    let terminal = turn.terminal(request).await?;
+    match &*turn.text() {
+        "whole" => {
+            let exit = terminal.wait().await?;
+            let output = terminal.output().await?;
+            terminal.release().await?;
+            turn.say(format!("{} {:?}", output.output, exit.exit_code)).await?;
+        }
+        "kill" => {
+            terminal.kill().await?;
+            terminal.release().await?;
+        }
+        "wait" => drop(terminal.wait().await?),
+        "forget" => std::mem::forget(terminal),
+        _ => {}
+    }
+    Ok(StopReason::EndTurn)
+}
+
+/// Answers requests about terminals until the prompt is answered. Gives what was asked, and why the turn stopped.
+async fn terminals(peer: &mut Peer, prompt: u64, cancel_at: Option<&str>) -> (Vec<String>, String) {
+    let mut asked = Vec::new();
+    loop {
+        let message = peer.next().await;
+        let Some(method) = message["method"].as_str().map(str::to_owned) else {
+            assert_eq!(message["id"], prompt);
+            return (asked, message["result"]["stopReason"].as_str().unwrap_or("error").to_owned());
+        };
+        let Some(method) = method.strip_prefix("terminal/") else { continue };
+        asked.push(method.to_owned());
+        if method == "create" {
+            assert_eq!(message["params"]["cwd"], "/repo", "TERM-10, SES-04");
+        }
+        let session = message["params"]["sessionId"].as_str().unwrap().to_owned();
+        let result = match method {
+            "create" => json!({ "terminalId": "t" }),
+            "output" => json!({ "output": "files", "truncated": false }),
+            "wait_for_exit" => json!({ "exitCode": 0 }),
+            _ => json!({}),
+        };
+        if cancel_at == Some(method) {
+            peer.cancel(&session).await;
+            if method == "wait_for_exit" {
+                continue;
+            }
+        }
+        peer.answer(&message, result).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn term_04_10_every_terminal_is_given_back_before_the_turn_is_answered() {
+    with(agent(run), async |peer| {
+        let session = peer.open("/repo").await;
+        let rows: [(_, _, _, &[_]); 7] = [
+            ("whole", None, "end_turn", &["create", "wait_for_exit", "output", "release"]),
+            ("kill", None, "end_turn", &["create", "kill", "release"]),
+            ("drop", None, "end_turn", &["create", "kill", "release"]),
+            ("forget", None, "end_turn", &["create", "kill", "release"]),
+            ("wait", None, "end_turn", &["create", "wait_for_exit", "release"]),
+            // One that is made although nobody waits for it any more.
+            ("whole", Some("create"), "cancelled", &["create", "kill", "release"]),
+            ("wait", Some("wait_for_exit"), "cancelled", &["create", "wait_for_exit", "kill", "release"]),
+        ];
+        for (text, cancel_at, reason, expected) in rows {
+            let prompt = peer.begin_prompt(&session, text).await;
+            let (asked, stopped) = terminals(peer, prompt, cancel_at).await;
+            assert_eq!(stopped, reason, "{text} {cancel_at:?}");
+            assert_eq!(asked, expected, "{text} {cancel_at:?}");
+        }
+    })
+    .await;
+}
+
+/// A client that never answers about its terminals does not keep a turn from ending.
+#[tokio::test(start_paused = true)]
+async fn a_turn_does_not_wait_for_ever_to_give_a_terminal_back() {
+    with(agent(run), async |peer| {
+        let session = peer.open("/repo").await;
+        let prompt = peer.begin_prompt(&session, "drop").await;
+        let create = peer.asked("terminal/create").await;
+        peer.answer(&create, json!({ "terminalId": "t" })).await;
+        assert_eq!(peer.stopped(prompt).await, "end_turn");
+        peer.asked("terminal/release").await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn term_01_fs_01_03_nothing_is_asked_of_a_client_that_cannot_or_outside_of_the_roots() {
+    let agent = agent(async |turn: Turn| {
+        let said = match &*turn.text() {
+            "terminal" => {
+                let request = CreateTerminalRequest::new(turn.session_id(), "ls");
+                turn.terminal(request).await.map(|_| String::new())
+            }
+            "write" => turn.write_text_file("b.txt", "text").await.map(|()| "written".into()),
+            path => turn.read_text_file(path).await,
+        };
+        turn.say(said.unwrap_or_else(|error| error.to_string())).await?;
+        Ok(StopReason::EndTurn)
+    });
+    let try_all = async |peer: &mut Peer, answers: bool, rows: &[(&str, &str)]| {
+        let new = json!({ "cwd": "/repo", "additionalDirectories": ["/lib"], "mcpServers": [] });
+        let session = peer.call("session/new", new).await["sessionId"].as_str().unwrap().to_owned();
+        for (text, expected) in rows {
+            let prompt = peer.begin_prompt(&session, text).await;
+            if answers && expected.starts_with('/') {
+                let ask = peer.asked("fs/read_text_file").await;
+                let path = ask["params"]["path"].clone();
+                peer.answer(&ask, json!({ "content": path })).await;
+            }
+            peer.stopped(prompt).await;
+            let said = short(&peer.updates()).pop().unwrap();
+            assert!(said.contains(expected), "{text}: {said}");
+        }
+    };
+    play(agent, async |peer| {
+        peer.initialize(json!({ "fs": { "readTextFile": true, "writeTextFile": false } })).await;
+        try_all(
+            peer,
+            true,
+            &[
+                ("terminal", "capability terminal"),
+                ("write", "fs.writeTextFile"),
+                ("a.txt", "/repo/a.txt"),
+                ("x/../../lib/b", "/lib/b"),
+                ("/repo/./c", "/repo/c"),
+                ("../secret", "outside"),
+                ("/repository", "outside"),
+                ("/repo/../etc", "outside"),
+            ],
+        )
+        .await;
+    })
+    .await;
+    assert!(capable()["terminal"].as_bool().unwrap());
+}

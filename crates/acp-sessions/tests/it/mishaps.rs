@@ -1,0 +1,230 @@
+//! What goes wrong between a session, its store and its client, and what holds all the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use agentwire_acp_sessions::schema::{
+    CurrentModeUpdate, SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOption,
+    SessionId, SessionMode, SessionModeState, StopReason, ToolCall, ToolCallLocation, ToolCallStatus,
+};
+use agentwire_acp_sessions::{Error, SessionAgent, SessionHeader, SessionStore, Turn, TurnError, agent};
+use agentwire_jsonrpc::RawJson;
+use serde_json::{Value, json};
+
+use crate::peer::{again, play, short, with};
+use crate::stored::Moody;
+
+fn modes() -> SessionModeState {
+    SessionModeState::new("ask", [SessionMode::new("ask", "Ask"), SessionMode::new("code", "Code")].to_vec())
+}
+
+/// An agent with two modes, which says the one it is in.
+fn moded(store: &Arc<Moody>) -> SessionAgent<impl AsyncFn(Turn) -> Result<StopReason, Error>> {
+    let agent = agent(async |turn: Turn| {
+        if turn.text() == "wait" {
+            turn.cancelled().await;
+        }
+        turn.say(turn.mode().unwrap().to_string()).await?;
+        Ok(StopReason::EndTurn)
+    });
+    agent.modes(modes()).shared_store(store.clone())
+}
+
+fn set_mode(session: &str, mode: &str) -> Value {
+    json!({ "sessionId": session, "modeId": mode })
+}
+
+#[tokio::test(start_paused = true)]
+async fn tc_05_what_no_client_may_be_told_is_refused_and_not_kept() {
+    let store = Arc::new(Moody::default());
+    let agent = agent(async |turn: Turn| {
+        let here = ToolCall::new("call", "Look").locations([ToolCallLocation::new("src/main.rs")]);
+        let refused = turn.update(here.status(ToolCallStatus::Completed)).await;
+        turn.say(if matches!(refused, Err(TurnError::Call(_))) { "refused" } else { "said" }).await?;
+        Ok(StopReason::EndTurn)
+    });
+    with(agent.shared_store(store.clone()), async |peer| {
+        let session = peer.open("/repo").await;
+        peer.prompt(&session, "go").await;
+        assert_eq!(short(&peer.updates()), ["agent refused"]);
+        peer.call("session/load", again(&session, "/repo")).await;
+        assert_eq!(short(&peer.updates()), ["user go", "agent refused"]);
+        // A journal that somebody else has written cannot keep the session from being loaded, either.
+        let relative = json!({
+            "sessionUpdate": "tool_call", "toolCallId": "t", "title": "t", "locations": [{ "path": "a" }],
+            "status": "completed",
+        });
+        store.append(&SessionId::from(&*session), &[RawJson::encode(&relative).unwrap()]).await.unwrap();
+        peer.call("session/load", again(&session, "/repo")).await;
+        assert_eq!(short(&peer.updates()), ["user go", "agent refused"]);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mode_that_is_set_while_the_session_is_closed_is_answered() {
+    let store = Arc::new(Moody::default());
+    with(moded(&store), async |peer| {
+        let session = peer.open("/repo").await;
+        let permits = store.hold();
+        let set = peer.request("session/set_mode", set_mode(&session, "code")).await;
+        let close = peer.request("session/close", json!({ "sessionId": session })).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        permits.add_permits(100);
+        assert_eq!(peer.response(set).await["result"], json!({}));
+        assert_eq!(peer.response(close).await["result"], json!({}));
+        let loaded = peer.call("session/load", again(&session, "/repo")).await;
+        assert_eq!(loaded["modes"]["currentModeId"], "code", "what was answered is kept");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_not_closed_before_what_was_on_its_way_into_the_journal_is_there() {
+    let store = Arc::new(Moody::default());
+    with(moded(&store), async |peer| {
+        let session = peer.open("/repo").await;
+        let permits = store.hold();
+        let set = peer.request("session/set_mode", set_mode(&session, "code")).await;
+        let close = peer.request("session/close", json!({ "sessionId": session })).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let load = peer.request("session/load", again(&session, "/repo")).await;
+        permits.add_permits(100);
+        assert_eq!(peer.response(load).await["error"]["code"], -32600, "it is being closed");
+        assert_eq!(peer.response(close).await["result"], json!({}));
+        assert_eq!(peer.response(set).await["result"], json!({}));
+        let loaded = peer.call("session/load", again(&session, "/repo")).await;
+        assert_eq!(loaded["modes"]["currentModeId"], "code");
+    })
+    .await;
+}
+
+/// The one who failed is not polled before somebody else has begun a turn, which tries the store again.
+#[tokio::test(start_paused = true)]
+async fn what_was_not_kept_is_not_answered_as_if_it_were() {
+    let store = Arc::new(Moody::default());
+    with(moded(&store), async |peer| {
+        let session = peer.open("/repo").await;
+        let permits = store.hold();
+        let first = peer.request("session/set_mode", set_mode(&session, "code")).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        store.break_it(true);
+        permits.add_permits(1);
+        let second = peer.request("session/set_mode", set_mode(&session, "code")).await;
+        let prompt = peer.begin_prompt(&session, "go").await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        store.break_it(false);
+        permits.add_permits(100);
+        for set in [first, second] {
+            let response = peer.response(set).await;
+            assert_eq!(response["error"]["code"], -32603, "{response}");
+        }
+        assert_eq!(peer.stopped(prompt).await, "end_turn");
+        assert_eq!(short(&peer.updates()), ["agent ask"], "what was refused does not hold");
+        let loaded = peer.call("session/load", again(&session, "/repo")).await;
+        assert_eq!(loaded["modes"]["currentModeId"], "ask");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_goes_away_amid_a_turn_finds_all_that_was_said_and_when() {
+    let store = Arc::new(Moody::default());
+    let header =
+        SessionHeader::new("old", "/repo").updated(agentwire_acp_sessions::Timestamp::from_millis(0));
+    store.create(&header).await.unwrap();
+    let agent = agent(async |turn: Turn| {
+        turn.say("a").await?;
+        std::future::pending::<()>().await;
+        Ok(StopReason::EndTurn)
+    });
+    with(agent.shared_store(store.clone()), async |peer| {
+        peer.call("session/resume", again("old", "/repo")).await;
+        peer.begin_prompt("old", "go").await;
+        peer.told("agent_message_chunk").await;
+    })
+    .await;
+    assert_eq!(store.synced.load(Ordering::Relaxed), 1, "the turn is over, so it is made durable");
+    with(moded(&store), async |peer| {
+        let listed = peer.call("session/list", json!({})).await;
+        assert_ne!(listed["sessions"][0]["updatedAt"], "1970-01-01T00:00:00.000Z");
+        peer.call("session/load", again("old", "/repo")).await;
+        assert_eq!(short(&peer.updates()), ["user go", "agent a"]);
+    })
+    .await;
+}
+
+/// Neither does the end wait for a store that never answers.
+#[tokio::test(start_paused = true)]
+async fn a_store_that_hangs_does_not_keep_the_agent_from_ending() {
+    let store = Arc::new(Moody::default());
+    let served = with(moded(&store).grace(Duration::from_secs(3)), async |peer| {
+        let session = peer.open("/repo").await;
+        store.hold();
+        peer.begin_prompt(&session, "go").await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    });
+    tokio::time::timeout(Duration::from_secs(60), served).await.expect("it ends");
+}
+
+fn select(now: &str) -> SessionConfigOption {
+    let values =
+        [SessionConfigSelectOption::new("ask", "Ask"), SessionConfigSelectOption::new("code", "Code")];
+    SessionConfigOption::select("mode", "Mode", now, values.to_vec())
+        .category(SessionConfigOptionCategory::Mode)
+}
+
+#[tokio::test(start_paused = true)]
+async fn cfg_09_mode_01_the_option_shows_the_mode_wherever_that_comes_from() {
+    let store = Arc::new(Moody::default());
+    let header = SessionHeader::new("old", "/repo");
+    store.create(&header).await.unwrap();
+    // From a time when the agent had no such option.
+    let code = json!({ "sessionUpdate": "current_mode_update", "currentModeId": "code" });
+    store.append(&header.session_id, &[RawJson::encode(&code).unwrap()]).await.unwrap();
+    let agent = agent(async |turn: Turn| {
+        let text = turn.text();
+        let entered = turn.update(CurrentModeUpdate::new(&*text)).await;
+        turn.say(if entered.is_ok() { "entered" } else { "refused" }).await?;
+        Ok(StopReason::EndTurn)
+    });
+    let agent = agent.config_options([select("code")]).modes(modes()).shared_store(store.clone());
+    with(agent, async |peer| {
+        let value = |options: &Value| options[0]["currentValue"].as_str().unwrap().to_owned();
+        let new = peer.call("session/new", json!({ "cwd": "/repo", "mcpServers": [] })).await;
+        assert_eq!((&*value(&new["configOptions"]), &new["modes"]["currentModeId"]), ("ask", &json!("ask")));
+        let old = peer.call("session/resume", again("old", "/repo")).await;
+        assert_eq!(
+            (&*value(&old["configOptions"]), &old["modes"]["currentModeId"]),
+            ("code", &json!("code"))
+        );
+        peer.prompt("old", "ask").await;
+        let updates = peer.updates();
+        assert_eq!(short(&updates), ["current_mode_update", "config_option_update", "agent entered"]);
+        assert_eq!(value(&updates[1]["configOptions"]), "ask");
+        peer.prompt("old", "nope").await;
+        assert_eq!(short(&peer.updates()), ["agent refused"], "there is no such mode");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_is_not_called_with_other_arguments_than_those_that_were_given() {
+    let agent = agent(async |turn: Turn| {
+        let unwritable = HashMap::from([((1, 2), 3)]);
+        let called = turn.call_tool("none", unwritable).await;
+        turn.say(called.unwrap_err().to_string()).await?;
+        Ok(StopReason::EndTurn)
+    });
+    play(agent, async |peer| {
+        peer.initialize(json!({})).await;
+        let session = peer.open("/repo").await;
+        peer.prompt(&session, "go").await;
+        let said = peer.updates().pop().unwrap();
+        let why = said["content"]["text"].as_str().unwrap();
+        assert!(why.contains("key must be a string"), "{why}");
+    })
+    .await;
+}

@@ -1,0 +1,76 @@
+//! Our own commands, which begin with `:`. Those that begin with `/` are the agent's.
+
+/// What the person wants of us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    /// `:mode [ID]`
+    Mode(Option<String>),
+    /// `:option [ID VALUE]`
+    Option(Option<(String, String)>),
+    /// `:sessions`
+    Sessions,
+    /// `:delete ID`
+    Delete(String),
+    /// `:help`
+    Help,
+    /// `:quit`
+    Quit,
+}
+
+/// What there is, for `:help` and completion: name, arguments, meaning.
+pub(super) const COMMANDS: [(&str, &str, &str); 6] = [
+    ("mode", " [ID]", "show the modes, or change to one"),
+    ("option", " [ID VALUE]", "show the options, or set one"),
+    ("sessions", "", "list the agent's sessions of this directory"),
+    ("delete", " ID", "delete a session"),
+    ("help", "", "show this"),
+    ("quit", "", "end the conversation; ^D does too"),
+];
+
+impl Command {
+    /// Reads a line that begins with `:`.
+    ///
+    /// # Errors
+    ///
+    /// What to tell the person.
+    pub(super) fn read(line: &str) -> Result<Self, String> {
+        let mut words = line.trim_start_matches(':').split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let rest: Vec<_> = words.map(str::to_owned).collect();
+        let usage = || {
+            let known = COMMANDS.iter().find(|(known, ..)| *known == name);
+            known.map_or_else(
+                || format!("there is no command `:{name}`; `:help` shows those there are, and a space before it says it"),
+                |(name, arguments, _)| format!("it is `:{name}{arguments}`"),
+            )
+        };
+        match (name, &*rest) {
+            ("mode", []) => Ok(Self::Mode(None)),
+            ("mode", [id]) => Ok(Self::Mode(Some(id.clone()))),
+            ("option", []) => Ok(Self::Option(None)),
+            ("option", [id, value @ ..]) if !value.is_empty() => {
+                Ok(Self::Option(Some((id.clone(), value.join(" ")))))
+            }
+            ("sessions", []) => Ok(Self::Sessions),
+            ("delete", [id]) => Ok(Self::Delete(id.clone())),
+            ("help", []) => Ok(Self::Help),
+            ("quit", []) => Ok(Self::Quit),
+            _ => Err(usage()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read() {
+        assert_eq!(Command::read(":mode plan"), Ok(Command::Mode(Some("plan".into()))));
+        let option = Some(("model".into(), "large one".into()));
+        assert_eq!(Command::read(":option model large one"), Ok(Command::Option(option)));
+        assert_eq!(Command::read(":quit"), Ok(Command::Quit));
+        assert_eq!(Command::read(":delete"), Err("it is `:delete ID`".into()));
+        assert!(Command::read(":)").is_err_and(|why| why.contains("there is no command `:)`")));
+    }
+}

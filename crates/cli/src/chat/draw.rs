@@ -1,0 +1,306 @@
+//! A conversation of version 1 on the screen.
+
+use std::io;
+
+use agentwire_acp_schema::v1::{
+    ContentBlock, NoticeSeverity, PlanEntryStatus, SessionConfigKind, SessionConfigOption, TerminalId,
+    ToolCallContent, ToolCallStatus, UsageUpdate,
+};
+use agentwire_acp_toolkit::{Change, Compaction, Conversation, Entry, Message, ToolCallEntry};
+
+use super::screen::{Screen, Voice};
+use crate::text::printable;
+
+/// Looks up what a terminal of ours has printed, also when it is gone.
+pub(super) type Output<'a> = &'a dyn Fn(&TerminalId) -> Option<String>;
+
+impl Screen {
+    /// Draws what is new in a conversation.
+    pub(super) fn draw(
+        &mut self,
+        conversation: &Conversation,
+        change: Change,
+        output: Output<'_>,
+    ) -> io::Result<()> {
+        match change {
+            Change::Added(index) | Change::Updated(index) => match conversation.entry(index) {
+                // A message that changes without growing has another id, which is not shown.
+                Some(Entry::Message(_)) if matches!(change, Change::Updated(_)) => {}
+                Some(Entry::Message(message)) => self.message(index, message, 0, 0)?,
+                Some(Entry::ToolCall(entry)) => self.tool_call(entry, output)?,
+                Some(Entry::Compaction(compaction)) => self.compaction(compaction)?,
+                Some(Entry::Notice(notice)) => {
+                    let colour = match notice.severity {
+                        NoticeSeverity::Error => "31",
+                        NoticeSeverity::Warning => "33",
+                        _ => "2",
+                    };
+                    let description = notice.description.as_deref().map(|text| format!(": {text}"));
+                    let description = description.unwrap_or_default();
+                    self.coloured(colour, &format!("! {}{description}", notice.title))?;
+                }
+                // What nobody here knows must not be drawn as if it were known.
+                _ => {}
+            },
+            Change::Extended { index, block, byte } => {
+                if let Some(Entry::Message(message)) = conversation.entry(index) {
+                    self.message(index, message, block, byte)?;
+                }
+            }
+            Change::Plan => self.plan(conversation)?,
+            Change::Mode | Change::ConfigOptions => self.settings(conversation, true)?,
+            Change::Settings => self.settings(conversation, false)?,
+            // What is not about the flow waits until that rests.
+            _ => {}
+        }
+        self.flush()
+    }
+
+    /// Shows what changed beside the flow: the title and how full the context is.
+    pub(super) fn rest(&mut self, conversation: &Conversation) -> io::Result<()> {
+        let title = conversation.title().map(str::to_owned);
+        if title != self.shown.title {
+            if let Some(title) = &title {
+                self.dim(&format!("title: {title}"))?;
+            }
+            self.shown.title = title;
+        }
+        let usage = conversation.usage().map(usage_text);
+        if usage != self.shown.usage {
+            if let Some(usage) = &usage {
+                self.dim(usage)?;
+            }
+            self.shown.usage = usage;
+        }
+        self.flush()
+    }
+
+    /// Shows a piece of a message that could not be kept.
+    pub(super) fn unkept(&mut self, message: Voice, content: &ContentBlock) -> io::Result<()> {
+        self.speak(message, &content_text(content))?;
+        self.flush()
+    }
+
+    /// Shows a message from this block and byte on.
+    fn message(&mut self, index: usize, message: &Message, block: usize, byte: usize) -> io::Result<()> {
+        let voice = Voice { kind: message.kind, message: index.to_string() };
+        for (number, content) in message.content.iter().enumerate().skip(block) {
+            let text = content_text(content);
+            let from = if number == block { byte } else { 0 };
+            self.speak(voice.clone(), text.get(from..).unwrap_or(&text))?;
+        }
+        Ok(())
+    }
+
+    fn tool_call(&mut self, entry: &ToolCallEntry, output: Output<'_>) -> io::Result<()> {
+        let call = &entry.call;
+        let (mark, colour) = match call.status {
+            _ if entry.cancelled => ("✗", "2"),
+            ToolCallStatus::Pending => ("○", "2"),
+            ToolCallStatus::InProgress => ("◐", "33"),
+            ToolCallStatus::Completed => ("●", "32"),
+            ToolCallStatus::Failed => ("✗", "31"),
+            _ => ("?", "2"),
+        };
+        let headline = format!("{} {}", self.paint(colour, mark), printable(&call.title));
+        if self.shown.headline(&call.tool_call_id, &headline) {
+            self.line(&headline)?;
+        }
+        for content in &call.content {
+            if self.shown.content(&call.tool_call_id, content) {
+                self.tool_content(content)?;
+            }
+        }
+        // What ran in a terminal is shown when it is over, where nothing else says what came of it.
+        let terminals = call.content.iter().map(|content| match content {
+            ToolCallContent::Terminal(terminal) => Some(&terminal.terminal_id),
+            _ => None,
+        });
+        if entry.has_ended()
+            && let Some(terminals) = terminals.collect::<Option<Vec<_>>>()
+        {
+            for terminal in terminals {
+                if let Some(text) = output(terminal)
+                    && self.shown.content(&call.tool_call_id, &text)
+                {
+                    self.indented(&text)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tool_content(&mut self, content: &ToolCallContent) -> io::Result<()> {
+        match content {
+            ToolCallContent::Content(content) => self.indented(&content_text(&content.content)),
+            ToolCallContent::Diff(diff) => {
+                self.dim(&format!("  {}", diff.path.display()))?;
+                self.diff(diff.old_text.as_deref().unwrap_or_default(), &diff.new_text)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn compaction(&mut self, compaction: &Compaction) -> io::Result<()> {
+        let why = compaction.error.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        let headline = format!("[compaction of the context: {}{why}]", compaction.status);
+        if self.shown.headline(&compaction.compaction_id, &headline) {
+            self.dim(&headline)?;
+        }
+        Ok(())
+    }
+
+    fn plan(&mut self, conversation: &Conversation) -> io::Result<()> {
+        self.line(&self.paint("1", "Plan"))?;
+        for entry in conversation.plan().into_iter().flat_map(|plan| &plan.entries) {
+            let (mark, colour) = match entry.status {
+                PlanEntryStatus::Completed => ("●", "32"),
+                PlanEntryStatus::InProgress => ("◐", "33"),
+                _ => ("○", "2"),
+            };
+            self.line(&format!("  {} {}", self.paint(colour, mark), printable(&entry.content)))?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of the mode and the options, and shows those that are new.
+    fn settings(&mut self, conversation: &Conversation, show: bool) -> io::Result<()> {
+        let mode = conversation.current_mode().map(|mode| ("mode".to_owned(), mode.to_string()));
+        let options = conversation.config_options().filter_map(|option| {
+            let value = current_value(option)?;
+            Some((option.name.clone(), value))
+        });
+        for (name, value) in mode.into_iter().chain(options) {
+            let before = self.shown.settings.insert(name.clone(), value.clone());
+            if show && before.as_ref() != Some(&value) {
+                self.dim(&format!("{name}: {value}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an option is set to. None where it is of a type that this version does not know.
+pub(super) fn current_value(option: &SessionConfigOption) -> Option<String> {
+    match &option.kind {
+        SessionConfigKind::Select(select) => Some(select.current_value.to_string()),
+        SessionConfigKind::Boolean(boolean) => {
+            Some(if boolean.current_value { "on" } else { "off" }.to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn usage_text(usage: &UsageUpdate) -> String {
+    let cost = usage.cost.as_ref().map(|cost| format!(", {:.2} {}", cost.amount, cost.currency));
+    let cost = cost.unwrap_or_default();
+    match (usage.used * 100).checked_div(usage.size) {
+        Some(part) => format!("context: {part} % of {} tokens{cost}", usage.size),
+        None => format!("context: {} tokens{cost}", usage.used),
+    }
+}
+
+fn content_text(content: &ContentBlock) -> String {
+    match content {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
+        ContentBlock::Image(image) => format!("[an image, {}]", image.mime_type),
+        ContentBlock::Audio(audio) => format!("[a sound, {}]", audio.mime_type),
+        ContentBlock::Resource(resource) => format!("[{}]", super::prompt::embedded_uri(resource)),
+        _ => "[content that cannot be shown here]".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use agentwire_acp_schema::v1::{
+        CurrentModeUpdate, Diff, SessionInfoUpdate, SessionNotification, SessionUpdate, Terminal, ToolCall,
+        ToolCallUpdate,
+    };
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Paper(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Paper {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn show(updates: impl IntoIterator<Item = SessionUpdate>) -> String {
+        let paper = Paper::default();
+        let mut screen = Screen::new(Box::new(paper.clone()), false);
+        let mut conversation = Conversation::new();
+        for update in updates {
+            let change = conversation.apply(update).change;
+            screen.draw(&conversation, change, &|_| Some("from the terminal".into())).unwrap();
+        }
+        screen.stop_waiting().unwrap();
+        screen.rest(&conversation).unwrap();
+        let bytes = paper.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn chunk(text: &str) -> SessionUpdate {
+        SessionNotification::message("s", text).update
+    }
+
+    #[test]
+    fn text_streams_and_tools_stand_on_their_own_lines() {
+        let shown = show([
+            chunk("Let me "),
+            chunk("see."),
+            ToolCall::new("1", "Read a.txt").into(),
+            ToolCallUpdate::new("1").status(ToolCallStatus::Completed).into(),
+            chunk("Done."),
+        ]);
+        assert_eq!(shown, "Let me see.\n○ Read a.txt\n● Read a.txt\nDone.\n");
+    }
+
+    #[test]
+    fn a_replay_shows_who_said_what() {
+        let shown = show([SessionNotification::user_message("s", "Hello").update, chunk("Good day.")]);
+        assert_eq!(shown, "> Hello\nGood day.\n");
+    }
+
+    #[test]
+    fn a_diff_shows_what_changed() {
+        let diff = Diff::new("/a.txt", "one\nthree\n").old_text("one\ntwo\n");
+        let shown = show([ToolCall::new("1", "Write").content([diff]).into()]);
+        assert_eq!(shown, "○ Write\n  /a.txt\n   one\n  -two\n  +three\n");
+    }
+
+    #[test]
+    fn a_terminal_is_shown_when_nothing_else_tells_of_it() {
+        let terminal = || ToolCallContent::from(Terminal::new("t"));
+        let ends = || ToolCallUpdate::new("1").status(ToolCallStatus::Completed);
+        let shown = show([ToolCall::new("1", "Run").content([terminal()]).into(), ends().into()]);
+        assert_eq!(shown, "○ Run\n● Run\n  from the terminal\n");
+        let told = ToolCall::new("1", "Run").content([terminal(), ContentBlock::from("told").into()]);
+        assert_eq!(show([told.into(), ends().into()]), "○ Run\n  told\n● Run\n");
+    }
+
+    #[test]
+    fn what_is_beside_the_flow_does_not_break_it() {
+        let titled = SessionInfoUpdate::new().title("A title".to_owned());
+        let usage = UsageUpdate::new(50, 200);
+        let shown = show([chunk("one "), titled.into(), usage.into(), chunk("word")]);
+        assert_eq!(shown, "one word\ntitle: A title\ncontext: 25 % of 200 tokens\n");
+        assert_eq!(show([CurrentModeUpdate::new("plan").into()]), "mode: plan\n");
+    }
+
+    #[test]
+    fn escapes_of_others_do_not_reach_the_terminal() {
+        assert_eq!(show([chunk("\x1b[2Jhello\x07")]), "[2Jhello\n");
+    }
+}

@@ -1,0 +1,127 @@
+//! The line that the person types: with history, completion, and a way to take the terminal away from it.
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossterm::event::{KeyCode, KeyModifiers};
+use reedline::{
+    Completer, EditCommand, Emacs, MenuBuilder as _, PromptEditMode, PromptHistorySearch, Reedline,
+    ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion, default_emacs_keybindings,
+};
+
+use super::complete::Words;
+
+const MENU: &str = "completion";
+
+/// Edits lines at the terminal.
+pub(super) struct Editor {
+    /// None while a thread reads.
+    reedline: Option<Reedline>,
+    stop: Arc<AtomicBool>,
+}
+
+/// What has become of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Edited {
+    /// It is said.
+    Line(String),
+    /// The terminal was wanted for something else. What was typed is kept, and goes on with the next reading.
+    Interrupted,
+    /// ^C: it is thrown away.
+    Cleared,
+    /// ^D: there will be no more.
+    End,
+}
+
+impl Editor {
+    pub(super) fn new(words: Words) -> Self {
+        let stop = Arc::<AtomicBool>::default();
+        let menu = reedline::ColumnarMenu::default().with_name(MENU);
+        let mut keys = default_emacs_keybindings();
+        let open = [ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext];
+        keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(open.into()));
+        keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
+        let newline = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
+        keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
+        let reedline = Reedline::create()
+            .with_break_signal(stop.clone())
+            // Lines that are pasted together are said together.
+            .use_bracketed_paste(true)
+            .with_completer(Box::new(words))
+            .with_quick_completions(true)
+            .with_partial_completions(true)
+            .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
+            .with_edit_mode(Box::new(Emacs::new(keys)));
+        Self { reedline: Some(reedline), stop }
+    }
+
+    /// Reads a line, until `enough` completes. The terminal is given back before this returns.
+    pub(super) async fn read(&mut self, enough: impl Future<Output = ()>) -> io::Result<Edited> {
+        let Some(mut reedline) = self.reedline.take() else {
+            return Err(io::Error::other("the editor is gone"));
+        };
+        self.stop.store(false, Ordering::Relaxed);
+        // Reading blocks, so it has a thread.
+        let mut reading = tokio::task::spawn_blocking(move || {
+            let signal = reedline.read_line(&Prompt);
+            (reedline, signal)
+        });
+        let read = tokio::select! {
+            biased;
+            read = &mut reading => read,
+            () = enough => {
+                self.stop.store(true, Ordering::Relaxed);
+                reading.await
+            }
+        };
+        let (reedline, signal) = read?;
+        self.reedline = Some(reedline);
+        Ok(match signal? {
+            Signal::Success(line) => Edited::Line(line),
+            Signal::CtrlC => Edited::Cleared,
+            Signal::CtrlD => Edited::End,
+            _ => Edited::Interrupted,
+        })
+    }
+}
+
+impl Completer for Words {
+    fn complete(&mut self, line: &str, cursor: usize) -> Vec<Suggestion> {
+        let typed = line.get(..cursor).unwrap_or(line);
+        let candidates = Words::complete(self, typed).into_iter();
+        let suggestions = candidates.map(|candidate| Suggestion {
+            value: candidate.text,
+            description: candidate.about.map(|about| crate::text::printable(&about).replace('\n', " ")),
+            span: Span::new(candidate.start, cursor),
+            append_whitespace: candidate.is_whole,
+            ..Suggestion::default()
+        });
+        suggestions.collect()
+    }
+}
+
+struct Prompt;
+
+impl reedline::Prompt for Prompt {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        "".into()
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        "".into()
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        "> ".into()
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        ". ".into()
+    }
+
+    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
+        format!("search {:?}: ", search.term).into()
+    }
+}

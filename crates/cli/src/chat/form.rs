@@ -1,0 +1,101 @@
+//! A form that the agent wants to be filled in, field by field.
+
+use agentwire_acp_client::Error;
+use agentwire_acp_schema::v1::{
+    CreateElicitationResponse, ElicitationContentValue, ElicitationPropertySchema, ElicitationSchema,
+};
+use agentwire_acp_toolkit::Form;
+
+use super::keyboard::Typed;
+use super::person::Person;
+
+/// Asks for every field, and then whether to send it. Escape declines, ^C cancels.
+pub(super) async fn fill_in(
+    person: &Person,
+    message: &str,
+    schema: ElicitationSchema,
+) -> Result<CreateElicitationResponse, Error> {
+    let mut form = Form::new(schema)?;
+    person.says(message).await.map_err(Error::internal_error)?;
+    let about = [form.schema().title.clone(), form.schema().description.clone()];
+    for line in about.into_iter().flatten() {
+        person.tell(&line)?;
+    }
+    let fields: Vec<_> = form.fields().map(|(name, schema)| (name.to_owned(), label(name, schema))).collect();
+    for (name, label) in &fields {
+        match ask(person, &mut form, name, label).await? {
+            Typed::Line(_) => {}
+            Typed::Escape => return Ok(CreateElicitationResponse::decline()),
+            Typed::Interrupt => return Ok(CreateElicitationResponse::cancel()),
+        }
+    }
+    match person.yes("Send this? [y/n] ").await? {
+        Some(true) => form.accept().map_err(|faults| {
+            let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
+            Error::internal_error(faults.join("; "))
+        }),
+        Some(false) => Ok(CreateElicitationResponse::decline()),
+        None => Ok(CreateElicitationResponse::cancel()),
+    }
+}
+
+/// Asks for one field until what is in it will do. Nothing typed leaves it as it is.
+async fn ask(person: &Person, form: &mut Form, name: &str, label: &Label) -> Result<Typed, Error> {
+    if let Some(about) = &label.about {
+        person.tell(about)?;
+    }
+    if let Some(choices) = form.choices(name) {
+        for (value, title) in &choices {
+            let title = if title == value { String::new() } else { format!(" ({title})") };
+            person.tell(&format!("  {value}{title}"))?;
+        }
+    }
+    loop {
+        let value = form.value(name).map(value_text);
+        let value = value.map(|value| format!(" [{value}]")).unwrap_or_default();
+        let must = if form.is_required(name) { " *" } else { "" };
+        let typed = person.line(&format!("{}{must}{value}: ", label.title)).await?;
+        let Typed::Line(line) = &typed else { return Ok(typed) };
+        if line.is_empty() {
+            if form.value(name).is_some() || !form.is_required(name) {
+                return Ok(typed);
+            }
+            person.tell("this must be filled in")?;
+            continue;
+        }
+        match form.enter(name, line) {
+            Ok(()) => return Ok(typed),
+            Err(error) => person.tell(&error.fault.to_string())?,
+        }
+    }
+}
+
+/// What a field is called in front of people.
+struct Label {
+    title: String,
+    about: Option<String>,
+}
+
+fn label(name: &str, schema: &ElicitationPropertySchema) -> Label {
+    let (title, about) = match schema {
+        ElicitationPropertySchema::String(schema) => (&schema.title, &schema.description),
+        ElicitationPropertySchema::Number(schema) => (&schema.title, &schema.description),
+        ElicitationPropertySchema::Integer(schema) => (&schema.title, &schema.description),
+        ElicitationPropertySchema::Boolean(schema) => (&schema.title, &schema.description),
+        ElicitationPropertySchema::Array(schema) => (&schema.title, &schema.description),
+        _ => (&None, &None),
+    };
+    Label { title: title.clone().unwrap_or_else(|| name.to_owned()), about: about.clone() }
+}
+
+fn value_text(value: &ElicitationContentValue) -> String {
+    match value {
+        ElicitationContentValue::String(text) => text.clone(),
+        ElicitationContentValue::Integer(number) => number.to_string(),
+        ElicitationContentValue::Number(number) => number.to_string(),
+        ElicitationContentValue::Boolean(true) => "yes".into(),
+        ElicitationContentValue::Boolean(false) => "no".into(),
+        ElicitationContentValue::StringArray(values) => values.join(", "),
+        _ => "set".into(),
+    }
+}

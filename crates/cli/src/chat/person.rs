@@ -1,0 +1,210 @@
+//! The person at the terminal, who is asked one thing at a time.
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+
+use agentwire_acp_client::Error;
+use agentwire_acp_schema::v1::{
+    CreateElicitationRequest, CreateElicitationResponse, ElicitationMode, ElicitationUrlMode,
+    RequestPermissionRequest, RequestPermissionResponse,
+};
+use agentwire_acp_toolkit::{Choices, UrlConsent, UrlWarning};
+use tokio::sync::{Mutex, MutexGuard, Notify};
+
+use super::form;
+use super::keyboard::{Key, Typed, key, line};
+use super::view::View;
+use crate::text::printable;
+
+/// Who answers for us. Clones are the same person.
+#[derive(Clone)]
+pub(super) struct Person(Rc<Inner>);
+
+struct Inner {
+    view: Rc<View>,
+    /// One at a time: there is one keyboard.
+    keyboard: Mutex<()>,
+    /// That somebody waits for the keyboard.
+    wanted: Notify,
+    /// ^C as a key, where the terminal makes no signal of it.
+    interrupt: Rc<Notify>,
+    /// What the agent calls itself.
+    agent: RefCell<String>,
+}
+
+impl Person {
+    pub(super) fn new(view: Rc<View>, interrupt: Rc<Notify>) -> Self {
+        Self(Rc::new(Inner {
+            view,
+            keyboard: Mutex::default(),
+            wanted: Notify::new(),
+            interrupt,
+            agent: RefCell::new("the agent".into()),
+        }))
+    }
+
+    /// Says what the agent calls itself.
+    pub(super) fn meets(&self, agent: &str) {
+        *self.0.agent.borrow_mut() = printable(agent);
+    }
+
+    /// Takes the keyboard, when nobody else has it any more. Whoever edits a line gives it up.
+    pub(super) async fn keyboard(&self) -> MutexGuard<'_, ()> {
+        if let Ok(keyboard) = self.0.keyboard.try_lock() {
+            return keyboard;
+        }
+        self.0.wanted.notify_one();
+        self.0.keyboard.lock().await
+    }
+
+    /// Takes the keyboard when nobody who asks something has it or waits for it any more.
+    pub(super) async fn keyboard_after_others(&self) -> MutexGuard<'_, ()> {
+        self.0.keyboard.lock().await
+    }
+
+    /// Waits until somebody else wants the keyboard.
+    pub(super) async fn wanted(&self) {
+        self.0.wanted.notified().await;
+    }
+
+    /// Asks for permission.
+    pub(super) async fn permission(
+        &self,
+        request: &RequestPermissionRequest,
+    ) -> Result<RequestPermissionResponse, Error> {
+        let _keyboard = self.keyboard().await;
+        let choices = Choices::new(request);
+        let view = &self.0.view;
+        self.show(&format!("{choices}> ")).await.map_err(Error::internal_error)?;
+        let held = view.outlet().hold();
+        let (answer, shown) = loop {
+            match key().await.map_err(Error::internal_error)? {
+                Key::Interrupt | Key::Escape => {
+                    // The turn is cancelled, and this question with it.
+                    self.0.interrupt.notify_one();
+                    break (RequestPermissionResponse::cancelled(), String::new());
+                }
+                Key::Character(character) => {
+                    if let Some(response) = choices.select(&character.to_string()) {
+                        break (response, character.to_string());
+                    }
+                }
+                Key::Confirm | Key::Backspace => {}
+            }
+        };
+        drop(held);
+        view.on_screen(|screen| screen.answered(&shown)).map_err(Error::internal_error)?;
+        Ok(answer)
+    }
+
+    /// Asks for something else.
+    pub(super) async fn elicitation(
+        &self,
+        request: CreateElicitationRequest,
+    ) -> Result<CreateElicitationResponse, Error> {
+        let _keyboard = self.keyboard().await;
+        match request.mode {
+            ElicitationMode::Form(mode) => form::fill_in(self, &request.message, mode.requested_schema).await,
+            ElicitationMode::Url(mode) => self.visit(&request.message, &mode).await,
+            _ => Err(Error::invalid_params("this client knows no such mode of elicitation")),
+        }
+    }
+
+    /// Shows a URL, all of it, and asks whether the person visits it. It is neither opened nor fetched here.
+    async fn visit(
+        &self,
+        message: &str,
+        mode: &ElicitationUrlMode,
+    ) -> Result<CreateElicitationResponse, Error> {
+        let consent = UrlConsent::new(mode)?;
+        let place = consent.host_range();
+        let (before, rest) = consent.url().split_at(place.start);
+        let (host, after) = rest.split_at(place.end - place.start);
+        self.says(message).await.map_err(Error::internal_error)?;
+        let shown = self.0.view.on_screen(|screen| {
+            let url = format!("{}{}{}", printable(before), screen.paint("1", host), printable(after));
+            screen.line("")?;
+            screen.line(&url)?;
+            for warning in consent.warnings() {
+                screen.coloured("33", &format!("! {}", warning_text(*warning)))?;
+            }
+            screen.line("")?;
+            screen
+                .dim(&format!("It leads to {host}. Nothing is opened here: if you agree, open it yourself."))
+        });
+        shown.map_err(Error::internal_error)?;
+        match self.yes("Do you agree to visit it? [y/n] ").await? {
+            Some(true) => Ok(consent.accept()),
+            Some(false) => Ok(CreateElicitationResponse::decline()),
+            None => Ok(CreateElicitationResponse::cancel()),
+        }
+    }
+
+    /// Shows what the agent wants to be told. The keyboard must be held.
+    pub(super) async fn says(&self, message: &str) -> io::Result<()> {
+        let agent = self.0.agent.borrow().clone();
+        self.0.view.on_screen(|screen| {
+            screen.line(&format!("{} {}", screen.paint("1", &format!("{agent} asks:")), printable(message)))
+        })?;
+        self.0.view.outlet().written().await
+    }
+
+    /// Shows a line of the form.
+    pub(super) fn tell(&self, text: &str) -> Result<(), Error> {
+        self.0.view.remark(text).map_err(Error::internal_error)
+    }
+
+    /// Asks for a line. The keyboard must be held.
+    pub(super) async fn line(&self, question: &str) -> Result<Typed, Error> {
+        let typed = async {
+            self.show("").await?;
+            let _held = self.0.view.outlet().hold();
+            line(printable(question)).await
+        };
+        let typed = typed.await.map_err(Error::internal_error)?;
+        self.typed().map_err(Error::internal_error)?;
+        if typed == Typed::Interrupt {
+            self.0.interrupt.notify_one();
+        }
+        Ok(typed)
+    }
+
+    /// Asks for yes or no. None when neither is the answer. The keyboard must be held.
+    pub(super) async fn yes(&self, question: &str) -> Result<Option<bool>, Error> {
+        loop {
+            match self.line(question).await? {
+                Typed::Line(line) => match line.trim().to_lowercase().as_str() {
+                    "y" | "yes" => return Ok(Some(true)),
+                    "n" | "no" => return Ok(Some(false)),
+                    _ => {}
+                },
+                Typed::Escape | Typed::Interrupt => return Ok(None),
+            }
+        }
+    }
+
+    /// Shows a question, before keys are waited for.
+    async fn show(&self, question: &str) -> io::Result<()> {
+        self.0.view.on_screen(|screen| screen.ask(question))?;
+        self.0.view.outlet().written().await
+    }
+
+    fn typed(&self) -> io::Result<()> {
+        self.0.view.on_screen(|screen| {
+            screen.line_is_typed();
+            Ok(())
+        })
+    }
+}
+
+fn warning_text(warning: UrlWarning) -> &'static str {
+    match warning {
+        UrlWarning::NotEncrypted => "It is not encrypted: anybody on the way can read along.",
+        UrlWarning::Punycode => "The host is an international name, which may look like another one.",
+        UrlWarning::Address => "The host is a number and not a name.",
+        UrlWarning::Local => "The host is this machine.",
+        UrlWarning::Port => "The port is not the usual one.",
+        _ => "Look at it closely.",
+    }
+}

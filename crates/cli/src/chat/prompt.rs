@@ -1,0 +1,242 @@
+//! What a person says, with the files that they name in it.
+//!
+//! `@path` at the start of a word stands for a file: a text is embedded and an image is shown, where the agent takes them,
+//! and what is neither is linked. A path with spaces is written `@"a b.txt"`. `@@` is a plain `@`, and so is one that no
+//! file follows.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use agentwire_acp_schema::v1::{EmbeddedResource, EmbeddedResourceResource};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
+/// The largest text that is embedded, and the largest image that is shown, in bytes. What is larger is linked.
+const TEXT_LIMIT: u64 = 1 << 20;
+const IMAGE_LIMIT: u64 = 8 << 20;
+
+/// What the agent takes beside text and links.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Takes {
+    pub(super) image: bool,
+    pub(super) embedded: bool,
+}
+
+/// One part of a prompt, before it is put in the words of a version of the protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    Text(String),
+    /// A text file: where it is and what is in it.
+    Embedded {
+        uri: String,
+        text: String,
+    },
+    /// An image: where it is, its type, and its bytes in base64.
+    Image {
+        uri: String,
+        mime_type: &'static str,
+        data: String,
+    },
+    Link {
+        uri: String,
+        name: String,
+    },
+}
+
+/// A prompt, and what the person should know about it.
+#[derive(Debug, Default)]
+pub(super) struct Prompt {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Prompt {
+    /// Says a text as it is.
+    pub(super) fn plain(text: String) -> Self {
+        Self { pieces: vec![Piece::Text(text)], notes: Vec::new() }
+    }
+
+    /// Reads a text in which files may be named, relative to `folder`.
+    pub(super) fn read(text: &str, folder: &Path, takes: Takes) -> Self {
+        let mut prompt = Self::default();
+        let (mut plain, mut rest, mut in_word) = (String::new(), text, false);
+        while let Some(character) = rest.chars().next() {
+            if character == '@' && !in_word {
+                if let Some(after) = rest.strip_prefix("@@") {
+                    plain.push('@');
+                    (rest, in_word) = (after, true);
+                    continue;
+                }
+                let (path, after) = path(&rest[1..]);
+                if !path.is_empty() {
+                    match piece(&folder.join(path), takes) {
+                        Ok(piece) => {
+                            prompt.add_text(&mut plain);
+                            prompt.pieces.push(piece);
+                        }
+                        Err(why) => {
+                            prompt.notes.push(format!("@{path}: {why}; it is sent as text"));
+                            plain.push_str(&rest[..rest.len() - after.len()]);
+                        }
+                    }
+                    rest = after;
+                    continue;
+                }
+            }
+            in_word = !character.is_whitespace();
+            plain.push(character);
+            rest = &rest[character.len_utf8()..];
+        }
+        prompt.add_text(&mut plain);
+        prompt
+    }
+
+    fn add_text(&mut self, text: &mut String) {
+        if !text.is_empty() {
+            self.pieces.push(Piece::Text(std::mem::take(text)));
+        }
+    }
+}
+
+/// The path at the start of a text, and what follows it. A full stop or a comma behind it is not part of it.
+fn path(text: &str) -> (&str, &str) {
+    if let Some(quoted) = text.strip_prefix('"')
+        && let Some((path, after)) = quoted.split_once('"')
+    {
+        return (path, after);
+    }
+    let word = text.split(char::is_whitespace).next().unwrap_or_default();
+    let path = word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
+    text.split_at(path.len())
+}
+
+fn piece(path: &Path, takes: Takes) -> io::Result<Piece> {
+    let path = std::path::absolute(path)?;
+    let about = fs::metadata(&path)?;
+    let uri = file_uri(&path);
+    let link = |uri| {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        Piece::Link { uri, name: name.to_string_lossy().into_owned() }
+    };
+    // Reading what is no file may never end.
+    if !about.is_file() || about.len() > IMAGE_LIMIT {
+        return Ok(link(uri));
+    }
+    let bytes = read(&path)?;
+    if let Some(mime_type) = image_type(&bytes) {
+        return Ok(match takes.image {
+            true => Piece::Image { uri, mime_type, data: BASE64_STANDARD.encode(bytes) },
+            false => link(uri),
+        });
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) if takes.embedded && text.len() as u64 <= TEXT_LIMIT && !text.contains('\0') => {
+            Ok(Piece::Embedded { uri, text })
+        }
+        _ => Ok(link(uri)),
+    }
+}
+
+fn read(path: &PathBuf) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // It may have grown meanwhile.
+    fs::File::open(path)?.take(IMAGE_LIMIT).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// What kind of image these bytes are, by how they begin. The name of a file proves nothing.
+fn image_type(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+/// The URI of a file: its path, with everything in it encoded that means something else in a URI.
+fn file_uri(path: &Path) -> String {
+    let mut uri = String::from("file://");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(*byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+/// Where an embedded resource is.
+pub(super) fn embedded_uri(resource: &EmbeddedResource) -> &str {
+    match &resource.resource {
+        EmbeddedResourceResource::Text(contents) => &contents.uri,
+        EmbeddedResourceResource::Blob(contents) => &contents.uri,
+        _ => "something embedded",
+    }
+}
+
+/// The pieces in the words of a version; both have the same.
+macro_rules! into_blocks {
+    ($version:ident) => {
+        impl From<Piece> for agentwire_acp_schema::$version::ContentBlock {
+            fn from(piece: Piece) -> Self {
+                use agentwire_acp_schema::$version::*;
+                match piece {
+                    Piece::Text(text) => text.into(),
+                    Piece::Embedded { uri, text } => {
+                        let contents = TextResourceContents::new(text, uri);
+                        EmbeddedResource::new(EmbeddedResourceResource::Text(contents)).into()
+                    }
+                    Piece::Image { uri, mime_type, data } => {
+                        ImageContent::new(data, mime_type).uri(uri).into()
+                    }
+                    Piece::Link { uri, name } => ResourceLink::new(name, uri).into(),
+                }
+            }
+        }
+    };
+}
+
+into_blocks!(v1);
+into_blocks!(v2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Takes = Takes { image: true, embedded: true };
+
+    #[test]
+    fn files_are_taken_as_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = file_uri(folder.path());
+        fs::write(folder.path().join("a b.txt"), "text").unwrap();
+        fs::write(folder.path().join("pixel"), b"\x89PNG\r\n\x1a\nrest").unwrap();
+        fs::write(folder.path().join("raw"), b"\xff\x00").unwrap();
+        let text = "see @\"a b.txt\", @pixel and (@raw) @raw.";
+        let read = |takes| Prompt::read(text, folder.path(), takes).pieces;
+        let said = |text: &str| Piece::Text(text.into());
+        let link = |name: &str, path: &str| Piece::Link { uri: format!("{place}/{path}"), name: name.into() };
+        let data = BASE64_STANDARD.encode(b"\x89PNG\r\n\x1a\nrest");
+        let image = Piece::Image { uri: format!("{place}/pixel"), mime_type: "image/png", data };
+        let embedded = Piece::Embedded { uri: format!("{place}/a%20b.txt"), text: "text".into() };
+        let raw = link("raw", "raw");
+        let (see, comma, and, dot) = (said("see "), said(", "), said(" and (@raw) "), said("."));
+        let whole = [see.clone(), embedded, comma.clone(), image, and.clone(), raw.clone(), dot.clone()];
+        assert_eq!(read(ALL), whole);
+        let links = [see, link("a b.txt", "a%20b.txt"), comma, link("pixel", "pixel"), and, raw, dot];
+        assert_eq!(read(Takes::default()), links);
+    }
+
+    #[test]
+    fn a_plain_at_sign_stays() {
+        let prompt = Prompt::read("mail@@b.c @@here @ @nobody @", Path::new("/"), ALL);
+        assert_eq!(prompt.pieces, [Piece::Text("mail@@b.c @here @ @nobody @".into())]);
+        assert_eq!(prompt.notes.len(), 1, "{:?}", prompt.notes);
+        assert!(prompt.notes[0].starts_with("@nobody: "));
+    }
+}

@@ -1,0 +1,290 @@
+//! What the agent may do through us.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+
+use agentwire_acp_client::{Client, Context, Error};
+use agentwire_acp_schema::v1::{
+    BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, CompactionCapabilities,
+    CompleteElicitationNotification, ContentBlock, CreateElicitationRequest, CreateElicitationResponse,
+    CreateTerminalRequest, CreateTerminalResponse, ElicitationCapabilities, ElicitationFormCapabilities,
+    ElicitationUrlCapabilities, KillTerminalRequest, KillTerminalResponse, NoticeCapabilities,
+    ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest, ReleaseTerminalResponse,
+    RequestPermissionRequest, RequestPermissionResponse, SessionConfigOptionsCapabilities, SessionId,
+    SessionNotification, SessionUpdate, StopReason, TerminalId, TerminalOutputRequest,
+    TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest,
+    WriteTextFileResponse,
+};
+use agentwire_acp_toolkit::{
+    Applied, Change, Conversation, MessageKind, PermissionPolicy, Permissions, Workspace, Workspaces,
+};
+use agentwire_jsonrpc::RawJson;
+use serde_json::json;
+
+use super::settings;
+use crate::chat::complete::Words;
+use crate::chat::person::Person;
+use crate::chat::screen::Voice;
+use crate::chat::view::View;
+
+/// The client: files and terminals within the session's roots, a person or a policy that permits, and the conversation as
+/// far as it has been told. Clones are the same.
+#[derive(Clone)]
+pub(in crate::chat) struct Hands(Rc<Inner>);
+
+struct Inner {
+    view: Rc<View>,
+    /// None where nobody is there to be asked.
+    person: Option<Person>,
+    permissions: Permissions,
+    workspaces: Workspaces,
+    words: Words,
+    session: RefCell<Option<SessionId>>,
+    conversation: RefCell<Conversation>,
+    /// Whether a turn goes on, or a session is told anew.
+    in_flow: Cell<bool>,
+}
+
+impl Hands {
+    pub(in crate::chat) fn new(
+        view: Rc<View>,
+        person: Option<Person>,
+        policy: PermissionPolicy,
+        words: Words,
+    ) -> Self {
+        Self(Rc::new(Inner {
+            view,
+            person,
+            permissions: Permissions::new(policy),
+            workspaces: Workspaces::new(),
+            words,
+            session: RefCell::default(),
+            conversation: RefCell::default(),
+            in_flow: Cell::default(),
+        }))
+    }
+
+    /// What we can do. Whoever asks needs somebody to answer.
+    pub(in crate::chat) fn capabilities(&self) -> ClientCapabilities {
+        let boolean = BooleanConfigOptionCapabilities::new();
+        let session = ClientSessionCapabilities::new()
+            .config_options(SessionConfigOptionsCapabilities::new().boolean(boolean))
+            .notices(NoticeCapabilities::new())
+            .compaction(CompactionCapabilities::new());
+        let capabilities = self.0.workspaces.capabilities().session(session);
+        match &self.0.person {
+            Some(_) => capabilities.elicitation(
+                ElicitationCapabilities::new()
+                    .form(ElicitationFormCapabilities::new())
+                    .url(ElicitationUrlCapabilities::new()),
+            ),
+            None => capabilities,
+        }
+    }
+
+    /// The agent may work in the session from now on.
+    pub(super) fn open(&self, session: &SessionId, workspace: impl Into<Workspace>) {
+        self.0.workspaces.open(session, workspace);
+        *self.0.session.borrow_mut() = Some(session.clone());
+    }
+
+    /// Ends what runs in the session.
+    pub(super) async fn close(&self, session: &SessionId) {
+        self.0.workspaces.close(session).await;
+        self.0.permissions.forget(session);
+    }
+
+    /// The conversation as it is now.
+    pub(super) fn conversation<R>(&self, look: impl FnOnce(&mut Conversation) -> R) -> R {
+        look(&mut self.0.conversation.borrow_mut())
+    }
+
+    /// The person says this, and a turn begins.
+    pub(super) fn turn_begins(&self, prompt: &[ContentBlock]) {
+        self.0.in_flow.set(true);
+        let _not_shown_again = self.conversation(|conversation| conversation.prompt(prompt.iter().cloned()));
+    }
+
+    /// The turn is over, for this reason if it did not fail.
+    pub(super) fn turn_ended(&self, reason: Option<&StopReason>) -> io::Result<()> {
+        self.0.in_flow.set(false);
+        // A turn that fails has ended, too.
+        let marked = self
+            .conversation(|conversation| conversation.turn_ended(reason.unwrap_or(&StopReason::Cancelled)));
+        for index in marked {
+            self.draw(Change::Updated(index))?;
+        }
+        Ok(())
+    }
+
+    /// A session is opened, and may be told anew; what is beside the flow waits until that is over.
+    pub(super) fn opens(&self, opens: bool) {
+        self.0.in_flow.set(opens);
+    }
+
+    /// Shows what changed beside the flow, when that rests.
+    pub(super) fn rest(&self) -> io::Result<()> {
+        self.0.view.on_screen(|screen| screen.rest(&self.0.conversation.borrow()))
+    }
+
+    /// Takes over what an answer says, or anything else that is an update in all but name.
+    pub(super) fn takes(&self, update: impl Into<SessionUpdate>) -> io::Result<()> {
+        let applied = self.conversation(|conversation| conversation.apply(update));
+        self.applied(applied)
+    }
+
+    /// Shows what is new, and takes note of what can be typed now.
+    pub(super) fn applied(&self, applied: Applied) -> io::Result<()> {
+        let settings = matches!(applied.change, Change::Settings | Change::ConfigOptions | Change::Mode);
+        if settings || applied.change == Change::Commands {
+            settings::note(&self.0.words, &self.0.conversation.borrow());
+        }
+        self.draw(applied.change)
+    }
+
+    fn draw(&self, change: Change) -> io::Result<()> {
+        let output = |id: &TerminalId| self.output(id);
+        self.0.view.on_screen(|screen| screen.draw(&self.0.conversation.borrow(), change, &output))?;
+        if self.0.in_flow.get() { Ok(()) } else { self.rest() }
+    }
+
+    /// What a terminal of the session has printed, also when the agent has released it.
+    fn output(&self, id: &TerminalId) -> Option<String> {
+        let session = self.0.session.borrow();
+        let workspace = self.0.workspaces.of(session.as_ref()?).ok()?;
+        workspace.terminals().shown(id).map(|shown| shown.output)
+    }
+
+    /// Whether it is about our session. One that is being opened has no id yet.
+    fn is_ours(&self, session: &SessionId) -> bool {
+        self.0.session.borrow().as_ref().is_none_or(|ours| ours == session)
+    }
+
+    fn update(&self, update: SessionUpdate) -> io::Result<()> {
+        let chunk = match &update {
+            SessionUpdate::AgentMessageChunk(chunk) => Some((MessageKind::Agent, chunk)),
+            SessionUpdate::AgentThoughtChunk(chunk) => Some((MessageKind::Thought, chunk)),
+            _ => None,
+        };
+        let chunk = chunk.map(|(kind, chunk)| (kind, chunk.message_id.clone(), chunk.content.clone()));
+        let applied = self.conversation(|conversation| conversation.apply(update));
+        let omitted = applied.omitted > 0;
+        self.applied(applied)?;
+        match chunk {
+            // What is too long to be kept is shown all the same.
+            Some((kind, id, content)) if omitted => {
+                let message = id.map(|id| id.to_string()).unwrap_or_default();
+                self.0.view.on_screen(|screen| screen.unkept(Voice { kind, message }, &content))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// That something cannot be shown is told where the turn waits; see [`Outlet::failed`](crate::chat::outlet::Outlet::failed).
+fn shown(outcome: io::Result<()>) {
+    let _told_there = outcome;
+}
+
+impl Client for Hands {
+    fn session_update(&self, notification: SessionNotification) {
+        shown(self.0.view.fact("update", &notification.update));
+        if self.is_ours(&notification.session_id) {
+            shown(self.update(notification.update));
+        }
+    }
+
+    fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
+        shown(self.0.view.fact("unreadable", &json!({ "params": params, "why": why.message })));
+    }
+
+    async fn request_permission(
+        &self,
+        request: RequestPermissionRequest,
+        _: Context,
+    ) -> Result<RequestPermissionResponse, Error> {
+        if self.is_ours(&request.session_id) {
+            shown(self.takes(request.tool_call.clone()));
+        }
+        let ask = async |request: &RequestPermissionRequest| match &self.0.person {
+            Some(person) => person.permission(request).await,
+            None => Ok(RequestPermissionResponse::cancelled()),
+        };
+        let response = self.0.permissions.answer(&request, ask).await?;
+        let fact = json!({ "request": request, "outcome": response.outcome });
+        self.0.view.fact("permission", &fact).map_err(Error::internal_error)?;
+        Ok(response)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: CreateElicitationRequest,
+        _: Context,
+    ) -> Result<CreateElicitationResponse, Error> {
+        match &self.0.person {
+            Some(person) => person.elicitation(request).await,
+            None => Ok(CreateElicitationResponse::decline()),
+        }
+    }
+
+    fn complete_elicitation(&self, _: CompleteElicitationNotification) {
+        shown(self.0.view.remark("What was to be done at the URL is done."));
+    }
+
+    async fn read_text_file(
+        &self,
+        request: ReadTextFileRequest,
+        _: Context,
+    ) -> Result<ReadTextFileResponse, Error> {
+        self.0.workspaces.read_text_file(request).await
+    }
+
+    async fn write_text_file(
+        &self,
+        request: WriteTextFileRequest,
+        _: Context,
+    ) -> Result<WriteTextFileResponse, Error> {
+        self.0.workspaces.write_text_file(request).await
+    }
+
+    async fn create_terminal(
+        &self,
+        request: CreateTerminalRequest,
+        _: Context,
+    ) -> Result<CreateTerminalResponse, Error> {
+        self.0.workspaces.create_terminal(request).await
+    }
+
+    async fn terminal_output(
+        &self,
+        request: TerminalOutputRequest,
+        _: Context,
+    ) -> Result<TerminalOutputResponse, Error> {
+        self.0.workspaces.terminal_output(request).await
+    }
+
+    async fn wait_for_terminal_exit(
+        &self,
+        request: WaitForTerminalExitRequest,
+        _: Context,
+    ) -> Result<WaitForTerminalExitResponse, Error> {
+        self.0.workspaces.wait_for_terminal_exit(request).await
+    }
+
+    async fn kill_terminal(
+        &self,
+        request: KillTerminalRequest,
+        _: Context,
+    ) -> Result<KillTerminalResponse, Error> {
+        self.0.workspaces.kill_terminal(request).await
+    }
+
+    async fn release_terminal(
+        &self,
+        request: ReleaseTerminalRequest,
+        _: Context,
+    ) -> Result<ReleaseTerminalResponse, Error> {
+        self.0.workspaces.release_terminal(request).await
+    }
+}

@@ -1,0 +1,130 @@
+//! The agent's sessions: which there are, and which is taken up.
+
+use std::path::Path;
+use std::time::Duration;
+
+use agentwire_acp_client::{Agent, BoxError};
+use agentwire_acp_schema::v1::{
+    DeleteSessionRequest, ListSessionsRequest, LoadSessionRequest, McpServer, NewSessionRequest,
+    NewSessionResponse, ResumeSessionRequest, SessionId, SessionInfo,
+};
+
+use super::client::Hands;
+use super::explain;
+use crate::chat::view::View;
+use crate::chat::{Which, is_same_place};
+
+/// An agent, and how long it may take for an answer.
+pub(super) struct Sessions<'a> {
+    pub(super) agent: &'a Agent,
+    pub(super) view: &'a View,
+    pub(super) limit: Duration,
+}
+
+impl Sessions<'_> {
+    /// Shows the sessions, those of a directory if one is given.
+    pub(super) async fn list(&self, cwd: Option<&Path>) -> Result<(), BoxError> {
+        let sessions = self.all(cwd).await?;
+        for session in &sessions {
+            self.view.fact("sessionInfo", session)?;
+            let SessionInfo { session_id, cwd, title, updated_at, .. } = session;
+            let (title, updated) = (title.as_deref().unwrap_or("-"), updated_at.as_deref().unwrap_or("-"));
+            self.view.line(&format!("{session_id}  {updated}  {}  {title}", cwd.display()))?;
+        }
+        if sessions.is_empty() { Ok(self.view.remark("There are no sessions.")?) } else { Ok(()) }
+    }
+
+    /// Makes the agent forget a session.
+    pub(super) async fn delete(&self, session: &str) -> Result<(), BoxError> {
+        let request = DeleteSessionRequest::new(session);
+        let deleted = self.agent.delete_session(request).timeout(self.limit).await;
+        deleted.map_err(|error| explain(error, self.agent))?;
+        self.view.fact("deleted", &session)?;
+        Ok(self.view.remark(&format!("deleted {session}"))?)
+    }
+
+    /// Begins a session, or takes one up.
+    pub(super) async fn open(
+        &self,
+        hands: &Hands,
+        which: &Which,
+        cwd: &Path,
+        servers: Vec<McpServer>,
+    ) -> Result<SessionId, BoxError> {
+        let opened = match which {
+            Which::New => {
+                let request = NewSessionRequest::new(cwd).mcp_servers(servers);
+                let opened = self.agent.new_session(request.clone()).timeout(self.limit).await;
+                let opened = opened.map_err(|error| explain(error, self.agent))?;
+                hands.open(&opened.session_id, &request);
+                opened
+            }
+            Which::Newest => self.take_up(hands, self.newest(cwd).await?, cwd, servers).await?,
+            Which::Session(id) => self.take_up(hands, id.as_str().into(), cwd, servers).await?,
+        };
+        self.view.fact("session", &opened)?;
+        let NewSessionResponse { session_id, modes, config_options, .. } = opened;
+        let applied = hands.conversation(|conversation| conversation.opened(modes, config_options));
+        hands.applied(applied)?;
+        Ok(session_id)
+    }
+
+    /// Takes up a session: all of it comes again where the agent can do that.
+    async fn take_up(
+        &self,
+        hands: &Hands,
+        id: SessionId,
+        cwd: &Path,
+        servers: Vec<McpServer>,
+    ) -> Result<NewSessionResponse, BoxError> {
+        let (agent, capabilities) = (self.agent, self.agent.capabilities());
+        let can_load = capabilities.is_some_and(|agent| agent.load_session);
+        let can_resume = capabilities.is_some_and(|agent| agent.session_capabilities.resume.is_some());
+        let (modes, options) = if can_load {
+            let request = LoadSessionRequest::new(&id, cwd).mcp_servers(servers);
+            hands.open(&id, &request);
+            let loaded = agent.load_session(request).timeout(self.limit).await;
+            let loaded = loaded.map_err(|error| explain(error, agent))?;
+            (loaded.modes, loaded.config_options)
+        } else if can_resume {
+            let request = ResumeSessionRequest::new(&id, cwd).mcp_servers(servers);
+            hands.open(&id, &request);
+            let resumed = agent.resume_session(request).timeout(self.limit).await;
+            let resumed = resumed.map_err(|error| explain(error, agent))?;
+            (resumed.modes, resumed.config_options)
+        } else {
+            return Err("the agent can neither load nor resume sessions".into());
+        };
+        let mut opened = NewSessionResponse::new(id);
+        opened.modes = modes;
+        opened.config_options = options;
+        Ok(opened)
+    }
+
+    /// The session of this directory in which something happened last.
+    async fn newest(&self, cwd: &Path) -> Result<SessionId, BoxError> {
+        let capabilities = self.agent.capabilities();
+        if capabilities.is_none_or(|agent| agent.session_capabilities.list.is_none()) {
+            return Err("the agent cannot list its sessions; say which one with --session".into());
+        }
+        let mut newest: Option<SessionInfo> = None;
+        for session in self.all(Some(cwd)).await? {
+            // Times of one agent are written alike, so that the later is the greater. Without them the first counts.
+            let is_newer = newest.as_ref().is_none_or(|newest| session.updated_at > newest.updated_at);
+            if is_same_place(&session.cwd, cwd) && is_newer {
+                newest = Some(session);
+            }
+        }
+        let none = || format!("there is no session of {} to go on with", cwd.display());
+        Ok(newest.ok_or_else(none)?.session_id)
+    }
+
+    async fn all(&self, cwd: Option<&Path>) -> Result<Vec<SessionInfo>, BoxError> {
+        let mut request = ListSessionsRequest::new();
+        request.cwd = cwd.map(Path::to_owned);
+        let listing = self.agent.sessions(request).collect();
+        let late = |_| format!("session/list: the sessions did not come within {:?}", self.limit);
+        let listed = tokio::time::timeout(self.limit, listing).await.map_err(late)?;
+        listed.map_err(|error| explain(error, self.agent))
+    }
+}

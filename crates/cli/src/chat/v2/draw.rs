@@ -1,0 +1,184 @@
+//! Updates of version 2 on the screen.
+
+use std::collections::HashMap;
+use std::io;
+
+use agentwire_acp_schema::v2::{
+    ContentBlock, ContentChunk, DiffOperation, MessageId, Patch, PlanEntryStatus, PlanUpdateContent,
+    SessionUpdate, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate,
+};
+use agentwire_acp_toolkit::MessageKind;
+
+use crate::chat::screen::{Screen, Voice};
+use crate::text::printable;
+
+/// How many tool calls are remembered. Of one that is forgotten the title is not shown again.
+const LIMIT: usize = 4096;
+
+/// What has been drawn of a session, as far as it matters for what comes.
+#[derive(Default)]
+pub(super) struct Drawn {
+    calls: HashMap<ToolCallId, (String, ToolCallStatus)>,
+}
+
+impl Drawn {
+    /// Draws an update.
+    pub(super) fn draw(
+        &mut self,
+        screen: &mut Screen,
+        update: SessionUpdate,
+        in_turn: bool,
+    ) -> io::Result<()> {
+        match update {
+            // What the person has just said stands there already.
+            SessionUpdate::UserMessageChunk(_) | SessionUpdate::UserMessage(_) if in_turn => {}
+            SessionUpdate::UserMessageChunk(chunk) => say(screen, MessageKind::User, &chunk)?,
+            SessionUpdate::AgentMessageChunk(chunk) => say(screen, MessageKind::Agent, &chunk)?,
+            SessionUpdate::AgentThoughtChunk(chunk) => say(screen, MessageKind::Thought, &chunk)?,
+            SessionUpdate::UserMessage(message) => {
+                say_all(screen, MessageKind::User, &message.message_id, message.content)?;
+            }
+            SessionUpdate::AgentMessage(message) => {
+                say_all(screen, MessageKind::Agent, &message.message_id, message.content)?;
+            }
+            SessionUpdate::AgentThought(message) => {
+                say_all(screen, MessageKind::Thought, &message.message_id, message.content)?;
+            }
+            SessionUpdate::ToolCallUpdate(update) => self.tool_call(screen, *update)?,
+            SessionUpdate::ToolCallContentChunk(chunk) => {
+                tool_content(screen, &chunk.tool_call_id, &chunk.content)?;
+            }
+            SessionUpdate::PlanUpdate(update) => plan(screen, &update.plan)?,
+            SessionUpdate::SessionInfoUpdate(update) => {
+                if let Patch::Set(title) = &update.title {
+                    screen.dim(&format!("title: {title}"))?;
+                }
+            }
+            SessionUpdate::Notice(notice) => {
+                let description = notice.description.map(|text| format!(": {text}")).unwrap_or_default();
+                screen.dim(&format!("! {}{description}", notice.title))?;
+            }
+            // State, usage and what the agent's own terminals print are no part of what is said.
+            _ => {}
+        }
+        screen.flush()
+    }
+
+    fn tool_call(&mut self, screen: &mut Screen, update: ToolCallUpdate) -> io::Result<()> {
+        let id = update.tool_call_id;
+        if self.calls.len() >= LIMIT && !self.calls.contains_key(&id) {
+            self.calls.clear();
+        }
+        let (title, status) = self.calls.entry(id.clone()).or_default();
+        match update.title {
+            Patch::Set(new) => *title = new,
+            Patch::Clear => title.clear(),
+            Patch::Keep => {}
+        }
+        if let Patch::Set(new) = update.status {
+            *status = new;
+        }
+        let (mark, colour) = match status {
+            ToolCallStatus::Pending | ToolCallStatus::Paused => ("○", "2"),
+            ToolCallStatus::InProgress => ("◐", "33"),
+            ToolCallStatus::Completed => ("●", "32"),
+            ToolCallStatus::Failed => ("✗", "31"),
+            ToolCallStatus::Cancelled => ("✗", "2"),
+            _ => ("?", "2"),
+        };
+        let headline = format!("{} {}", screen.paint(colour, mark), printable(title));
+        if screen.shown.headline(&id, &headline) {
+            screen.line(&headline)?;
+        }
+        if let Patch::Set(contents) = &update.content {
+            for content in contents {
+                tool_content(screen, &id, content)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn say(screen: &mut Screen, kind: MessageKind, chunk: &ContentChunk) -> io::Result<()> {
+    let message = chunk.message_id.to_string();
+    screen.shown.headline(&message, "said");
+    screen.speak(Voice { kind, message }, &content_text(&chunk.content))
+}
+
+/// A whole message. One that was said in pieces is not said again.
+fn say_all(
+    screen: &mut Screen,
+    kind: MessageKind,
+    message: &MessageId,
+    content: Patch<Vec<ContentBlock>>,
+) -> io::Result<()> {
+    let Patch::Set(content) = content else { return Ok(()) };
+    if screen.shown.headline(message, "said") {
+        for block in &content {
+            let voice = Voice { kind, message: message.to_string() };
+            screen.speak(voice, &content_text(block))?;
+        }
+    }
+    Ok(())
+}
+
+/// Shows what of a call's content has not been shown.
+fn tool_content(screen: &mut Screen, id: &ToolCallId, content: &ToolCallContent) -> io::Result<()> {
+    if !screen.shown.content(id, content) {
+        return Ok(());
+    }
+    match content {
+        ToolCallContent::Content(content) => screen.indented(&content_text(&content.content)),
+        ToolCallContent::Diff(diff) => {
+            for change in &diff.changes {
+                screen.dim(&format!("  {}", changed(&change.operation)))?;
+            }
+            let patch = diff.patch.as_ref().map(|patch| &*patch.text).unwrap_or_default();
+            patch.lines().try_for_each(|line| {
+                let colour = match line.as_bytes().first() {
+                    Some(b'+') => "32",
+                    Some(b'-') => "31",
+                    _ => "2",
+                };
+                let line = screen.paint(colour, line);
+                screen.line(&format!("  {line}"))
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn changed(operation: &DiffOperation) -> String {
+    match serde_json::to_value(operation) {
+        Ok(value) => {
+            let word = |name| value[name].as_str().unwrap_or_default().to_owned();
+            format!("{} {}", word("operation"), word("path"))
+        }
+        Err(_) => String::new(),
+    }
+}
+
+fn plan(screen: &mut Screen, plan: &PlanUpdateContent) -> io::Result<()> {
+    let PlanUpdateContent::Items(plan) = plan else { return Ok(()) };
+    screen.line(&screen.paint("1", "Plan"))?;
+    for entry in &plan.entries {
+        let (mark, colour) = match entry.status {
+            PlanEntryStatus::Completed => ("●", "32"),
+            PlanEntryStatus::InProgress => ("◐", "33"),
+            PlanEntryStatus::Cancelled => ("✗", "2"),
+            _ => ("○", "2"),
+        };
+        screen.line(&format!("  {} {}", screen.paint(colour, mark), printable(&entry.content)))?;
+    }
+    Ok(())
+}
+
+fn content_text(content: &ContentBlock) -> String {
+    match content {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
+        ContentBlock::Image(_) => "[an image]".into(),
+        ContentBlock::Audio(_) => "[a sound]".into(),
+        _ => "[content that cannot be shown here]".into(),
+    }
+}

@@ -1,0 +1,442 @@
+//! The server of the official conformance suite's fixtures, with our own client, over every transport in every revision
+//! that the transport carries. What works is printed as a table, and is what the revision promises.
+
+use std::fmt;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::pin::Pin;
+use std::process::{Child as Process, Command as Start, Stdio};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::thread;
+use std::time::Duration;
+
+use agentwire_jsonrpc::{Frame, Message, RequestId};
+use agentwire_mcp_client::schema::{
+    CreateMessageResult, ElicitResult, GetPromptRequest, LoggingLevel, Revision, Root, SubscriptionFilter,
+};
+use agentwire_mcp_client::{BoxError, CallError, Client, Era, Server};
+use agentwire_transport::{Direction, Fault, Packet, Transport, tap};
+use agentwire_transport_http::client::Config as Http;
+use agentwire_transport_sse::client::Config as Sse;
+use agentwire_transport_stdio::{Child, Command};
+use futures::future::join_all;
+use futures::{Sink, Stream};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use crate::binaries::everything_server;
+
+/// How long anything may take on a machine that is busy.
+const SOON: Duration = Duration::from_secs(15);
+
+/// How long the tool takes that is called in vain, and some more.
+const WORK: Duration = Duration::from_millis(2000);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Over {
+    Stdio,
+    Http,
+    Sse,
+}
+
+impl Over {
+    const ALL: [Self; 3] = [Self::Stdio, Self::Http, Self::Sse];
+
+    /// Whether the transport can carry that revision. HTTP+SSE is that of the first; servers keep it for clients that
+    /// know nothing newer, whichever session they open.
+    fn carries(self, revision: Revision) -> bool {
+        match self {
+            Self::Stdio => true,
+            Self::Http => revision.has_streamable_http(),
+            Self::Sse => revision.has_sessions(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Cell {
+    Works,
+    /// The server does without, and says so.
+    Absent,
+    Fails(String),
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Works => "works",
+            Self::Absent => "-",
+            Self::Fails(_) => "FAILS",
+        })
+    }
+}
+
+const COLUMNS: [&str; 14] = [
+    "list",
+    "call",
+    "error",
+    "progress",
+    "logging",
+    "resources",
+    "subscribe",
+    "prompts",
+    "changes",
+    "elicitation",
+    "sampling",
+    "roots",
+    "cancel",
+    "after",
+];
+
+/// What a revision promises.
+fn promised(column: &str, revision: Revision) -> Cell {
+    match column {
+        // A form came with 2025-06-18. The stateless revision asks in rounds, which have tests of their own.
+        "elicitation" if revision < Revision::V2025_06_18 => Cell::Absent,
+        "elicitation" | "sampling" | "roots" if revision.is_stateless() => Cell::Absent,
+        _ => Cell::Works,
+    }
+}
+
+#[tokio::test]
+async fn our_client_and_the_fixture_agree_over_every_transport_in_every_revision() {
+    let program = everything_server();
+    let network = Listening::start(program);
+    let rows = Over::ALL.into_iter().flat_map(|over| {
+        let revisions = Revision::ALL.iter().copied().filter(move |revision| over.carries(*revision));
+        revisions.map(move |revision| (over, revision))
+    });
+    let rows: Vec<_> = rows.collect();
+    assert_eq!(rows.len(), 5 + 4 + 4);
+    let table = join_all(rows.iter().map(|&(over, revision)| row(program, &network, over, revision))).await;
+
+    eprint!("{:<18}", "");
+    eprintln!("{}", COLUMNS.map(|column| format!("{column:<12}")).concat().trim_end());
+    let mut wrong = Vec::new();
+    for ((over, revision), cells) in rows.into_iter().zip(table) {
+        let line: String = cells.iter().map(|cell| format!("{cell:<12}")).collect();
+        eprintln!("{:<6}{:<12}{}", format!("{over:?}"), revision.as_str(), line.trim_end());
+        assert_eq!(cells.len(), COLUMNS.len());
+        for (column, cell) in COLUMNS.into_iter().zip(cells) {
+            let expected = promised(column, revision);
+            if cell != expected {
+                wrong.push(format!(
+                    "{over:?} {revision:?} {column}: {cell:?}, where {expected:?} is promised"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+async fn row(program: &Path, network: &Listening, over: Over, revision: Revision) -> Vec<Cell> {
+    let all_fail = |why: &dyn fmt::Display| vec![Cell::Fails(why.to_string()); COLUMNS.len()];
+    let transport: Result<Box<dyn Transport>, BoxError> = match over {
+        Over::Stdio => {
+            Child::spawn(Command::new(program)).map(|child| Box::new(child) as _).map_err(Into::into)
+        }
+        Over::Http => open_http(&network.url("/mcp")),
+        Over::Sse => open_sse(&network.url("/sse")),
+    };
+    let transport = match transport {
+        Ok(transport) => transport,
+        Err(why) => return all_fail(&why),
+    };
+    let heard = Heard::default();
+    let watched = heard.clone();
+    let transport = tap(Asking { transport, revision }, move |direction, packet: &Packet| {
+        watched.packets.lock().expect("no panic").push((direction, packet.clone()));
+    });
+    let driven = client(&heard, revision).connect(transport, async |server| {
+        if server.revision() != revision {
+            return Err(format!("{:?} was agreed on", server.revision()).into());
+        }
+        Ok(cells(&server, &heard, over).await)
+    });
+    match timeout(2 * SOON, driven).await {
+        Ok(Ok(cells)) => cells,
+        Ok(Err(why)) => all_fail(&why),
+        Err(late) => all_fail(&late),
+    }
+}
+
+fn open_http(url: &str) -> Result<Box<dyn Transport>, BoxError> {
+    Ok(Box::new(Http::new(url)?.open()?))
+}
+
+fn open_sse(url: &str) -> Result<Box<dyn Transport>, BoxError> {
+    Ok(Box::new(Sse::new(url)?.open()?))
+}
+
+/// What a client of a row hears beside its answers.
+#[derive(Clone, Default)]
+struct Heard {
+    packets: Arc<Mutex<Vec<(Direction, Packet)>>>,
+    logged: Arc<Mutex<Vec<String>>>,
+    changed: Arc<Notify>,
+}
+
+impl Heard {
+    fn messages(&self, way: Direction) -> Vec<Message> {
+        let packets = self.packets.lock().expect("no panic");
+        let ours = packets.iter().filter(|(direction, _)| *direction == way);
+        let messages = ours.filter_map(|(_, packet)| match packet {
+            Packet::Frame { frame: Frame::Single(message), .. } => Some(message.clone()),
+            _ => None,
+        });
+        messages.collect()
+    }
+}
+
+fn client(heard: &Heard, revision: Revision) -> Client {
+    let (logged, changed) = (heard.logged.clone(), heard.changed.clone());
+    Client::new("table", "1")
+        .era(if revision.has_sessions() { Era::Session } else { Era::Stateless })
+        .log_level(LoggingLevel::Info)
+        .on_log(move |said| logged.lock().expect("no panic").push(said.data.as_str().to_owned()))
+        .on_tools_changed(move || changed.notify_one())
+        .roots(vec![Root::new("file:///home/row")])
+        .sampling(async |_| Ok(CreateMessageResult::new("a-model", "Forty-two.")))
+        .elicitation(async |_| {
+            let form = json!({ "username": "ann", "email": "ann@example.com" });
+            Ok(ElicitResult::accept(form.as_object().expect("it is one").clone()))
+        })
+}
+
+async fn cells(server: &Server, heard: &Heard, over: Over) -> Vec<Cell> {
+    vec![
+        works(list(server)).await,
+        works(says(server, "test_simple_text", json!({}), "This is a simple text response for testing."))
+            .await,
+        works(error(server)).await,
+        works(progress(server)).await,
+        works(logging(server, heard)).await,
+        works(resources(server)).await,
+        works(subscribe(server)).await,
+        works(prompts(server)).await,
+        works(changes(server, heard)).await,
+        asks(server, "test_elicitation", json!({ "message": "Who?" }), "ann@example.com").await,
+        asks(server, "test_sampling", json!({ "prompt": "What?" }), "Forty-two.").await,
+        asks(server, "test_list_roots", json!({}), "file:///home/row").await,
+        works(cancel(server, heard, over)).await,
+        works(list(server)).await,
+    ]
+}
+
+async fn works(check: impl Future<Output = Result<(), BoxError>>) -> Cell {
+    match timeout(SOON, check).await {
+        Ok(Ok(())) => Cell::Works,
+        Ok(Err(why)) => Cell::Fails(why.to_string()),
+        Err(late) => Cell::Fails(late.to_string()),
+    }
+}
+
+/// A tool that asks the client something. Where it cannot, it says so instead.
+async fn asks(server: &Server, tool: &str, arguments: Value, answer: &str) -> Cell {
+    match timeout(SOON, server.call_tool(tool, arguments).into_future()).await {
+        Ok(Ok(result)) if result.is_error && !result.text().contains(answer) => Cell::Absent,
+        Ok(Err(CallError::Refused { .. })) => Cell::Absent,
+        Ok(Ok(result)) if result.text().contains(answer) => Cell::Works,
+        other => Cell::Fails(format!("{other:?}")),
+    }
+}
+
+fn check(is_so: bool, what: impl fmt::Debug) -> Result<(), BoxError> {
+    if is_so { Ok(()) } else { Err(format!("unexpected: {what:?}").into()) }
+}
+
+async fn says(server: &Server, tool: &str, arguments: Value, text: &str) -> Result<(), BoxError> {
+    let result = server.call_tool(tool, arguments).await?;
+    check(!result.is_error && result.text() == text, result)
+}
+
+async fn list(server: &Server) -> Result<(), BoxError> {
+    let tools = server.tools().collect().await?;
+    check(tools.first().is_some_and(|tool| tool.name == "test_simple_text") && tools.len() > 10, &tools)?;
+    let resources = server.resources().collect().await?;
+    check(resources.iter().any(|resource| resource.uri == "test://static-text"), &resources)?;
+    let prompts = server.prompts().collect().await?;
+    check(prompts.iter().any(|prompt| prompt.name == "test_simple_prompt"), &prompts)
+}
+
+/// The two ways to fail: for the model, and for the program.
+async fn error(server: &Server) -> Result<(), BoxError> {
+    let failed = server.call_tool("test_error_handling", json!({})).await?;
+    check(failed.is_error && failed.text().contains("intentionally"), failed)?;
+    let unknown = server.call_tool("no_such_tool", json!({})).await;
+    check(matches!(&unknown, Err(CallError::Refused { error, .. }) if error.code == -32602), unknown)
+}
+
+async fn progress(server: &Server) -> Result<(), BoxError> {
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let heard = reports.clone();
+    let call = server.call_tool("test_tool_with_progress", json!({}));
+    call.on_progress(move |report| heard.lock().expect("no panic").push(report.progress)).await?;
+    let reports = reports.lock().expect("no panic");
+    check(*reports == [0.0, 50.0, 100.0], &*reports)
+}
+
+async fn logging(server: &Server, heard: &Heard) -> Result<(), BoxError> {
+    server.call_tool("test_tool_with_logging", json!({})).await?;
+    let logged = heard.logged.lock().expect("no panic");
+    check(logged.len() == 3 && logged[2].contains("completed"), &*logged)
+}
+
+async fn resources(server: &Server) -> Result<(), BoxError> {
+    let text = server.read_resource("test://static-text").await?;
+    check(text.contents[0].as_text() == Some("This is the content of the static text resource."), text)?;
+    let missing = server.read_resource("test://nowhere").await;
+    check(matches!(missing, Err(CallError::Refused { .. })), missing)
+}
+
+async fn subscribe(server: &Server) -> Result<(), BoxError> {
+    const WATCHED: &str = "test://watched-resource";
+    if server.revision().has_sessions() {
+        server.subscribe(WATCHED).await?;
+        server.unsubscribe(WATCHED).await?;
+        return Ok(());
+    }
+    let filter = SubscriptionFilter::default().resource_subscriptions(vec![WATCHED.to_owned()]);
+    let subscription = server.listen(filter.clone()).await?;
+    check(*subscription.acknowledged() == filter, subscription)
+}
+
+async fn prompts(server: &Server) -> Result<(), BoxError> {
+    let prompt =
+        GetPromptRequest::new("test_prompt_with_arguments").argument("arg1", "x").argument("arg2", "y");
+    let filled = server.get_prompt(prompt).await?;
+    let text = filled.messages[0].content.as_text();
+    check(text == Some("Prompt with arguments: arg1='x', arg2='y'"), filled)
+}
+
+/// A change of the list of tools is told. Where that takes a subscription, it may not be there yet the first time.
+async fn changes(server: &Server, heard: &Heard) -> Result<(), BoxError> {
+    loop {
+        server.call_tool("test_trigger_tool_change", json!({})).await?;
+        if timeout(Duration::from_millis(500), heard.changed.notified()).await.is_ok() {
+            return Ok(());
+        }
+    }
+}
+
+/// A call that was given up is cancelled at the server, which never answers it.
+async fn cancel(server: &Server, heard: &Heard, over: Over) -> Result<(), BoxError> {
+    let start = Instant::now();
+    let given_up = server.call_tool("test_reconnection", json!({})).timeout(Duration::from_millis(300)).await;
+    check(matches!(given_up, Err(CallError::TimedOut { .. })), given_up)?;
+    let id = asked(heard).ok_or("the call was not made")?;
+    // Over Streamable HTTP a request that stands alone is cancelled by closing its stream.
+    if !(over == Over::Http && server.revision().is_stateless()) {
+        let told = || {
+            heard.messages(Direction::Out).into_iter().any(|message| match message {
+                Message::Notification(said) => said.method == "notifications/cancelled",
+                _ => false,
+            })
+        };
+        while !told() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+    sleep_until(start + WORK).await;
+    let answers = heard.messages(Direction::In).into_iter().filter(|message| match message {
+        Message::Response(answer) => answer.id == id,
+        _ => false,
+    });
+    let answers: Vec<_> = answers.collect();
+    check(answers.is_empty(), answers)
+}
+
+/// The id of the call that was given up.
+fn asked(heard: &Heard) -> Option<RequestId> {
+    heard.messages(Direction::Out).into_iter().find_map(|message| match message {
+        Message::Request(request) => {
+            let params = request.params.as_ref()?;
+            params.as_str().contains("\"test_reconnection\"").then_some(request.id)
+        }
+        _ => None,
+    })
+}
+
+/// A transport on which a session is asked for in one revision: clients offer the newest that they know.
+struct Asking {
+    transport: Box<dyn Transport>,
+    revision: Revision,
+}
+
+impl Stream for Asking {
+    type Item = Result<Packet, Fault>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Pin::new(&mut self.transport).poll_next(cx)
+    }
+}
+
+impl Sink<Packet> for Asking {
+    type Error = Fault;
+
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.transport).poll_ready(cx)
+    }
+
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+        let packet = match &packet {
+            Packet::Frame { frame: Frame::Single(Message::Request(request)), .. }
+                if request.method == "initialize" =>
+            {
+                let text = packet.into_json().expect("it is a frame");
+                let mut hello: Value = serde_json::from_str(&text).expect("it is JSON");
+                hello["params"]["protocolVersion"] = self.revision.as_str().into();
+                Packet::from_json(&hello.to_string())
+            }
+            _ => packet,
+        };
+        Pin::new(&mut self.transport).start_send(packet)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.transport).poll_flush(cx)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Pin::new(&mut self.transport).poll_close(cx)
+    }
+}
+
+/// The fixture on the network.
+struct Listening {
+    process: Process,
+    origin: String,
+}
+
+impl Listening {
+    fn start(program: &Path) -> Self {
+        let mut process = Start::new(program)
+            .arg("127.0.0.1:0")
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it was built");
+        let mut stderr = BufReader::new(process.stderr.take().expect("it is a pipe"));
+        let mut line = String::new();
+        stderr.read_line(&mut line).expect("it says where it listens");
+        // What it says after that is read, so that it never waits for somebody to do so.
+        thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
+        let url = line.trim_end().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}"));
+        let origin = url.strip_suffix("/mcp").unwrap_or_else(|| panic!("{line}")).to_owned();
+        Self { process, origin }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.origin)
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // It may have ended by itself, which the table shows.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
