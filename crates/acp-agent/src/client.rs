@@ -6,8 +6,8 @@ use agentwire_acp_schema::v1::{
     CreateTerminalRequest, CreateTerminalResponse, ElicitationMode, Implementation, KillTerminalRequest,
     KillTerminalResponse, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
     ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
-    TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
-    WriteTextFileRequest, WriteTextFileResponse,
+    SessionUpdate, TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest,
+    WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
 use agentwire_jsonrpc::{Method, Notice};
 use agentwire_peer::{Call, CallError, Notify, Peer, RequestContext};
@@ -53,6 +53,17 @@ impl Client {
             Ok(()) => self.peer.notify(&notification),
             Err(why) => self.peer.refuse_notify(CallError::not_allowed(SessionNotification::NAME, why)),
         }
+    }
+
+    /// Whether [`session_update`](Self::session_update) would send such an update, for who keeps what is said before it
+    /// is sent.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotAllowed`], as `session_update` would refuse it.
+    pub fn check_update(&self, update: &SessionUpdate) -> Result<(), CallError> {
+        outgoing::update(&mut update.clone(), self.capabilities())
+            .map_err(|why| CallError::not_allowed(SessionNotification::NAME, why))
     }
 
     /// `session/request_permission`: asks the user. Refused without being sent where there is nothing to choose, or two

@@ -10,7 +10,8 @@ use futures::future::BoxFuture;
 
 /// How a person proves who they are, and whether they have.
 ///
-/// Until they have, whatever touches a session is refused with -32000, which tells the client to authenticate.
+/// Until they have, whatever touches a session is refused with -32000, which tells the client to authenticate. A turn
+/// that runs can be cancelled, and a session that is open closed, all the same.
 #[derive(Clone)]
 #[must_use = "it says nothing until an agent is given it"]
 pub struct Auth {

@@ -70,6 +70,9 @@
 //! was said is kept and sent; only then the prompt is answered, and from then on no handle says anything any more. A
 //! turn that was cancelled answers `cancelled`, whatever its author made of it.
 //!
+//! A turn whose client closes the connection has [`Config::drain`] to end, and is dropped then. What was said in it is
+//! kept, and made durable as at the end of any turn.
+//!
 //! # What it will not do
 //!
 //! It spawns nothing: turns, MCP servers and whatever goes on in the background run within the future of

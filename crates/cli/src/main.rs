@@ -27,7 +27,7 @@ fn main() -> ExitCode {
             2
         }
         Err(error) => {
-            if json && !error.chain().any(|cause| cause.is::<tools::Failed>()) {
+            if json && !error.chain().any(|cause| cause.is::<tools::Failed>() || cause.is::<Told>()) {
                 // If stdout is gone too, nobody is left to be told.
                 let _printed = output::JsonLines.print(&failure::to_json(&error));
             }
@@ -42,6 +42,11 @@ fn main() -> ExitCode {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
+
+/// A failure that was printed for programs already, as far as anybody reads that.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct Told(pub(crate) anyhow::Error);
 
 fn run(arguments: Arguments) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

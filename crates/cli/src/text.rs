@@ -14,7 +14,14 @@ pub(crate) fn note(text: &str) {
     let _nobody = writeln!(io::stderr().lock(), "{}", printable(text));
 }
 
-/// What others wrote, without what would steer the terminal.
+/// What others wrote, without what would steer the terminal or turn the order of what is read around.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().filter(|c| !steers(*c) && !turns(*c)).collect()
+}
+
+/// The same where there is one line for it: what follows a line break must not pass for a line of ours.
+pub(crate) fn one_line(text: &str) -> String {
+    printable(text).replace(['\n', '\t'], " ")
 }

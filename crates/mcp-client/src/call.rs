@@ -7,12 +7,14 @@ use std::time::Duration;
 use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::{HasMeta, ProgressNotification, ProgressToken};
 use agentwire_peer::{CallError, Peer};
+use bytestring::ByteString;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
-use crate::Server;
 use crate::era::stateless;
+use crate::kept::Kept;
+use crate::{Server, cache};
 
 /// A call to the server: a value until it is awaited, which sends it.
 ///
@@ -39,6 +41,9 @@ pub(crate) struct Waits {
     pub(crate) progress_maximum: Option<Duration>,
 }
 
+/// Looks at the text of a result.
+pub(crate) type Check = Box<dyn FnOnce(&RawJson) -> Result<(), CallError> + Send>;
+
 pub(crate) type Hook = Box<dyn FnMut(ProgressNotification) + Send>;
 
 impl<M> Call<M> {
@@ -47,7 +52,8 @@ impl<M> Call<M> {
     }
 
     /// Waits so long for the answer instead of the client's default; with `None`, for ever. Then the call
-    /// fails, and the server is told.
+    /// fails, and the server is told. Since 2026-07-28, where a server asks back, each time that the call is made has
+    /// this time, and what the client takes to answer does not count.
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.options.waits.timeout = timeout.into();
         self
@@ -73,22 +79,44 @@ impl<M: Method + HasMeta + Send + 'static> IntoFuture for Call<M> {
 
     fn into_future(self) -> Self::IntoFuture {
         let Self { server, request, options } = self;
-        Calling(match request {
-            Err(error) => Way::Once(server.peer.refuse_call(error)),
-            Ok(request) if server.is_stateless() => {
-                Way::Mending(stateless::ask(server, request, options).boxed())
-            }
-            Ok(request) => Way::Once(ask(&server.peer, request, options)),
+        let request = match request {
+            Ok(request) => request,
+            Err(error) => return Calling(Way::Once(server.peer.refuse_call(error))),
+        };
+        if let Some(check) = server.check(&request) {
+            return Calling(Way::Several(checked(server, request, options, check).boxed()));
+        }
+        let cache = server.cache().cloned();
+        let place = cache.and_then(|cache| cache.place(&request).map(|place| (cache, place)));
+        Calling(match place {
+            Some((cache, place)) => Way::Several(cache::ask(server, request, options, cache, place).boxed()),
+            None if server.is_stateless() => Way::Several(stateless::ask(server, request, options).boxed()),
+            None => Way::Once(ask(&server.peer, request, options)),
         })
     }
 }
 
+/// Makes a call whose result must be more than its type says.
+async fn checked<M: Method + HasMeta>(
+    server: Server,
+    request: M,
+    options: Options,
+    check: Check,
+) -> Result<M::Response, CallError> {
+    let Kept { result, text } = match server.is_stateless() {
+        true => stateless::ask(server, request, options).await?,
+        false => ask(&server.peer, request, options).await?,
+    };
+    check(&text).map(|()| result)
+}
+
 /// Makes a call in a session.
-fn ask<M: Method + HasMeta>(
+fn ask<M: Method + HasMeta, R: DeserializeOwned>(
     peer: &Peer,
     mut request: M,
     options: Options,
-) -> agentwire_peer::Call<M::Response> {
+) -> agentwire_peer::Call<R> {
+    let method = ByteString::from_static(M::NAME);
     let call = match options.on_progress {
         Some(mut hook) => {
             let id = peer.reserve_call();
@@ -99,9 +127,9 @@ fn ask<M: Method + HasMeta>(
                     hook(report);
                 }
             };
-            peer.call(&request).reserved(id).on_progress(hook)
+            peer.call_method(method, Some(&request)).reserved(id).on_progress(hook)
         }
-        None => peer.call(&request),
+        None => peer.call_method(method, Some(&request)),
     };
     options.waits.apply(call)
 }
@@ -134,8 +162,8 @@ pub struct Calling<R>(Way<R>);
 #[expect(clippy::large_enum_variant, reason = "the usual one needs no allocation")]
 enum Way<R> {
     Once(agentwire_peer::Call<R>),
-    /// Perhaps a second time.
-    Mending(BoxFuture<'static, Result<R, CallError>>),
+    /// A request that may have to be made again, or of which the result is looked at.
+    Several(BoxFuture<'static, Result<R, CallError>>),
 }
 
 impl<R: DeserializeOwned> Future for Calling<R> {
@@ -144,7 +172,7 @@ impl<R: DeserializeOwned> Future for Calling<R> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
             Way::Once(call) => Pin::new(call).poll(cx),
-            Way::Mending(call) => call.as_mut().poll(cx),
+            Way::Several(call) => call.as_mut().poll(cx),
         }
     }
 }

@@ -5,20 +5,21 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Notification};
 use agentwire_mcp_schema::{
-    ClientCapabilities, CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitResult,
-    Implementation, ListRootsRequest, ListRootsResult, LoggingLevel, LoggingMessageNotification, Root,
+    ClientCapabilities, CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult,
+    ElicitUrlRequest, Implementation, ListRootsRequest, ListRootsResult, LoggingLevel,
+    LoggingMessageNotification, Root,
 };
 use agentwire_peer::{Closed, Config, Dialect, TokioClock, driver};
 use agentwire_transport::Transport;
 use futures::channel::oneshot;
 
-use crate::Warning;
 use crate::call::Waits;
 use crate::era::Era;
 use crate::front::{Front, Hook};
 use crate::handshake::{Handshake, HandshakeError};
 use crate::listening::{beside, listen};
 use crate::server::Server;
+use crate::{Cache, Warning};
 
 /// Whatever went wrong in the code that was given to [`connect`], or before it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -38,9 +39,16 @@ pub async fn connect<T: Transport, R>(
 
 /// An MCP client before it is connected: who it is, how long it waits, what it hears and what it answers.
 ///
-/// What it was given something to answer with is what it advertises, in a session; since 2026-07-28 a server cannot ask
-/// it anything yet. Functions are `Send`, so that the future
-/// of a connection can be spawned.
+/// What it was given something to answer with is what it advertises. Functions are `Send`, so that the future of a
+/// connection can be spawned.
+///
+/// # Questions
+///
+/// In a session a server asks by requests of its own, while a call waits for it. Since 2026-07-28 it answers a call by
+/// what it must know first, and the call is made once more with the answers: by the same functions, side by side where
+/// it wants several, and up to [so often](Self::input_rounds). Each of these requests has the whole
+/// [time](Self::timeout) of the call, and the time in which we answer does not count. A function that fails, fails the
+/// call: a server cannot be told. A call that is dropped drops the functions too.
 ///
 /// # Changes
 ///
@@ -128,8 +136,7 @@ impl Client {
         self
     }
 
-    /// Changes what is advertised beyond what follows from what is answered, such as experimental things. That roots,
-    /// sampling and elicitation are there is said in a session only.
+    /// Changes what is advertised beyond what follows from what is answered, such as experimental things.
     #[must_use]
     pub fn advertise(mut self, change: impl FnOnce(&mut ClientCapabilities)) -> Self {
         change(&mut self.handshake.capabilities);
@@ -140,7 +147,7 @@ impl Client {
     #[must_use]
     pub fn roots(mut self, roots: Vec<Root>) -> Self {
         self.handshake.capabilities.roots.get_or_insert_default();
-        self.front.answer(move |_: ListRootsRequest| {
+        self.front.answers.set(move |_: ListRootsRequest| {
             let result = ListRootsResult::new(roots.clone());
             async { Ok(result) }
         });
@@ -155,19 +162,83 @@ impl Client {
         O: Future<Output = Result<CreateMessageResult, ErrorObject>> + Send + 'static,
     {
         self.handshake.capabilities.sampling.get_or_insert_default();
-        self.front.answer(function);
+        self.front.answers.set(function);
         self
     }
 
     /// Lets the server ask our user, by forms.
+    ///
+    /// What an accepted form leaves out is filled in from the defaults of the form's fields, where they have one: the
+    /// function need only say what the user changed.
     #[must_use]
     pub fn elicitation<F, O>(mut self, function: F) -> Self
     where
-        F: Fn(ElicitRequest) -> O + Send + Sync + 'static,
+        F: Fn(ElicitFormRequest) -> O + Send + Sync + 'static,
         O: Future<Output = Result<ElicitResult, ErrorObject>> + Send + 'static,
     {
-        self.handshake.capabilities.elicitation.get_or_insert_default();
-        self.front.answer(function);
+        let modes = self.handshake.capabilities.elicitation.get_or_insert_default();
+        // Servers older than the modes know the capability without them only.
+        if modes.url.is_some() {
+            modes.form.get_or_insert_default();
+        }
+        self.front.answers.set_form(function);
+        self
+    }
+
+    /// Lets the server send our user to a web page, for what must not pass through us. Show the whole URL and ask before
+    /// it is opened; accepting says that the user agreed to go there. In revisions since 2025-11-25.
+    #[must_use]
+    pub fn elicitation_url<F, O>(mut self, function: F) -> Self
+    where
+        F: Fn(ElicitUrlRequest) -> O + Send + Sync + 'static,
+        O: Future<Output = Result<ElicitResult, ErrorObject>> + Send + 'static,
+    {
+        let had = self.handshake.capabilities.elicitation.is_some();
+        let modes = self.handshake.capabilities.elicitation.get_or_insert_default();
+        if had && modes.has_form() {
+            modes.form.get_or_insert_default();
+        }
+        modes.url.get_or_insert_default();
+        self.front.answers.set_url(function);
+        self
+    }
+
+    /// Sets how often a call is made again with answers, since 2026-07-28, when the server asks back each time
+    /// (default 10).
+    #[must_use]
+    pub fn input_rounds(mut self, rounds: usize) -> Self {
+        self.front.answers.round_limit = rounds;
+        self
+    }
+
+    /// Sets how many answers a server may want at once, since 2026-07-28 (default 100). They are found out side by side.
+    #[must_use]
+    pub fn input_requests(mut self, requests: usize) -> Self {
+        self.front.answers.request_limit = requests;
+        self
+    }
+
+    /// Keeps lists and resources for as long as the server says that they are fresh, since 2026-07-28 (default: not).
+    ///
+    /// Such a client also listens for changes of lists, as one does that was given something for them. Of a resource it
+    /// hears only while there is a [subscription](Server::listen) to it.
+    #[must_use]
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.front.cache = Some(cache);
+        self
+    }
+
+    /// Checks what tools give by their output schemas (default: not). A call whose result is not as its tool promises
+    /// fails with [`CallError::Unusable`](crate::CallError::Unusable), which names the place and does not repeat what is
+    /// there.
+    ///
+    /// That goes for tools that [`Server::tools`] has listed before the call, and not for results with `is_error`.
+    /// Nothing is fetched for a schema: where it refers to another place, [`on_warning`](Self::on_warning) hears that
+    /// the tool's results are not checked.
+    #[cfg(feature = "validate")]
+    #[must_use]
+    pub fn validate_output(mut self, validate: bool) -> Self {
+        self.front.checks_output = validate;
         self
     }
 

@@ -1,32 +1,22 @@
 //! What the server asks, and what it says by itself.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, Request};
 use agentwire_mcp_schema::{
-    EmptyResult, LoggingMessageNotification, Narrow, PingRequest, PromptListChangedNotification,
-    ResourceListChangedNotification, ResourceUpdatedNotification, Revision,
+    EmptyResult, ListPromptsRequest, ListToolsRequest, LoggingMessageNotification, PingRequest,
+    PromptListChangedNotification, ResourceListChangedNotification, ResourceUpdatedNotification, Revision,
     SubscriptionsAcknowledgedNotification, ToolListChangedNotification,
 };
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::FutureExt;
-use futures::future::BoxFuture;
-use serde::Serialize;
 
 use crate::Warning;
+use crate::answers::{Agreed, Answers, Outcome, encode};
+use crate::cache::{Cache, Connected, RESOURCES};
 use crate::subscription::Subscriptions;
-
-/// Answers a request of the server's, in the terms of the revision that was agreed on.
-pub(crate) type Answer =
-    Arc<dyn Fn(Option<&RawJson>, &Agreed) -> Result<BoxFuture<'static, Outcome>, ErrorObject> + Send + Sync>;
-
-/// The revision that was agreed on, once it is.
-pub(crate) type Agreed = Arc<OnceLock<Revision>>;
-
-pub(crate) type Outcome = Result<RawJson, ErrorObject>;
 
 /// Hears something, one at a time, from all connections of a client.
 pub(crate) type Hook<T> = Option<Arc<Mutex<Box<dyn FnMut(T) + Send>>>>;
@@ -36,7 +26,12 @@ pub(crate) type Hook<T> = Option<Arc<Mutex<Box<dyn FnMut(T) + Send>>>>;
 pub(crate) struct Front {
     pub(crate) agreed: Agreed,
     pub(crate) subscriptions: Subscriptions,
-    pub(crate) answers: BTreeMap<&'static str, Answer>,
+    pub(crate) answers: Answers,
+    pub(crate) cache: Option<Cache>,
+    /// What this connection has of it.
+    pub(crate) connected: Option<Arc<Connected>>,
+    #[cfg(feature = "validate")]
+    pub(crate) checks_output: bool,
     pub(crate) on_log: Hook<LoggingMessageNotification>,
     pub(crate) on_tools_changed: Hook<()>,
     pub(crate) on_resources_changed: Hook<()>,
@@ -51,7 +46,39 @@ impl Front {
     pub(crate) fn fresh(mut self) -> Self {
         self.agreed = Agreed::default();
         self.subscriptions = Subscriptions::default();
+        self.connected = self.cache.clone().map(|cache| Arc::new(Connected::new(cache)));
         self
+    }
+
+    /// The server's tools are others now, or may be.
+    pub(crate) fn tools_changed(&self) {
+        self.forget(&[ListToolsRequest::NAME]);
+        tell(&self.on_tools_changed, Some(()));
+    }
+
+    /// The server's resources are others now, or may be.
+    pub(crate) fn resources_changed(&self) {
+        self.forget(RESOURCES);
+        tell(&self.on_resources_changed, Some(()));
+    }
+
+    /// The server's prompts are others now, or may be.
+    pub(crate) fn prompts_changed(&self) {
+        self.forget(&[ListPromptsRequest::NAME]);
+        tell(&self.on_prompts_changed, Some(()));
+    }
+
+    fn resource_updated(&self, uri: String) {
+        if let Some(cache) = &self.connected {
+            cache.forget_resource(&uri);
+        }
+        tell(&self.on_resource_updated, Some(uri));
+    }
+
+    fn forget(&self, methods: &[&str]) {
+        if let Some(cache) = &self.connected {
+            cache.forget(methods);
+        }
     }
 
     fn is_stateless(&self) -> bool {
@@ -68,23 +95,6 @@ impl Front {
         }
         self.subscriptions.wants(params)
     }
-
-    /// Answers a method by an async function.
-    pub(crate) fn answer<M, F, O>(&mut self, function: F)
-    where
-        M: Method,
-        F: Fn(M) -> O + Send + Sync + 'static,
-        O: Future<Output = Result<M::Response, ErrorObject>> + Send + 'static,
-        M::Response: Serialize + Narrow,
-    {
-        let answer = move |params: Option<&RawJson>, agreed: &Agreed| {
-            let text = params.map_or("{}", RawJson::as_str);
-            let request = serde_json::from_str(text).map_err(ErrorObject::invalid_params)?;
-            let (result, agreed) = (function(request), agreed.clone());
-            Ok(async move { encode_in(result.await?, &agreed) }.boxed())
-        };
-        self.answers.insert(M::NAME, Arc::new(answer));
-    }
 }
 
 impl Handler for Front {
@@ -93,7 +103,7 @@ impl Handler for Front {
         let answer = match &*request.method {
             method if self.is_stateless() => Err(Err(ErrorObject::method_not_found(method))),
             PingRequest::NAME => Err(encode(&EmptyResult::default())),
-            method => match self.answers.get(method).map(|answer| answer(params, &self.agreed)) {
+            method => match self.answers.answer(method, params, &self.agreed) {
                 Some(Ok(answer)) => Ok(answer),
                 Some(Err(error)) => Err(Err(error)),
                 None => Err(Err(ErrorObject::method_not_found(method))),
@@ -125,12 +135,13 @@ impl Handler for Front {
             }
             ResourceUpdatedNotification::NAME => {
                 let update = |params: RawJson| params.decode::<ResourceUpdatedNotification>().ok();
-                let uri = notification.params.and_then(update).map(|update| update.uri);
-                tell(&self.on_resource_updated, uri);
+                if let Some(update) = notification.params.and_then(update) {
+                    self.resource_updated(update.uri);
+                }
             }
-            ToolListChangedNotification::NAME => tell(&self.on_tools_changed, Some(())),
-            ResourceListChangedNotification::NAME => tell(&self.on_resources_changed, Some(())),
-            PromptListChangedNotification::NAME => tell(&self.on_prompts_changed, Some(())),
+            ToolListChangedNotification::NAME => self.tools_changed(),
+            ResourceListChangedNotification::NAME => self.resources_changed(),
+            PromptListChangedNotification::NAME => self.prompts_changed(),
             _ => tell(&self.on_other, Some(notification)),
         }
     }
@@ -143,16 +154,4 @@ pub(crate) fn tell<T>(hook: &Hook<T>, what: Option<T>) {
         let call = || hook.lock().unwrap_or_else(PoisonError::into_inner)(what);
         let _panicked = catch_unwind(AssertUnwindSafe(call));
     }
-}
-
-/// In the terms of the server's revision. One that asks before it has answered the handshake gets those offered.
-fn encode_in<T: Serialize + Narrow>(mut value: T, agreed: &OnceLock<Revision>) -> Outcome {
-    let revision = agreed.get().copied().unwrap_or(Revision::LATEST_SESSION);
-    value.narrow(revision);
-    value.fits(revision).map_err(ErrorObject::internal_error)?;
-    encode(&value)
-}
-
-fn encode<T: Serialize>(value: &T) -> Outcome {
-    RawJson::encode(value).map_err(ErrorObject::internal_error)
 }

@@ -39,7 +39,7 @@
 //! - What an older revision does not have is left out of calls and answers, by [`Narrow`](schema::Narrow); what
 //!   cannot be said to it at all is an error.
 //! - Pings are answered. So are requests for roots, sampling and elicitation if the client was given something
-//!   to answer with; if not, they are refused and not advertised. All that is so in a session only.
+//!   to answer with; if not, they are refused and not advertised. The defaults of a form are filled in.
 //! - Lists end: a server whose cursors go in a circle, or on for ever, is an error.
 //!
 //! Since 2026-07-28, moreover:
@@ -51,25 +51,32 @@
 //!   listed anew; and any request once more that is refused because of its version, if the server names one that
 //!   will do. Neither was worked on before. The second time has a limit of its own.
 //! - Tools that ask for HTTP headers in a wrong way are left out, and [`Client::on_warning`] hears of them.
-//! - A server that wants to know something before it answers gets no answer yet. So roots, sampling and elicitation are
-//!   not advertised: it can say by an error which of them it needs. From one that asks all the same the call fails with
-//!   [`CallError::Unusable`], which names what is wanted.
+//! - What a server wants to know before it answers is found out by the same functions as in a session, and the call is
+//!   made again with the answers and the server's state, up to ten times; see [`Client`](Client#questions). A call of a
+//!   server that wants something else fails with [`CallError::Unusable`], which names it.
+//! - With [`Client::cache`], lists and resources are kept for as long as the server calls them fresh.
 //!
 //! # What it does not do
 //!
-//! It spawns nothing, starts no process and opens no socket. It does not check a structured result against the
-//! tool's schema, and it never sends a batch.
+//! It spawns nothing, starts no process and opens no socket: nothing is fetched for a schema either. It checks a
+//! structured result against its tool's schema only when it is told to, with the feature `validate`; and it never sends
+//! a batch.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod answers;
+mod cache;
 mod call;
 mod client;
 mod era;
 mod front;
 mod handshake;
+mod kept;
 mod listening;
+#[cfg(feature = "validate")]
+mod output;
 mod pages;
 mod server;
 mod subscription;
@@ -80,6 +87,7 @@ pub use agentwire_mcp_schema as schema;
 
 pub use agentwire_jsonrpc::ErrorObject;
 pub use agentwire_peer::{CallError, Closed, Config};
+pub use cache::Cache;
 pub use call::{Call, Calling};
 pub use client::{BoxError, Client, connect};
 pub use era::Era;

@@ -6,7 +6,7 @@ use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::{CallError, Clock, TokioClock};
 use futures::future::{Either, select};
 
-use crate::front::{Front, tell};
+use crate::front::Front;
 use crate::{Server, Warning};
 
 /// The first and the longest pause before listening again. Each is twice the one before.
@@ -83,18 +83,27 @@ fn lasted(clock: &TokioClock, since: Instant) -> Duration {
 }
 
 fn wanted(server: &Server, front: &Front) -> SubscriptionFilter {
+    let caches = front.connected.is_some();
     let can = |capability| server.capabilities().has(capability);
     SubscriptionFilter::default()
-        .tools_list_changed(front.on_tools_changed.is_some() && can("tools.listChanged"))
-        .prompts_list_changed(front.on_prompts_changed.is_some() && can("prompts.listChanged"))
-        .resources_list_changed(front.on_resources_changed.is_some() && can("resources.listChanged"))
+        .tools_list_changed((caches || front.on_tools_changed.is_some()) && can("tools.listChanged"))
+        .prompts_list_changed((caches || front.on_prompts_changed.is_some()) && can("prompts.listChanged"))
+        .resources_list_changed(
+            (caches || front.on_resources_changed.is_some()) && can("resources.listChanged"),
+        )
 }
 
 impl Front {
     /// Tells of changes as if the server had.
     fn tell_of(&self, changes: &SubscriptionFilter) {
-        tell(&self.on_tools_changed, changes.tools_list_changed.then_some(()));
-        tell(&self.on_prompts_changed, changes.prompts_list_changed.then_some(()));
-        tell(&self.on_resources_changed, changes.resources_list_changed.then_some(()));
+        if changes.tools_list_changed {
+            self.tools_changed();
+        }
+        if changes.prompts_list_changed {
+            self.prompts_changed();
+        }
+        if changes.resources_list_changed {
+            self.resources_changed();
+        }
     }
 }

@@ -12,9 +12,13 @@ use agentwire_peer::{CallError, Closed, Peer};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::call::Waits;
+use crate::answers::{Agreed, Answering, Answers};
+use crate::cache::Connected;
+use crate::call::{Check, Waits};
 use crate::era::stateless::Stateless;
 use crate::front::{Front, Hook, tell};
+#[cfg(feature = "validate")]
+use crate::output::Outputs;
 use crate::subscription::Subscriptions;
 use crate::{Call, Pages, Subscription, Warning};
 
@@ -31,6 +35,11 @@ struct Shared {
     terms: Terms,
     on_warning: Hook<Warning>,
     subscriptions: Subscriptions,
+    answers: Answers,
+    agreed: Agreed,
+    cache: Option<Arc<Connected>>,
+    #[cfg(feature = "validate")]
+    outputs: Option<Outputs>,
 }
 
 /// What the handshake found out, and how long to wait.
@@ -47,8 +56,17 @@ pub(crate) struct Terms {
 
 impl Server {
     pub(crate) fn new(peer: Peer, terms: Terms, front: &Front) -> Self {
-        let (on_warning, subscriptions) = (front.on_warning.clone(), front.subscriptions.clone());
-        Self { peer, shared: Arc::new(Shared { terms, on_warning, subscriptions }) }
+        let shared = Shared {
+            terms,
+            on_warning: front.on_warning.clone(),
+            subscriptions: front.subscriptions.clone(),
+            answers: front.answers.clone(),
+            agreed: front.agreed.clone(),
+            cache: front.connected.clone(),
+            #[cfg(feature = "validate")]
+            outputs: front.checks_output.then(Outputs::default),
+        };
+        Self { peer, shared: Arc::new(shared) }
     }
 
     /// Who the server says it is. A stateless server need not say it; its name is empty then.
@@ -76,8 +94,7 @@ impl Server {
     /// Since 2026-07-28, those whose schema asks for HTTP headers in a way that it must not are left out, on any
     /// transport; [`Client::on_warning`](crate::Client::on_warning) hears which and why.
     pub fn tools(&self) -> Pages<ListToolsRequest> {
-        let pages = Pages::new(self.clone());
-        if self.is_stateless() { pages.keeping(Self::keeps_tool) } else { pages }
+        Pages::new(self.clone()).keeping(Self::keeps_tool)
     }
 
     /// The server's resources.
@@ -194,6 +211,39 @@ impl Server {
         }
     }
 
+    /// What the client was given to answer with.
+    pub(crate) fn answers(&self) -> &Answers {
+        &self.shared.answers
+    }
+
+    /// Answers what the server asks by a result; none if there is nothing to answer it with.
+    pub(crate) fn answer(&self, method: &str, params: Option<&RawJson>) -> Option<Answering> {
+        self.shared.answers.answer(method, params, &self.shared.agreed)
+    }
+
+    /// What checks the result of a request; none where there is nothing to check.
+    #[cfg(feature = "validate")]
+    pub(crate) fn check<M: Method>(&self, request: &M) -> Option<Check> {
+        self.shared.outputs.as_ref()?.check(self, request)
+    }
+
+    #[cfg(not(feature = "validate"))]
+    pub(crate) fn check<M: Method>(&self, _: &M) -> Option<Check> {
+        None
+    }
+
+    /// Where results are kept, if this is so.
+    pub(crate) fn cache(&self) -> Option<&Arc<Connected>> {
+        self.shared.cache.as_ref().filter(|_| self.is_stateless())
+    }
+
+    /// Asks for the results of these methods anew the next time.
+    pub(crate) fn forget(&self, methods: &[&str]) {
+        if let Some(cache) = self.cache() {
+            cache.forget(methods);
+        }
+    }
+
     pub(crate) fn warn(&self, warning: Warning) {
         tell(&self.shared.on_warning, Some(warning));
     }
@@ -216,7 +266,13 @@ impl Server {
     }
 
     fn keeps_tool(&self, tool: &Tool) -> bool {
-        if let Err(wrong) = tool.header_marks() {
+        #[cfg(feature = "validate")]
+        if let Some(outputs) = &self.shared.outputs {
+            outputs.learn(tool);
+        }
+        if self.is_stateless()
+            && let Err(wrong) = tool.header_marks()
+        {
             self.warn(Warning::ToolLeftOut { tool: tool.name.clone(), why: wrong.to_string() });
             return false;
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::{Method, RawJson, RequestId};
 use agentwire_mcp_schema::{
-    NotificationMeta, Outcome, SubscriptionFilter, SubscriptionsListenRequest, SubscriptionsListenResult,
+    NotificationMeta, SubscriptionFilter, SubscriptionsListenRequest, SubscriptionsListenResult,
 };
 use agentwire_peer::{CallError, Clock, Peer, TokioClock};
 use bytestring::ByteString;
@@ -15,14 +15,14 @@ use futures::channel::oneshot;
 use futures::{FutureExt, select_biased};
 use serde::Deserialize;
 
-use crate::era::stateless::complete;
+use crate::era::stateless::{Answered, complete, read};
 
 /// What [`Server::listen`](crate::Server::listen) gives: the server tells of changes for as long as this is kept.
 ///
 /// Dropping it tells the server to stop, and what it says on it after that is not heard.
 #[must_use = "the subscription ends when it is dropped"]
 pub struct Subscription {
-    call: agentwire_peer::Call<Outcome<SubscriptionsListenResult>>,
+    call: agentwire_peer::Call<Answered<SubscriptionsListenResult>>,
     acknowledged: SubscriptionFilter,
     _entry: Entry,
 }
@@ -74,7 +74,7 @@ impl Subscriptions {
         let method = ByteString::from_static(SubscriptionsListenRequest::NAME);
         let id = peer.reserve_call();
         let (entry, mut acknowledged) = self.enter(id.request_id());
-        let mut call = peer.call_method(method.clone(), Some(request)).reserved(id);
+        let mut call = peer.call_method(method.clone(), Some(request)).reserved(id).decode_by(read);
         let mut late = async {
             match timeout.and_then(|timeout| TokioClock::default().now().checked_add(timeout)) {
                 Some(deadline) => TokioClock::default().sleep_until(deadline).await,

@@ -15,6 +15,16 @@ pub enum Warning {
         /// What is wrong with it, and where in its schema.
         why: String,
     },
+    /// The results of a tool are not checked, because nobody can do it by its output schema: it is none, or points at
+    /// what would have to be fetched. Told once for each schema, with the feature `validate`.
+    #[error("the results of the tool `{tool}` are not checked: {why}")]
+    #[non_exhaustive]
+    OutputNotChecked {
+        /// The tool's name.
+        tool: String,
+        /// What is wrong with its output schema.
+        why: String,
+    },
     /// The server offers to tell of changes, but agrees only to some of that, or to nothing.
     #[error("the server does not tell of all changes that it offers to tell of")]
     #[non_exhaustive]

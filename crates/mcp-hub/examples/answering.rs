@@ -6,13 +6,14 @@
 //! cargo run -p agentwire-mcp-hub --example answering -- 'my-server --stdio' ask-a-friend '{"about": "roots"}'
 //! ```
 //!
-//! With `--legacy` only revisions with sessions are spoken: in them a server asks by requests of its own.
+//! With `--legacy` only revisions with sessions are spoken. In them a server asks by requests of its own, and since then
+//! by results; the functions are the same.
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_client::{BoxError, Client, Server};
 use agentwire_mcp_hub::schema::{
-    CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitResult, JsonObject, Root, TextContent,
+    CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult, JsonObject, Root, TextContent,
 };
 use agentwire_mcp_hub::{Dial, EraChoice, Target, dial};
 
@@ -33,10 +34,10 @@ async fn sample(request: CreateMessageRequest) -> Result<CreateMessageResult, Er
     Ok(CreateMessageResult::new("parrot", TextContent::new("Pieces of eight!")))
 }
 
-/// Here the user would see a form, or be asked whether to open a page. This one fills in every form, and opens nothing.
-async fn elicit(request: ElicitRequest) -> Result<ElicitResult, ErrorObject> {
-    eprintln!("[asked: {}]", request.message());
-    let ElicitRequest::Form(_) = request else { return Ok(ElicitResult::decline()) };
+/// Here the user would see a form. This one fills in every form; and as there is no function for web pages, no server
+/// may send the user to one.
+async fn elicit(form: ElicitFormRequest) -> Result<ElicitResult, ErrorObject> {
+    eprintln!("[asked: {}]", form.message);
     Ok(ElicitResult::accept(JsonObject::from_iter([("name".to_owned(), "Ada".into())])))
 }
 

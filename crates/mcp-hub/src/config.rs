@@ -37,6 +37,11 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// How it is found out how a server is spoken to. Hubs that share a [`Memory`](crate::Memory) find it out once.
     pub dial: Dial,
+    /// How often in a row a process that crashes is started again (default 3). One that has run for a minute since, has
+    /// them all once more.
+    pub restarts: u32,
+    /// How long is waited before the first of these (default 1 s); before each next one, twice as long, up to 30 s.
+    pub restart_pause: Duration,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_log: Option<Hook<LoggingMessageNotification>>,
     pub(crate) on_warning: Option<Hook<Warning>>,
@@ -53,6 +58,8 @@ impl Config {
             connect_limit: Duration::from_secs(30),
             timeout: Some(Duration::from_secs(60)),
             dial: Dial::new(),
+            restarts: 3,
+            restart_pause: Duration::from_secs(1),
             log_level: None,
             on_log: None,
             on_warning: None,
@@ -84,6 +91,20 @@ impl Config {
     #[must_use]
     pub fn dial(mut self, dial: Dial) -> Self {
         self.dial = dial;
+        self
+    }
+
+    /// Sets how often in a row a process that crashes is started again; with 0, never.
+    #[must_use]
+    pub fn restarts(mut self, restarts: u32) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// Sets how long is waited before a process that has crashed is started again for the first time.
+    #[must_use]
+    pub fn restart_pause(mut self, pause: Duration) -> Self {
+        self.restart_pause = pause;
         self
     }
 
@@ -123,6 +144,8 @@ impl fmt::Debug for Config {
             .field("connect_limit", &self.connect_limit)
             .field("timeout", &self.timeout)
             .field("dial", &self.dial)
+            .field("restarts", &self.restarts)
+            .field("restart_pause", &self.restart_pause)
             .finish_non_exhaustive()
     }
 }

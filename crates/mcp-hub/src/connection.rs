@@ -1,4 +1,4 @@
-//! The life of the connection to one server, and its second life where the server has forgotten the first.
+//! The life of the connection to one server, and its other lives where the server has forgotten the first, or crashed.
 
 use std::error::Error;
 use std::pin::pin;
@@ -15,6 +15,7 @@ use crate::config::{Config, Hook, ServerConfig};
 use crate::dial::dial;
 use crate::ladder::is_expired;
 use crate::state::Shared;
+use crate::target::Target;
 
 #[derive(Debug, thiserror::Error)]
 #[error("it did not tell its tools within {0:?}")]
@@ -36,11 +37,37 @@ pub(crate) async fn run(
         let connection = Connection { shared: &shared, place, changed };
         let client = client(&name, &config, changes);
         match connection.run(&server, &config, client).await {
+            Ok(()) => break Ok(()),
             Err(error) if is_expired(&*error) && shared.begins_again(place, TokioClock::default().now()) => {}
-            outcome => break outcome,
+            Err(error) => {
+                let reason = Arc::<dyn Error + Send + Sync>::from(error);
+                if !restarts(&shared, place, &server, &config, &reason).await {
+                    break Err(reason);
+                }
+            }
         }
     };
-    shared.ended(place, outcome.map_err(Arc::<dyn Error + Send + Sync>::from));
+    shared.ended(place, outcome);
+}
+
+/// Waits until a server that has crashed is to be started again. False if it is not.
+async fn restarts(
+    shared: &Shared,
+    place: usize,
+    server: &ServerConfig,
+    config: &Config,
+    reason: &Arc<dyn Error + Send + Sync>,
+) -> bool {
+    if !matches!(server.target, Target::Stdio(_)) {
+        return false;
+    }
+    let clock = TokioClock::default();
+    let now = clock.now();
+    let Some(pause) = shared.restarts(place, now, config, reason) else { return false };
+    select_biased! {
+        () = pin!(shared.until_closing().fuse()) => false,
+        () = clock.sleep_until(now + pause).fuse() => true,
+    }
 }
 
 /// One connection to a server.

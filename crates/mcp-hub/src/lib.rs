@@ -62,7 +62,9 @@
 //!
 //! # When a server is gone
 //!
-//! A process that ends is dead. A session over HTTP can be ended by its server, and the stream of HTTP+SSE can break
+//! A process that ends after it could be called is started again: three times in a row with pauses that grow, as often
+//! as [`Config::restarts`] says. The calls that were under way fail and are not made again, its tools keep their names,
+//! and what the hub listened for, it listens for anew. [`Hub::status`] tells of it meanwhile. A session over HTTP can be ended by its server, and the stream of HTTP+SSE can break
 //! off; then the calls that are under way fail, and the server is connected to anew: once in any case, and again if
 //! the session before has answered a call or lived for ten seconds. Without a session there is nothing to lose: each
 //! call fails or succeeds by itself.
@@ -75,7 +77,7 @@
 //!
 //! # What it does not do
 //!
-//! It does not start a process again, ask for tokens (give headers), or call a tool twice. It does not merge
+//! It does not ask for tokens (give headers), or call a tool twice. It does not merge
 //! resources and prompts: [`Hub::server`] gives the handle on one server for those.
 
 #[cfg(doctest)]

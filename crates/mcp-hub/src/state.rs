@@ -10,8 +10,15 @@ use std::time::{Duration, Instant};
 use agentwire_mcp_client::Server;
 use agentwire_mcp_schema::Tool;
 
+use crate::config::Config;
 use crate::names::{HubTool, Names};
 use crate::status::{ServerState, ServerStatus};
+
+/// How long a process must have run before its crashes are counted anew.
+const LONG: Duration = Duration::from_secs(60);
+
+/// The longest pause before a process is started again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// How long a session must have lived, or else answered a call, before it is begun again when the server has ended
 /// it: a server that ends every session at once is not asked for ever.
@@ -41,6 +48,8 @@ struct Entry {
     answered: Arc<AtomicBool>,
     /// Whether a session was begun again at once already.
     begun_again: bool,
+    /// How often its process was started again, ever and in a row.
+    restarts: (u32, u32),
     /// What it listed last, also when it is dead: names must not come to mean something else by that.
     tools: Vec<Tool>,
 }
@@ -90,6 +99,38 @@ impl Shared {
         begins
     }
 
+    /// Whether a process that has crashed shall be started again, and after which pause. It is no longer callable then.
+    pub(crate) fn restarts(
+        &self,
+        place: usize,
+        now: Instant,
+        config: &Config,
+        reason: &Arc<dyn Error + Send + Sync>,
+    ) -> Option<Duration> {
+        let mut pause = None;
+        self.change(|state| {
+            let closing = state.closing;
+            let entry = &mut state.servers[place];
+            // One that could never be called is not what it is taken for; another try would not change that.
+            let Some(since) = entry.since else { return };
+            let (ever, in_a_row) = entry.restarts;
+            let ran = !entry.is_connecting() && now.saturating_duration_since(since) >= LONG;
+            let in_a_row = if ran { 0 } else { in_a_row };
+            if closing || in_a_row >= config.restarts {
+                return;
+            }
+            entry.restarts = (ever + 1, in_a_row + 1);
+            entry.server = None;
+            entry.state = ServerState::Restarting(reason.clone());
+            let doubled =
+                2_u32.checked_pow(in_a_row).and_then(|times| config.restart_pause.checked_mul(times));
+            pause = Some(
+                doubled.map_or(LONGEST_PAUSE, |pause| pause.min(LONGEST_PAUSE.max(config.restart_pause))),
+            );
+        });
+        pause
+    }
+
     pub(crate) fn tools_changed(&self, place: usize, tools: Vec<Tool>) {
         self.change(|state| state.retool(place, tools));
     }
@@ -118,7 +159,7 @@ impl Shared {
             state.closing = true;
             for entry in &mut state.servers {
                 entry.server = None;
-                if entry.state.reason().is_none() {
+                if !matches!(entry.state, ServerState::Failed(_) | ServerState::Died(_)) {
                     entry.state = ServerState::Closed;
                 }
             }
@@ -126,7 +167,11 @@ impl Shared {
     }
 
     pub(crate) fn status(&self) -> Vec<ServerStatus> {
-        let status = |entry: &Entry| ServerStatus { name: entry.name.clone(), state: entry.state.clone() };
+        let status = |entry: &Entry| ServerStatus {
+            name: entry.name.clone(),
+            state: entry.state.clone(),
+            restarts: entry.restarts.0,
+        };
         self.lock().servers.iter().map(status).collect()
     }
 
@@ -155,7 +200,8 @@ impl Shared {
     }
 
     pub(crate) async fn until_settled(&self) {
-        self.until(|state| !state.servers.iter().any(Entry::is_connecting)).await;
+        let is_awaited = |entry: &Entry| matches!(entry.state, ServerState::Connecting);
+        self.until(|state| !state.servers.iter().any(is_awaited)).await;
     }
 
     pub(crate) async fn until_closing(&self) {
@@ -227,15 +273,16 @@ impl Entry {
             since: None,
             answered: Arc::default(),
             begun_again: false,
+            restarts: (0, 0),
             tools: Vec::new(),
         }
     }
 
     fn is_connecting(&self) -> bool {
-        matches!(self.state, ServerState::Connecting)
+        matches!(self.state, ServerState::Connecting | ServerState::Restarting(_))
     }
 
     fn is_over(&self) -> bool {
-        !matches!(self.state, ServerState::Connecting | ServerState::Connected)
+        !self.is_connecting() && !self.state.is_connected()
     }
 }

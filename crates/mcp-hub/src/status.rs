@@ -10,6 +10,8 @@ pub struct ServerStatus {
     pub name: String,
     /// How it is.
     pub state: ServerState,
+    /// How often its process was started again after a crash.
+    pub restarts: u32,
 }
 
 /// How a connection to a server is. Its text is a sentence for people.
@@ -22,6 +24,8 @@ pub enum ServerState {
     Connected,
     /// It never could be called.
     Failed(Arc<dyn Error + Send + Sync>),
+    /// Its process has crashed for this reason, and is started again, after a pause.
+    Restarting(Arc<dyn Error + Send + Sync>),
     /// It could be called once. The reason of a process tells how it ended and what it last wrote to stderr.
     Died(Arc<dyn Error + Send + Sync>),
     /// We closed it.
@@ -37,7 +41,7 @@ impl ServerState {
     /// Why it cannot be called, if it should be callable but is not.
     pub fn reason(&self) -> Option<&Arc<dyn Error + Send + Sync>> {
         match self {
-            Self::Failed(reason) | Self::Died(reason) => Some(reason),
+            Self::Failed(reason) | Self::Died(reason) | Self::Restarting(reason) => Some(reason),
             _ => None,
         }
     }
@@ -49,6 +53,7 @@ impl fmt::Display for ServerState {
             Self::Connecting => f.write_str("connecting"),
             Self::Connected => f.write_str("connected"),
             Self::Failed(reason) => write!(f, "failed: {reason}"),
+            Self::Restarting(reason) => write!(f, "died, and is started again: {reason}"),
             Self::Died(reason) => write!(f, "died: {reason}"),
             Self::Closed => f.write_str("closed"),
         }

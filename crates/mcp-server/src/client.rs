@@ -1,11 +1,11 @@
 use std::fmt;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::{Method, Notice};
 use agentwire_mcp_schema::{
-    ClientCapabilities, EmptyResult, Implementation, ListRootsRequest, ListRootsResult, Narrow, PingRequest,
-    Revision,
+    ClientCapabilities, ElicitationCompleteNotification, EmptyResult, Implementation, ListRootsRequest,
+    ListRootsResult, MethodInfo, Narrow, PingRequest, Revision,
 };
-use agentwire_peer::{Call, Peer};
+use agentwire_peer::{Call, CallError, Peer};
 
 use crate::era::Caller;
 
@@ -41,16 +41,33 @@ impl Client {
         self.call(PingRequest::default())
     }
 
-    /// Asks for the folders that the client works in.
+    /// Asks for the folders that the client works in. It fails since 2026-07-28, where
+    /// [`Context::list_roots`](crate::Context::list_roots) does not.
     pub fn list_roots(&self) -> Call<ListRootsResult> {
         self.call(ListRootsRequest::default())
+    }
+
+    /// Says that what the user went to a [`Page`](crate::Page) for is done, so that the client need not wait or ask any more.
+    /// Only 2025-11-25 has this; nothing is sent to other clients, nor to those that know no pages.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is over.
+    pub async fn elicitation_complete(&self, elicitation_id: impl Into<String>) -> Result<(), CallError> {
+        let known = MethodInfo::find_in(ElicitationCompleteNotification::NAME, self.revision());
+        if known.is_none() || !self.capabilities().has("elicitation.url") {
+            return Ok(());
+        }
+        // The request that led to the page may be answered long since.
+        self.peer.unrelated().notify(&ElicitationCompleteNotification::new(elicitation_id)).await
     }
 
     /// Asks the client for anything the protocol has, to be awaited.
     ///
     /// What the client did not say it can do is not asked, nor what its revision has no words for, such as a page
     /// to go to before 2025-11-25: the call fails with [`CallError::NotAllowed`](crate::CallError::NotAllowed), which
-    /// says what it was. So does every call since 2026-07-28, where a client takes no requests.
+    /// says what it was. So does every call since 2026-07-28, where a client takes no requests: what works in both eras is
+    /// [`Context::elicit`](crate::Context::elicit) and what is beside it.
     pub fn call<M: Method + Narrow>(&self, request: M) -> Call<M::Response> {
         self.caller.call(&self.peer, request)
     }

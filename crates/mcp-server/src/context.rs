@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context as TaskContext, Poll};
 
-use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestId};
 use agentwire_mcp_schema::{
     HasMeta, LoggingLevel, LoggingMessageNotification, Meta, Narrow, ProgressNotification, ProgressToken,
     Revision,
@@ -15,6 +15,7 @@ use agentwire_transport::Origin;
 use futures::future::BoxFuture;
 use serde::Serialize;
 
+use crate::ask::{Keys, Pass};
 use crate::era::Caller;
 use crate::kind::Kind;
 use crate::params::Params;
@@ -34,6 +35,9 @@ struct Work {
     request: RequestContext,
     meta: Option<Undecoded<Meta>>,
     progress_token: Option<ProgressToken>,
+    /// Where questions go that no request can carry.
+    pass: Option<Box<Pass>>,
+    keys: Keys,
     /// The bits of the greatest progress reported, an `f64`. Infinite once the work is over.
     progress: AtomicU64,
 }
@@ -48,7 +52,24 @@ impl Context {
         let progress_token = caller.progress_token(params);
         let progress = AtomicU64::new(f64::NEG_INFINITY.to_bits());
         let meta = params.meta()?.map(Undecoded::new);
-        Ok(Self(Arc::new(Work { server, caller, request, meta, progress_token, progress })))
+        let keys = Keys::default();
+        Ok(Self(Arc::new(Work { server, caller, request, meta, progress_token, pass: None, keys, progress })))
+    }
+
+    /// The same, for a request whose answer may be a question.
+    pub(crate) fn asking(
+        server: Server,
+        caller: Caller,
+        request: RequestContext,
+        params: &Params<'_>,
+        whole: &Request,
+    ) -> Result<Self, ErrorObject> {
+        let pass = caller.begin_pass(&server, whole, params, request.origin().map(|origin| &**origin))?;
+        let mut context = Self::new(server, caller, request, params)?;
+        if let Some(work) = Arc::get_mut(&mut context.0) {
+            work.pass = pass;
+        }
+        Ok(context)
     }
 
     /// The client that asked: who it is, and what can be asked of it.
@@ -182,6 +203,18 @@ impl Context {
         self.0.request.cancelled()
     }
 
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.0.caller
+    }
+
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.0.keys
+    }
+
+    pub(crate) fn pass(&self) -> Option<&Pass> {
+        self.0.pass.as_deref()
+    }
+
     /// What is said through this belongs to the request.
     pub(crate) fn peer(&self) -> &Peer {
         self.0.request.peer()
@@ -236,13 +269,25 @@ impl Future for Race {
             return Poll::Ready(answer);
         }
         let cancelled = this.cancelled.get_or_insert_with(|| this.context.cancelled());
-        Pin::new(cancelled).poll(cx).map(|()| Err(ErrorObject::request_cancelled()))
+        if Pin::new(cancelled).poll(cx).is_ready() {
+            return Poll::Ready(Err(ErrorObject::request_cancelled()));
+        }
+        match this.context.pass() {
+            // The function waits for an answer that only the next round brings. It is dropped, as when it is cancelled.
+            Some(pass) if pass.ends(cx.waker()) => {
+                Poll::Ready(pass.end().and_then(|wanted| this.context.encode(wanted)))
+            }
+            _ => Poll::Pending,
+        }
     }
 }
 
-/// A context may live on, in a task for example, but no progress may follow the answer.
+/// A context may live on, in a task for example, but no progress may follow the answer, and no question.
 impl Drop for Race {
     fn drop(&mut self) {
+        if let Some(pass) = self.context.pass() {
+            pass.close();
+        }
         self.context.0.progress.store(f64::INFINITY.to_bits(), Ordering::Relaxed);
     }
 }

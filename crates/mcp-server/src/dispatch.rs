@@ -1,12 +1,16 @@
 //! Which request goes where, for everything that both eras have.
 
+use std::sync::Arc;
+
 use agentwire_jsonrpc::{ErrorObject, Method, Request};
 use agentwire_mcp_schema::{
-    CallToolRequest, GetPromptRequest, ListPromptsRequest, ListResourceTemplatesRequest,
-    ListResourceTemplatesResult, ListResourcesRequest, ListToolsRequest, ReadResourceRequest, code,
+    CallToolRequest, CompleteRequest, CompleteResult, CompletionReference, GetPromptRequest,
+    ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
+    ReadResourceRequest, code,
 };
 use agentwire_peer::RequestContext;
 
+use crate::completion::Completable;
 use crate::era::{Caller, Reply};
 use crate::kind::Kind;
 use crate::params::{Params, read_params};
@@ -31,9 +35,12 @@ pub(crate) fn dispatch(
         ListResourcesRequest::NAME if is_offered(Kind::Resources) => {
             asked.list(server.resources(), "resources")
         }
-        ListResourceTemplatesRequest::NAME if is_offered(Kind::Resources) => asked.list_templates(),
+        ListResourceTemplatesRequest::NAME if is_offered(Kind::Resources) => {
+            asked.list(server.resource_templates(), "resourceTemplates")
+        }
         GetPromptRequest::NAME if is_offered(Kind::Prompts) => asked.fill_prompt(),
         ListPromptsRequest::NAME if is_offered(Kind::Prompts) => asked.list(server.prompts(), "prompts"),
+        CompleteRequest::NAME if is_offered(Kind::Completions) => asked.complete(),
         unknown => Err(ErrorObject::method_not_found(unknown)),
     }
 }
@@ -59,7 +66,7 @@ impl Asked<'_> {
             arguments,
             self.context.origin().map(|origin| &**origin),
         )?;
-        let context = self.into_context()?;
+        let context = self.into_asking()?;
         match tool.run(arguments, context.clone()) {
             Ok(running) => Ok(Reply::Running(context, running)),
             Err(why) => wrong_arguments(&name, &why, &context).map(Reply::done),
@@ -67,13 +74,41 @@ impl Asked<'_> {
     }
 
     fn read_resource(self) -> Result<Reply, ErrorObject> {
-        let read: ReadResourceRequest = read_params(self.request.params.as_ref())?;
-        let resource = self.server.resources().find(&read.uri);
+        let ReadResourceRequest { uri, .. } = read_params(self.request.params.as_ref())?;
         let revision = self.caller.revision();
-        let resource = resource.ok_or_else(|| code::missing_resource(&read.uri, revision))?;
-        let context = self.into_context()?;
-        let running = resource.run(context.clone());
+        if let Some(resource) = self.server.resources().find(&uri) {
+            let context = self.into_asking()?;
+            let running = resource.run(context.clone());
+            return Ok(Reply::Running(context, running));
+        }
+        let (template, values) =
+            self.server.find_template(&uri).ok_or_else(|| code::missing_resource(&uri, revision))?;
+        let context = self.into_asking()?;
+        let running = template.run(&values, uri, context.clone()).map_err(ErrorObject::internal_error)?;
         Ok(Reply::Running(context, running))
+    }
+
+    fn complete(self) -> Result<Reply, ErrorObject> {
+        let asked: CompleteRequest = read_params(self.request.params.as_ref())?;
+        let found: Arc<dyn Completable> = match &asked.reference {
+            CompletionReference::Prompt(prompt) => {
+                self.server.prompts().find(&prompt.name).map(|prompt| prompt as _)
+            }
+            CompletionReference::Resource(template) => {
+                self.server.resource_templates().find(&template.uri).map(|template| template as _)
+            }
+            _ => None,
+        }
+        .ok_or_else(|| ErrorObject::invalid_params("there is nothing by the name in `ref`"))?;
+        let name = &asked.argument.name;
+        if !found.has_argument(name) {
+            return Err(ErrorObject::invalid_params(format_args!("there is no argument `{name}`")));
+        }
+        let context = Context::new(self.server.clone(), self.caller, self.context, &self.params)?;
+        match found.completers().run(asked, context.clone()) {
+            Some(running) => Ok(Reply::Running(context, running)),
+            None => context.encode(CompleteResult::default()).map(Reply::done),
+        }
     }
 
     fn fill_prompt(self) -> Result<Reply, ErrorObject> {
@@ -81,7 +116,7 @@ impl Asked<'_> {
         let prompt = self.server.prompts().find(&name);
         let prompt =
             prompt.ok_or_else(|| ErrorObject::invalid_params(format_args!("there is no prompt `{name}`")))?;
-        let context = self.into_context()?;
+        let context = self.into_asking()?;
         let running = prompt.run(&arguments, context.clone()).map_err(|why| {
             ErrorObject::invalid_params(format_args!("arguments of the prompt `{name}`: {why}"))
         })?;
@@ -96,14 +131,8 @@ impl Asked<'_> {
         registry.page(params, items, revision, page_size, remarks.as_ref()).map(Reply::done)
     }
 
-    fn list_templates(self) -> Result<Reply, ErrorObject> {
-        let caching = self.server.list_caching();
-        let result =
-            ListResourceTemplatesResult::default().ttl_ms(caching.ttl).cache_scope(caching.scope.clone());
-        self.caller.encode(self.server, self.context.peer(), result).map(Reply::done)
-    }
-
-    fn into_context(self) -> Result<Context, ErrorObject> {
-        Context::new(self.server.clone(), self.caller, self.context, &self.params)
+    /// The context of a function that may ask the client.
+    fn into_asking(self) -> Result<Context, ErrorObject> {
+        Context::asking(self.server.clone(), self.caller, self.context, &self.params, self.request)
     }
 }

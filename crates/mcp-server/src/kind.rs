@@ -11,11 +11,12 @@ pub(crate) enum Kind {
     Updates,
     Prompts,
     PromptChanges,
+    Completions,
     Logging,
 }
 
 impl Kind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Tools,
         Self::ToolChanges,
         Self::Resources,
@@ -23,6 +24,7 @@ impl Kind {
         Self::Updates,
         Self::Prompts,
         Self::PromptChanges,
+        Self::Completions,
         Self::Logging,
     ];
 
@@ -35,6 +37,7 @@ impl Kind {
             Self::Updates => "resources.subscribe",
             Self::Prompts => "prompts",
             Self::PromptChanges => "prompts.listChanged",
+            Self::Completions => "completions",
             Self::Logging => "logging",
         }
     }
@@ -42,7 +45,7 @@ impl Kind {
 
 /// Several of them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Kinds(u8);
+pub(crate) struct Kinds(u16);
 
 impl Kinds {
     /// Those that capabilities name.

@@ -22,14 +22,16 @@
 //! # }
 //! ```
 //!
-//! A [`Server`] is a set of registries: tools, resources and prompts, each a plain async function with a name.
+//! A [`Server`] is a set of registries: tools, resources, templates of resources and prompts, each a plain async
+//! function with a name. What a user types into a prompt or a template is
+//! [completed](ServerPrompt::complete) by such functions too.
 //! It can serve any number of connections, over any [`Transport`](agentwire_transport::Transport), and change
 //! while it does. What it advertises is what is registered, so it cannot lie.
 //!
 //! ```text
 //!  request ─▶ era ─▶ registry ─▶ arguments, decoded once ─▶ your async fn ─▶ result ─▶ revision of the peer
 //!                                                                 │
-//!                                              Context: progress, log, cancelled, client
+//!                                              Context: progress, log, elicit, cancelled, client
 //! ```
 //!
 //! # Two eras
@@ -42,9 +44,45 @@
 //! |---|---|---|
 //! | who asks | what `initialize` said | what the request says; a [name](Client::info) may be missing |
 //! | [`Context::log`] | from the level that the client set last | from the level in the request, and only until its answer |
+//! | [`Context::elicit`], [`sample`](Context::sample), [`list_roots`](Context::list_roots) | send a request, and wait | end the function; it runs anew when the client brings the answer |
 //! | [`Client::call`] | sends a request | fails: such a client takes none |
 //! | hearing of changes | from `notifications/initialized` on, and `resources/subscribe` | `subscriptions/listen` |
 //! | what may be [kept](Server::caching) | is not said | is said with lists, resources and discovery |
+//!
+//! # Asking the client
+//!
+//! A function can ask the user, the client's model, and for the client's folders, while it works. It is written once:
+//!
+//! ```
+//! use agentwire_mcp_server::{Context, Elicited, Form, NoArguments, ToolError, field};
+//!
+//! async fn clear(_: NoArguments, cx: Context) -> Result<&'static str, ToolError> {
+//!     let form = Form::new("Remove all notes?").required("sure", field::boolean().default_value(false));
+//!     match cx.elicit("confirm", form).await? {
+//!         Elicited::Accept(answer) if answer["sure"] == true => Ok("removed"),
+//!         _ => Ok("kept"),
+//!     }
+//! }
+//! ```
+//!
+//! ```text
+//!  in a session                                    a request that stands alone
+//!
+//!  tools/call ───────────▶ clear                   tools/call ───────────▶ clear
+//!  ◀── elicitation/create  … waits                 ◀── input_required      … is dropped
+//!  result ───────────────▶ … goes on               tools/call, answer ───▶ clear, from its beginning
+//!  ◀── result              "removed"               ◀── result              "removed"
+//! ```
+//!
+//! Between the rounds the server remembers nothing: the client carries a `requestState`, encrypted and sealed, which holds the
+//! answers so far and is good for the same request by the same caller, for 15 minutes. [`Server::asking`] sets the times,
+//! the bounds, and the key, which machines that answer in each other's place share. What was changed, is too old or
+//! belongs to another request is refused. See [`Context::elicit`] and `examples/elicitation.rs`.
+//!
+//! # Features
+//!
+//! `rounds` (default) asks clients of 2026-07-28, which takes the crates that encrypt. Without it only those of a
+//! session can be asked.
 //!
 //! # Handlers are `Send`
 //!
@@ -60,7 +98,9 @@
 //! - Discovery for clients of 2026-07-28. A request that lacks what it must say, or names a version that is not
 //!   spoken, is refused with the error that the protocol has for it. Every result says who answers.
 //! - A request that is of neither era is answered with an error. Nothing that a client sends ends the server.
-//! - Arguments of the wrong shape do not reach the function; the error names the member that is wrong.
+//! - Arguments of the wrong shape do not reach the function; the error names the member that is wrong. With the
+//!   feature `validate`, neither does what the tool's schema forbids in any other way, and structured content that is
+//!   not what the output schema says is not sent.
 //! - A cancelled call is dropped where it waits, and not answered. Destructors run.
 //! - A function that panics is answered with an internal error; other calls go on.
 //! - Lists come in pages, in the order of registration, and clients hear when they change. What changes again before a
@@ -69,19 +109,20 @@
 //!
 //! # What it does not do
 //!
-//! It opens no socket and knows no concrete transport. It does not check arguments against a schema beyond what
-//! decoding them does, nor limit how often a tool reports progress. Completion and resource templates are not offered
-//! yet, nor can a function ask the client anything while it works for a request that stands alone. A tool that cannot do
-//! without what the client did not say it has refuses by [`ToolError::protocol`] with
-//! [`MissingCapabilities`](schema::code::MissingCapabilities), as the protocol wants it.
+//! It opens no socket and knows no concrete transport. Without the feature `validate`, it does not check arguments
+//! against a schema beyond what decoding them does. It does not limit how often a tool reports progress, or how often a
+//! client asks for completions. It does not make sure that what a client carries from round to round is used only once.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
 mod arguments;
+mod ask;
 mod caching;
+mod checks;
 mod client;
+mod completion;
 mod context;
 mod dispatch;
 mod era;
@@ -92,12 +133,17 @@ mod params;
 mod prompt;
 mod registry;
 mod resource;
+mod resource_template;
 mod server;
 mod subscription;
+mod template;
 mod tool;
 mod tool_error;
 mod tool_result;
 mod undecoded;
+#[cfg(feature = "validate")]
+mod validation;
+mod words;
 
 /// The words of the protocol.
 pub use agentwire_mcp_schema as schema;
@@ -106,11 +152,15 @@ pub use agentwire_jsonrpc::ErrorObject;
 pub use agentwire_peer::{Call, CallError, Cancelled, Closed, Config};
 pub use agentwire_transport::Origin;
 pub use arguments::NoArguments;
+pub use ask::{AskError, Asking, Elicitation, Elicited, Form, Page, field};
 pub use client::Client;
+pub use completion::{IntoCompletion, PartialArgument};
 pub use context::Context;
 pub use prompt::{IntoPromptResult, ServerPrompt};
 pub use resource::{IntoResourceContents, ServerResource};
+pub use resource_template::ServerResourceTemplate;
 pub use server::Server;
+pub use template::{UriTemplate, UriTemplateError};
 pub use tool::ServerTool;
 pub use tool_error::ToolError;
 pub use tool_result::{IntoToolResult, Structured};

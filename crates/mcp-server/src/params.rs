@@ -14,6 +14,9 @@ pub(crate) struct Params<'a> {
     pub(crate) said: Option<Said<'a>>,
     name: Option<&'a str>,
     arguments: Option<&'a str>,
+    /// What the client answers to what it was asked, and what it was given with that.
+    pub(crate) input_responses: Option<&'a str>,
+    pub(crate) request_state: Option<&'a str>,
 }
 
 /// The members of a `_meta` that mean something to the protocol.
@@ -41,6 +44,8 @@ impl<'a> Params<'a> {
                 "_meta" => &mut seen.meta,
                 "name" => &mut seen.name,
                 "arguments" => &mut seen.arguments,
+                "inputResponses" => &mut seen.input_responses,
+                "requestState" => &mut seen.request_state,
                 _ => continue,
             };
             if place.replace(member.value).is_some() {
@@ -48,7 +53,14 @@ impl<'a> Params<'a> {
             }
         }
         let present = |value: Option<&'a str>| value.filter(|value| *value != "null");
-        Self { meta: present(seen.meta), said, name: present(seen.name), arguments: present(seen.arguments) }
+        Self {
+            meta: present(seen.meta),
+            said,
+            name: present(seen.name),
+            arguments: present(seen.arguments),
+            input_responses: present(seen.input_responses),
+            request_state: present(seen.request_state),
+        }
     }
 
     /// The name of what is asked for.

@@ -3,20 +3,23 @@ use std::fmt;
 use std::future::Future;
 
 use agentwire_jsonrpc::ErrorObject;
-use agentwire_mcp_schema::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Revision};
+use agentwire_mcp_schema::{GetPromptResult, Icon, Prompt, PromptArgument, PromptMessage, Revision};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::Context;
-use crate::arguments::{decode, input_schema};
+use crate::arguments::input_schema;
+use crate::completion::{Completable, Completers};
 use crate::context::Running;
 use crate::registry::{Definition, Entry};
+use crate::words::from_words;
+use crate::{Context, IntoCompletion, PartialArgument};
 
 /// A prompt as the server holds it: what the client is told of it, and the function that fills it in.
 ///
 /// The members of the function's argument type are the prompt's arguments. They arrive as strings, so each is
-/// a `String`, an `Option<String>`, or something else that is read from a string, such as an enum of words.
+/// a `String`, or something else that is read from a word: a number, a `bool`, an enum of words, or an `Option` of
+/// these where it may be left out.
 ///
 /// ```
 /// # use agentwire_mcp_server::{Context, Server};
@@ -34,6 +37,7 @@ use crate::registry::{Definition, Entry};
 /// ```
 pub struct ServerPrompt {
     definition: Definition<Prompt>,
+    completers: Completers,
     run: Box<Run>,
 }
 
@@ -53,20 +57,56 @@ impl ServerPrompt {
     {
         let prompt = Prompt::new(name).description(description).arguments(arguments::<A>());
         let run = move |arguments: &BTreeMap<String, String>, context: Context| -> Result<Running, String> {
-            let arguments = serde_json::to_string(arguments).map_err(|error| error.to_string())?;
-            let future = function(decode(&arguments)?, context.clone());
+            let future = function(from_words(arguments)?, context.clone());
             Ok(Box::pin(async move {
                 let result = future.await.into_prompt_result()?;
                 context.encode(result)
             }))
         };
-        Self { definition: Definition::new(prompt), run: Box::new(run) }
+        Self { definition: Definition::new(prompt), completers: Completers::default(), run: Box::new(run) }
     }
 
     /// Sets its name for people.
     #[must_use]
     pub fn title(self, title: impl Into<String>) -> Self {
         self.edit(|prompt| prompt.title = Some(title.into()))
+    }
+
+    /// Sets pictures to show it by. Since 2025-11-25.
+    #[must_use]
+    pub fn icons(self, icons: Vec<Icon>) -> Self {
+        self.edit(|prompt| prompt.icons = icons)
+    }
+
+    /// Proposes how an argument that somebody types might go on.
+    ///
+    /// ```
+    /// # use agentwire_mcp_server::{Context, PartialArgument, Server, ServerPrompt};
+    /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// # struct Review { language: String }
+    /// # async fn review(Review { language }: Review, _cx: Context) -> String { language }
+    /// async fn languages(typed: PartialArgument, _cx: Context) -> Vec<String> {
+    ///     typed.among(["python", "rust", "ruby"])
+    /// }
+    ///
+    /// let review = ServerPrompt::new("review", "Review a file", review).complete("language", languages);
+    /// let server = Server::new("reviewer", "1.0.0").with_prompt(review);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When the prompt has no such argument.
+    #[must_use]
+    pub fn complete<F, O>(mut self, argument: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(PartialArgument, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoCompletion> + Send + 'static,
+    {
+        let argument = argument.into();
+        let name = &self.definition().name;
+        assert!(self.has_argument(&argument), "the prompt `{name}` has no argument `{argument}`");
+        self.completers.add(argument, function);
+        self
     }
 
     /// Changes anything else of what the client is told.
@@ -116,6 +156,16 @@ impl Entry for ServerPrompt {
 
     fn listed(&self, revision: Revision) -> &RawValue {
         self.definition.text(revision)
+    }
+}
+
+impl Completable for ServerPrompt {
+    fn completers(&self) -> &Completers {
+        &self.completers
+    }
+
+    fn has_argument(&self, name: &str) -> bool {
+        self.definition().arguments.iter().any(|argument| argument.name == name)
     }
 }
 

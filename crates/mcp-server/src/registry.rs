@@ -100,6 +100,15 @@ impl<E: Entry> Registry<E> {
         self.read().in_order.is_empty()
     }
 
+    pub(crate) fn any(&self, is_one: impl Fn(&E) -> bool) -> bool {
+        self.read().in_order.values().any(|entry| is_one(entry))
+    }
+
+    /// All of them now, in order.
+    pub(crate) fn all(&self) -> Vec<Arc<E>> {
+        self.read().in_order.values().cloned().collect()
+    }
+
     pub(crate) fn keys(&self) -> Vec<String> {
         self.read().in_order.values().map(|entry| entry.key().to_owned()).collect()
     }
@@ -117,13 +126,13 @@ impl<E: Entry> Registry<E> {
         let entries = self.read();
         let first = match &cursor {
             None => 0,
-            Some(cursor) => parse_cursor(cursor)
+            Some(cursor) => parse_cursor(items, cursor)
                 .filter(|number| *number < entries.next)
                 .ok_or_else(|| ErrorObject::invalid_params("the cursor is none of this list"))?,
         };
         let mut rest = entries.in_order.range(first..);
         let texts = rest.by_ref().take(page_size).map(|(_, entry)| entry.listed(revision)).collect();
-        let next = rest.next().map(|(number, _)| format_cursor(*number));
+        let next = rest.next().map(|(number, _)| format_cursor(items, *number));
         RawJson::encode(&Page { items, texts, next, remarks }).map_err(ErrorObject::internal_error)
     }
 
@@ -136,14 +145,14 @@ impl<E: Entry> Registry<E> {
     }
 }
 
-/// A cursor names the entry that its page begins with, or the place where that was.
-fn format_cursor(number: u64) -> String {
-    format!("from-{number}")
+/// A cursor names the list, and the entry that its page begins with, or the place where that was.
+fn format_cursor(items: &str, number: u64) -> String {
+    format!("{items}-{number}")
 }
 
-fn parse_cursor(cursor: &str) -> Option<u64> {
-    let number = cursor.strip_prefix("from-")?.parse().ok()?;
-    (format_cursor(number) == cursor).then_some(number)
+fn parse_cursor(items: &str, cursor: &str) -> Option<u64> {
+    let number = cursor.strip_prefix(items)?.strip_prefix('-')?.parse().ok()?;
+    (format_cursor(items, number) == cursor).then_some(number)
 }
 
 #[derive(Deserialize)]

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::{
-    BlobResourceContents, CacheScope, ReadResourceResult, Resource, ResourceContents, Revision,
-    TextResourceContents,
+    Annotations, BlobResourceContents, CacheScope, Icon, ReadResourceResult, Resource, ResourceContents,
+    Revision, TextResourceContents,
 };
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
 use crate::Context;
@@ -43,13 +45,7 @@ impl ServerResource {
         let definition = Definition::new(Resource::new(uri.clone(), name));
         let run = move |mime_type: Option<String>, caching: Caching, context: Context| -> Running {
             let future = function(uri.clone(), context.clone());
-            let uri = uri.clone();
-            Box::pin(async move {
-                let mut contents = future.await.into_resource_contents(&uri)?;
-                contents.iter_mut().for_each(|contents| name_type(contents, mime_type.as_ref()));
-                let Caching { ttl, scope } = caching;
-                context.encode(ReadResourceResult::new(contents).ttl_ms(ttl).cache_scope(scope))
-            })
+            read(future, uri.clone(), mime_type, caching, context)
         };
         Self { definition, caching: Caching::default(), run: Box::new(run) }
     }
@@ -70,6 +66,18 @@ impl ServerResource {
     #[must_use]
     pub fn mime_type(self, mime_type: impl Into<String>) -> Self {
         self.edit(|resource| resource.mime_type = Some(mime_type.into()))
+    }
+
+    /// Sets pictures to show it by. Since 2025-11-25.
+    #[must_use]
+    pub fn icons(self, icons: Vec<Icon>) -> Self {
+        self.edit(|resource| resource.icons = icons)
+    }
+
+    /// Sets for whom it is, and how much it matters.
+    #[must_use]
+    pub fn annotations(self, annotations: Annotations) -> Self {
+        self.edit(|resource| resource.annotations = Some(annotations))
     }
 
     /// Sets how long a client may keep what it read, and for whom (default: not at all, and only for who asked).
@@ -95,6 +103,25 @@ impl ServerResource {
     pub(crate) fn run(&self, context: Context) -> Running {
         (self.run)(self.definition().mime_type.clone(), self.caching.clone(), context)
     }
+}
+
+/// Makes the function's future one that gives the text to send.
+pub(crate) fn read<O>(
+    future: O,
+    uri: String,
+    mime_type: Option<String>,
+    caching: Caching,
+    context: Context,
+) -> Running
+where
+    O: Future<Output: IntoResourceContents> + Send + 'static,
+{
+    Box::pin(async move {
+        let mut contents = future.await.into_resource_contents(&uri)?;
+        contents.iter_mut().for_each(|contents| name_type(contents, mime_type.as_ref()));
+        let Caching { ttl, scope } = caching;
+        context.encode(ReadResourceResult::new(contents).ttl_ms(ttl).cache_scope(scope))
+    })
 }
 
 /// Contents that do not say their type are of the type that the list says.
@@ -125,10 +152,10 @@ impl fmt::Debug for ServerResource {
     }
 }
 
-/// What reading a resource may give: text, contents of any kind, or a `Result` of these and an [`ErrorObject`].
+/// What reading a resource may give: text, bytes, contents of any kind, or a `Result` of these and an [`ErrorObject`].
 #[diagnostic::on_unimplemented(
     message = "a resource cannot be read as `{Self}`",
-    note = "give a `String`, `ResourceContents`, or a `Result` of one of them and `ErrorObject`"
+    note = "give a `String`, a `Vec<u8>`, `ResourceContents`, or a `Result` of one of them and `ErrorObject`"
 )]
 pub trait IntoResourceContents {
     /// The contents of the resource at `uri`.
@@ -160,6 +187,13 @@ impl IntoResourceContents for TextResourceContents {
 impl IntoResourceContents for BlobResourceContents {
     fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         Ok(vec![self.into()])
+    }
+}
+
+/// They travel in base64.
+impl IntoResourceContents for Vec<u8> {
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        BlobResourceContents::new(uri, STANDARD.encode(self)).into_resource_contents(uri)
     }
 }
 

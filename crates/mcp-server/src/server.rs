@@ -1,25 +1,25 @@
+mod asked;
+
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_mcp_schema::{
-    CacheScope, Implementation, JsonObject, LoggingLevel, PromptsCapability, ResourcesCapability,
-    ServerCapabilities, ToolsCapability,
-};
+use agentwire_mcp_schema::{CacheScope, Implementation, LoggingLevel, ServerCapabilities};
 use agentwire_peer::{Closed, Config, Dialect, TokioClock, driver};
 use agentwire_transport::Transport;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use crate::ask::Asking;
 use crate::caching::Caching;
 use crate::era::stateless::signature;
 use crate::front::Front;
-use crate::kind::Kind;
 use crate::listeners::{Change, Listeners};
 use crate::registry::{Entry, Registry};
 use crate::{
-    Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource, ServerTool,
+    Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,
+    ServerResourceTemplate, ServerTool,
 };
 
 /// How many entries a page of a list has unless the server says otherwise.
@@ -50,6 +50,7 @@ struct Settings {
     page_size: usize,
     caching: Caching,
     resource_updates: bool,
+    asking: Asking,
     connection: Config,
 }
 
@@ -58,6 +59,7 @@ struct Settings {
 struct Offers {
     tools: Registry<ServerTool>,
     resources: Registry<ServerResource>,
+    resource_templates: Registry<ServerResourceTemplate>,
     prompts: Registry<ServerPrompt>,
     listeners: Listeners,
 }
@@ -79,6 +81,7 @@ impl Server {
             page_size: PAGE_SIZE,
             caching: Caching::default(),
             resource_updates: false,
+            asking: Asking::new(),
             connection: Config::new(Dialect::MCP),
         };
         Self { settings: Arc::new(settings), offers: Arc::default() }
@@ -129,6 +132,34 @@ impl Server {
     #[must_use]
     pub fn with_resource(self, resource: ServerResource) -> Self {
         self.add_resource(resource);
+        self
+    }
+
+    /// Offers resources that are not listed one by one: the template of their URIs, a name for programs, and the
+    /// function that reads each, which gets the values of the template's variables. See [`ServerResourceTemplate`].
+    ///
+    /// # Panics
+    ///
+    /// When the template is none that [`UriTemplate`](crate::UriTemplate) takes.
+    #[must_use]
+    pub fn resource_template<V, F, O>(
+        self,
+        uri_template: impl Into<String>,
+        name: impl Into<String>,
+        function: F,
+    ) -> Self
+    where
+        V: DeserializeOwned + Send + 'static,
+        F: Fn(V, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoResourceContents> + Send + 'static,
+    {
+        self.with_resource_template(ServerResourceTemplate::new(uri_template, name, function))
+    }
+
+    /// Offers a resource template of which there is more to say.
+    #[must_use]
+    pub fn with_resource_template(self, template: ServerResourceTemplate) -> Self {
+        self.add_resource_template(template);
         self
     }
 
@@ -194,6 +225,13 @@ impl Server {
         self.set(|settings| settings.advertised = capabilities)
     }
 
+    /// Changes how clients are asked by what works for them: times, limits, and the key that seals what they carry
+    /// from round to round.
+    #[must_use]
+    pub fn asking(self, change: impl FnOnce(Asking) -> Asking) -> Self {
+        self.set(|settings| settings.asking = change(settings.asking.clone()))
+    }
+
     /// Changes limits and times of its connections.
     #[must_use]
     pub fn connection(self, change: impl FnOnce(Config) -> Config) -> Self {
@@ -206,7 +244,7 @@ impl Server {
     ///
     /// When a mark `x-mcp-header` in its schema is wrong ([`Tool::header_marks`](crate::schema::Tool::header_marks)).
     pub fn add_tool(&self, mut tool: ServerTool) {
-        tool.find_marks();
+        tool.read_schemas();
         self.offers.tools.add(tool);
         self.tools_changed();
     }
@@ -229,6 +267,21 @@ impl Server {
     /// Takes the resource at that URI away and tells connected clients. False if there is none.
     pub fn remove_resource(&self, uri: &str) -> bool {
         let removed = self.offers.resources.remove(uri);
+        if removed {
+            self.resources_changed();
+        }
+        removed
+    }
+
+    /// Adds a resource template and tells connected clients.
+    pub fn add_resource_template(&self, template: ServerResourceTemplate) {
+        self.offers.resource_templates.add(template);
+        self.resources_changed();
+    }
+
+    /// Takes the resource template with that text away and tells connected clients. False if there is none.
+    pub fn remove_resource_template(&self, uri_template: &str) -> bool {
+        let removed = self.offers.resource_templates.remove(uri_template);
         if removed {
             self.resources_changed();
         }
@@ -295,82 +348,6 @@ impl Server {
     }
 }
 
-/// What a connection asks of its server.
-impl Server {
-    pub(crate) fn tools(&self) -> &Registry<ServerTool> {
-        &self.offers.tools
-    }
-
-    pub(crate) fn resources(&self) -> &Registry<ServerResource> {
-        &self.offers.resources
-    }
-
-    pub(crate) fn prompts(&self) -> &Registry<ServerPrompt> {
-        &self.offers.prompts
-    }
-
-    pub(crate) fn listeners(&self) -> &Listeners {
-        &self.offers.listeners
-    }
-
-    pub(crate) fn info(&self) -> &Implementation {
-        &self.settings.info
-    }
-
-    pub(crate) fn signature(&self) -> &RawValue {
-        &self.settings.signature
-    }
-
-    pub(crate) fn list_caching(&self) -> &Caching {
-        &self.settings.caching
-    }
-
-    pub(crate) fn instructions_text(&self) -> Option<String> {
-        self.settings.instructions.clone()
-    }
-
-    pub(crate) fn logging_level(&self) -> Option<LoggingLevel> {
-        self.settings.logging.clone()
-    }
-
-    pub(crate) fn page_size_value(&self) -> usize {
-        self.settings.page_size
-    }
-
-    /// Whether it has tools, resources, prompts or a log now, or says that it will. The same as what is advertised, but
-    /// found cheaply.
-    pub(crate) fn offers(&self, kind: Kind) -> bool {
-        let Settings { advertised, logging, resource_updates, .. } = &*self.settings;
-        let has = match kind {
-            Kind::Tools => !self.offers.tools.is_empty(),
-            Kind::Resources => *resource_updates || !self.offers.resources.is_empty(),
-            Kind::Prompts => !self.offers.prompts.is_empty(),
-            Kind::Logging => logging.is_some(),
-            _ => false,
-        };
-        has || advertised.has(kind.capability())
-    }
-
-    /// What is advertised: what was asked for, and what is there.
-    pub(crate) fn capabilities(&self) -> ServerCapabilities {
-        let mut capabilities = self.settings.advertised.clone();
-        if !self.offers.tools.is_empty() {
-            capabilities.tools.get_or_insert_with(|| ToolsCapability::default().list_changed(true));
-        }
-        if self.offers(Kind::Resources) {
-            let listed = || ResourcesCapability::default().list_changed(true);
-            capabilities.resources.get_or_insert_with(listed).subscribe |= self.settings.resource_updates;
-        }
-        if !self.offers.prompts.is_empty() {
-            capabilities.prompts.get_or_insert_with(|| PromptsCapability::default().list_changed(true));
-        }
-        if self.settings.logging.is_some() {
-            capabilities.logging.get_or_insert_with(JsonObject::new);
-        }
-        capabilities
-    }
-}
-
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fn names<E: Entry>(registry: &Registry<E>) -> Vec<String> {
@@ -380,6 +357,7 @@ impl fmt::Debug for Server {
             .field("info", &self.settings.info)
             .field("tools", &names(&self.offers.tools))
             .field("resources", &names(&self.offers.resources))
+            .field("resource_templates", &names(&self.offers.resource_templates))
             .field("prompts", &names(&self.offers.prompts))
             .finish_non_exhaustive()
     }

@@ -1,12 +1,14 @@
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
-use agentwire_mcp_schema::{HeaderMark, Revision, Tool, ToolAnnotations};
+use agentwire_mcp_schema::{HeaderMark, Icon, JsonSchema, Revision, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::arguments::{decode, input_schema};
+use crate::checks::Checks;
 use crate::context::Running;
 use crate::registry::{Definition, Entry};
 use crate::{Context, IntoToolResult};
@@ -43,16 +45,26 @@ use crate::{Context, IntoToolResult};
 /// # async fn run(query: Query, _cx: Context) -> String { query.region + &query.sql }
 /// let server = Server::new("database", "1.0.0").tool("execute_sql", "Run a query", run);
 /// ```
+///
+/// # What the schemas promise
+///
+/// Arguments that the function's type cannot be read from never reach it. What a schema says beyond the type, such as a
+/// `pattern`, is checked by the feature `validate`, in which case nothing that the schema forbids does.
+///
+/// A tool with an output schema gives structured content; one that gives none, without being an error, is answered as an
+/// internal error. With `validate`, so is content that is not what the schema says.
 pub struct ServerTool {
     definition: Definition<Tool>,
     /// Which arguments are repeated in headers. Known when it is registered.
     marks: Vec<HeaderMark>,
+    /// The same, for the function.
+    checks: Arc<Checks>,
     run: Box<Run>,
 }
 
 /// A function of any type. It takes its arguments as text and decodes them before it gives its future, so that
 /// the message they came in can be dropped before the function runs.
-type Run = dyn Fn(&str, Context) -> Result<Running, String> + Send + Sync;
+type Run = dyn Fn(&str, &Arc<Checks>, Context) -> Result<Running, String> + Send + Sync;
 
 impl ServerTool {
     /// A tool of that name, with a description for the model, and the function that does it.
@@ -70,27 +82,32 @@ impl ServerTool {
     {
         let mut tool = Tool::new(name, input_schema::<A>()).description(description);
         tool.output_schema = O::Output::output_schema();
-        let run = move |arguments: &str, context: Context| {
+        let run = move |arguments: &str, checks: &Arc<Checks>, context: Context| {
             let future = function(decode(arguments)?, context.clone());
-            Ok(answer(future, context))
+            Ok(answer(future, checks.clone(), context))
         };
-        Self { definition: Definition::new(tool), marks: Vec::new(), run: Box::new(run) }
+        Self::from_parts(tool, Box::new(run))
     }
 
     /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The
-    /// function gets the arguments as they are, an object; nothing checks them. Before a definition that somebody else
+    /// function gets the arguments as they are, an object; nothing but the feature `validate` checks them. Before a
+    /// definition that somebody else
     /// wrote is offered, [`Tool::header_marks`] says whether it can be.
     pub fn from_definition<F, O>(definition: Tool, function: F) -> Self
     where
         F: Fn(RawJson, Context) -> O + Send + Sync + 'static,
         O: Future<Output: IntoToolResult> + Send + 'static,
     {
-        let run = move |arguments: &str, context: Context| {
+        let run = move |arguments: &str, checks: &Arc<Checks>, context: Context| {
             let arguments = RawJson::parse(arguments.to_owned().into()).map_err(|error| error.to_string())?;
             let future = function(arguments, context.clone());
-            Ok(answer(future, context))
+            Ok(answer(future, checks.clone(), context))
         };
-        Self { definition: Definition::new(definition), marks: Vec::new(), run: Box::new(run) }
+        Self::from_parts(definition, Box::new(run))
+    }
+
+    fn from_parts(definition: Tool, run: Box<Run>) -> Self {
+        Self { definition: Definition::new(definition), marks: Vec::new(), checks: Arc::default(), run }
     }
 
     /// Sets its name for people.
@@ -105,7 +122,45 @@ impl ServerTool {
         self.edit(|tool| tool.annotations = Some(annotations))
     }
 
-    /// Changes anything else of what the client is told, such as icons.
+    /// Sets pictures to show it by. Since 2025-11-25.
+    #[must_use]
+    pub fn icons(self, icons: Vec<Icon>) -> Self {
+        self.edit(|tool| tool.icons = icons)
+    }
+
+    /// Sets the schema of its arguments in place of the one that their type has. Every keyword reaches the client.
+    ///
+    /// ```
+    /// # use agentwire_mcp_server::{Context, Server, ServerTool, schema::JsonSchema};
+    /// # use serde_json::json;
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Contact {
+    ///     phone: Option<String>,
+    ///     email: Option<String>,
+    /// }
+    ///
+    /// # async fn contact(Contact { phone, email }: Contact, _cx: Context) -> String { phone.or(email).unwrap_or_default() }
+    /// let schema = json!({
+    ///     "type": "object",
+    ///     "properties": { "phone": { "type": "string" }, "email": { "type": "string", "format": "email" } },
+    ///     "anyOf": [{ "required": ["phone"] }, { "required": ["email"] }],
+    /// });
+    /// let schema = JsonSchema::try_from(schema).expect("the schema is an object");
+    /// let tool = ServerTool::new("contact", "Call or write", contact).input_schema(schema);
+    /// let server = Server::new("directory", "1.0.0").with_tool(tool);
+    /// ```
+    #[must_use]
+    pub fn input_schema(self, schema: JsonSchema) -> Self {
+        self.edit(|tool| tool.input_schema = schema)
+    }
+
+    /// Sets the schema of its structured content in place of the one that the function's type has.
+    #[must_use]
+    pub fn output_schema(self, schema: JsonSchema) -> Self {
+        self.edit(|tool| tool.output_schema = Some(schema))
+    }
+
+    /// Changes anything else of what the client is told.
     #[must_use]
     pub fn edit(mut self, change: impl FnOnce(&mut Tool)) -> Self {
         self.definition.edit(change);
@@ -117,12 +172,13 @@ impl ServerTool {
         self.definition.value()
     }
 
-    /// Finds out which arguments are repeated in headers.
+    /// Finds out what its schemas mean for its calls.
     ///
     /// # Panics
     ///
     /// When a mark in the schema is wrong.
-    pub(crate) fn find_marks(&mut self) {
+    pub(crate) fn read_schemas(&mut self) {
+        self.checks = Arc::new(Checks::new(self.definition()));
         let marks = self.definition().header_marks();
         self.marks = marks.unwrap_or_else(|wrong| panic!("the tool `{}`: {wrong}", self.definition().name));
     }
@@ -133,17 +189,22 @@ impl ServerTool {
 
     /// Starts a call, or says what is wrong with its arguments.
     pub(crate) fn run(&self, arguments: &str, context: Context) -> Result<Running, String> {
-        (self.run)(arguments, context)
+        #[cfg(feature = "validate")]
+        if let Err(fault) = self.checks.input(arguments)? {
+            return Ok(Box::pin(std::future::ready(Err(fault))));
+        }
+        (self.run)(arguments, &self.checks, context)
     }
 }
 
 /// Makes the function's future one that gives the text to send.
-fn answer<O>(future: O, context: Context) -> Running
+fn answer<O>(future: O, checks: Arc<Checks>, context: Context) -> Running
 where
     O: Future<Output: IntoToolResult> + Send + 'static,
 {
     Box::pin(async move {
         let result = future.await.into_tool_result()?;
+        checks.output(&result)?;
         context.encode(result)
     })
 }

@@ -56,6 +56,7 @@ impl Case {
         let era = if stateless { Era::Stateless } else { Era::Session };
         Client::new("agentwire-everything-client", env!("CARGO_PKG_VERSION"))
             .era(era)
+            .validate_output(true)
             .on_warning(|warning| eprintln!("{warning}"))
     }
 

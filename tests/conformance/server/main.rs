@@ -8,6 +8,7 @@
 //! The names and texts of what it offers are those that the official conformance suite asks for.
 
 mod changes;
+mod completion;
 mod content;
 mod elicitation;
 mod errors;
@@ -20,6 +21,7 @@ mod resources;
 mod roots;
 mod sampling;
 mod schema;
+mod templates;
 
 use std::time::Duration;
 
@@ -45,6 +47,7 @@ const FEATURES: &[fn(Server) -> Server] = &[
     changes::offer,
     reconnection::offer,
     resources::offer,
+    templates::offer,
     prompts::offer,
 ];
 

@@ -1,16 +1,21 @@
 //! Prompts: without arguments, with some, with a resource and with a picture.
 
 use agentwire_mcp_server::schema::{ContentBlock, PromptMessage, TextResourceContents};
-use agentwire_mcp_server::{Context, NoArguments, Server};
+use agentwire_mcp_server::{Context, NoArguments, Server, ServerPrompt};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::completion;
 use crate::content::RED_PNG;
 
 pub(crate) fn offer(server: Server) -> Server {
     server
         .prompt("test_simple_prompt", "A prompt without arguments", simple)
-        .prompt("test_prompt_with_arguments", "A prompt with arguments", with_arguments)
+        .with_prompt(
+            ServerPrompt::new("test_prompt_with_arguments", "A prompt with arguments", with_arguments)
+                .complete("arg1", completion::words)
+                .complete("arg2", completion::words),
+        )
         .prompt("test_prompt_with_embedded_resource", "A prompt with a resource", with_resource)
         .prompt("test_prompt_with_image", "A prompt with a picture", with_image)
 }

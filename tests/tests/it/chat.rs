@@ -139,6 +139,17 @@ fn modes_and_options_are_set_before_the_prompt() {
 }
 
 #[test]
+fn an_agent_that_does_not_set_what_is_asked_for_is_given_its_time_and_no_more() {
+    let modes = json!({ "currentModeId": "ask", "availableModes": [
+        { "id": "ask", "name": "Ask" }, { "id": "code", "name": "Code" },
+    ] });
+    let opened = json!([{ "answer": { "sessionId": "s1", "modes": modes } }]);
+    let agent =
+        script(json!({}), json!({ "session/new": opened, "session/set_mode": [{ "await": "never" }] }));
+    chat(&agent, &["--timeout", "1", "--mode", "code", "hello"]).exits(1).tells("within 1s");
+}
+
+#[test]
 fn files_are_sent_as_the_agent_takes_them() {
     let folder = tempfile::tempdir().expect("there is room");
     fs::write(folder.path().join("a.txt"), "what is in it").expect("it can be written");
@@ -232,6 +243,34 @@ fn a_reader_who_takes_nothing_does_not_stop_an_interrupt() {
         program.signal(Signal::INT);
     }
     program.stderr.words("interrupted");
+    program.stdout.resume();
+    program.end(SOON).exits(1);
+}
+
+/// An agent that does not end its turn is given up, also where the failure cannot be printed.
+#[test]
+fn a_reader_who_takes_nothing_does_not_stop_a_second_interrupt() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let told = folder.path().join("told");
+    let steps = json!([
+        { "repeat": [600, message("agent_message_chunk", &"much ".repeat(200))] },
+        { "touch": told },
+        { "await": "never" },
+    ]);
+    let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
+    let mut program = Program::start(&["chat", "--json", "--agent", &agent, "hello"]);
+    program.stdout.pause();
+    program.close_stdin();
+    let deadline = Instant::now() + SOON;
+    while !told.exists() {
+        assert!(Instant::now() < deadline, "the agent does not get so far");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    program.signal(Signal::INT);
+    // Two that arrive together would be one.
+    std::thread::sleep(Duration::from_millis(100));
+    program.signal(Signal::INT);
+    program.stderr.words("the agent did not end the turn");
     program.stdout.resume();
     program.end(SOON).exits(1);
 }

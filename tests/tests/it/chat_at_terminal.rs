@@ -154,6 +154,40 @@ fn a_url_is_shown_in_full_and_not_opened() {
     leaves(chat, &terminal, 0);
 }
 
+/// What is typed before a question stands there was not meant for it.
+#[test]
+fn a_question_is_not_answered_by_what_was_typed_before() {
+    let options = json!([
+        { "optionId": "yes", "name": "Yes", "kind": "allow_once" },
+        { "optionId": "no", "name": "No", "kind": "reject_once" },
+    ]);
+    let params = json!({ "sessionId": "s1", "options": options, "toolCall": { "toolCallId": "t", "title": "Delete it" } });
+    let said =
+        json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Thinking" } });
+    let folder = tempfile::tempdir().expect("there is room");
+    let now = folder.path().join("now");
+    let steps = json!([
+        { "update": said },
+        { "until": now },
+        { "ask": ["session/request_permission", params] },
+        "hear",
+        { "answer": { "stopReason": "end_turn" } },
+    ]);
+    let terminal = Terminal::new();
+    let mut chat = start(&terminal, &script(json!({}), json!({ "session/prompt": steps })));
+    let mut seen = 0;
+    chat.write(b"hello\r");
+    next(&chat, &mut seen, "Thinking");
+    chat.write(b"a");
+    std::fs::write(now, "").expect("it can be written");
+    next(&chat, &mut seen, "2) No (r)");
+    chat.write(b"r");
+    next(&chat, &mut seen, "\"optionId\":\"no\"");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
+}
+
 /// An agent may speak and ask while the person types: what they have typed stays.
 #[test]
 fn a_question_between_turns_keeps_what_is_typed() {

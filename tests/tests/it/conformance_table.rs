@@ -1,31 +1,29 @@
 //! The server of the official conformance suite's fixtures, with our own client, over every transport in every revision
 //! that the transport carries. What works is printed as a table, and is what the revision promises.
 
+mod fixture;
+
 use std::fmt;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::pin::Pin;
-use std::process::{Child as Process, Command as Start, Stdio};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
-use std::thread;
 use std::time::Duration;
 
 use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_mcp_client::schema::{
-    CreateMessageResult, ElicitResult, GetPromptRequest, LoggingLevel, Revision, Root, SubscriptionFilter,
+    CompleteRequest, CompletionArgument, CreateMessageResult, ElicitResult, GetPromptRequest, LoggingLevel,
+    PromptReference, Revision, Root, SubscriptionFilter,
 };
 use agentwire_mcp_client::{BoxError, CallError, Client, Era, Server};
-use agentwire_transport::{Direction, Fault, Packet, Transport, tap};
+use agentwire_transport::{Direction, Packet, Transport, tap};
 use agentwire_transport_http::client::Config as Http;
 use agentwire_transport_sse::client::Config as Sse;
 use agentwire_transport_stdio::{Child, Command};
 use futures::future::join_all;
-use futures::{Sink, Stream};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use self::fixture::{Asking, Listening};
 use crate::binaries::everything_server;
 
 /// How long anything may take on a machine that is busy.
@@ -73,15 +71,17 @@ impl fmt::Display for Cell {
     }
 }
 
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 16] = [
     "list",
     "call",
     "error",
     "progress",
     "logging",
     "resources",
+    "templates",
     "subscribe",
     "prompts",
+    "completion",
     "changes",
     "elicitation",
     "sampling",
@@ -153,7 +153,7 @@ async fn row(program: &Path, network: &Listening, over: Over, revision: Revision
         if server.revision() != revision {
             return Err(format!("{:?} was agreed on", server.revision()).into());
         }
-        Ok(cells(&server, &heard, over).await)
+        Ok(cells(&server, &heard).await)
     });
     match timeout(2 * SOON, driven).await {
         Ok(Ok(cells)) => cells,
@@ -205,7 +205,7 @@ fn client(heard: &Heard, revision: Revision) -> Client {
         })
 }
 
-async fn cells(server: &Server, heard: &Heard, over: Over) -> Vec<Cell> {
+async fn cells(server: &Server, heard: &Heard) -> Vec<Cell> {
     vec![
         works(list(server)).await,
         works(says(server, "test_simple_text", json!({}), "This is a simple text response for testing."))
@@ -214,13 +214,15 @@ async fn cells(server: &Server, heard: &Heard, over: Over) -> Vec<Cell> {
         works(progress(server)).await,
         works(logging(server, heard)).await,
         works(resources(server)).await,
+        works(templates(server)).await,
         works(subscribe(server)).await,
         works(prompts(server)).await,
+        works(completion(server)).await,
         works(changes(server, heard)).await,
         asks(server, "test_elicitation", json!({ "message": "Who?" }), "ann@example.com").await,
         asks(server, "test_sampling", json!({ "prompt": "What?" }), "Forty-two.").await,
         asks(server, "test_list_roots", json!({}), "file:///home/row").await,
-        works(cancel(server, heard, over)).await,
+        works(cancel(server, heard)).await,
         works(list(server)).await,
     ]
 }
@@ -291,6 +293,13 @@ async fn resources(server: &Server) -> Result<(), BoxError> {
     check(matches!(missing, Err(CallError::Refused { .. })), missing)
 }
 
+async fn templates(server: &Server) -> Result<(), BoxError> {
+    let templates = server.resource_templates().collect().await?;
+    check(templates.iter().any(|one| one.uri_template == "test://template/{id}/data"), &templates)?;
+    let filled = server.read_resource("test://template/42/data").await?;
+    check(filled.contents[0].as_text().is_some_and(|text| text.contains("Data for ID: 42")), filled)
+}
+
 async fn subscribe(server: &Server) -> Result<(), BoxError> {
     const WATCHED: &str = "test://watched-resource";
     if server.revision().has_sessions() {
@@ -311,6 +320,13 @@ async fn prompts(server: &Server) -> Result<(), BoxError> {
     check(text == Some("Prompt with arguments: arg1='x', arg2='y'"), filled)
 }
 
+async fn completion(server: &Server) -> Result<(), BoxError> {
+    let prompt = PromptReference::new("test_prompt_with_arguments");
+    let typed = CompleteRequest::new(prompt, CompletionArgument::new("arg1", "par"));
+    let completion = server.complete(typed).await?.completion;
+    check(completion.values == ["paris", "park", "party"], completion)
+}
+
 /// A change of the list of tools is told. Where that takes a subscription, it may not be there yet the first time.
 async fn changes(server: &Server, heard: &Heard) -> Result<(), BoxError> {
     loop {
@@ -322,22 +338,20 @@ async fn changes(server: &Server, heard: &Heard) -> Result<(), BoxError> {
 }
 
 /// A call that was given up is cancelled at the server, which never answers it.
-async fn cancel(server: &Server, heard: &Heard, over: Over) -> Result<(), BoxError> {
+async fn cancel(server: &Server, heard: &Heard) -> Result<(), BoxError> {
     let start = Instant::now();
     let given_up = server.call_tool("test_reconnection", json!({})).timeout(Duration::from_millis(300)).await;
     check(matches!(given_up, Err(CallError::TimedOut { .. })), given_up)?;
     let id = asked(heard).ok_or("the call was not made")?;
-    // Over Streamable HTTP a request that stands alone is cancelled by closing its stream.
-    if !(over == Over::Http && server.revision().is_stateless()) {
-        let told = || {
-            heard.messages(Direction::Out).into_iter().any(|message| match message {
-                Message::Notification(said) => said.method == "notifications/cancelled",
-                _ => false,
-            })
-        };
-        while !told() {
-            sleep(Duration::from_millis(10)).await;
-        }
+    // The transport is told, and says so in its own way: over Streamable HTTP a stream may be closed instead.
+    let told = || {
+        heard.messages(Direction::Out).into_iter().any(|message| match message {
+            Message::Notification(said) => said.method == "notifications/cancelled",
+            _ => false,
+        })
+    };
+    while !told() {
+        sleep(Duration::from_millis(10)).await;
     }
     sleep_until(start + WORK).await;
     let answers = heard.messages(Direction::In).into_iter().filter(|message| match message {
@@ -357,86 +371,4 @@ fn asked(heard: &Heard) -> Option<RequestId> {
         }
         _ => None,
     })
-}
-
-/// A transport on which a session is asked for in one revision: clients offer the newest that they know.
-struct Asking {
-    transport: Box<dyn Transport>,
-    revision: Revision,
-}
-
-impl Stream for Asking {
-    type Item = Result<Packet, Fault>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Pin::new(&mut self.transport).poll_next(cx)
-    }
-}
-
-impl Sink<Packet> for Asking {
-    type Error = Fault;
-
-    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        Pin::new(&mut self.transport).poll_ready(cx)
-    }
-
-    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
-        let packet = match &packet {
-            Packet::Frame { frame: Frame::Single(Message::Request(request)), .. }
-                if request.method == "initialize" =>
-            {
-                let text = packet.into_json().expect("it is a frame");
-                let mut hello: Value = serde_json::from_str(&text).expect("it is JSON");
-                hello["params"]["protocolVersion"] = self.revision.as_str().into();
-                Packet::from_json(&hello.to_string())
-            }
-            _ => packet,
-        };
-        Pin::new(&mut self.transport).start_send(packet)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        Pin::new(&mut self.transport).poll_flush(cx)
-    }
-
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        Pin::new(&mut self.transport).poll_close(cx)
-    }
-}
-
-/// The fixture on the network.
-struct Listening {
-    process: Process,
-    origin: String,
-}
-
-impl Listening {
-    fn start(program: &Path) -> Self {
-        let mut process = Start::new(program)
-            .arg("127.0.0.1:0")
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it was built");
-        let mut stderr = BufReader::new(process.stderr.take().expect("it is a pipe"));
-        let mut line = String::new();
-        stderr.read_line(&mut line).expect("it says where it listens");
-        // What it says after that is read, so that it never waits for somebody to do so.
-        thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
-        let url = line.trim_end().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}"));
-        let origin = url.strip_suffix("/mcp").unwrap_or_else(|| panic!("{line}")).to_owned();
-        Self { process, origin }
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.origin)
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        // It may have ended by itself, which the table shows.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }

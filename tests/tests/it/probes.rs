@@ -172,7 +172,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The names of the tests in a file that is compiled into the tests of its package, and does not leave them out.
+/// The names of the tests in a file that is compiled into the tests of its package.
 fn tests_of(file: &Path) -> BTreeSet<String> {
     let module = file.file_stem().expect("it is a file").to_string_lossy().into_owned();
     let beside = ["main.rs", "mod.rs"].map(|name| file.with_file_name(name));
@@ -188,12 +188,10 @@ fn tests_of(file: &Path) -> BTreeSet<String> {
     for line in text.lines() {
         if line.starts_with("#[test") || line.starts_with("#[tokio::test") {
             marked = true;
-        } else if line.starts_with("#[ignore") {
-            marked = false;
-        } else if let Some(rest) = line.trim_start_matches("async ").strip_prefix("fn ") {
-            if std::mem::take(&mut marked) {
-                names.extend(rest.split('(').next().map(str::to_owned));
-            }
+        } else if let Some(rest) = line.trim_start_matches("async ").strip_prefix("fn ")
+            && std::mem::take(&mut marked)
+        {
+            names.extend(rest.split('(').next().map(str::to_owned));
         }
     }
     names

@@ -150,9 +150,10 @@ impl Terminals {
             if let Ok(created) = &outcome {
                 this.note_created(&created.terminal_id);
             }
+            if let Err(Ok(unwanted)) = tell.send(outcome) {
+                this.release(&unwanted.terminal_id);
+            }
             this.done();
-            // Nobody may listen any more.
-            let _gone = tell.send(outcome);
         });
         created.await.unwrap_or(Err(CallError::Closed(agentwire_acp_agent::Closed::default())))
     }

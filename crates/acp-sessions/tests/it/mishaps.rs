@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use agentwire_acp_sessions::schema::{
-    CurrentModeUpdate, SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOption,
-    SessionId, SessionMode, SessionModeState, StopReason, ToolCall, ToolCallLocation, ToolCallStatus,
+    CreateTerminalRequest, CurrentModeUpdate, SessionConfigOption, SessionConfigOptionCategory,
+    SessionConfigSelectOption, SessionId, SessionMode, SessionModeState, StopReason, ToolCall,
+    ToolCallLocation, ToolCallStatus,
 };
 use agentwire_acp_sessions::{Error, SessionAgent, SessionHeader, SessionStore, Turn, TurnError, agent};
 use agentwire_jsonrpc::RawJson;
@@ -225,6 +226,32 @@ async fn a_tool_is_not_called_with_other_arguments_than_those_that_were_given() 
         let said = peer.updates().pop().unwrap();
         let why = said["content"]["text"].as_str().unwrap();
         assert!(why.contains("key must be a string"), "{why}");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn term_04_a_terminal_that_nobody_waits_for_any_more_is_given_back_when_it_is_made() {
+    let agent = agent(async |turn: Turn| {
+        let terminal = turn.terminal(CreateTerminalRequest::new(turn.session_id(), "ls"));
+        assert!(tokio::time::timeout(Duration::from_secs(1), terminal).await.is_err());
+        turn.say("gave up").await?;
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        turn.say("later").await?;
+        Ok(StopReason::EndTurn)
+    });
+    with(agent, async |peer| {
+        let session = peer.open("/repo").await;
+        let prompt = peer.begin_prompt(&session, "go").await;
+        let create = peer.asked("terminal/create").await;
+        peer.told("agent_message_chunk").await;
+        peer.answer(&create, json!({ "terminalId": "t" })).await;
+        for method in ["terminal/kill", "terminal/release"] {
+            let asked = peer.next().await;
+            assert_eq!(asked["method"], method, "{asked}");
+            peer.answer(&asked, json!({})).await;
+        }
+        assert_eq!(peer.stopped(prompt).await, "end_turn");
     })
     .await;
 }

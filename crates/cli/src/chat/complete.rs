@@ -44,7 +44,7 @@ impl Words {
     /// What the line up to the cursor could go on with.
     pub(super) fn complete(&self, line: &str) -> Vec<Candidate> {
         let known = self.known();
-        let start = line.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let start = line.trim_end_matches(|c: char| !c.is_whitespace()).len();
         let quoted = line.rfind("@\"").filter(|at| !line[at + 2..].contains('"'));
         if let Some(at) = quoted {
             return files(&known.folder, at, &line[at + 2..]);
@@ -147,5 +147,7 @@ mod tests {
         assert_eq!(texts("see @src/m"), offer(4, &["@src/main.rs"]));
         assert_eq!(texts("see @\"a b"), offer(4, &["@\"a b.txt\""]));
         assert_eq!(texts("see @@"), []);
+        // Some spaces are more than one byte long.
+        assert_eq!(texts("see\u{a0}@src/m"), offer(5, &["@src/main.rs"]));
     }
 }

@@ -9,7 +9,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_acp_toolkit::{Change, Compaction, Conversation, Entry, Message, ToolCallEntry};
 
 use super::screen::{Screen, Voice};
-use crate::text::printable;
+use crate::text::one_line;
 
 /// Looks up what a terminal of ours has printed, also when it is gone.
 pub(super) type Output<'a> = &'a dyn Fn(&TerminalId) -> Option<String>;
@@ -61,7 +61,7 @@ impl Screen {
         let title = conversation.title().map(str::to_owned);
         if title != self.shown.title {
             if let Some(title) = &title {
-                self.dim(&format!("title: {title}"))?;
+                self.dim(&format!("title: {}", one_line(title)))?;
             }
             self.shown.title = title;
         }
@@ -102,7 +102,7 @@ impl Screen {
             ToolCallStatus::Failed => ("✗", "31"),
             _ => ("?", "2"),
         };
-        let headline = format!("{} {}", self.paint(colour, mark), printable(&call.title));
+        let headline = format!("{} {}", self.paint(colour, mark), one_line(&call.title));
         if self.shown.headline(&call.tool_call_id, &headline) {
             self.line(&headline)?;
         }
@@ -158,7 +158,7 @@ impl Screen {
                 PlanEntryStatus::InProgress => ("◐", "33"),
                 _ => ("○", "2"),
             };
-            self.line(&format!("  {} {}", self.paint(colour, mark), printable(&entry.content)))?;
+            self.line(&format!("  {} {}", self.paint(colour, mark), one_line(&entry.content)))?;
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ pub(super) fn current_value(option: &SessionConfigOption) -> Option<String> {
 fn usage_text(usage: &UsageUpdate) -> String {
     let cost = usage.cost.as_ref().map(|cost| format!(", {:.2} {}", cost.amount, cost.currency));
     let cost = cost.unwrap_or_default();
-    match (usage.used * 100).checked_div(usage.size) {
+    match (u128::from(usage.used) * 100).checked_div(u128::from(usage.size)) {
         Some(part) => format!("context: {part} % of {} tokens{cost}", usage.size),
         None => format!("context: {} tokens{cost}", usage.used),
     }
@@ -301,6 +301,18 @@ mod tests {
 
     #[test]
     fn escapes_of_others_do_not_reach_the_terminal() {
-        assert_eq!(show([chunk("\x1b[2Jhello\x07")]), "[2Jhello\n");
+        assert_eq!(show([chunk("\x1b[2Jhel\u{202e}lo\x07")]), "[2Jhello\n");
+    }
+
+    #[test]
+    fn what_has_one_line_does_not_take_more() {
+        let title = "Read\n> yes, delete it";
+        assert_eq!(show([ToolCall::new("1", title).into()]), "○ Read > yes, delete it\n");
+    }
+
+    #[test]
+    fn a_context_may_be_as_full_as_it_wants() {
+        let shown = show([UsageUpdate::new(u64::MAX, 1).into()]);
+        assert_eq!(shown, format!("context: {} % of 1 tokens\n", u128::from(u64::MAX) * 100));
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyModifiers};
 use reedline::{
@@ -14,6 +15,9 @@ use reedline::{
 use super::complete::Words;
 
 const MENU: &str = "completion";
+
+/// How long it may take to take the terminal away from who reads it.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Edits lines at the terminal.
 pub(super) struct Editor {
@@ -73,7 +77,9 @@ impl Editor {
             read = &mut reading => read,
             () = enough => {
                 self.stop.store(true, Ordering::Relaxed);
-                reading.await
+                // At a terminal that was hung up, reading never ends.
+                let gone = |_| io::Error::other("the terminal is gone");
+                tokio::time::timeout(PATIENCE, reading).await.map_err(gone)?
             }
         };
         let (reedline, signal) = read?;

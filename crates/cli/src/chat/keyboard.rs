@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
 use crate::text::printable;
 
@@ -29,6 +29,15 @@ pub(super) enum Typed {
     Escape,
     /// ^C.
     Interrupt,
+}
+
+/// Forgets what was typed and not read.
+pub(super) fn forget_typed() -> io::Result<()> {
+    let _raw = RawMode::enter()?;
+    while event::poll(Duration::ZERO)? {
+        event::read()?;
+    }
+    Ok(())
 }
 
 /// Waits for a key. Dropping it gives the terminal back.
@@ -89,8 +98,17 @@ fn next_key(stop: &AtomicBool) -> io::Result<Key> {
 fn read_line(question: &str, stop: &AtomicBool) -> io::Result<Typed> {
     let mut screen = io::stdout();
     let mut line = String::new();
+    let columns = size().ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0);
+    let columns = columns.unwrap_or(80);
+    // A question that leaves too little room stands above the answer: what is wider than the screen cannot be redrawn.
+    let mut before = question;
+    if width(question) > columns / 2 {
+        write!(screen, "{question}\r\n")?;
+        before = "> ";
+    }
+    let room = columns.saturating_sub(width(before) + 1);
     loop {
-        write!(screen, "\r\x1b[2K{question}{line}")?;
+        write!(screen, "\r\x1b[2K{before}{}", tail(&line, room))?;
         screen.flush()?;
         let typed = match next_key(stop)? {
             Key::Character(character) => {
@@ -111,6 +129,21 @@ fn read_line(question: &str, stop: &AtomicBool) -> io::Result<Typed> {
     }
 }
 
+/// The end of a line, as much as there is room for.
+fn tail(line: &str, room: usize) -> &str {
+    let mut used = 0;
+    let fits = line.char_indices().rev().take_while(|(_, character)| {
+        used += width(character.encode_utf8(&mut [0; 4]));
+        used <= room
+    });
+    fits.last().map_or("", |(start, _)| &line[start..])
+}
+
+/// How many columns a text takes at most.
+fn width(text: &str) -> usize {
+    text.chars().map(|character| if character.is_ascii() { 1 } else { 2 }).sum()
+}
+
 fn meaning(key: KeyEvent) -> Option<Key> {
     if key.kind == KeyEventKind::Release {
         return None;
@@ -125,5 +158,16 @@ fn meaning(key: KeyEvent) -> Option<Key> {
         KeyCode::Backspace => Some(Key::Backspace),
         KeyCode::Esc => Some(Key::Escape),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_line_is_shown_as_far_as_it_fits() {
+        assert_eq!([tail("abc", 3), tail("abc", 2), tail("abc", 0), tail("", 3)], ["abc", "bc", "", ""]);
+        assert_eq!([tail("a漢字", 5), tail("a漢字", 4), tail("a漢字", 3)], ["a漢字", "漢字", "字"]);
     }
 }

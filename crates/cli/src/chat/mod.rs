@@ -37,8 +37,12 @@ use self::pace::Paced;
 use self::person::Person;
 use self::prompt::{Prompt, Takes};
 use self::view::View;
+use crate::Told;
 use crate::arguments::{self, Protocol};
 use crate::signals::Signals;
+
+/// How long a person who has given up a turn still waits for what is shown.
+const A_MOMENT: Duration = Duration::from_millis(200);
 
 /// Talks to an agent, for one turn or for as long as the person wants.
 pub(crate) async fn run(arguments: arguments::Chat, json: bool) -> Result<()> {
@@ -48,7 +52,8 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool) -> Result<()> {
     let yes = arguments.yes;
     let plan = Plan::of(arguments)?;
 
-    let is_there = !json && io::stdin().is_terminal() && io::stderr().is_terminal();
+    // Questions are asked where everything else is shown.
+    let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
     let policy = match (yes, is_there) {
         (true, _) => PermissionPolicy::AllowAll,
         (false, true) => PermissionPolicy::Ask,
@@ -84,8 +89,16 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool) -> Result<()> {
             why = given_up(&greeted, plan.timeout) => Err(why),
         }
     };
-    let written = if chat.impatient { Ok(()) } else { chat.written().await };
-    talked.and(written).map_err(crate::failure::unboxed)
+    let talked = talked.map_err(crate::failure::unboxed);
+    if let Err(error) = &talked {
+        // Where it cannot be shown, `written` says so.
+        let _told_there = view.failure(error);
+    }
+    match talked.and(chat.written().await.map_err(crate::failure::unboxed)) {
+        // It stands there already, or cannot be written there.
+        Err(error) if json => Err(Told(error).into()),
+        done => done,
+    }
 }
 
 /// Completes when an agent has not said in time which version it speaks, or the person does not wait for that.
@@ -208,8 +221,13 @@ impl Chat {
 
     /// Waits until all is shown, or the person has enough of waiting.
     async fn written(&mut self) -> Result<(), BoxError> {
+        let impatient = self.impatient;
+        let enough = async {
+            if impatient { tokio::time::sleep(A_MOMENT).await } else { std::future::pending().await }
+        };
         tokio::select! {
             written = self.view.outlet().written() => Ok(written?),
+            () = enough => Ok(()),
             () = self.signals.next() => Err("interrupted".into()),
         }
     }

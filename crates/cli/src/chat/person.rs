@@ -13,7 +13,7 @@ use agentwire_acp_toolkit::{Choices, UrlConsent, UrlWarning};
 use tokio::sync::{Mutex, MutexGuard, Notify};
 
 use super::form;
-use super::keyboard::{Key, Typed, key, line};
+use super::keyboard::{Key, Typed, forget_typed, key, line};
 use super::view::View;
 use crate::text::printable;
 
@@ -49,13 +49,18 @@ impl Person {
         *self.0.agent.borrow_mut() = printable(agent);
     }
 
-    /// Takes the keyboard, when nobody else has it any more. Whoever edits a line gives it up.
-    pub(super) async fn keyboard(&self) -> MutexGuard<'_, ()> {
-        if let Ok(keyboard) = self.0.keyboard.try_lock() {
-            return keyboard;
-        }
-        self.0.wanted.notify_one();
-        self.0.keyboard.lock().await
+    /// Takes the keyboard to ask something, when nobody else has it any more. Whoever edits a line gives it up. What was
+    /// typed before that answers no question, and is forgotten.
+    async fn keyboard(&self) -> Result<MutexGuard<'_, ()>, Error> {
+        let keyboard = match self.0.keyboard.try_lock() {
+            Ok(keyboard) => keyboard,
+            Err(_) => {
+                self.0.wanted.notify_one();
+                self.0.keyboard.lock().await
+            }
+        };
+        self.0.view.outlet().written().await.and_then(|()| forget_typed()).map_err(Error::internal_error)?;
+        Ok(keyboard)
     }
 
     /// Takes the keyboard when nobody who asks something has it or waits for it any more.
@@ -73,7 +78,7 @@ impl Person {
         &self,
         request: &RequestPermissionRequest,
     ) -> Result<RequestPermissionResponse, Error> {
-        let _keyboard = self.keyboard().await;
+        let _keyboard = self.keyboard().await?;
         let choices = Choices::new(request);
         let view = &self.0.view;
         self.show(&format!("{choices}> ")).await.map_err(Error::internal_error)?;
@@ -103,7 +108,7 @@ impl Person {
         &self,
         request: CreateElicitationRequest,
     ) -> Result<CreateElicitationResponse, Error> {
-        let _keyboard = self.keyboard().await;
+        let _keyboard = self.keyboard().await?;
         match request.mode {
             ElicitationMode::Form(mode) => form::fill_in(self, &request.message, mode.requested_schema).await,
             ElicitationMode::Url(mode) => self.visit(&request.message, &mode).await,

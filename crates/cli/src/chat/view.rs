@@ -49,6 +49,15 @@ impl View {
         if self.is_json() { json_line(&mut self.outlet.clone(), &Member(name, value)) } else { Ok(()) }
     }
 
+    /// Shows programs a failure; people are told on stderr.
+    pub(super) fn failure(&self, error: &anyhow::Error) -> io::Result<()> {
+        if self.is_json() {
+            json_line(&mut self.outlet.clone(), &crate::failure::to_json(error))
+        } else {
+            Ok(())
+        }
+    }
+
     /// Shows a line of our own that people want to see; to programs it says nothing.
     pub(super) fn remark(&self, text: &str) -> io::Result<()> {
         self.on_screen(|screen| screen.dim(text))
@@ -57,7 +66,7 @@ impl View {
     /// Shows a line that people asked for; to programs it says nothing.
     pub(super) fn line(&self, text: &str) -> io::Result<()> {
         self.on_screen(|screen| {
-            screen.line(&crate::text::printable(text))?;
+            screen.line(&crate::text::one_line(text))?;
             screen.flush()
         })
     }

@@ -8,22 +8,20 @@ use agentwire_jsonrpc::{ErrorObject, Method, RawJson};
 use agentwire_mcp_schema::code::{self, MissingCapabilities, UnsupportedVersion};
 use agentwire_mcp_schema::{
     CallToolRequest, ClientCapabilities, DiscoverRequest, DiscoverResult, HasMeta, Implementation,
-    InputRequiredResult, Meta, Narrow, Outcome, ProgressToken, ProtocolVersion, RequestMeta, ResultMeta,
-    ResultType, Revision,
+    ListToolsRequest, Meta, Narrow, ProgressToken, ProtocolVersion, RequestMeta, ResultMeta, ResultType,
+    Revision,
 };
 use agentwire_peer::{CallError, Peer};
 use bytestring::ByteString;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Server;
 use crate::call::{Hook, Options, Waits};
+use crate::era::input::{Round, Wanted, too_often};
 use crate::handshake::{Handshake, HandshakeError};
 use crate::server::Terms;
-
-/// How many of the things that a server wants are named in an error.
-const MOST_NAMED: usize = 8;
 
 /// What every request repeats.
 #[derive(Debug)]
@@ -67,12 +65,10 @@ impl Stateless {
     }
 }
 
-/// What we can do while a request is open. What a server asks by answering `input_required`, nobody answers yet, so it
-/// must not be led to ask: one that cannot do without says so by an error that names the capability.
+/// What we can do, in the terms of the revision.
 fn capabilities(handshake: &Handshake, revision: Revision) -> ClientCapabilities {
     let mut capabilities = handshake.capabilities.clone();
     capabilities.narrow(revision);
-    (capabilities.roots, capabilities.sampling, capabilities.elicitation) = (None, None, None);
     capabilities
 }
 
@@ -156,42 +152,66 @@ fn settle(
     })))
 }
 
-/// Makes a call, once more if the server says what was wrong with it and that can be mended.
-pub(crate) async fn ask<M>(server: Server, mut request: M, options: Options) -> Result<M::Response, CallError>
+/// Makes a call, as often as that is needed.
+pub(crate) async fn ask<M, R>(server: Server, request: M, options: Options) -> Result<R, CallError>
 where
     M: Method + HasMeta,
+    R: DeserializeOwned,
 {
-    let waits = options.waits;
+    ask_counting(server, request, options).await.map(|(result, _)| result)
+}
+
+/// Makes a call: again with the answers as often as the server asks back, and once more if the server says what was
+/// wrong with it and that can be mended. Each time is a request of its own, with a time of its own. Also gives how many
+/// rounds of answers it took.
+pub(crate) async fn ask_counting<M, R>(
+    server: Server,
+    mut request: M,
+    options: Options,
+) -> Result<(R, usize), CallError>
+where
+    M: Method + HasMeta,
+    R: DeserializeOwned,
+{
     let hook = options.on_progress.map(|hook| Arc::new(Mutex::new(hook)));
     if hook.is_some() {
         server.stamp(&mut request);
     }
-    let error = match attempt(&server, &mut request, waits, hook.clone()).await {
-        Err(error) => error,
-        result => return result,
+    let attempt = async |request: &mut M, round: Option<&Round>| {
+        attempt(&server, request, round, options.waits, hook.clone()).await
     };
-    match Remedy::of(&error, &request, server.revision()) {
-        Some(Remedy::Version(revision)) => {
-            server.stamp(&mut request);
-            let version = revision.as_str().into();
-            request.meta_slot().get_or_insert_default().insert(PROTOCOL_VERSION.to_owned(), version);
+    let limit = server.answers().round_limit;
+    let (mut rounds, mut round, mut mended) = (0, None, false);
+    loop {
+        let next = match attempt(&mut request, round.as_ref()).await {
+            Ok(Answered::Wanted(wanted)) => Ok(wanted),
+            Ok(answered) => return complete(M::NAME, answered).map(|result| (result, rounds)),
+            Err(error) => Err(error),
+        };
+        match next {
+            Ok(_) if rounds == limit => return Err(too_often(M::NAME, limit)),
+            Ok(wanted) => {
+                round = Some(wanted.answer(&server, M::NAME).await?);
+                rounds += 1;
+            }
+            Err(error) if !mended && mend(&server, &mut request, &error).await => mended = true,
+            Err(error) => return Err(error),
         }
-        Some(Remedy::List(tool)) if is_listed(&server, &tool).await => {}
-        _ => return Err(error),
     }
-    attempt(&server, &mut request, waits, hook).await
 }
 
-async fn attempt<M>(
+async fn attempt<M, R>(
     server: &Server,
     request: &mut M,
+    round: Option<&Round>,
     waits: Waits,
     hook: Option<Arc<Mutex<Hook>>>,
-) -> Result<M::Response, CallError>
+) -> Result<Answered<R>, CallError>
 where
     M: Method + HasMeta,
+    R: DeserializeOwned,
 {
-    let (method, peer) = (ByteString::from_static(M::NAME), &server.peer);
+    let peer = &server.peer;
     let call = match hook {
         Some(hook) => {
             let id = peer.reserve_call();
@@ -201,16 +221,47 @@ where
                     hook.lock().unwrap_or_else(PoisonError::into_inner)(report);
                 }
             };
-            peer.call_method(method, Some(request)).reserved(id).on_progress(hook)
+            send(server, request, round).reserved(id).on_progress(hook)
         }
-        None => match server.about() {
-            Some(about) if request.meta_ref().is_none() => {
-                peer.call_method(method, Some(&Stamped { request: &*request, about }))
-            }
-            _ => peer.call_method(method, Some(request)),
-        },
+        None => send(server, request, round),
     };
-    complete(M::NAME, waits.apply(call.decode_by(read)).await?)
+    waits.apply(call.decode_by(read)).await
+}
+
+/// Sends a request, with what it brings this time.
+fn send<M: Method + HasMeta, R>(
+    server: &Server,
+    request: &M,
+    round: Option<&Round>,
+) -> agentwire_peer::Call<R>
+where
+    R: DeserializeOwned,
+{
+    let (method, peer) = (ByteString::from_static(M::NAME), &server.peer);
+    let about = server.about().filter(|_| request.meta_ref().is_none());
+    match (round.map(|round| round.with(request)), about) {
+        (None, None) => peer.call_method(method, Some(request)),
+        (None, Some(about)) => peer.call_method(method, Some(&Stamped { request, about })),
+        (Some(Ok(params)), None) => peer.call_method(method, Some(&params)),
+        (Some(Ok(params)), Some(about)) => {
+            peer.call_method(method, Some(&Stamped { request: &params, about }))
+        }
+        (Some(Err(error)), _) => peer.refuse_call(CallError::not_allowed(method, error.to_string())),
+    }
+}
+
+/// Whether a refused request is worth another try, and now ready for it.
+async fn mend<M: Method + HasMeta>(server: &Server, request: &mut M, error: &CallError) -> bool {
+    match Remedy::of(error, request, server.revision()) {
+        Some(Remedy::Version(revision)) => {
+            server.stamp(request);
+            let version = revision.as_str().into();
+            request.meta_slot().get_or_insert_default().insert(PROTOCOL_VERSION.to_owned(), version);
+            true
+        }
+        Some(Remedy::List(tool)) => is_listed(server, &tool).await,
+        None => false,
+    }
 }
 
 /// What makes a request that was refused worth another try.
@@ -246,6 +297,7 @@ impl Remedy {
 
 /// Lists tools until that one comes by. False if it does not.
 async fn is_listed(server: &Server, name: &str) -> bool {
+    server.forget(&[ListToolsRequest::NAME]);
     let mut tools = server.tools();
     while let Ok(Some(tool)) = tools.try_next().await {
         if tool.name == name {
@@ -255,8 +307,25 @@ async fn is_listed(server: &Server, name: &str) -> bool {
     false
 }
 
+/// What the server answers.
+#[derive(Debug)]
+pub(crate) enum Answered<T> {
+    /// What was asked for.
+    Complete(T),
+    /// What it must know first.
+    Wanted(Wanted),
+    /// Something that we cannot go on from, and what.
+    Other(&'static str),
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Answered<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read(&RawJson::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
 /// Reads what the server answered, of which the usual kind may be large: it is not copied before it is read.
-fn read<T: DeserializeOwned>(result: &RawJson) -> Result<Outcome<T>, serde_json::Error> {
+pub(crate) fn read<T: DeserializeOwned>(result: &RawJson) -> Result<Answered<T>, serde_json::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Kind {
@@ -265,38 +334,25 @@ fn read<T: DeserializeOwned>(result: &RawJson) -> Result<Outcome<T>, serde_json:
 
     // Servers that have nothing to say write null where the protocol wants an empty object.
     let result = if result.is_null() { &RawJson::EMPTY_OBJECT } else { result };
-    match result.decode()? {
-        Kind { result_type: None | Some(ResultType::Complete) } => result.decode().map(Outcome::Complete),
-        _ => result.decode(),
-    }
+    let Kind { result_type } = result.decode()?;
+    Ok(match result_type {
+        None | Some(ResultType::Complete) => Answered::Complete(result.decode()?),
+        Some(ResultType::InputRequired) => Answered::Wanted(result.decode()?),
+        Some(ResultType::Task) => {
+            Answered::Other("the server answers with a task, which this client cannot follow")
+        }
+        _ => Answered::Other("the server answers with a kind of result that this client does not know"),
+    })
 }
 
-/// Takes the result out of what the server answered.
-///
-/// A question of the server's would be answered here, and the request sent again.
-pub(crate) fn complete<T>(method: &'static str, outcome: Outcome<T>) -> Result<T, CallError> {
-    let why = match outcome {
-        Outcome::Complete(result) => return Ok(result),
-        Outcome::InputRequired(wanted) => describe(&wanted),
-        Outcome::Task(_) => "the server answers with a task, which this client cannot follow".to_owned(),
-        _ => "the server answers with a kind of result that this client does not know".to_owned(),
+/// Takes the result out of what the server answered, where that must be there at once.
+pub(crate) fn complete<T>(method: &'static str, answered: Answered<T>) -> Result<T, CallError> {
+    let why = match answered {
+        Answered::Complete(result) => return Ok(result),
+        Answered::Wanted(_) => "the server asks back where the protocol does not let it",
+        Answered::Other(why) => why,
     };
     Err(CallError::unusable(ByteString::from_static(method), why))
-}
-
-fn describe(wanted: &InputRequiredResult) -> String {
-    let requests = wanted.input_requests.iter().flatten();
-    let names: Vec<_> =
-        requests.take(MOST_NAMED).map(|(key, request)| format!("{} ({key:?})", request.method())).collect();
-    let more = wanted.input_requests.as_ref().is_some_and(|requests| requests.len() > MOST_NAMED);
-    match names.is_empty() {
-        true => "the server wants to be asked again, which this client does not do".to_owned(),
-        false => format!(
-            "the server first wants {}{}, which this client does not answer",
-            names.join(", "),
-            if more { " and more" } else { "" }
-        ),
-    }
 }
 
 /// The versions that an error names, whatever its code is.

@@ -1,12 +1,16 @@
 //! A client against a server that is a script. Tests that bear the id of a requirement, such as LIF-04, check
 //! what the specification asks for under it.
 
+mod cache;
 mod calls;
 mod eras;
 mod handshake;
+mod input;
 mod lists;
 mod marks;
 mod mock;
+#[cfg(feature = "validate")]
+mod output;
 mod peers;
 mod stateless;
 mod subscriptions;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use agentwire_mcp_client::schema::{
-    AudioContent, CreateMessageRequest, CreateMessageResult, ElicitResult, JsonObject, Meta, Root,
-    SamplingContent, TextContent, ToolUseContent,
+    AudioContent, CreateMessageRequest, CreateMessageResult, ElicitAction, ElicitResult, JsonObject, Meta,
+    Root, SamplingContent, TextContent, ToolUseContent,
 };
 use agentwire_mcp_client::{Client, Server};
 use serde_json::json;
@@ -85,6 +85,67 @@ async fn lif_12_an_older_server_hears_only_what_its_revision_has() {
         assert_eq!(chosen["error"]["code"], -32603, "{chosen}");
     };
     with_mock(client, script, wait).await.0.unwrap();
+}
+
+/// SEP-1034.
+#[tokio::test(start_paused = true)]
+async fn what_an_accepted_form_leaves_out_is_its_default() {
+    let form = json!({ "message": "m", "requestedSchema": { "type": "object", "required": ["name"], "properties": {
+        "name": { "type": "string", "default": "Ada" },
+        "age": { "type": "integer", "default": 36 },
+        "score": { "type": "number", "default": 9 },
+        "sure": { "type": "boolean", "default": false },
+        "size": { "type": "string", "enum": ["s", "m"], "default": "m" },
+        "some": { "type": "array", "items": { "type": "string", "enum": ["a", "b"] }, "default": ["a"] },
+        "none": { "type": "string" },
+    } } });
+    let filled = json!({
+        "name": "Bea", "age": 36, "score": 9, "sure": false, "size": "m", "some": ["a"], "own": 1,
+    });
+    let own = json!({ "name": "Bea", "own": 1 }).as_object().cloned().unwrap();
+    let rows = [
+        (ElicitResult::accept(own.clone()), json!({ "action": "accept", "content": filled })),
+        (ElicitResult::decline(), json!({ "action": "decline" })),
+        (ElicitResult::cancel().content(own.clone()), json!({ "action": "cancel", "content": own })),
+    ];
+    for (result, expected) in rows {
+        let client = Client::default().elicitation(move |_| {
+            let result = result.clone();
+            async move { Ok(result) }
+        });
+        let script = async |mut mock: Mock| {
+            let request = mock.greet("2025-11-25").await;
+            assert_eq!(request["params"]["capabilities"], json!({ "elicitation": {} }));
+            assert_eq!(mock.ask("elicitation/create", form.clone()).await["result"], expected);
+            let page =
+                json!({ "mode": "url", "message": "m", "url": "https://example.com", "elicitationId": "1" });
+            assert_eq!(mock.ask("elicitation/create", page).await["error"]["code"], -32602, "not advertised");
+        };
+        with_mock(client, script, wait).await.0.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_modes_of_elicitation_are_those_with_a_function() {
+    let url = |client: Client| client.elicitation_url(async |_| Ok(ElicitResult::new(ElicitAction::Accept)));
+    let form = |client: Client| client.elicitation(async |_| Ok(ElicitResult::decline()));
+    let both = json!({ "form": {}, "url": {} });
+    for (client, expected, form_answer) in [
+        (url(Client::default()), json!({ "url": {} }), "error"),
+        (url(form(Client::default())), both.clone(), "result"),
+        (form(url(Client::default())), both, "result"),
+    ] {
+        let script = async |mut mock: Mock| {
+            let request = mock.greet("2025-11-25").await;
+            assert_eq!(request["params"]["capabilities"]["elicitation"], expected);
+            let page =
+                json!({ "mode": "url", "message": "m", "url": "https://example.com", "elicitationId": "1" });
+            assert_eq!(mock.ask("elicitation/create", page).await["result"], json!({ "action": "accept" }));
+            let form = json!({ "message": "m", "requestedSchema": { "type": "object", "properties": {} } });
+            assert!(mock.ask("elicitation/create", form).await.get(form_answer).is_some());
+        };
+        with_mock(client, script, wait).await.0.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]

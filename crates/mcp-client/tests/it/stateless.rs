@@ -39,8 +39,9 @@ async fn st_05_and_07_every_request_says_who_asks_and_how() {
             let expected = json!({
                 VERSION: STATELESS,
                 "io.modelcontextprotocol/clientInfo": { "name": "tester", "version": "1.0.0" },
-                // Nothing that a server would have to ask for by `input_required`, which is not answered.
-                "io.modelcontextprotocol/clientCapabilities": { "experimental": { "example.com/x": {} } },
+                "io.modelcontextprotocol/clientCapabilities": {
+                    "roots": {}, "sampling": {}, "elicitation": {}, "experimental": { "example.com/x": {} },
+                },
                 LOG_LEVEL: "warning",
             });
             assert_eq!(*meta, expected);
@@ -147,7 +148,12 @@ async fn the_kind_of_a_result_decides_and_none_means_complete() {
             json!({ "resultType": "input_required", "inputRequests": wanted }),
             Err(&["elicitation/create (\"confirm\")", "roots/list (\"where\")"][..]),
         ),
-        (json!({ "resultType": "input_required", "requestState": "s" }), Err(&["asked again"])),
+        (json!({ "resultType": "input_required" }), Err(&["does not say for what"])),
+        (json!({ "resultType": "input_required", "requestState": 1 }), Err(&["no string"])),
+        (
+            json!({ "resultType": "input_required", "inputRequests": { "k": { "method": "dance" } } }),
+            Err(&["dance (\"k\")", "does not answer"]),
+        ),
         (
             json!({
                 "resultType": "task", "taskId": "t", "status": "working", "createdAt": "2026-01-01T00:00:00Z",

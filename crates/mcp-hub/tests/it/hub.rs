@@ -8,7 +8,7 @@ use agentwire_transport::duplex;
 use futures::StreamExt;
 use serde_json::json;
 
-use crate::script::{check_heard, server, shell};
+use crate::script::{check_heard, heard, server, shell};
 
 /// Real processes take real time; this is only for those that never would.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -78,7 +78,8 @@ async fn a_server_that_fails_costs_only_itself() {
 async fn a_server_that_dies_is_reported_and_the_session_goes_on() {
     let dying = "*'\"tools/call\"'*) echo last words >&2; exit 7 ;;";
     let servers = [server("mortal", "die shared", dying), server("good", "live shared", "")];
-    within(connect(servers, async |hub| {
+    let (hub, driver) = Hub::with_config(Config::new().restarts(0), servers);
+    let main = async {
         let before = names(&hub).await;
         assert_eq!(before, ["die", "mortal__shared", "live", "good__shared"]);
         let mut seen = 0;
@@ -95,8 +96,60 @@ async fn a_server_that_dies_is_reported_and_the_session_goes_on() {
         let error = hub.call("die", ()).await.unwrap_err();
         assert!(matches!(error, HubError::Unavailable { .. }) && error.death().is_some(), "{error}");
         assert_eq!(hub.call("live", ()).await.unwrap().text(), "done by good");
-    }))
-    .await;
+        hub.close().await;
+    };
+    within(async { tokio::join!(driver, main) }).await;
+}
+
+#[tokio::test]
+async fn a_process_that_crashes_is_started_again_so_often_and_listened_to_anew() {
+    let cases = r#"
+        *'"server/discover"'*) answer '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"ttlMs":0,"cacheScope":"private"}' ;;
+        *'"subscriptions/listen"'*) say subscriptions/acknowledged "{\"notifications\":{\"toolsListChanged\":true},\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":$id}}" ;;
+        *'"tools/list"'*) answer '{"resultType":"complete","tools":[{"name":"die","inputSchema":{"type":"object"}}],"ttlMs":0,"cacheScope":"private"}' ;;
+        *'"tools/call"'*) echo last words >&2; exit 7 ;;"#;
+    let config = Config::new().restarts(2).restart_pause(Duration::from_millis(1));
+    let (hub, driver) = Hub::with_config(config, [server("s", "", cases)]);
+    let main = async {
+        let mut seen = 0;
+        for restarts in 0..=2 {
+            while !(hub.status()[0].state.is_connected() && hub.status()[0].restarts == restarts) {
+                hub.changed(&mut seen).await;
+            }
+            assert_eq!(names(&hub).await, ["die"]);
+            assert!(hub.call("die", ()).await.unwrap_err().to_string().contains("last words"));
+        }
+        while !matches!(hub.status()[0].state, ServerState::Died(_)) {
+            hub.changed(&mut seen).await;
+        }
+        hub.close().await;
+    };
+    within(async { tokio::join!(driver, main) }).await;
+    let listens = heard().into_iter().filter(|method| method == "subscriptions/listen").count();
+    assert_eq!(listens, 3, "{:?}", heard());
+}
+
+#[tokio::test]
+async fn while_a_process_is_to_be_started_again_nobody_waits_for_it() {
+    let dying = "*'\"tools/call\"'*) echo last words >&2; exit 7 ;;";
+    // Far longer than this test may take.
+    let config = Config::new().restart_pause(Duration::from_secs(3600));
+    let (hub, driver) =
+        Hub::with_config(config, [server("mortal", "die", dying), server("good", "live", "")]);
+    let main = async {
+        assert_eq!(names(&hub).await, ["die", "live"]);
+        assert!(hub.call("die", ()).await.is_err());
+        let mut seen = 0;
+        while !matches!(hub.status()[0].state, ServerState::Restarting(_)) {
+            hub.changed(&mut seen).await;
+        }
+        assert_eq!(names(&hub).await, ["live"]);
+        let error = hub.call("die", ()).await.unwrap_err();
+        assert!(error.to_string().contains("is started again") && error.death().is_some(), "{error}");
+        hub.close().await;
+        assert!(matches!(hub.status()[0].state, ServerState::Closed));
+    };
+    within(async { tokio::join!(driver, main) }).await;
 }
 
 #[tokio::test]
@@ -183,7 +236,7 @@ async fn a_hub_without_servers_works_and_can_be_spawned() {
 #[tokio::test(start_paused = true)]
 async fn a_server_may_be_reached_in_a_way_of_ones_own() {
     let ping = async |_: NoArguments, _: Context| -> Result<&'static str, ToolError> { Ok("pong") };
-    let server = Server::new("within", "1").tool("ping", "Answers", move |a, c| ping(a, c));
+    let server = Server::new("within", "1").tool("ping", "Answers", ping);
     let (visitors, mut visited) = futures::channel::mpsc::unbounded();
     let target = CustomTarget::new("within", move || {
         let (near, far) = duplex(8);

@@ -10,7 +10,7 @@ pub(crate) mod stateless;
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, Method, RawJson};
+use agentwire_jsonrpc::{ErrorObject, Method, RawJson, Request};
 use agentwire_mcp_schema::{
     ClientCapabilities, HasMeta, HeaderMark, Implementation, LoggingLevel, Narrow, ProgressToken, Revision,
 };
@@ -18,6 +18,7 @@ use agentwire_peer::{Call, Peer};
 use agentwire_transport::Origin;
 use serde::Serialize;
 
+use crate::ask::{AskError, Kind as AskErrorKind, Pass, Question};
 use crate::context::Running;
 use crate::kind::Kind;
 use crate::params::Params;
@@ -100,6 +101,39 @@ impl Caller {
             Self::Session(session) => session.call(peer, request),
             Self::Request(_) => stateless::call::<M>(peer),
         }
+    }
+
+    /// Begins one of the rounds in which its request is answered, if it is answered in rounds.
+    pub(crate) fn begin_pass(
+        &self,
+        server: &Server,
+        request: &Request,
+        params: &Params<'_>,
+        origin: Option<&dyn Origin>,
+    ) -> Result<Option<Box<Pass>>, ErrorObject> {
+        match self {
+            Self::Session(_) => Ok(None),
+            Self::Request(asker) => stateless::begin_pass(server, asker, request, params, origin),
+        }
+    }
+
+    /// Asks what a function wants to know.
+    pub(crate) async fn ask<Q: Question>(
+        &self,
+        context: &Context,
+        key: &str,
+        question: Q,
+    ) -> Result<Q::Response, AskError> {
+        match self {
+            Self::Session(session) => session.ask(context, question).await,
+            Self::Request(_) => stateless::ask(context, key, question).await,
+        }
+    }
+
+    /// The answer under that key is not what was asked for.
+    pub(crate) fn wrong_answer(&self, key: &str, why: String) -> AskError {
+        let in_params = matches!(self, Self::Request(_));
+        AskError(AskErrorKind::Wrong { key: key.to_owned(), why, in_params })
     }
 
     /// Writes a result as this caller knows it, and says what every result says to it.

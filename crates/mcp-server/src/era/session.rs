@@ -13,12 +13,13 @@ use agentwire_mcp_schema::{
 use agentwire_peer::{Call, CallError, Peer, RequestContext};
 use serde::Serialize;
 
-use crate::Server;
+use crate::ask::{AskError, Question};
 use crate::dispatch::dispatch;
 use crate::era::{Caller, Reply};
 use crate::kind::{Kind, Kinds};
 use crate::listeners::{Change, Listener, Listening};
 use crate::params::{Params, read_params};
+use crate::{Context, Server};
 
 /// What a connection has once `initialize` was answered.
 pub(crate) struct Session {
@@ -86,13 +87,15 @@ fn initialize(
     let mut result = InitializeResult::new(revision, server.info().clone());
     result.capabilities = server.capabilities();
     result.instructions = server.instructions_text();
+    // 2024-11-05 has completions, but no capability that says so.
+    let kinds = Kinds::of(&result.capabilities);
     result.narrow(revision);
     let answer = context.peer().encode_answer(&result).map_err(ErrorObject::internal_error)?;
     let negotiated = Negotiated {
         revision,
         client_info: request.client_info,
         client_capabilities: request.capabilities,
-        kinds: Kinds::of(&result.capabilities),
+        kinds,
     };
     let _initialized_meanwhile = place.set(Arc::new(Session::new(server, context.peer(), negotiated)));
     context.peer().take_batches(revision.has_batches());
@@ -157,6 +160,19 @@ impl Session {
         peer.call(&request)
     }
 
+    /// Asks what a function wants to know, in a request that belongs to the one it works for.
+    pub(crate) async fn ask<Q: Question>(
+        &self,
+        context: &Context,
+        question: Q,
+    ) -> Result<Q::Response, AskError> {
+        let call = self.call(context.peer(), question);
+        Ok(match self.server.asking_settings().timeout {
+            Some(timeout) => call.timeout(timeout).await?,
+            None => call.await?,
+        })
+    }
+
     fn set_level(&self, params: Option<&RawJson>, context: &RequestContext) -> Result<Reply, ErrorObject> {
         let request: SetLevelRequest = read_params(params)?;
         *self.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
@@ -165,7 +181,7 @@ impl Session {
 
     fn watch(&self, params: Option<&RawJson>, context: &RequestContext) -> Result<Reply, ErrorObject> {
         let SubscribeRequest { uri, .. } = read_params(params)?;
-        if self.server.resources().find(&uri).is_none() {
+        if !self.server.has_resource(&uri) {
             return Err(code::missing_resource(&uri, self.negotiated.revision));
         }
         self.watched().insert(uri);

@@ -10,10 +10,12 @@ use agentwire_mcp_schema::{
     SubscriptionsListenRequest, SubscriptionsListenResult,
 };
 use agentwire_peer::{Call, CallError, Peer, RequestContext};
+use agentwire_transport::Origin;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::ask::{AskError, Kind as AskErrorKind, Pass, Question};
 use crate::caching::Caching;
 use crate::dispatch::dispatch;
 use crate::era::{Caller, Reply};
@@ -230,6 +232,39 @@ pub(crate) fn call<M: Method>(peer: &Peer) -> Call<M::Response> {
     let why = "this request stands alone (revision 2026-07-28), so its client can be sent no request; \
                what is wanted of it has to be said in the result";
     peer.refuse_call(CallError::not_allowed(M::NAME, why))
+}
+
+/// Begins a round, unless nothing can be asked of the client and it brings nothing back.
+pub(crate) fn begin_pass(
+    server: &Server,
+    asker: &Asker,
+    request: &Request,
+    params: &Params<'_>,
+    origin: Option<&dyn Origin>,
+) -> Result<Option<Box<Pass>>, ErrorObject> {
+    let (responses, state) = (params.input_responses, params.request_state);
+    let can_be_asked = asker
+        .capabilities
+        .get()
+        .is_some_and(|can| can.elicitation.is_some() || can.sampling.is_some() || can.roots.is_some());
+    if !can_be_asked && state.is_none() {
+        return Ok(None);
+    }
+    let empty = RawJson::EMPTY_OBJECT;
+    let whole = request.params.as_ref().unwrap_or(&empty);
+    Pass::begin(server, &request.method, whole, responses, state, origin).map(Box::new).map(Some)
+}
+
+/// Asks what a function wants to know, by way of the result.
+pub(crate) async fn ask<Q: Question>(
+    context: &Context,
+    key: &str,
+    question: Q,
+) -> Result<Q::Response, AskError> {
+    match context.pass() {
+        Some(pass) => pass.ask(key, question).await,
+        None => Err(AskError(AskErrorKind::Nowhere)),
+    }
 }
 
 /// Writes a result, with who answers in its `_meta`.

@@ -41,7 +41,7 @@ async fn pag_01_and_05_pages_follow_the_order_of_registration_and_cursors_are_st
 #[tokio::test(start_paused = true)]
 async fn pag_04_a_cursor_of_somebody_elses_is_refused() {
     with_session(&many(3), NEWEST, async |raw| {
-        for cursor in ["zzz", "", "from-99", "from-03", "from--1", "3"] {
+        for cursor in ["zzz", "", "tools-99", "tools-03", "tools--1", "prompts-3", "3"] {
             let code = raw.refusal_of("tools/list", json!({ "cursor": cursor })).await;
             assert_eq!(code, -32602, "{cursor}");
         }

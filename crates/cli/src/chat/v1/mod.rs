@@ -80,13 +80,18 @@ impl Talk<'_> {
                     view.turn_ended(None)?;
                     *session = opened?;
                     hands.rest()?;
-                    if let Some(mode) = &plan.mode {
-                        settings::set_mode(agent, hands, session, mode).await?;
-                    }
-                    for (id, value) in &plan.options {
-                        settings::set_option(agent, hands, session, id, value).await?;
-                    }
-                    return Ok(true);
+                    let set = async {
+                        if let Some(mode) = &plan.mode {
+                            settings::set_mode(agent, hands, session, mode).await?;
+                        }
+                        for (id, value) in &plan.options {
+                            settings::set_option(agent, hands, session, id, value).await?;
+                        }
+                        Ok::<_, BoxError>(true)
+                    };
+                    let late =
+                        |_| format!("the agent did not set what was asked for within {:?}", plan.timeout);
+                    return tokio::time::timeout(plan.timeout, set).await.map_err(late)?;
                 }
             }
             Ok::<_, BoxError>(false)

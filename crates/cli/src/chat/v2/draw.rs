@@ -10,7 +10,7 @@ use agentwire_acp_schema::v2::{
 use agentwire_acp_toolkit::MessageKind;
 
 use crate::chat::screen::{Screen, Voice};
-use crate::text::printable;
+use crate::text::one_line;
 
 /// How many tool calls are remembered. Of one that is forgotten the title is not shown again.
 const LIMIT: usize = 4096;
@@ -51,7 +51,7 @@ impl Drawn {
             SessionUpdate::PlanUpdate(update) => plan(screen, &update.plan)?,
             SessionUpdate::SessionInfoUpdate(update) => {
                 if let Patch::Set(title) = &update.title {
-                    screen.dim(&format!("title: {title}"))?;
+                    screen.dim(&format!("title: {}", one_line(title)))?;
                 }
             }
             SessionUpdate::Notice(notice) => {
@@ -86,7 +86,7 @@ impl Drawn {
             ToolCallStatus::Cancelled => ("✗", "2"),
             _ => ("?", "2"),
         };
-        let headline = format!("{} {}", screen.paint(colour, mark), printable(title));
+        let headline = format!("{} {}", screen.paint(colour, mark), one_line(title));
         if screen.shown.headline(&id, &headline) {
             screen.line(&headline)?;
         }
@@ -168,7 +168,7 @@ fn plan(screen: &mut Screen, plan: &PlanUpdateContent) -> io::Result<()> {
             PlanEntryStatus::Cancelled => ("✗", "2"),
             _ => ("○", "2"),
         };
-        screen.line(&format!("  {} {}", screen.paint(colour, mark), printable(&entry.content)))?;
+        screen.line(&format!("  {} {}", screen.paint(colour, mark), one_line(&entry.content)))?;
     }
     Ok(())
 }

@@ -203,13 +203,14 @@ async fn begin(
 }
 
 async fn list(agent: &Agent, view: &View, cwd: Option<&Path>) -> Result<(), BoxError> {
-    for session in all(agent, cwd).await? {
-        view.fact("sessionInfo", &session)?;
-        let SessionInfo { session_id, cwd, title, updated_at, .. } = &session;
+    let sessions = all(agent, cwd).await?;
+    for session in &sessions {
+        view.fact("sessionInfo", session)?;
+        let SessionInfo { session_id, cwd, title, updated_at, .. } = session;
         let (title, updated) = (title.as_deref().unwrap_or("-"), updated_at.as_deref().unwrap_or("-"));
         view.line(&format!("{session_id}  {updated}  {cwd}  {title}"))?;
     }
-    Ok(())
+    if sessions.is_empty() { Ok(view.remark("There are no sessions.")?) } else { Ok(()) }
 }
 
 async fn delete(agent: &Agent, view: &View, session: &str) -> Result<(), BoxError> {

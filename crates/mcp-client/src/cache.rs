@@ -1,0 +1,301 @@
+//! Results that need not be asked for again.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_mcp_schema::{
+    CacheScope, HasMeta, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
+    ListToolsRequest, ReadResourceRequest,
+};
+use agentwire_peer::{CallError, Clock, TokioClock};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::Server;
+use crate::call::Options;
+use crate::era::stateless;
+use crate::kept::Kept;
+
+/// What a list of resources may have to do with.
+pub(crate) const RESOURCES: &[&str] =
+    &[ListResourcesRequest::NAME, ListResourceTemplatesRequest::NAME, ReadResourceRequest::NAME];
+
+const METHODS: [&str; 5] = [
+    ListToolsRequest::NAME,
+    ListPromptsRequest::NAME,
+    ListResourcesRequest::NAME,
+    ListResourceTemplatesRequest::NAME,
+    ReadResourceRequest::NAME,
+];
+
+/// What an entry takes beside its texts, about.
+const OVERHEAD: usize = 200;
+
+/// Keeps lists and resources for as long as the server says that they are fresh. Since 2026-07-28, before which servers
+/// say nothing of it. See [`Client::cache`](crate::Client::cache).
+///
+/// Kept are the pages of lists, and resources, by their exact parameters; not what was asked for with a `_meta` of its
+/// own, nor what a server gave only after it had asked back. What the server says to have changed is forgotten, and so
+/// are a list's pages when it refuses one of them, and everything that is private to a connection when that ends.
+///
+/// See <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>.
+#[derive(Clone)]
+pub struct Cache {
+    store: Arc<Mutex<Store>>,
+    shares: bool,
+}
+
+impl Cache {
+    /// A cache that gives nothing from one connection to another, whatever the server says of it.
+    pub fn new() -> Self {
+        Self { store: Arc::default(), shares: false }
+    }
+
+    /// A cache that gives what the server calls public to the connections of all clients that were given a clone of it.
+    /// All of these must be to one server: nothing here tells servers apart.
+    pub fn shared() -> Self {
+        Self { shares: true, ..Self::new() }
+    }
+
+    /// Sets how many bytes are kept (default 16 MiB). What is stale soonest makes room.
+    #[must_use]
+    pub fn limit(self, bytes: usize) -> Self {
+        self.lock().limit = bytes;
+        self
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.lock().forget(|_| true);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let store = self.lock();
+        f.debug_struct("Cache")
+            .field("bytes", &store.bytes)
+            .field("limit", &store.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+struct Store {
+    entries: HashMap<Key, Entry>,
+    bytes: usize,
+    limit: usize,
+    /// How many connections there have been.
+    connections: u64,
+    /// How often something was forgotten. What was asked for before that is not kept.
+    forgotten: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    /// The connection that it is private to.
+    owner: Option<u64>,
+    method: &'static str,
+    params: String,
+}
+
+struct Entry {
+    text: RawJson,
+    fresh_until: Instant,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        let limit = 16 * 1024 * 1024;
+        Self { entries: HashMap::new(), bytes: 0, limit, connections: 0, forgotten: 0 }
+    }
+}
+
+impl Store {
+    fn insert(&mut self, key: Key, entry: Entry) {
+        let size = size(&key, &entry);
+        self.remove(&key);
+        if size > self.limit {
+            return;
+        }
+        while self.bytes + size > self.limit {
+            let soonest = self.entries.iter().min_by_key(|(_, entry)| entry.fresh_until);
+            let Some(soonest) = soonest.map(|(key, _)| key.clone()) else { break };
+            self.remove(&soonest);
+        }
+        self.bytes += size;
+        self.entries.insert(key, entry);
+    }
+
+    fn remove(&mut self, key: &Key) {
+        if let Some((key, entry)) = self.entries.remove_entry(key) {
+            self.bytes -= size(&key, &entry);
+        }
+    }
+
+    fn forget(&mut self, mut which: impl FnMut(&Key) -> bool) {
+        self.forgotten += 1;
+        self.entries.retain(|key, _| !which(key));
+        self.bytes = self.entries.iter().map(|(key, entry)| size(key, entry)).sum();
+    }
+}
+
+fn size(key: &Key, entry: &Entry) -> usize {
+    key.params.len() + entry.text.len() + OVERHEAD
+}
+
+/// What one connection has of a cache.
+pub(crate) struct Connected {
+    cache: Cache,
+    connection: u64,
+}
+
+impl Connected {
+    pub(crate) fn new(cache: Cache) -> Self {
+        let mut store = cache.lock();
+        store.connections += 1;
+        let connection = store.connections;
+        drop(store);
+        Self { cache, connection }
+    }
+
+    /// Forgets everything of these methods.
+    pub(crate) fn forget(&self, methods: &[&str]) {
+        self.cache.lock().forget(|key| self.sees(key) && methods.contains(&key.method));
+    }
+
+    /// Forgets a resource, and those that it may be a part of.
+    pub(crate) fn forget_resource(&self, uri: &str) {
+        #[derive(Deserialize)]
+        struct Params {
+            uri: String,
+        }
+
+        let holds = |params: &str| {
+            serde_json::from_str(params).is_ok_and(|params: Params| uri.starts_with(&params.uri))
+        };
+        let which = |key: &Key| key.method == ReadResourceRequest::NAME && holds(&key.params);
+        self.cache.lock().forget(|key| self.sees(key) && which(key));
+    }
+
+    /// By what the result of a request is kept, if it may be.
+    pub(crate) fn place<M: Method + HasMeta>(&self, request: &M) -> Option<Place> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Answers {
+            input_responses: Option<IgnoredAny>,
+            request_state: Option<IgnoredAny>,
+        }
+
+        if !METHODS.contains(&M::NAME) || request.meta_ref().is_some() {
+            return None;
+        }
+        let params = RawJson::encode(request).ok()?;
+        let Answers { input_responses: None, request_state: None } = params.decode().ok()? else {
+            return None;
+        };
+        Some(Place {
+            method: M::NAME,
+            params: params.as_str().to_owned(),
+            forgotten: self.cache.lock().forgotten,
+        })
+    }
+
+    fn find(&self, place: &Place) -> Option<RawJson> {
+        let now = TokioClock::default().now();
+        let mut store = self.cache.lock();
+        let owners = [Some(self.connection), None];
+        owners.into_iter().find_map(|owner| {
+            let key = Key { owner, method: place.method, params: place.params.clone() };
+            let entry = store.entries.get(&key)?;
+            if now < entry.fresh_until {
+                return Some(entry.text.clone());
+            }
+            store.remove(&key);
+            None
+        })
+    }
+
+    fn keep(&self, place: Place, text: &RawJson) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Hints {
+            ttl_ms: Option<serde_json::Number>,
+            cache_scope: Option<CacheScope>,
+        }
+
+        let Ok(Hints { ttl_ms, cache_scope }) = text.decode() else { return };
+        // What is negative, or too far off for the clock, is as good as nothing.
+        let time = Duration::from_millis(ttl_ms.and_then(|time| time.as_u64()).unwrap_or_default());
+        let fresh_until = TokioClock::default().now().checked_add(time);
+        let Some(fresh_until) = fresh_until.filter(|_| !time.is_zero()) else { return };
+        let is_public = self.cache.shares && cache_scope == Some(CacheScope::Public);
+        let owner = (!is_public).then_some(self.connection);
+        let mut store = self.cache.lock();
+        if store.forgotten == place.forgotten {
+            let key = Key { owner, method: place.method, params: place.params };
+            // What is kept is not a slice of a message that is larger.
+            let text = RawJson::encode(text).unwrap_or_else(|_| text.clone());
+            store.insert(key, Entry { text, fresh_until });
+        }
+    }
+
+    fn sees(&self, key: &Key) -> bool {
+        key.owner.is_none_or(|owner| owner == self.connection)
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        let connection = Some(self.connection);
+        self.cache.lock().forget(|key| key.owner == connection);
+    }
+}
+
+/// Where a result is kept.
+pub(crate) struct Place {
+    method: &'static str,
+    params: String,
+    /// How often something had been forgotten when it was asked for.
+    forgotten: u64,
+}
+
+/// Makes a call whose result may be there already.
+pub(crate) async fn ask<M: Method + HasMeta>(
+    server: Server,
+    request: M,
+    options: Options,
+    cache: Arc<Connected>,
+    place: Place,
+) -> Result<M::Response, CallError> {
+    if let Some(result) = cache.find(&place).and_then(|text| text.decode().ok()) {
+        return Ok(result);
+    }
+    match stateless::ask_counting(server, request, options).await {
+        Ok((Kept { result, text }, rounds)) => {
+            if rounds == 0 {
+                cache.keep(place, &text);
+            }
+            Ok(result)
+        }
+        Err(error) => {
+            // A page that is refused is one of a list that is no longer what it was.
+            if error.refusal().is_some() {
+                cache.forget(&[M::NAME]);
+            }
+            Err(error)
+        }
+    }
+}

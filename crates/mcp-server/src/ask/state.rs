@@ -1,0 +1,151 @@
+//! What a `requestState` holds, and what it belongs to.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use agentwire_jsonrpc::{ErrorObject, RawJson};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::ask::Asking;
+
+/// Answers by the keys of their questions, as they came.
+pub(crate) type Answers = BTreeMap<String, RawJson>;
+
+/// Members of a request that are not the same from round to round.
+const CHANGING: [&str; 3] = ["_meta", "inputResponses", "requestState"];
+
+/// What the next round has to know of those before.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// Milliseconds since 1970.
+    expires: u64,
+    pub(crate) round: u32,
+    pub(crate) answers: Answers,
+}
+
+impl State {
+    /// What is known when the next round begins, if nothing is added.
+    pub(crate) fn next(&self) -> Self {
+        Self { expires: 0, round: self.round.saturating_add(1), answers: self.answers.clone() }
+    }
+
+    /// Writes it down for whoever makes the request that `about` is about.
+    pub(crate) fn seal(mut self, asking: &Asking, about: &[u8]) -> Result<String, ErrorObject> {
+        let expiry = u64::try_from(asking.expiry.as_millis()).unwrap_or(u64::MAX);
+        self.expires = now().saturating_add(expiry);
+        let text = serde_json::to_vec(&self).map_err(ErrorObject::internal_error)?;
+        let sealed = asking.seal.close(about, text).map_err(ErrorObject::internal_error)?;
+        if sealed.len() > asking.state_limit {
+            let limit = asking.state_limit;
+            let why = format_args!("the answers so far do not fit into a `requestState` of {limit} bytes");
+            return Err(ErrorObject::internal_error(why));
+        }
+        Ok(sealed)
+    }
+
+    /// Reads what was sealed before.
+    pub(crate) fn open(asking: &Asking, about: &[u8], sealed: &str) -> Result<Self, ErrorObject> {
+        let limit = asking.state_limit;
+        if sealed.len() > limit {
+            let why = format_args!("`requestState` is longer than {limit} bytes");
+            return Err(ErrorObject::invalid_params(why));
+        }
+        let state =
+            asking.seal.open(about, sealed).and_then(|text| serde_json::from_slice::<Self>(&text).ok());
+        let state = state.ok_or_else(|| {
+            ErrorObject::invalid_params("`requestState` is not what this server gave for this request")
+        })?;
+        if state.expires <= now() {
+            return Err(ErrorObject::invalid_params("`requestState` has expired"));
+        }
+        Ok(state)
+    }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What a state belongs to: who makes which request. It is written so that no two of them are written alike.
+pub(crate) fn about(method: &str, params: &RawJson, principal: Option<&str>) -> Result<Vec<u8>, ErrorObject> {
+    let mut params: Map<String, Value> = params.decode().map_err(ErrorObject::invalid_params)?;
+    params.retain(|name, _| !CHANGING.contains(&&**name));
+    let parts = Value::from(vec![
+        Value::from("agentwire requestState 1"),
+        principal.map_or(Value::Null, Value::from),
+        Value::from(method),
+        Value::Object(params),
+    ]);
+    let mut text = String::new();
+    write(&parts, &mut text);
+    Ok(text.into_bytes())
+}
+
+/// Writes JSON so that what means the same is written the same: members by name, whole numbers without a fraction.
+fn write(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(members) => {
+            let members: BTreeMap<_, _> = members.iter().collect();
+            text.push('{');
+            for (name, value) in members {
+                write(&Value::from(name.as_str()), text);
+                text.push(':');
+                write(value, text);
+                text.push(',');
+            }
+            text.push('}');
+        }
+        Value::Array(items) => {
+            text.push('[');
+            for item in items {
+                write(item, text);
+                text.push(',');
+            }
+            text.push(']');
+        }
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "whole numbers of this size are exact in both types"
+        )]
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(float) if float.fract() == 0.0 && float.abs() < 9e15 => {
+                text.push_str(&(float as i64).to_string());
+            }
+            _ => text.push_str(&number.to_string()),
+        },
+        scalar => text.push_str(&scalar.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about(params: &str) -> Vec<u8> {
+        let params = RawJson::parse(params.to_owned().into()).expect("JSON");
+        super::about("tools/call", &params, Some("ada")).expect("an object")
+    }
+
+    #[test]
+    fn a_state_belongs_to_what_a_request_means_and_not_to_how_it_is_written() {
+        let one = about(r#"{"name":"a","arguments":{"x":1,"y":[1.50,"b"]},"_meta":{"p":1}}"#);
+        for same in [
+            r#"{ "arguments" : {"y":[1.5,"\u0062"], "x":1.0}, "name":"a"}"#,
+            r#"{"name":"a","arguments":{"x":1,"y":[1.5,"b"]},"requestState":"s","inputResponses":{}}"#,
+        ] {
+            assert_eq!(about(same), one, "{same}");
+        }
+        for other in [
+            r#"{"name":"b","arguments":{"x":1,"y":[1.5,"b"]}}"#,
+            r#"{"name":"a","arguments":{"x":2,"y":[1.5,"b"]}}"#,
+            r#"{"name":"a","arguments":{"x":"1","y":[1.5,"b"]}}"#,
+            r#"{"name":"a","arguments":{"x":1,"y":["b",1.5]}}"#,
+            r#"{"name":"a","arguments":{"x":1,"y":[1.5,"b"],"z":null}}"#,
+            r#"{"name":"a"}"#,
+        ] {
+            assert_ne!(about(other), one, "{other}");
+        }
+    }
+}

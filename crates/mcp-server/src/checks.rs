@@ -1,0 +1,81 @@
+//! Whether what goes into a tool and comes out of it is what its schemas say.
+
+use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_mcp_schema::{CallToolResult, Tool};
+
+#[cfg(feature = "validate")]
+use crate::validation::{Validator, Wrong};
+
+/// What is known of a tool once it is registered.
+#[derive(Default)]
+pub(crate) struct Checks {
+    name: String,
+    /// Its output schema demands structured content.
+    is_structured: bool,
+    #[cfg(feature = "validate")]
+    input: Option<Validator>,
+    #[cfg(feature = "validate")]
+    output: Option<Validator>,
+}
+
+impl Checks {
+    pub(crate) fn new(tool: &Tool) -> Self {
+        Self {
+            name: tool.name.clone(),
+            is_structured: tool.output_schema.is_some(),
+            #[cfg(feature = "validate")]
+            input: Some(Validator::new(&tool.input_schema)),
+            #[cfg(feature = "validate")]
+            output: tool.output_schema.as_ref().map(Validator::new),
+        }
+    }
+
+    /// Looks at arguments, an object.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them; or within, that the schema is none that anything could be held against.
+    #[cfg(feature = "validate")]
+    pub(crate) fn input(&self, arguments: &str) -> Result<Result<(), ErrorObject>, String> {
+        let Some(input) = &self.input else { return Ok(Ok(())) };
+        match input.check(arguments) {
+            Ok(()) => Ok(Ok(())),
+            Err(Wrong::Value(why)) => Err(why),
+            Err(Wrong::Schema(why)) => Ok(Err(self.fault("input schema", &why))),
+        }
+    }
+
+    /// Looks at a result. An error may have any shape.
+    ///
+    /// # Errors
+    ///
+    /// That the tool does not keep its word, which the client can do nothing about.
+    pub(crate) fn output(&self, result: &CallToolResult) -> Result<(), ErrorObject> {
+        if !self.is_structured || result.is_error {
+            return Ok(());
+        }
+        match &result.structured_content {
+            Some(structured) => self.structured(structured),
+            None => Err(self.fault("result", "there is an output schema, but no structured content")),
+        }
+    }
+
+    #[cfg(feature = "validate")]
+    fn structured(&self, content: &RawJson) -> Result<(), ErrorObject> {
+        let Some(output) = &self.output else { return Ok(()) };
+        output.check(content.as_str()).map_err(|wrong| match wrong {
+            Wrong::Value(why) => self.fault("result", &why),
+            Wrong::Schema(why) => self.fault("output schema", &why),
+        })
+    }
+
+    #[cfg(not(feature = "validate"))]
+    fn structured(&self, _content: &RawJson) -> Result<(), ErrorObject> {
+        Ok(())
+    }
+
+    #[cold]
+    fn fault(&self, of: &str, why: &str) -> ErrorObject {
+        ErrorObject::internal_error(format_args!("the {of} of the tool `{}`: {why}", self.name))
+    }
+}

@@ -1,0 +1,107 @@
+//! How what somebody types might go on.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+
+use agentwire_jsonrpc::ErrorObject;
+use agentwire_mcp_schema::{CompleteRequest, CompleteResult, Completion};
+
+use crate::Context;
+use crate::context::Running;
+
+/// An argument of a prompt, or a variable of a resource template, that somebody is typing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PartialArgument {
+    /// What is there so far; empty at first.
+    pub value: String,
+    /// The other arguments that have a value already, by their names. Nobody has checked them. Since 2025-06-18.
+    pub others: BTreeMap<String, String>,
+}
+
+impl PartialArgument {
+    /// Those of the words that begin with what is there, in the order in which they come.
+    pub fn among<S: AsRef<str>>(&self, words: impl IntoIterator<Item = S>) -> Vec<String> {
+        let begins = |word: &S| word.as_ref().starts_with(&self.value);
+        words.into_iter().filter(begins).map(|word| word.as_ref().to_owned()).collect()
+    }
+}
+
+/// What a function that completes may give: words, best first, a whole [`Completion`], or a `Result` of these and an
+/// [`ErrorObject`].
+///
+/// No more than [`Completion::MAX_VALUES`] are sent. Where there are more words, the client is told how many.
+#[diagnostic::on_unimplemented(
+    message = "an argument cannot be completed by `{Self}`",
+    note = "give a `Vec<String>`, `Completion`, or a `Result` of one of them and `ErrorObject`"
+)]
+pub trait IntoCompletion {
+    /// The proposals.
+    ///
+    /// # Errors
+    ///
+    /// Why there are none.
+    fn into_completion(self) -> Result<Completion, ErrorObject>;
+}
+
+impl IntoCompletion for Completion {
+    fn into_completion(mut self) -> Result<Completion, ErrorObject> {
+        let all = self.values.len();
+        if all > Self::MAX_VALUES {
+            self.values.truncate(Self::MAX_VALUES);
+            self.total.get_or_insert(all as u64);
+            self.has_more = true;
+        }
+        Ok(self)
+    }
+}
+
+impl<S: Into<String>> IntoCompletion for Vec<S> {
+    fn into_completion(self) -> Result<Completion, ErrorObject> {
+        Ok(Completion::new(self.into_iter().map(Into::into).collect()))
+    }
+}
+
+impl<T: IntoCompletion> IntoCompletion for Result<T, ErrorObject> {
+    fn into_completion(self) -> Result<Completion, ErrorObject> {
+        self?.into_completion()
+    }
+}
+
+/// The functions that complete the arguments of one prompt or template, by the names of the arguments.
+#[derive(Default)]
+pub(crate) struct Completers(BTreeMap<String, Box<Complete>>);
+
+type Complete = dyn Fn(PartialArgument, Context) -> Running + Send + Sync;
+
+impl Completers {
+    pub(crate) fn add<F, O>(&mut self, argument: String, function: F)
+    where
+        F: Fn(PartialArgument, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoCompletion> + Send + 'static,
+    {
+        let run = move |partial: PartialArgument, context: Context| -> Running {
+            let future = function(partial, context.clone());
+            Box::pin(async move { context.encode(CompleteResult::new(future.await.into_completion()?)) })
+        };
+        self.0.insert(argument, Box::new(run));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Starts on what is asked for. None where nothing is known of the argument, which is no fault.
+    pub(crate) fn run(&self, asked: CompleteRequest, context: Context) -> Option<Running> {
+        let complete = self.0.get(&asked.argument.name)?;
+        let others = asked.context.map(|context| context.arguments).unwrap_or_default();
+        Some(complete(PartialArgument { value: asked.argument.value, others }, context))
+    }
+}
+
+/// Something with arguments that can be completed.
+pub(crate) trait Completable {
+    fn completers(&self) -> &Completers;
+
+    fn has_argument(&self, name: &str) -> bool;
+}

@@ -1,0 +1,207 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use agentwire_mcp_schema::{Annotations, CacheScope, Icon, ResourceTemplate, Revision};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::caching::Caching;
+use crate::completion::{Completable, Completers};
+use crate::context::Running;
+use crate::registry::{Definition, Entry};
+use crate::resource::read;
+use crate::words::from_words;
+use crate::{Context, IntoCompletion, IntoResourceContents, PartialArgument, UriTemplate};
+
+/// A family of resources as the server holds it: the template of their URIs, and the function that reads each.
+///
+/// The members of the function's argument type are the template's variables. They arrive as text, percent-decoded, so
+/// each is a `String`, a number, a `bool`, an enum of words, or an `Option` of these where it may be left out. A URI
+/// whose values are not what the type says is that of no resource. What is in a value was written by the client: make no
+/// path of it unseen.
+///
+/// ```
+/// # use agentwire_mcp_server::{Context, ErrorObject, PartialArgument, Server, ServerResourceTemplate};
+/// #[derive(serde::Deserialize)]
+/// struct Forecast {
+///     city: String,
+///     day: Option<u8>,
+/// }
+///
+/// async fn forecast(Forecast { city, day }: Forecast, _cx: Context) -> String {
+///     format!("The weather in {city} in {} days", day.unwrap_or(0))
+/// }
+///
+/// async fn cities(typed: PartialArgument, _cx: Context) -> Vec<String> {
+///     typed.among(["Paris", "Prague"])
+/// }
+///
+/// let forecasts = ServerResourceTemplate::new("weather:///{city}{?day}", "forecast", forecast)
+///     .mime_type("text/plain")
+///     .complete("city", cities);
+/// let server = Server::new("weather", "1.0.0").with_resource_template(forecasts);
+/// ```
+///
+/// A resource that is registered under its own URI comes before those of templates, and of these the template that was
+/// registered first.
+pub struct ServerResourceTemplate {
+    definition: Definition<ResourceTemplate>,
+    template: UriTemplate,
+    caching: Caching,
+    completers: Completers,
+    check: fn(&Values) -> Result<(), String>,
+    run: Box<Run>,
+}
+
+/// The values of variables, by their names.
+type Values = BTreeMap<String, String>;
+
+/// It also takes the URI, and what is known only once the definition is complete.
+type Run = dyn Fn(&Values, String, Option<String>, Caching, Context) -> Result<Running, String> + Send + Sync;
+
+impl ServerResourceTemplate {
+    /// The resources whose URIs are made of that template, with a name for programs, and the function that reads them,
+    /// which gets the values of the variables.
+    ///
+    /// # Panics
+    ///
+    /// When the template is none that [`UriTemplate`] takes.
+    pub fn new<V, F, O>(uri_template: impl Into<String>, name: impl Into<String>, function: F) -> Self
+    where
+        V: DeserializeOwned + Send + 'static,
+        F: Fn(V, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoResourceContents> + Send + 'static,
+    {
+        let definition = ResourceTemplate::new(uri_template, name);
+        let run = move |values: &Values, uri, mime_type, caching, context: Context| {
+            let future = function(from_words(values)?, context.clone());
+            Ok(read(future, uri, mime_type, caching, context))
+        };
+        Self {
+            template: parse(&definition.uri_template),
+            definition: Definition::new(definition),
+            caching: Caching::default(),
+            completers: Completers::default(),
+            check: |values| from_words::<V>(values).map(drop),
+            run: Box::new(run),
+        }
+    }
+
+    /// Sets its name for people.
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        self.edit(|template| template.title = Some(title.into()))
+    }
+
+    /// Sets what these resources are, in words for the model.
+    #[must_use]
+    pub fn description(self, description: impl Into<String>) -> Self {
+        self.edit(|template| template.description = Some(description.into()))
+    }
+
+    /// Sets the media type, where all of these resources have the same.
+    #[must_use]
+    pub fn mime_type(self, mime_type: impl Into<String>) -> Self {
+        self.edit(|template| template.mime_type = Some(mime_type.into()))
+    }
+
+    /// Sets pictures to show it by. Since 2025-11-25.
+    #[must_use]
+    pub fn icons(self, icons: Vec<Icon>) -> Self {
+        self.edit(|template| template.icons = icons)
+    }
+
+    /// Sets for whom these resources are, and how much they matter.
+    #[must_use]
+    pub fn annotations(self, annotations: Annotations) -> Self {
+        self.edit(|template| template.annotations = Some(annotations))
+    }
+
+    /// Sets how long a client may keep what it read, and for whom (default: not at all, and only for who asked).
+    /// Clients are told so since 2026-07-28.
+    #[must_use]
+    pub fn caching(mut self, time: Duration, scope: CacheScope) -> Self {
+        self.caching = Caching::new(time, scope);
+        self
+    }
+
+    /// Proposes how a variable that somebody types might go on.
+    ///
+    /// # Panics
+    ///
+    /// When the template has no such variable.
+    #[must_use]
+    pub fn complete<F, O>(mut self, variable: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(PartialArgument, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoCompletion> + Send + 'static,
+    {
+        let variable = variable.into();
+        assert!(self.has_argument(&variable), "`{}` has no variable `{variable}`", self.template.as_str());
+        self.completers.add(variable, function);
+        self
+    }
+
+    /// Changes anything else of what the client is told.
+    ///
+    /// # Panics
+    ///
+    /// When the template is changed to none that [`UriTemplate`] takes.
+    #[must_use]
+    pub fn edit(mut self, change: impl FnOnce(&mut ResourceTemplate)) -> Self {
+        self.definition.edit(change);
+        if self.definition().uri_template != self.template.as_str() {
+            self.template = parse(&self.definition().uri_template);
+        }
+        self
+    }
+
+    /// What the client is told.
+    pub fn definition(&self) -> &ResourceTemplate {
+        self.definition.value()
+    }
+
+    /// Looks whether that is the URI of one of these resources, and with which values.
+    pub(crate) fn values_of(&self, uri: &str) -> Option<Values> {
+        self.template.matches(uri).filter(|values| (self.check)(values).is_ok())
+    }
+
+    /// Reads the resource with those values, or says what is wrong with them.
+    pub(crate) fn run(&self, values: &Values, uri: String, context: Context) -> Result<Running, String> {
+        (self.run)(values, uri, self.definition().mime_type.clone(), self.caching.clone(), context)
+    }
+}
+
+fn parse(uri_template: &str) -> UriTemplate {
+    uri_template.parse().unwrap_or_else(|wrong| panic!("the resource template `{uri_template}`: {wrong}"))
+}
+
+impl Entry for ServerResourceTemplate {
+    fn key(&self) -> &str {
+        &self.definition().uri_template
+    }
+
+    fn listed(&self, revision: Revision) -> &RawValue {
+        self.definition.text(revision)
+    }
+}
+
+impl Completable for ServerResourceTemplate {
+    fn completers(&self) -> &Completers {
+        &self.completers
+    }
+
+    fn has_argument(&self, name: &str) -> bool {
+        self.template.variables().any(|variable| variable == name)
+    }
+}
+
+impl fmt::Debug for ServerResourceTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerResourceTemplate")
+            .field("definition", self.definition())
+            .finish_non_exhaustive()
+    }
+}

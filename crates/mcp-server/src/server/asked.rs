@@ -1,0 +1,127 @@
+//! What a connection asks of its server.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use agentwire_mcp_schema::{
+    Implementation, JsonObject, LoggingLevel, PromptsCapability, ResourcesCapability, ServerCapabilities,
+    ToolsCapability,
+};
+use serde_json::value::RawValue;
+
+use super::{Offers, Server, Settings};
+use crate::ask::Asking;
+use crate::caching::Caching;
+use crate::completion::Completable;
+use crate::kind::Kind;
+use crate::listeners::Listeners;
+use crate::registry::Registry;
+use crate::{ServerPrompt, ServerResource, ServerResourceTemplate, ServerTool};
+
+impl Server {
+    pub(crate) fn tools(&self) -> &Registry<ServerTool> {
+        &self.offers.tools
+    }
+
+    pub(crate) fn resources(&self) -> &Registry<ServerResource> {
+        &self.offers.resources
+    }
+
+    pub(crate) fn resource_templates(&self) -> &Registry<ServerResourceTemplate> {
+        &self.offers.resource_templates
+    }
+
+    /// The template that makes that URI, and with which values.
+    pub(crate) fn find_template(
+        &self,
+        uri: &str,
+    ) -> Option<(Arc<ServerResourceTemplate>, BTreeMap<String, String>)> {
+        let templates = self.offers.resource_templates.all();
+        templates.into_iter().find_map(|template| template.values_of(uri).map(|values| (template, values)))
+    }
+
+    /// Whether there is something to read at that URI, as far as is known without reading it.
+    pub(crate) fn has_resource(&self, uri: &str) -> bool {
+        self.offers.resources.find(uri).is_some() || self.find_template(uri).is_some()
+    }
+
+    pub(crate) fn prompts(&self) -> &Registry<ServerPrompt> {
+        &self.offers.prompts
+    }
+
+    pub(crate) fn listeners(&self) -> &Listeners {
+        &self.offers.listeners
+    }
+
+    pub(crate) fn info(&self) -> &Implementation {
+        &self.settings.info
+    }
+
+    pub(crate) fn signature(&self) -> &RawValue {
+        &self.settings.signature
+    }
+
+    pub(crate) fn asking_settings(&self) -> &Asking {
+        &self.settings.asking
+    }
+
+    pub(crate) fn list_caching(&self) -> &Caching {
+        &self.settings.caching
+    }
+
+    pub(crate) fn instructions_text(&self) -> Option<String> {
+        self.settings.instructions.clone()
+    }
+
+    pub(crate) fn logging_level(&self) -> Option<LoggingLevel> {
+        self.settings.logging.clone()
+    }
+
+    pub(crate) fn page_size_value(&self) -> usize {
+        self.settings.page_size
+    }
+
+    /// Whether it has things of that kind now, or says that it will. The same as what is advertised, but
+    /// found cheaply.
+    pub(crate) fn offers(&self, kind: Kind) -> bool {
+        let Settings { advertised, logging, resource_updates, .. } = &*self.settings;
+        let has = match kind {
+            Kind::Tools => !self.offers.tools.is_empty(),
+            Kind::Resources => {
+                let Offers { resources, resource_templates, .. } = &*self.offers;
+                *resource_updates || !resources.is_empty() || !resource_templates.is_empty()
+            }
+            Kind::Completions => {
+                let Offers { resource_templates, prompts, .. } = &*self.offers;
+                resource_templates.any(|template| !template.completers().is_empty())
+                    || prompts.any(|prompt| !prompt.completers().is_empty())
+            }
+            Kind::Prompts => !self.offers.prompts.is_empty(),
+            Kind::Logging => logging.is_some(),
+            _ => false,
+        };
+        has || advertised.has(kind.capability())
+    }
+
+    /// What is advertised: what was asked for, and what is there.
+    pub(crate) fn capabilities(&self) -> ServerCapabilities {
+        let mut capabilities = self.settings.advertised.clone();
+        if !self.offers.tools.is_empty() {
+            capabilities.tools.get_or_insert_with(|| ToolsCapability::default().list_changed(true));
+        }
+        if self.offers(Kind::Resources) {
+            let listed = || ResourcesCapability::default().list_changed(true);
+            capabilities.resources.get_or_insert_with(listed).subscribe |= self.settings.resource_updates;
+        }
+        if !self.offers.prompts.is_empty() {
+            capabilities.prompts.get_or_insert_with(|| PromptsCapability::default().list_changed(true));
+        }
+        if self.offers(Kind::Completions) {
+            capabilities.completions.get_or_insert_with(JsonObject::new);
+        }
+        if self.settings.logging.is_some() {
+            capabilities.logging.get_or_insert_with(JsonObject::new);
+        }
+        capabilities
+    }
+}

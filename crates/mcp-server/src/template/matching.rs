@@ -1,0 +1,167 @@
+//! Running the steps of a template over a URI.
+//!
+//! First, from the last step to the first, it is found out from which places in the URI the rest of the steps leads to
+//! its end. Then the steps are gone through once, and each choice is known to be right when it is made. Both take time
+//! that grows with the length of the URI and no faster.
+
+use std::collections::BTreeMap;
+
+use super::program::{Characters, Program, Step};
+
+pub(super) fn run(program: &Program, uri: &str) -> Option<BTreeMap<String, String>> {
+    let steps = program.steps();
+    if let Some(Step::Text(first)) = steps.first()
+        && !uri.starts_with(&**first)
+    {
+        return None;
+    }
+    let uri = uri.as_bytes();
+    let ends = ends(steps, uri);
+    if !ends[0].has(0) {
+        return None;
+    }
+    let mut values = BTreeMap::new();
+    let (mut at, mut place) = (0, 0);
+    while let Some(step) = steps.get(at) {
+        let next = at + 1;
+        let mut is = |variable: usize, value: String| {
+            let name = program.variables()[variable].to_string();
+            // A variable that stands there twice was filled in twice with the same.
+            values.entry(name).or_insert_with(|| value.clone()) == &value
+        };
+        match step {
+            Step::Text(text) => place += text.len(),
+            Step::Empty { variable } => {
+                if !is(*variable, String::new()) {
+                    return None;
+                }
+            }
+            Step::Value { variable, may_be_empty, may_have } => {
+                let end = longest(uri, place, *may_have, *may_be_empty, &ends[next])?;
+                if !is(*variable, decode(&uri[place..end])?) {
+                    return None;
+                }
+                place = end;
+            }
+            Step::OrElse(_) if ends[next].has(place) => {}
+            Step::OrElse(other) | Step::Jump(other) => {
+                at = *other;
+                continue;
+            }
+        }
+        at = next;
+    }
+    Some(values)
+}
+
+/// For each step, from where in the URI it and those after it lead to the end.
+fn ends(steps: &[Step], uri: &[u8]) -> Vec<Places> {
+    let mut ends = vec![Places::none(uri.len()); steps.len() + 1];
+    ends[steps.len()].add(uri.len());
+    for (at, step) in steps.iter().enumerate().rev() {
+        let (before, after) = ends.split_at_mut(at + 1);
+        let (here, next) = (&mut before[at], &after[0]);
+        match step {
+            Step::Text(text) => {
+                let fits = |place: &usize| uri[*place..].starts_with(text.as_bytes());
+                let last = uri.len().checked_sub(text.len());
+                let places = last.into_iter().flat_map(|last| 0..=last);
+                places
+                    .filter(|place| next.has(place + text.len()))
+                    .filter(fits)
+                    .for_each(|place| here.add(place));
+            }
+            Step::Value { may_be_empty, may_have, .. } => {
+                // Those that lead on after any number of characters, and of these, those where there is one.
+                let mut some = Places::none(uri.len());
+                for place in (0..=uri.len()).rev() {
+                    let after = character(uri, place, *may_have);
+                    let is_followed = after.is_some_and(|after| some.has(after) || next.has(after));
+                    if is_followed {
+                        some.add(place);
+                    }
+                    if is_followed || (*may_be_empty && next.has(place)) {
+                        here.add(place);
+                    }
+                }
+            }
+            Step::Empty { .. } => here.clone_from(next),
+            Step::OrElse(other) => {
+                here.clone_from(next);
+                here.add_all(&after[other - at - 1]);
+            }
+            Step::Jump(other) => here.clone_from(&after[other - at - 1]),
+        }
+    }
+    ends
+}
+
+/// Where a value that begins there ends at the latest.
+fn longest(
+    uri: &[u8],
+    begin: usize,
+    may_have: Characters,
+    may_be_empty: bool,
+    next: &Places,
+) -> Option<usize> {
+    let mut found = (may_be_empty && next.has(begin)).then_some(begin);
+    let mut place = begin;
+    while let Some(after) = character(uri, place, may_have) {
+        place = after;
+        if next.has(place) {
+            found = Some(place);
+        }
+    }
+    found
+}
+
+/// Where a character that a value may have ends. One beyond ASCII should be percent-encoded, but is clear as it is.
+fn character(uri: &[u8], place: usize, may_have: Characters) -> Option<usize> {
+    let is_hex = |place: usize| uri.get(place).is_some_and(u8::is_ascii_hexdigit);
+    match *uri.get(place)? {
+        byte if may_have.but == Some(byte) => None,
+        b'%' => (is_hex(place + 1) && is_hex(place + 2)).then_some(place + 3),
+        b'-' | b'.' | b'_' | b'~' | 0x80.. => Some(place + 1),
+        byte if byte.is_ascii_alphanumeric() => Some(place + 1),
+        byte => (may_have.reserved && b":/?#[]@!$&'()*+,;=".contains(&byte)).then_some(place + 1),
+    }
+}
+
+/// Takes percent-encoding off. None where that leaves no text.
+fn decode(value: &[u8]) -> Option<String> {
+    let hex = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value;
+    while let Some((&byte, after)) = rest.split_first() {
+        if let (b'%', [high, low, after @ ..]) = (byte, after) {
+            bytes.push(hex(*high)? << 4 | hex(*low)?);
+            rest = after;
+        } else {
+            bytes.push(byte);
+            rest = after;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Places in a URI, a bit each.
+#[derive(Clone)]
+struct Places(Vec<u64>);
+
+impl Places {
+    fn none(length: usize) -> Self {
+        Self(vec![0; length / 64 + 1])
+    }
+
+    fn add(&mut self, place: usize) {
+        self.0[place / 64] |= 1 << (place % 64);
+    }
+
+    fn add_all(&mut self, others: &Self) {
+        self.0.iter_mut().zip(&others.0).for_each(|(bits, others)| *bits |= others);
+    }
+
+    fn has(&self, place: usize) -> bool {
+        self.0[place / 64] & 1 << (place % 64) != 0
+    }
+}

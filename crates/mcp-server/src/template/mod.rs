@@ -1,0 +1,223 @@
+//! URI templates, read backwards: from a URI to the values that a template was filled in with.
+//!
+//! RFC 6570 says how a template is filled in, and the crates that do so do no more, or are first tries at a part of it,
+//! or come with a licence that few servers can take. A template becomes a small program here, which is run over the URI
+//! without ever going back, so no URI makes it slow.
+
+mod matching;
+mod program;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use thiserror::Error;
+
+use self::program::Program;
+
+/// A URI template of RFC 6570, up to its level 3: `{id}`, `{+path}`, `{#part}`, `{.kind}`, `{/name}`, `{;point}`,
+/// `{?query,limit}` and `{&more}`. The modifiers of level 4, `{list*}` and `{word:3}`, are not taken.
+///
+/// ```
+/// use agentwire_mcp_server::UriTemplate;
+///
+/// let template: UriTemplate = "notes:///{shelf}{?language}".parse()?;
+/// let values = template.matches("notes:///Jane%20Austen?language=en").expect("it is one of these");
+/// assert_eq!((&*values["shelf"], &*values["language"]), ("Jane Austen", "en"));
+/// assert_eq!(template.matches("notes:///a/b"), None);
+/// # Ok::<(), agentwire_mcp_server::UriTemplateError>(())
+/// ```
+///
+/// See <https://www.rfc-editor.org/rfc/rfc6570>.
+#[derive(Clone)]
+pub struct UriTemplate {
+    text: Box<str>,
+    program: Program,
+}
+
+impl UriTemplate {
+    /// The values that the template was filled in with to become that URI, by the names of its variables, or none where
+    /// it cannot have become it.
+    ///
+    /// Variables that were left out are missing. Where a URI can be read in several ways, a variable takes as much as it
+    /// can, the first one first; but in a list such as `{+x,y}`, a comma ends the value of each but the last. The values are percent-decoded, so they may contain anything, such as `/` and `..`:
+    /// whoever makes a path of one must look at it.
+    pub fn matches(&self, uri: &str) -> Option<BTreeMap<String, String>> {
+        matching::run(&self.program, uri)
+    }
+
+    /// The names of its variables, in the order in which they stand there.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        self.program.variables().iter().map(|name| &**name)
+    }
+
+    /// The template as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl std::str::FromStr for UriTemplate {
+    type Err = UriTemplateError;
+
+    fn from_str(text: &str) -> Result<Self, UriTemplateError> {
+        Ok(Self { text: text.into(), program: Program::compile(text)? })
+    }
+}
+
+impl fmt::Debug for UriTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("UriTemplate").field(&self.text).finish()
+    }
+}
+
+/// Why a text is no URI template, or none that is understood.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UriTemplateError {
+    /// A brace has no partner. The text begins there.
+    #[error("a brace has no partner: `{0}`")]
+    Brace(String),
+    /// There is no such operator.
+    #[error("`{0}` is no operator of RFC 6570")]
+    Operator(char),
+    /// Something between braces is not the name of a variable.
+    #[error("`{0}` is not the name of a variable")]
+    Name(String),
+    /// A modifier of level 4.
+    #[error("the modifier of `{0}` is not supported")]
+    Modifier(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values in the order of their names, as one text; `-` where the URI does not fit.
+    fn read(template: &str, uri: &str) -> String {
+        let template: UriTemplate = template.parse().expect("a template");
+        let pairs = template.matches(uri).map(|values| {
+            values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+        });
+        pairs.unwrap_or_else(|| "-".to_owned())
+    }
+
+    #[test]
+    fn what_level_1_to_3_fill_in_is_read_back() {
+        // The values and most templates are those with which RFC 6570 shows its levels.
+        for (template, uri, values) in [
+            ("test://template/{id}/data", "test://template/123/data", "id=123"),
+            ("{var}", "value", "var=value"),
+            ("{hello}", "Hello%20World%21", "hello=Hello World!"),
+            ("{+path}/here", "/foo/bar/here", "path=/foo/bar"),
+            ("here?ref={+path}", "here?ref=/foo/bar", "path=/foo/bar"),
+            ("X{#hello}", "X#Hello%20World!", "hello=Hello World!"),
+            ("map?{x,y}", "map?1024,768", "x=1024 y=768"),
+            ("{+x,hello,y}", "1024,Hello%20World!,768", "hello=Hello World! x=1024 y=768"),
+            ("{#path,x}/here", "#/foo/bar,1024/here", "path=/foo/bar x=1024"),
+            ("X{.x,y}", "X.1024.768", "x=1024 y=768"),
+            ("X{.x}", "X.1024.768", "x=1024.768"),
+            ("{/var,x}/here", "/value/1024/here", "var=value x=1024"),
+            ("{;x,y,empty}", ";x=1024;y=768;empty", "empty= x=1024 y=768"),
+            ("{?x,y,empty}", "?x=1024&y=768&empty=", "empty= x=1024 y=768"),
+            ("?fixed=yes{&x}", "?fixed=yes&x=1024", "x=1024"),
+        ] {
+            assert_eq!(read(template, uri), values, "{template} {uri}");
+        }
+    }
+
+    #[test]
+    fn what_a_template_cannot_become_does_not_fit() {
+        for (template, uri) in [
+            ("test://template/{id}/data", "test://template/1/2/data"),
+            ("test://template/{id}/data", "test://template/123/data/"),
+            ("test://template/{id}/data", "test://other/123/data"),
+            ("notes:///{id}", "notes:///a?b"),
+            ("notes:///{id}", "notes:///%4"),
+            ("notes:///{id}", "notes:///%FF"),
+            ("notes:///{id}/{id}", "notes:///a/b"),
+            ("notes:///{?x,y}", "notes:///?z=1"),
+            ("{;x}", ";xy=1"),
+        ] {
+            assert_eq!(read(template, uri), "-", "{template} {uri}");
+        }
+    }
+
+    #[test]
+    fn what_was_left_out_is_missing() {
+        assert_eq!(read("notes:///list{?x,y}", "notes:///list"), "");
+        assert_eq!(read("notes:///list{?x,y}", "notes:///list?y=2"), "y=2");
+        assert_eq!(read("notes:{/shelf,book}", "notes:/a"), "shelf=a");
+        assert_eq!(read("notes:///{id}", "notes:///"), "");
+    }
+
+    #[test]
+    fn what_is_no_template_says_why() {
+        let fault = |text: &str| text.parse::<UriTemplate>().expect_err("it is wrong");
+        assert_eq!(fault("a{b"), UriTemplateError::Brace("{b".to_owned()));
+        assert_eq!(fault("a}b"), UriTemplateError::Brace("}b".to_owned()));
+        assert_eq!(fault("{!a}"), UriTemplateError::Operator('!'));
+        assert_eq!(fault("{}"), UriTemplateError::Name(String::new()));
+        assert_eq!(fault("{a,}"), UriTemplateError::Name(String::new()));
+        assert_eq!(fault("{a b}"), UriTemplateError::Name("a b".to_owned()));
+        assert_eq!(fault("{a*}"), UriTemplateError::Modifier("a*".to_owned()));
+        assert_eq!(fault("{a:3}"), UriTemplateError::Modifier("a:3".to_owned()));
+    }
+
+    /// Fills in `{?x,y}` and the like, the way section 3.2.1 of RFC 6570 says.
+    fn fill_in(operator: &str, values: &BTreeMap<String, String>) -> String {
+        let (first, separator, named) = match operator {
+            "" | "+" => ("", ",", false),
+            "#" => ("#", ",", false),
+            ";" => (";", ";", true),
+            "?" => ("?", "&", true),
+            "&" => ("&", "&", true),
+            other => (other, other, false),
+        };
+        let is_kept = |byte: u8| {
+            byte.is_ascii_alphanumeric()
+                || b"-._~".contains(&byte)
+                || (matches!(operator, "+" | "#") && b":/?#[]@!$&'()*+,;=".contains(&byte))
+        };
+        let encode = |value: &str| -> String {
+            let one =
+                |byte: u8| if is_kept(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+            value.bytes().map(one).collect()
+        };
+        let items = values.iter().map(|(name, value)| match (named, value.as_str()) {
+            (false, value) => encode(value),
+            (true, "") if operator == ";" => name.clone(),
+            (true, value) => format!("{name}={}", encode(value)),
+        });
+        let items: Vec<_> = items.collect();
+        if items.is_empty() { String::new() } else { first.to_owned() + &items.join(separator) }
+    }
+
+    #[test]
+    fn what_is_read_fills_in_to_the_same_uri_whatever_it_is() {
+        let words = ["", "a", "..", "a/b", "a,b", ".x", "é 日", "x=1&y=2;z", "100%", "?#[]", "%", "a\nb"];
+        let maybe = || std::iter::once(None).chain(words.map(Some));
+        for operator in ["", "+", "#", ".", "/", ";", "?", "&"] {
+            let template: UriTemplate = format!("test://begin{{{operator}x,y}}").parse().expect("a template");
+            for (x, y) in maybe().flat_map(|x| maybe().map(move |y| (x, y))) {
+                let is_bare = matches!(operator, "" | "+");
+                if is_bare && (x == Some("") || y == Some("")) {
+                    continue; // Nothing tells it from one that was left out.
+                }
+                let given = [("x", x), ("y", y)];
+                let given =
+                    given.into_iter().filter_map(|(name, word)| Some((name.to_owned(), word?.to_owned())));
+                let filled = fill_in(operator, &given.collect());
+                let read = template.matches(&format!("test://begin{filled}"));
+                let read = read.unwrap_or_else(|| panic!("{{{operator}x,y}} does not know its own {filled}"));
+                assert_eq!(fill_in(operator, &read), filled, "{{{operator}x,y}} {read:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_uri_that_could_be_read_in_many_ways_is_read_at_once() {
+        let uri = "a".repeat(100_000);
+        assert_eq!(read("{a}{b}{c}{d}{e}{f}{g}{h}!", &uri), "-");
+        assert_eq!(read("{+a}{+b}{+c}a", &uri).len(), "a=".len() + 100_000 - 1);
+    }
+}

@@ -1,0 +1,58 @@
+//! JSON Schema, by the crate that knows all of it.
+
+use std::sync::OnceLock;
+
+use agentwire_mcp_schema::JsonSchema;
+use serde_json::Value;
+
+/// How many faults of one value are told. A model mends a few at a time, and a value can have any number of them.
+const MOST_FAULTS: usize = 8;
+
+/// A schema that values are held against. It is compiled when it is first needed, since most tools of a server are
+/// never called. No reference in it is followed out of it, neither to the network nor to a file.
+pub(crate) struct Validator {
+    schema: JsonSchema,
+    compiled: OnceLock<Result<jsonschema::Validator, String>>,
+}
+
+/// What does not fit.
+pub(crate) enum Wrong {
+    /// The value, and where.
+    Value(String),
+    /// The schema is none.
+    Schema(String),
+}
+
+impl Validator {
+    pub(crate) fn new(schema: &JsonSchema) -> Self {
+        Self { schema: schema.clone(), compiled: OnceLock::new() }
+    }
+
+    /// Holds JSON against the schema.
+    pub(crate) fn check(&self, json: &str) -> Result<(), Wrong> {
+        let value: Value = serde_json::from_str(json).map_err(|error| Wrong::Value(error.to_string()))?;
+        let compiled = self.compiled.get_or_init(|| self.compile());
+        let validator = compiled.as_ref().map_err(|why| Wrong::Schema(why.clone()))?;
+        if validator.is_valid(&value) {
+            return Ok(());
+        }
+        Err(Wrong::Value(faults(validator, &value)))
+    }
+
+    fn compile(&self) -> Result<jsonschema::Validator, String> {
+        let schema = Value::Object(self.schema.as_map().clone());
+        jsonschema::validator_for(&schema).map_err(|fault| fault.masked().to_string())
+    }
+}
+
+/// Each fault after the place where it is. The values stay out of it: they can be long, and who sent them knows them.
+#[cold]
+fn faults(validator: &jsonschema::Validator, value: &Value) -> String {
+    let told = |fault: jsonschema::ValidationError<'_>| {
+        let path = fault.instance_path().as_str().to_owned();
+        let path = if path.is_empty() { "the whole".to_owned() } else { format!("`{path}`") };
+        format!("{path}: {}", fault.masked())
+    };
+    let faults: Vec<_> = validator.iter_errors(value).take(MOST_FAULTS).map(told).collect();
+    faults.join("; ")
+}
