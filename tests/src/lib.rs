@@ -16,3 +16,7 @@ struct AgentGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/client.md")]
 struct ClientGuide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/mcp.md")]
+struct McpGuide;

@@ -13,6 +13,7 @@ mod content;
 mod elicitation;
 mod errors;
 mod headers;
+mod input_required;
 mod logging;
 mod progress;
 mod prompts;
@@ -49,6 +50,7 @@ const FEATURES: &[fn(Server) -> Server] = &[
     resources::offer,
     templates::offer,
     prompts::offer,
+    input_required::offer,
 ];
 
 #[tokio::main(flavor = "current_thread")]

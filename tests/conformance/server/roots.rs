@@ -7,7 +7,7 @@ pub(crate) fn offer(server: Server) -> Server {
 }
 
 async fn roots(_: NoArguments, cx: Context) -> Result<String, ToolError> {
-    let folders = cx.client().list_roots().await?.roots;
+    let folders = cx.list_roots().await?;
     let uris: Vec<String> = folders.into_iter().map(|folder| folder.uri).collect();
     Ok(format!("The client works in: {}", uris.join(", ")))
 }

@@ -17,7 +17,7 @@ struct Ask {
 
 async fn ask(Ask { prompt }: Ask, cx: Context) -> Result<String, ToolError> {
     let request = CreateMessageRequest::new(vec![SamplingMessage::user(prompt)], 100);
-    let answer = cx.client().call(request).await?;
+    let answer = cx.sample("answer", request).await?;
     let text: String = answer.content.iter().filter_map(SamplingContent::as_text).collect();
     Ok(format!("LLM response: {text}"))
 }

@@ -93,9 +93,8 @@ const COLUMNS: [&str; 16] = [
 /// What a revision promises.
 fn promised(column: &str, revision: Revision) -> Cell {
     match column {
-        // A form came with 2025-06-18. The stateless revision asks in rounds, which have tests of their own.
+        // A form came with 2025-06-18.
         "elicitation" if revision < Revision::V2025_06_18 => Cell::Absent,
-        "elicitation" | "sampling" | "roots" if revision.is_stateless() => Cell::Absent,
         _ => Cell::Works,
     }
 }

@@ -52,9 +52,7 @@ struct Pair {
 const GROUPS: &[&[Pair]] = &[
     client::PAIRS,
     products::OPENINGS,
-    products::OPENINGS_2,
     products::TURNS,
-    products::TURNS_2,
     agent::PAIRS,
     agent::KEPT,
     mcp_client::PAIRS,

@@ -181,5 +181,7 @@ fn read_stdin() -> io::Result<String> {
 
 fn read_line() -> io::Result<Option<String>> {
     let mut line = String::new();
-    Ok((io::stdin().read_line(&mut line)? > 0).then_some(line))
+    let is_there = io::stdin().read_line(&mut line)? > 0;
+    line.truncate(line.trim_end_matches(['\n', '\r']).len());
+    Ok(is_there.then_some(line))
 }

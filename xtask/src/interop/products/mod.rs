@@ -10,18 +10,12 @@ use std::fs;
 
 use anyhow::{Context as _, Result};
 
-pub(super) use self::opening::{PAIRS as OPENINGS, PAIRS_2 as OPENINGS_2};
-pub(super) use self::turns::{PAIRS as TURNS, PAIRS_2 as TURNS_2};
-use super::Pair;
+pub(super) use self::opening::PAIRS as OPENINGS;
+pub(super) use self::turns::PAIRS as TURNS;
 use super::scratch::Scratch;
 
-/// The words with which `agentwire chat` asks for version 2; none while it does not know that version.
-const VERSION_2: &[&str] = &[];
-
-/// These pairs, or none while `agentwire chat` does not know version 2.
-const fn if_chat_knows_2(pairs: &'static [Pair]) -> &'static [Pair] {
-    if VERSION_2.is_empty() { &[] } else { pairs }
-}
+/// The words with which `agentwire chat` asks for version 2, and takes version 1 where that is the answer.
+const VERSION_2: &[&str] = &["--protocol", "auto"];
 
 /// Where nobody listens: the proxy of agents that have no model of ours.
 const NOWHERE: &str = "http://127.0.0.1:9";
@@ -63,6 +57,8 @@ struct Model {
     asks: bool,
     /// Whether it lets the client read and write.
     through_client: bool,
+    /// What is in `note.txt` before; none where there is no such file.
+    before: Option<&'static str>,
 }
 
 impl Product {

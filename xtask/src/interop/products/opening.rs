@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 use super::table::{AUGGIE, CLAUDE, CLINE, CODEX, COPILOT, GEMINI, OPENCODE, PI, QWEN};
-use super::{Product, Session, VERSION_2, if_chat_knows_2};
+use super::{Product, Session, VERSION_2};
 use crate::interop::Pair;
 use crate::interop::chat::{self, Chat};
 use crate::interop::scratch::Scratch;
@@ -19,10 +19,7 @@ pub(in crate::interop) const PAIRS: &[Pair] = &[
     Pair { name: "our client, copilot", limit: 60, check: |scratch| open(scratch, &COPILOT, 1) },
     Pair { name: "our client, auggie", limit: 60, check: |scratch| open(scratch, &AUGGIE, 1) },
     Pair { name: "our client, cline", limit: 60, check: |scratch| open(scratch, &CLINE, 1) },
-];
-
-/// Those that speak version 2, as soon as `agentwire chat` asks for it.
-pub(in crate::interop) const PAIRS_2: &[Pair] = if_chat_knows_2(&[
+    // Version 2, where they speak it.
     Pair {
         name: "our client, claude-agent-acp, version 2",
         limit: 60,
@@ -35,7 +32,7 @@ pub(in crate::interop) const PAIRS_2: &[Pair] = if_chat_knows_2(&[
         limit: 60,
         check: |scratch| falls_back(scratch, &QWEN),
     },
-]);
+];
 
 /// Agrees on this version, and opens a session or is refused one, as the table says.
 fn open(scratch: &Scratch<'_>, product: &Product, version: u64) -> Result<()> {

@@ -23,6 +23,7 @@ pub(super) const CLAUDE: Product = Product {
         write: r#"Write {"file_path": "{project}/note.txt", "content": "hello from the model"}"#,
         asks: true,
         through_client: false,
+        before: None,
     }),
 };
 
@@ -60,6 +61,7 @@ pub(super) const CODEX: Product = Product {
         }"#,
         asks: true,
         through_client: false,
+        before: None,
     }),
 };
 
@@ -95,6 +97,7 @@ pub(super) const OPENCODE: Product = Product {
         write: r#"write {"filePath": "{project}/note.txt", "content": "hello from the model"}"#,
         asks: true,
         through_client: true,
+        before: None,
     }),
 };
 
@@ -118,6 +121,7 @@ pub(super) const QWEN: Product = Product {
         write: r#"write_file {"file_path": "{project}/note.txt", "content": "hello from the model"}"#,
         asks: true,
         through_client: true,
+        before: None,
     }),
 };
 
@@ -145,6 +149,8 @@ pub(super) const GEMINI: Product = Product {
         write: r#"write_file {"file_path": "{project}/note.txt", "content": "hello from the model"}"#,
         asks: true,
         through_client: true,
+        // It does not read the error of a file that is missing, so it can make none through a client.
+        before: Some("words of before"),
         // So that it also reads through the client.
     }),
 };
@@ -178,6 +184,7 @@ pub(super) const PI: Product = Product {
         // It has no permissions at all.
         asks: false,
         through_client: false,
+        before: None,
     }),
 };
 
@@ -199,6 +206,7 @@ pub(super) const COPILOT: Product = Product {
         write: r#"create {"path": "{project}/note.txt", "file_text": "hello from the model"}"#,
         asks: true,
         through_client: false,
+        before: None,
     }),
 };
 

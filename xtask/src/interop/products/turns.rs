@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::table::{CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE, PI, QWEN};
-use super::{Model, Product, VERSION_2, fill, if_chat_knows_2};
+use super::{Model, Product, VERSION_2, fill};
 use crate::interop::Pair;
 use crate::interop::chat::{self, Chat, turn};
 use crate::interop::scratch::Scratch;
@@ -43,10 +43,7 @@ pub(in crate::interop) const PAIRS: &[Pair] = &[
         limit: 60,
         check: |scratch| cancel(scratch, &GEMINI, &[]),
     },
-];
-
-/// Those that speak version 2, as soon as `agentwire chat` asks for it.
-pub(in crate::interop) const PAIRS_2: &[Pair] = if_chat_knows_2(&[
+    // Version 2, where they speak it.
     Pair {
         name: "our client, claude-agent-acp, version 2: write",
         limit: 60,
@@ -67,7 +64,7 @@ pub(in crate::interop) const PAIRS_2: &[Pair] = if_chat_knows_2(&[
         limit: 60,
         check: |scratch| cancel(scratch, &CODEX, VERSION_2),
     },
-]);
+];
 
 /// What our model says when nothing else is asked of it.
 const SENTENCE: &str = "a voice from loopback, grüß dich 👋";
@@ -85,6 +82,9 @@ impl<'a> Staged<'a> {
         let service = Service::start(scratch, scratch.peers().npm("model.mjs", &[]))?;
         let agent = product.command(scratch, Some(&service.url("")?))?;
         let model = product.model.as_ref().context("it can use our model")?;
+        if let Some(before) = model.before {
+            fs::write(scratch.file("note.txt"), before)?;
+        }
         Ok(Self { scratch, service, model, agent })
     }
 
@@ -116,7 +116,12 @@ fn write(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -> 
     for permission in &chat.permissions {
         ensure!(permission["outcome"]["outcome"] == "selected", "not permitted: {permission}");
     }
-    ensure!(calls(&wire, "fs/write_text_file")? == staged.model.through_client, "not who wrote before");
+    let asked = |method| calls(&wire, method);
+    ensure!(asked("fs/write_text_file")? == staged.model.through_client, "not who wrote before");
+    ensure!(
+        asked("fs/read_text_file")? || !staged.model.through_client || staged.model.before.is_none(),
+        "it did not read what it replaced through us"
+    );
     Ok(())
 }
 

@@ -28,6 +28,7 @@ pub(super) async fn set_option(
                 _ => Err(format!("`{id}` is on or off")),
             },
             Some(_) => Ok(SessionConfigOptionValue::from(value)),
+            None if known.is_empty() => Err("the agent offers no options".into()),
             None => Err(format!("there is no option `{id}`; there are: {}", known.join(", "))),
         }
     })?;
@@ -45,6 +46,9 @@ pub(super) fn show(view: &View, hands: &Hands) -> Result<(), BoxError> {
         };
         options.iter().map(line).collect()
     });
+    if lines.is_empty() {
+        return Ok(view.remark("The agent offers no options.")?);
+    }
     lines.iter().try_for_each(|line| view.line(line))?;
     Ok(())
 }
