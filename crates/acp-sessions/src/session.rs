@@ -53,7 +53,7 @@ impl Session {
             outbox,
             turn: Mutex::default(),
             rules: Mutex::default(),
-            prefix: random::<4>()?,
+            prefix: random::<8>()?,
             next_id: AtomicU64::new(1),
         })
     }

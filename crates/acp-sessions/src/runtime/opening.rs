@@ -9,7 +9,7 @@ use agentwire_acp_schema::v1::{
     AvailableCommandsUpdate, McpServer, SessionId, SessionNotification, SessionUpdate, error_code,
 };
 use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_hub::{Hub, ServerConfig};
+use agentwire_mcp_hub::{Hub, ServerConfig, ServerState, ServerStatus};
 use futures::TryStreamExt;
 use futures::future::{Either, select};
 
@@ -188,9 +188,9 @@ async fn watch(hub: Hub, session_id: SessionId, settings: Arc<Settings>) {
                 settings.warn(Warning::McpServer { session_id: session_id.clone(), server, state });
             }
         }
-        let is_over = |server: &agentwire_mcp_hub::ServerStatus| {
+        let is_over = |server: &ServerStatus| {
             !server.state.is_connected()
-                && !matches!(server.state, agentwire_mcp_hub::ServerState::Connecting)
+                && !matches!(server.state, ServerState::Connecting | ServerState::Restarting(_))
         };
         if servers.iter().all(is_over) {
             return;
