@@ -2,7 +2,7 @@
 //! Their Rust is compiled by the tests of the documentation.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,7 +16,7 @@ const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 #[test]
 fn the_lines_of_cargo_toml_are_all_that_is_needed() {
-    rows::for_each(&["agent", "client"], |name| {
+    rows::for_each(&["agent", "client", "mcp"], |name| {
         let folder = tempfile::tempdir().expect("there is room");
         symlink(fs::canonicalize(REPOSITORY).expect("it is there"), folder.path().join("agentwire"))
             .expect("links can be made");
@@ -36,6 +36,7 @@ fn the_lines_of_cargo_toml_are_all_that_is_needed() {
         );
 
         let mut rust = blocks(&guide(name), "rust,no_run");
+        rust.extend(blocks(&guide(name), "rust"));
         rust.push(file(&format!("{name}.rs")));
         for used in rust.iter().flat_map(|block| crates(block)) {
             let line = lines.lines().any(|line| line.starts_with(&format!("{used} = ")));
@@ -56,10 +57,7 @@ fn the_agent_does_what_its_guide_says() {
         "> run echo hello",                // what the newest session began with
         "{\"stopReason\":\"end_turn\"}\n", // for scripts
     ];
-    in_order.iter().fold(&*said, |left, words| match left.split_once(words) {
-        Some((_, left)) => left,
-        None => panic!("{words:?} is missing, or not in its place: {said}"),
-    });
+    appear_in_order(&said, &in_order);
 }
 
 #[test]
@@ -69,6 +67,52 @@ fn the_client_does_what_its_guide_says() {
     let block = place.last_block().replace("cargo run --", "target/debug/my-client");
     let said = shell(&place.project, &block, "a\n");
     assert!(said.contains("hello\n") && said.ends_with("\n[end_turn]\n"), "{said}");
+}
+
+#[test]
+fn the_server_does_what_its_guide_says() {
+    let place = Place::new("mcp");
+    let said = shell(&place.project, &place.last_block(), "");
+    appear_in_order(
+        &said,
+        &[
+            "note {text}",        // a tool
+            "\"outputSchema\":{", // with the schemas
+            "Noted.",
+            "{\"notes\":[\"Buy milk\"]}",
+            "{\"notes\":[\"Call Ann\"]}", // in a session
+            "{\"notes\":[\"Call Ann\"]}", // by requests that stand alone
+            "missing field `text`",
+            "and why it failed",
+            "Removed.", // after a question
+        ],
+    );
+}
+
+#[test]
+fn the_server_is_reached_over_http_as_its_guide_says() {
+    let place = Place::new("mcp");
+    fs::write(place.project.join("notes.txt"), "Buy milk").expect("there is room");
+    let blocks = blocks(&guide("mcp"), "sh");
+    let [.., listen, call, _] = &blocks[..] else { panic!("there are more") };
+    assert!(listen.contains("my-mcp 127.0.0.1:8080"), "{listen}");
+    let mut server = Command::new(place.project.join("target/debug/my-mcp"))
+        .arg("127.0.0.1:0")
+        .current_dir(&place.project)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it is built");
+    let mut line = String::new();
+    BufReader::new(server.stderr.take().expect("it is a pipe")).read_line(&mut line).expect("it is text");
+    let said = line.trim().strip_prefix("listening on ").map(|url| {
+        let block = call.replace("http://127.0.0.1:8080/mcp", url);
+        std::panic::catch_unwind(|| shell(&place.project, &block, ""))
+    });
+    server.kill().expect("it is our child");
+    server.wait().expect("it is our child");
+    let said = said.unwrap_or_else(|| panic!("it does not say where it listens: {line:?}"));
+    let said = said.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    appear_in_order(&said, &["search {limit, word}", "{\"notes\":[\"Buy milk\"]}"]);
 }
 
 /// Our client, our agent, both as in the guides: what one of them says is what the other hears.
@@ -138,6 +182,13 @@ fn shell(folder: &Path, script: &str, stdin: &str) -> String {
     said
 }
 
+fn appear_in_order(said: &str, in_order: &[&str]) {
+    in_order.iter().fold(said, |left, words| match left.split_once(words) {
+        Some((_, left)) => left,
+        None => panic!("{words:?} is missing, or not in its place: {said}"),
+    });
+}
+
 fn guide(name: &str) -> String {
     file(&format!("{name}.md"))
 }
@@ -157,8 +208,8 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
 fn crates(block: &str) -> impl Iterator<Item = String> {
     let words = block.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
     let first = words.filter_map(|word| Some(word.split_once("::")?.0));
-    let foreign =
-        |name: &&str| name.starts_with("agentwire") || ["futures", "serde_json", "tokio"].contains(name);
+    let others = ["futures", "schemars", "serde", "serde_json", "tokio"];
+    let foreign = move |name: &&str| name.starts_with("agentwire") || others.contains(name);
     first.filter(foreign).map(|name| match name.starts_with("agentwire") {
         true => name.replace('_', "-"),
         false => name.to_owned(),
