@@ -72,6 +72,11 @@ impl Context {
         Ok(context)
     }
 
+    /// Whether arguments and structured content are held against the schemas of their tools.
+    pub(crate) fn validates(&self) -> bool {
+        self.0.server.validates()
+    }
+
     /// The client that asked: who it is, and what can be asked of it.
     pub fn client(&self) -> Client {
         Client::new(self.0.request.peer().clone(), self.0.caller.clone())

@@ -98,9 +98,9 @@
 //! - Discovery for clients of 2026-07-28. A request that lacks what it must say, or names a version that is not
 //!   spoken, is refused with the error that the protocol has for it. Every result says who answers.
 //! - A request that is of neither era is answered with an error. Nothing that a client sends ends the server.
-//! - Arguments of the wrong shape do not reach the function; the error names the member that is wrong. With the
-//!   feature `validate`, neither does what the tool's schema forbids in any other way, and structured content that is
-//!   not what the output schema says is not sent.
+//! - Arguments of the wrong shape do not reach the function; the error names the member that is wrong. Where
+//!   that is asked for (feature and method `validate` of [`Server`]), neither does what the tool's schema forbids in any
+//!   other way, and structured content that is not what the output schema says is not sent.
 //! - A cancelled call is dropped where it waits, and not answered. Destructors run.
 //! - A function that panics is answered with an internal error; other calls go on.
 //! - Lists come in pages, in the order of registration, and clients hear when they change. What changes again before a
@@ -109,7 +109,7 @@
 //!
 //! # What it does not do
 //!
-//! It opens no socket and knows no concrete transport. Without the feature `validate`, it does not check arguments
+//! It opens no socket and knows no concrete transport. Unless it is told to validate, it does not check arguments
 //! against a schema beyond what decoding them does. It does not limit how often a tool reports progress, or how often a
 //! client asks for completions. It does not make sure that what a client carries from round to round is used only once.
 

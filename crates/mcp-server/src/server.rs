@@ -50,6 +50,8 @@ struct Settings {
     page_size: usize,
     caching: Caching,
     resource_updates: bool,
+    /// Whether schemas are held against what they are about; never without the feature of that name.
+    validate: bool,
     asking: Asking,
     connection: Config,
 }
@@ -81,6 +83,7 @@ impl Server {
             page_size: PAGE_SIZE,
             caching: Caching::default(),
             resource_updates: false,
+            validate: false,
             asking: Asking::new(),
             connection: Config::new(Dialect::MCP),
         };
@@ -223,6 +226,17 @@ impl Server {
     #[must_use]
     pub fn advertise(self, capabilities: ServerCapabilities) -> Self {
         self.set(|settings| settings.advertised = capabilities)
+    }
+
+    /// Sets whether arguments are held against the schema of their tool before its function runs, and structured content
+    /// before it is sent (default: no). What the type of the arguments says is held in any case.
+    ///
+    /// Arguments that the schema forbids are an error that names the paths, of the tool's since 2025-11-25 and "invalid
+    /// params" before. Content that it forbids is an internal error. References that lead out of a schema are not followed.
+    #[cfg(feature = "validate")]
+    #[must_use]
+    pub fn validate(self, validate: bool) -> Self {
+        self.set(|settings| settings.validate = validate)
     }
 
     /// Changes how clients are asked by what works for them: times, limits, and the key that seals what they carry

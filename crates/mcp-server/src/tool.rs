@@ -49,10 +49,10 @@ use crate::{Context, IntoToolResult};
 /// # What the schemas promise
 ///
 /// Arguments that the function's type cannot be read from never reach it. What a schema says beyond the type, such as a
-/// `pattern`, is checked by the feature `validate`, in which case nothing that the schema forbids does.
+/// `pattern`, is checked by a server that [validates](crate::Server), in which case nothing that the schema forbids does.
 ///
 /// A tool with an output schema gives structured content; one that gives none, without being an error, is answered as an
-/// internal error. With `validate`, so is content that is not what the schema says.
+/// internal error. Where it validates, so is content that is not what the schema says.
 pub struct ServerTool {
     definition: Definition<Tool>,
     /// Which arguments are repeated in headers. Known when it is registered.
@@ -90,7 +90,7 @@ impl ServerTool {
     }
 
     /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The
-    /// function gets the arguments as they are, an object; nothing but the feature `validate` checks them. Before a
+    /// function gets the arguments as they are, an object; nothing but [`Server::validate`](crate::Server) checks them. Before a
     /// definition that somebody else
     /// wrote is offered, [`Tool::header_marks`] says whether it can be.
     pub fn from_definition<F, O>(definition: Tool, function: F) -> Self
@@ -190,7 +190,9 @@ impl ServerTool {
     /// Starts a call, or says what is wrong with its arguments.
     pub(crate) fn run(&self, arguments: &str, context: Context) -> Result<Running, String> {
         #[cfg(feature = "validate")]
-        if let Err(fault) = self.checks.input(arguments)? {
+        if context.validates()
+            && let Err(fault) = self.checks.input(arguments)?
+        {
             return Ok(Box::pin(std::future::ready(Err(fault))));
         }
         (self.run)(arguments, &self.checks, context)
@@ -204,7 +206,7 @@ where
 {
     Box::pin(async move {
         let result = future.await.into_tool_result()?;
-        checks.output(&result)?;
+        checks.output(&result, context.validates())?;
         context.encode(result)
     })
 }

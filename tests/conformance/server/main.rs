@@ -56,6 +56,7 @@ const FEATURES: &[fn(Server) -> Server] = &[
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let server = Server::new("agentwire-everything-server", env!("CARGO_PKG_VERSION"))
+        .validate(true)
         .instructions("Everything that a server can do, to test clients and the library with.")
         .caching(Duration::from_secs(60), CacheScope::Public);
     let server = FEATURES.iter().fold(server, |server, offer| offer(server));

@@ -19,6 +19,7 @@ pub(super) fn server() -> Server {
         .title("About this server")
         .mime_type("text/plain");
     Server::new("agentwire", env!("CARGO_PKG_VERSION"))
+        .validate(true)
         .instructions("Tools to try a client with. None of them touches anything.")
         .tool("echo", "Give the message back", echo)
         .tool("add", "Add two numbers", add)

@@ -19,6 +19,10 @@ use crate::registry::Registry;
 use crate::{ServerPrompt, ServerResource, ServerResourceTemplate, ServerTool};
 
 impl Server {
+    pub(crate) fn validates(&self) -> bool {
+        self.settings.validate
+    }
+
     pub(crate) fn tools(&self) -> &Registry<ServerTool> {
         &self.offers.tools
     }

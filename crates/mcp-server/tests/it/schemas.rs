@@ -131,7 +131,7 @@ mod validate {
             counted.fetch_add(1, Ordering::Relaxed);
             async { "ordered" }
         });
-        let server = Server::new("orders", "1").with_tool(tool);
+        let server = Server::new("orders", "1").validate(true).with_tool(tool);
         let wrong = json!({ "phone": "1", "count": 0, "address": { "code": "abc" } });
         with_session(&server, NEWEST, async |raw| {
             let result = call(raw, wrong.clone()).await["result"].take();
@@ -168,7 +168,7 @@ mod validate {
             count: u8,
         }
         let tool = ServerTool::new("order", "", async |Few { count }: Few, _| count.to_string());
-        with_session(&Server::new("orders", "1").with_tool(tool), NEWEST, async |raw| {
+        with_session(&Server::new("orders", "1").validate(true).with_tool(tool), NEWEST, async |raw| {
             assert_eq!(call(raw, json!({ "count": 3 })).await["result"]["content"][0]["text"], "3");
             assert_eq!(call(raw, json!({ "count": 4 })).await["result"]["isError"], true);
         })
@@ -179,20 +179,27 @@ mod validate {
     async fn structured_content_that_is_not_what_the_schema_says_is_not_sent() {
         let output =
             json!({ "type": "object", "properties": { "sum": { "type": "integer" } }, "required": ["sum"] });
-        with_session(&Server::new("sums", "1").with_tool(structured(output)), NEWEST, async |raw| {
-            assert_eq!(raw.call("give", json!({ "sum": 1 })).await["structuredContent"], json!({ "sum": 1 }));
-            let params = json!({ "name": "give", "arguments": { "sum": "one" } });
-            let answer = raw.ask("tools/call", params).await;
-            assert_eq!(code_of(&answer), -32603);
-            assert!(answer["error"]["message"].as_str().unwrap().contains("`/sum`: "), "{answer}");
-        })
+        with_session(
+            &Server::new("sums", "1").validate(true).with_tool(structured(output)),
+            NEWEST,
+            async |raw| {
+                assert_eq!(
+                    raw.call("give", json!({ "sum": 1 })).await["structuredContent"],
+                    json!({ "sum": 1 })
+                );
+                let params = json!({ "name": "give", "arguments": { "sum": "one" } });
+                let answer = raw.ask("tools/call", params).await;
+                assert_eq!(code_of(&answer), -32603);
+                assert!(answer["error"]["message"].as_str().unwrap().contains("`/sum`: "), "{answer}");
+            },
+        )
         .await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_schema_that_leads_out_of_itself_is_not_followed() {
         let elsewhere = schema(json!({ "type": "object", "$ref": "http://127.0.0.1:1/schema.json" }));
-        let server = Server::new("orders", "1").with_tool(echo().input_schema(elsewhere));
+        let server = Server::new("orders", "1").validate(true).with_tool(echo().input_schema(elsewhere));
         with_session(&server, NEWEST, async |raw| {
             let answer = call(raw, json!({})).await;
             assert_eq!(code_of(&answer), -32603);
