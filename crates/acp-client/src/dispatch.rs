@@ -135,13 +135,13 @@ impl<C: Client> Dispatch<C> {
         answer
     }
 
-    /// Passes an update on to those who read the session, and then to the client.
-    fn update(&self, notification: SessionNotification) {
+    /// Passes an update, which came in so many bytes, on to those who read the session, and then to the client.
+    fn update(&self, notification: SessionNotification, bytes: usize) {
         let SessionNotification { session_id, update, .. } = &notification;
         if let SessionUpdate::ConfigOptionUpdate(update) = update {
             self.shared.offers.options_updated(session_id, options(&update.config_options));
         }
-        self.shared.readers.hear(session_id, update);
+        self.shared.readers.hear(session_id, update, bytes);
         self.client.session_update(notification);
     }
 }
@@ -185,7 +185,7 @@ impl<C: Client> Handler for Dispatch<C> {
         let Notification { method, params, .. } = notification;
         match &*method {
             SessionNotification::NAME => match decode_params(params.clone()) {
-                Ok(update) => self.update(update),
+                Ok(update) => self.update(update, params.map_or(0, |params| params.len())),
                 Err(why) => self.client.unreadable_update(params, &why),
             },
             CompleteElicitationNotification::NAME => {

@@ -11,7 +11,7 @@ use futures::Stream;
 use futures::stream::FusedStream;
 use serde::de::DeserializeOwned;
 
-use crate::updates::{LIMIT, Reader, Readers};
+use crate::updates::{Limit, Reader, Readers};
 
 /// A turn that is to be: awaited, it gives the answer to `session/prompt`; [`updates`](Self::updates) makes a stream
 /// of it. The prompt is sent when either is first polled.
@@ -39,7 +39,8 @@ impl<R> PromptCall<R> {
     /// The turn as a stream: every update of its session until the turn ends, and then the answer.
     pub fn updates(self) -> Turn<R> {
         let Self { call, readers, session_id } = self;
-        Turn { call: Some(call), outcome: None, reader: None, readers, session_id, limit: LIMIT, done: false }
+        let limit = Limit::default();
+        Turn { call: Some(call), outcome: None, reader: None, readers, session_id, limit, done: false }
     }
 }
 
@@ -75,7 +76,7 @@ pub enum TurnEvent<R = PromptResponse> {
 /// both give all of it. Dropping the stream before its end cancels the turn.
 ///
 /// What is not read waits, and nothing else does for it: the connection goes on. So there is a
-/// [`limit`](Self::limit).
+/// [`limit`](Self::limit) to their number, and one to their [bytes](Self::byte_limit).
 #[must_use = "a prompt is not sent until its stream is polled"]
 pub struct Turn<R = PromptResponse> {
     /// None once it has ended.
@@ -86,7 +87,7 @@ pub struct Turn<R = PromptResponse> {
     reader: Option<Reader<SessionUpdate, ()>>,
     readers: Readers<SessionUpdate, ()>,
     session_id: SessionId,
-    limit: usize,
+    limit: Limit,
     done: bool,
 }
 
@@ -94,7 +95,14 @@ impl<R> Turn<R> {
     /// Lets so many updates wait to be read (default 65,536). After one more the stream gives those that wait, then an
     /// error that names the limit, and with it the turn is cancelled.
     pub fn limit(mut self, updates: usize) -> Self {
-        self.limit = updates;
+        self.limit.updates = updates;
+        self
+    }
+
+    /// Lets updates of so many bytes wait to be read, counted as they came (default 64 MiB); beyond that as
+    /// [`limit`](Self::limit) says.
+    pub fn byte_limit(mut self, bytes: usize) -> Self {
+        self.limit.bytes = bytes;
         self
     }
 

@@ -9,8 +9,19 @@ use std::task::{Context, Waker};
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_peer::CallError;
 
-/// How many updates may wait to be read unless the caller says otherwise.
-pub(crate) const LIMIT: usize = 65_536;
+/// How much may wait to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    pub(crate) updates: usize,
+    /// As they came, in JSON. What is made of them in memory is some times that.
+    pub(crate) bytes: usize,
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self { updates: 65_536, bytes: 64 << 20 }
+    }
+}
 
 /// Sees every update that a reader is for, also when the reader keeps none.
 pub(crate) trait Watch<U> {
@@ -54,14 +65,14 @@ impl<U, W> fmt::Debug for Readers<U, W> {
 }
 
 impl<U: Clone, W: Watch<U>> Readers<U, W> {
-    /// Gives an update to those who read its session.
-    pub(crate) fn hear(&self, session: &SessionId, update: &U) {
+    /// Gives an update, which came in so many bytes, to those who read its session.
+    pub(crate) fn hear(&self, session: &SessionId, update: &U, bytes: usize) {
         if self.0.count.load(Ordering::Acquire) == 0 {
             return;
         }
         let by_session = self.0.lock();
         let readers = by_session.get(session).map(Vec::as_slice).unwrap_or_default();
-        let wakers: Vec<Waker> = readers.iter().filter_map(|inbox| inbox.put(update)).collect();
+        let wakers: Vec<Waker> = readers.iter().filter_map(|inbox| inbox.put(update, bytes)).collect();
         drop(by_session);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -81,9 +92,9 @@ impl<U: Clone, W: Watch<U>> Readers<U, W> {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Reads a session from now on. `limit` is how many updates may wait; none are kept without one.
-    pub(crate) fn read(&self, session: &SessionId, limit: Option<usize>, watch: W) -> Reader<U, W> {
-        let state = State { queue: VecDeque::new(), limit, excess: None, waker: None, watch };
+    /// Reads a session from now on. `limit` is how much may wait; nothing is kept without one.
+    pub(crate) fn read(&self, session: &SessionId, limit: Option<Limit>, watch: W) -> Reader<U, W> {
+        let state = State { queue: VecDeque::new(), bytes: 0, limit, excess: None, waker: None, watch };
         let inbox = Arc::new(Inbox(Mutex::new(state)));
         let mut by_session = self.0.lock();
         by_session.entry(session.clone()).or_default().push(inbox.clone());
@@ -103,13 +114,39 @@ impl<U, W> Inner<U, W> {
 struct Inbox<U, W>(Mutex<State<U, W>>);
 
 struct State<U, W> {
-    queue: VecDeque<U>,
+    /// Updates, each with the number of bytes in which it came.
+    queue: VecDeque<(U, usize)>,
+    /// How many bytes those are.
+    bytes: usize,
     /// None where nobody wants the updates themselves, or any more of them.
-    limit: Option<usize>,
-    /// The limit, once an update came that there was no room for. From then on none is kept.
-    excess: Option<usize>,
+    limit: Option<Limit>,
+    /// What there is too much of, once an update came that there was no room for. From then on none is kept.
+    excess: Option<Excess>,
     waker: Option<Waker>,
     watch: W,
+}
+
+/// The limit that was reached.
+#[derive(Clone, Copy, Debug)]
+enum Excess {
+    Updates(usize),
+    Bytes(usize),
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Updates(limit) => {
+                write!(f, "more than {limit} updates of the turn wait to be read, which is the limit")
+            }
+            Self::Bytes(limit) => {
+                write!(
+                    f,
+                    "more than {limit} bytes of updates of the turn wait to be read, which is the limit"
+                )
+            }
+        }
+    }
 }
 
 impl<U, W> Inbox<U, W> {
@@ -120,16 +157,23 @@ impl<U, W> Inbox<U, W> {
 
 impl<U: Clone, W: Watch<U>> Inbox<U, W> {
     /// Keeps an update. Gives who is to be woken for it.
-    fn put(&self, update: &U) -> Option<Waker> {
+    fn put(&self, update: &U, bytes: usize) -> Option<Waker> {
         let mut state = self.lock();
         let state = &mut *state;
         let mut wakes = state.watch.hear(update);
         if let Some(limit) = state.limit {
             wakes = true;
-            if state.queue.len() < limit {
-                state.queue.push_back(update.clone());
-            } else {
-                state.excess = state.limit.take();
+            state.excess = match state.bytes.checked_add(bytes).filter(|bytes| *bytes <= limit.bytes) {
+                _ if state.queue.len() >= limit.updates => Some(Excess::Updates(limit.updates)),
+                None => Some(Excess::Bytes(limit.bytes)),
+                Some(all) => {
+                    state.queue.push_back((update.clone(), bytes));
+                    state.bytes = all;
+                    None
+                }
+            };
+            if state.excess.is_some() {
+                state.limit = None;
             }
         }
         if wakes { state.waker.take() } else { None }
@@ -155,12 +199,12 @@ impl<U, W> Reader<U, W> {
     /// The oldest update that waits, or an error where there was no room for one.
     pub(crate) fn take(&self, method: &'static str) -> Option<Result<U, CallError>> {
         let mut state = self.inbox.lock();
-        if let Some(update) = state.queue.pop_front() {
+        if let Some((update, bytes)) = state.queue.pop_front() {
+            state.bytes -= bytes;
             return Some(Ok(update));
         }
-        let limit = state.excess?;
-        let why = format!("more than {limit} updates of the turn wait to be read, which is the limit");
-        Some(Err(CallError::unusable(method, why)))
+        let excess = state.excess?;
+        Some(Err(CallError::unusable(method, excess.to_string())))
     }
 
     /// What waits is all that is wanted.

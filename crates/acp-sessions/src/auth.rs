@@ -12,6 +12,9 @@ use futures::future::BoxFuture;
 ///
 /// Until they have, whatever touches a session is refused with -32000, which tells the client to authenticate. A turn
 /// that runs can be cancelled, and a session that is open closed, all the same.
+///
+/// A client without a terminal is not offered methods of type `terminal`. Where there are no others it is refused with
+/// -32600 instead, since -32000 is only for who was offered a method.
 #[derive(Clone)]
 #[must_use = "it says nothing until an agent is given it"]
 pub struct Auth {
@@ -107,7 +110,7 @@ impl Gate {
         }
         // That code asks the client to do what it was not offered.
         Err(Error::invalid_request(
-            "authentication is required, and this client can do it in no way there is",
+            "authentication is required, and there is no method for it that this client can use",
         ))
     }
 

@@ -50,6 +50,7 @@ pub(crate) struct Settings {
     pub(crate) servers: Vec<ServerConfig>,
     pub(crate) ask: Ask,
     pub(crate) grace: Duration,
+    pub(crate) store_timeout: Duration,
     pub(crate) page_size: usize,
     pub(crate) session_limit: usize,
     pub(crate) on_warning: Option<OnWarning>,
@@ -67,10 +68,16 @@ impl Settings {
             servers: Vec::new(),
             ask: Ask::default(),
             grace: Duration::from_secs(2),
+            store_timeout: Duration::from_secs(10),
             page_size: 50,
             session_limit: 1024,
             on_warning: None,
         }
+    }
+
+    /// How long a session may take to close: its turn has twice the grace, and the store its own time.
+    pub(crate) fn close_limit(&self) -> Duration {
+        self.grace.saturating_mul(2).saturating_add(self.store_timeout)
     }
 
     pub(crate) fn warn(&self, warning: Warning) {
@@ -94,7 +101,9 @@ where
         self.shared_store(Arc::new(store))
     }
 
-    /// Sets where sessions are kept, and lets others use the same.
+    /// Sets where sessions are kept, and lets others use the same, such as the agents of other connections. One of them at
+    /// a time can have a session open; for the others it is busy (-32600). That is for stores that keep it so, as those of
+    /// this crate do: see [`SessionStore::claim`].
     pub fn shared_store(self, store: Arc<dyn SessionStore>) -> Self {
         self.set(|settings| settings.store = store)
     }
@@ -156,6 +165,13 @@ where
         self.set(|settings| settings.grace = grace)
     }
 
+    /// Sets how long closing or deleting a session waits for the store, beyond the time that a turn has to end (default
+    /// 10 s). Then the session is closed all the same, but the request fails, since what was said last may not be kept; and
+    /// nobody can open the session before the store has answered.
+    pub fn store_timeout(self, time: Duration) -> Self {
+        self.set(|settings| settings.store_timeout = time)
+    }
+
     /// Sets how many sessions a page of `session/list` has at most (default 50).
     pub fn page_size(self, sessions: usize) -> Self {
         self.set(|settings| settings.page_size = sessions.max(1))
@@ -195,10 +211,10 @@ where
         let sessions = runtime.sessions();
         let served = tasks.beside(agentwire_acp_agent::serve_with(runtime, transport, config)).await;
         let open = sessions.drain();
-        let outboxes = join_all(open.iter().map(|session| session.outbox.close()));
+        let outboxes = join_all(open.iter().map(|(session, _)| session.outbox.close()));
         // A store that hangs does not keep us.
         let kept = select(outboxes, turn::sleep(grace));
-        tasks.beside(join(kept, join_all(open.iter().map(|session| session.hub.close())))).await;
+        tasks.beside(join(kept, join_all(open.iter().map(|(session, _)| session.hub.close())))).await;
         served
     }
 

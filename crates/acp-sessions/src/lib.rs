@@ -34,7 +34,8 @@
 //!   open.
 //! - Loading and resuming need the directory that the session was begun in. Further roots and MCP servers are those of
 //!   the request; earlier ones are not restored. A session that is open already is opened anew, unless a turn runs in it
-//!   or somebody else opens it, which is refused as busy (-32600). Closing, deleting and `$/cancel_request` end a load.
+//!   or somebody else opens it, which is refused as busy (-32600). So is a session that another connection has open which
+//!   shares the store, for loading, resuming and deleting. Closing, deleting and `$/cancel_request` end a load.
 //! - MCP servers are connected to in the background: only who uses them waits. One that fails costs its own tools.
 //! - Slash commands are told right after the answer that opens the session, as there are clients which lose what comes
 //!   before it.
@@ -56,6 +57,9 @@
 //! it is not sent, and the turn fails, also if its author does not mind. The next turn tries the store again. How much a
 //! crash of the machine can take is up to the store; see `Fsync`.
 //!
+//! What the store has kept well and what is still no update is passed over, with a [`Warning`]. A journal that is damaged
+//! is told up to the damage, and not opened; the error names the place, and the session can be listed and deleted.
+//!
 //! A process that is killed in the middle of a turn leaves what was said by then. Tool calls that were under way are told
 //! as failed behind all that is replayed, and kept so.
 //!
@@ -69,6 +73,8 @@
 //! dropped then. In any case terminals that are left are given back, tool calls that never ended have failed, and all that
 //! was said is kept and sent; only then the prompt is answered, and from then on no handle says anything any more. A
 //! turn that was cancelled answers `cancelled`, whatever its author made of it.
+//!
+//! Closing a session waits for its turn and for the store, but no longer than [`SessionAgent::store_timeout`] allows.
 //!
 //! A turn whose client closes the connection has [`Config::drain`] to end, and is dropped then. What was said in it is
 //! kept, and made durable as at the end of any turn.
@@ -103,12 +109,12 @@ pub use agentwire_acp_schema::v1 as schema;
 pub use agentwire_mcp_hub as hub;
 pub use auth::Auth;
 pub use builder::{SessionAgent, agent};
+pub use store::{
+    Claim, Claims, ListQuery, MemoryStore, Position, SessionHeader, SessionStore, StoreError, StoreWarning,
+    StoredSession, Timestamp,
+};
 #[cfg(feature = "file")]
 pub use store::{FileStore, Fsync};
-pub use store::{
-    ListQuery, MemoryStore, Position, SessionHeader, SessionStore, StoreError, StoreWarning, StoredSession,
-    Timestamp,
-};
 pub use turn::{Ask, Terminal, ToolCalling, Turn, TurnError};
 pub use warning::Warning;
 

@@ -8,6 +8,7 @@ use agentwire_acp_schema::v1::{SessionId, error_code};
 
 use crate::session::{Session, busy};
 use crate::signal::Signal;
+use crate::store::Claim;
 
 /// Which sessions are open, and who is about to open, close or delete one.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Registry {
 struct Slot {
     session: Option<Arc<Session>>,
     occupant: Option<Occupant>,
+    /// Keeps the other connections out.
+    claim: Option<Arc<Claim>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -100,9 +103,9 @@ impl Registry {
         }
     }
 
-    /// All that are open, which then are not.
-    pub(crate) fn drain(&self) -> Vec<Arc<Session>> {
-        self.slots().drain().filter_map(|(_, slot)| slot.session).collect()
+    /// All that are open, which then are not. Nobody else has one of them before its claim is dropped.
+    pub(crate) fn drain(&self) -> Vec<(Arc<Session>, Option<Arc<Claim>>)> {
+        self.slots().drain().filter_map(|(_, slot)| Some((slot.session?, slot.claim))).collect()
     }
 
     fn take(&self, slots: &mut HashMap<SessionId, Slot>, id: &SessionId) -> Occupied<'_> {
@@ -142,6 +145,20 @@ pub(crate) struct Occupied<'a> {
 }
 
 impl Occupied<'_> {
+    pub(crate) fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// What keeps the other connections out, if anything does.
+    pub(crate) fn claim(&self) -> Option<Arc<Claim>> {
+        self.registry.slots().get(&self.id)?.claim.clone()
+    }
+
+    /// Keeps the other connections out for as long as this place is occupied or has a session.
+    pub(crate) fn hold(&self, claim: Claim) {
+        self.registry.slots().entry(self.id.clone()).or_default().claim = Some(Arc::new(claim));
+    }
+
     /// Puts a session there instead of the one before.
     pub(crate) fn put(&self, session: Arc<Session>) {
         self.registry.slots().entry(self.id.clone()).or_default().session = Some(session);
@@ -158,10 +175,10 @@ impl Drop for Occupied<'_> {
         let mut slots = self.registry.slots();
         let Some(slot) = slots.get_mut(&self.id) else { return };
         let occupant = slot.occupant.take();
-        if slot.session.is_none() {
-            slots.remove(&self.id);
-        }
+        let left = if slot.session.is_none() { slots.remove(&self.id) } else { None };
         drop(slots);
+        // A claim is the store's, and may do anything when it is dropped.
+        drop(left);
         if let Some(occupant) = occupant {
             occupant.over.set();
         }

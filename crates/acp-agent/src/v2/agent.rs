@@ -1,4 +1,5 @@
 use std::future::Future;
+use std::time::Duration;
 
 use agentwire_acp_schema::v2::{
     CancelSessionNotification, CancelTerminalRequest, CancelTerminalResponse, CancelToolCallRequest,
@@ -82,8 +83,9 @@ pub trait Agent {
 
     /// `session/close`: frees what a session holds, and ends its work in the background.
     ///
-    /// Its prompts have been cancelled. The answer waits for them to end; after it nothing more can be said of the
-    /// session, until it is resumed.
+    /// Its prompts have been cancelled. The answer waits for them to end, for [`close_grace`](Self::close_grace) after
+    /// this; then those that have not are dropped. After the answer nothing more can be said of the session, until it is
+    /// resumed.
     fn close_session(
         &self,
         request: CloseSessionRequest,
@@ -91,6 +93,13 @@ pub trait Agent {
     ) -> impl Future<Output = Result<CloseSessionResponse, Error>> {
         let _ = (request, context);
         std::future::ready(Ok(CloseSessionResponse::new()))
+    }
+
+    /// How long `session/close` waits for the session's prompts to end once they are cancelled (default 10 s). A prompt
+    /// that has not is dropped, and told as cancelled; so is what [`begin_work`](Client::begin_work) gave, which is not
+    /// dropped but has nothing more to say.
+    fn close_grace(&self) -> Duration {
+        Duration::from_secs(10)
     }
 
     /// `session/delete`: forgets a conversation; one that is not there is forgotten already. Advertised by

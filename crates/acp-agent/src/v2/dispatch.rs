@@ -9,8 +9,8 @@ use agentwire_acp_schema::v2::{
     SetSessionConfigOptionRequest,
 };
 use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, RequestId, decode_params};
-use agentwire_peer::{Handler, Peer, RequestContext};
-use futures::future::Either;
+use agentwire_peer::{Clock, Handler, Peer, RequestContext, TokioClock};
+use futures::future::{AbortHandle, Abortable, Aborted, Either, select};
 use serde::Deserialize;
 
 use super::client::{Agreed, Shared};
@@ -184,7 +184,7 @@ impl<A: Agent> Dispatch<A> {
         ResumeSessionRequest::encode(&peer, &response)
     }
 
-    /// What the session's prompts have to say is said before the answer, nothing after it.
+    /// What the session's prompts have to say is said before the answer, nothing after it. They do not have for ever.
     async fn close(&self, request: CloseSessionRequest, context: Context) -> Result<RawJson, Error> {
         let sessions = &self.shared.sessions;
         let peer = context.request.peer().clone();
@@ -192,8 +192,16 @@ impl<A: Agent> Dispatch<A> {
         let _closing = sessions.begin_close(&session);
         let response = self.agent.close_session(request, context).await?;
         if let Some(ended) = sessions.all_ended(&session) {
-            // Either way there is none any more.
-            let _ended = ended.await;
+            let clock = TokioClock::default();
+            match clock.now().checked_add(self.agent.close_grace()) {
+                Some(deadline) => {
+                    if let Either::Right(_) = select(ended, clock.sleep_until(deadline)).await {
+                        sessions.give_up(&peer, &session);
+                    }
+                }
+                // Either way there is none any more.
+                None => drop(ended.await),
+            }
         }
         let answer = CloseSessionRequest::encode(&peer, &response)?;
         sessions.close(&session);
@@ -232,20 +240,22 @@ impl<A: Agent> Dispatch<A> {
             rules::offered(PromptRequest::NAME, &agreed.agent)?;
             rules::prompt(&request.prompt, &agreed.agent.capabilities)?;
             self.open(&request.session_id)?;
+            let (drop, dropped) = AbortHandle::new_pair();
             let (place, work) =
-                self.shared.sessions.begin(&request.session_id, self.limit).ok_or_else(|| {
+                self.shared.sessions.begin(&request.session_id, self.limit, drop).ok_or_else(|| {
                     Error::internal_error("too many prompts are under way")
                         .with_data(&BTreeMap::from([("limit", self.limit)]))
                 })?;
             let peer = context.peer().clone();
             let client = self.client(&peer, Some(work.clone()));
             let running = Running::new(self.shared.clone(), peer, place);
-            Ok((request, running, Turn { client, request: context, work }))
+            Ok((request, running, dropped, Turn { client, request: context, work }))
         });
         async move {
-            let (request, running, turn) = begun?;
+            let (request, running, dropped, turn) = begun?;
             let held = turn.clone();
-            let outcome = self.agent.prompt(request, turn).await;
+            let outcome = Abortable::new(self.agent.prompt(request, turn), dropped).await;
+            let outcome = outcome.unwrap_or_else(|Aborted| Err(Error::request_cancelled()));
             running.answer(outcome, held.is_cancelled())
         }
     }

@@ -62,7 +62,7 @@
 //! - `session/cancel` reaches the work, also right behind the prompt, and withdraws what it asks of the user. The client
 //!   is told `idle` with `cancelled`, whatever the agent's code made of it; a prompt that was not accepted yet is answered
 //!   with "request cancelled".
-//! - `session/close` waits for that. Meanwhile and afterwards the session's prompts are refused with "not found", and
+//! - `session/close` waits for that, up to [`Agent::close_grace`]; a prompt that ignores its cancel is dropped then. Meanwhile and afterwards the session's prompts are refused with "not found", and
 //!   after the answer no update is sent, not even one that waited for a client that reads slowly.
 //! - `session/resume` is answered after the session's state has been told.
 //! - An error, or a panic, after the message was accepted is told as the state `idle` with the error.

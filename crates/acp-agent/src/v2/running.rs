@@ -5,6 +5,7 @@ use agentwire_acp_schema::v2::{IdleStopReason, SessionId};
 use agentwire_jsonrpc::RawJson;
 use agentwire_peer::Peer;
 use futures::FutureExt;
+use futures::future::AbortHandle;
 
 use super::Client;
 use super::client::Shared;
@@ -69,7 +70,9 @@ impl ForegroundWork {
         let shared = client.shared.clone();
         shared.sessions.check_takes_work(session).ok()?;
         let peer = client.peer.unrelated();
-        let (place, work) = shared.sessions.begin(session, usize::MAX)?;
+        // The agent's own code holds this, so there is nothing to drop.
+        let (nothing, _) = AbortHandle::new_pair();
+        let (place, work) = shared.sessions.begin(session, usize::MAX, nothing)?;
         shared.sessions.accept(&peer, &work, || {});
         let running = Running::new(shared.clone(), peer.clone(), place);
         let client = Client { peer, shared, work: Some(work.clone()) };

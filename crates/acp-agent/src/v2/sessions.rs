@@ -12,6 +12,7 @@ use agentwire_acp_schema::v2::{
 use agentwire_jsonrpc::Notice;
 use agentwire_peer::{CallError, Peer};
 use futures::channel::oneshot;
+use futures::future::AbortHandle;
 use slab::Slab;
 
 use super::work::{Phase, Work};
@@ -162,13 +163,18 @@ impl Sessions {
         self.table().sessions.get(session).is_some_and(|session| session.terminals.contains(terminal))
     }
 
-    /// Takes note of a prompt. None if too many are under way.
-    pub(crate) fn begin(&self, session: &SessionId, limit: usize) -> Option<(usize, Arc<Work>)> {
+    /// Takes note of a prompt, and of how to have it dropped. None if too many are under way.
+    pub(crate) fn begin(
+        &self,
+        session: &SessionId,
+        limit: usize,
+        drop: AbortHandle,
+    ) -> Option<(usize, Arc<Work>)> {
         let mut table = self.table();
         if table.work.len() >= limit {
             return None;
         }
-        let work = Arc::new(Work::new(session.clone()));
+        let work = Arc::new(Work::new(session.clone(), drop));
         Some((table.work.insert(work.clone()), work))
     }
 
@@ -234,6 +240,23 @@ impl Sessions {
         let (end, ended) = oneshot::channel();
         table.session(session).ends.push(end);
         Some(ended)
+    }
+
+    /// Waits no more for the prompts of a session, which have been told to end: they are over, and the client hears that
+    /// they were cancelled. What works on them is dropped.
+    pub(crate) fn give_up(&self, peer: &Peer, id: &SessionId) {
+        let mut table = self.table();
+        let all = table.work.iter().map(|(_, work)| work);
+        let left: Vec<_> = all.filter(|work| work.session == *id).cloned().collect();
+        let accepted = left.iter().filter(|work| work.end() == Phase::Accepted).count();
+        let session = table.session(id);
+        session.foreground = 0;
+        if accepted > 0 && !matches!(session.state, Some(StateUpdate::Idle(_))) {
+            let state = session.idle(Some(IdleStopReason::Cancelled));
+            post(peer, id, session, state);
+        }
+        drop(table);
+        left.iter().for_each(|work| work.give_up());
     }
 
     /// Tells all prompts of a session to end, and takes no more.

@@ -3,7 +3,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use agentwire_acp_schema::v2::SessionId;
 use futures::FutureExt;
 use futures::channel::oneshot;
-use futures::future::Shared;
+use futures::future::{AbortHandle, Shared};
 
 /// Completes when a prompt is cancelled or over.
 pub(crate) type Over = Shared<oneshot::Receiver<()>>;
@@ -25,6 +25,8 @@ pub(crate) struct Work {
     pub(crate) session: SessionId,
     state: Mutex<State>,
     over: Over,
+    /// Drops what works on it.
+    drop: AbortHandle,
 }
 
 #[derive(Debug)]
@@ -38,10 +40,10 @@ struct State {
 }
 
 impl Work {
-    pub(crate) fn new(session: SessionId) -> Self {
+    pub(crate) fn new(session: SessionId, drop: AbortHandle) -> Self {
         let (until, over) = oneshot::channel();
         let state = State { phase: Phase::Waiting, is_cancelled: false, is_taken: false, until: Some(until) };
-        Self { session, state: Mutex::new(state), over: over.shared() }
+        Self { session, state: Mutex::new(state), over: over.shared(), drop }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -78,6 +80,11 @@ impl Work {
         let until = state.until.take();
         drop(state);
         drop(until);
+    }
+
+    /// Has whatever works on it dropped, where that is a prompt's.
+    pub(crate) fn give_up(&self) {
+        self.drop.abort();
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

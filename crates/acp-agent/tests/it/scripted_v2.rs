@@ -117,6 +117,7 @@ impl Agent for ScriptedV2 {
             match command {
                 "refuse" => return Err(Error::internal_error(rest)),
                 "ignore" => return Ok(stop),
+                "stall" => std::future::pending().await,
                 "hold" => {
                     turn.cancelled().await;
                     continue;
@@ -137,6 +138,7 @@ impl Agent for ScriptedV2 {
                 "fail" => return Err(Error::internal_error(rest)),
                 "panic" => panic!("{rest}"),
                 "wait" => turn.cancelled().await,
+                "hang" => std::future::pending().await,
                 _ => obey(&turn, command, rest).await?,
             }
         }
@@ -167,6 +169,9 @@ impl Agent for ScriptedV2 {
                 let told: Value = params.unwrap().decode().unwrap();
                 let work = cx.client().begin_work(told["sessionId"].as_str().unwrap());
                 let work = work.map_err(Error::internal_error)?;
+                if told["hang"] == json!(true) {
+                    cx.cancelled().await;
+                }
                 work.cancelled().await;
                 if told["end"] == json!(true) {
                     work.end(IdleStopReason::EndTurn);

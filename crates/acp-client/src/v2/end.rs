@@ -27,8 +27,9 @@ const MARKS: usize = 256;
 /// - Before the answer it is what was there before the prompt, or is said again; unless the session was not busy, and
 ///   has been since. Then the agent answers at the end, as in version 1.
 ///
-/// So a turn hangs, until its time is over, only with an agent that says `idle` before it answers and has said neither that it
-/// runs nor which message is meant.
+/// What is left is an agent that is idle, by what it said last, while nothing has told of the message or of work since. It
+/// may still be about to, in the moment after its answer. When it says nothing at all for a while, it was the end: see
+/// [`resting`](Self::resting).
 #[derive(Debug)]
 pub(crate) struct End {
     prompt: (Peer, CallId),
@@ -46,6 +47,10 @@ pub(crate) struct End {
     worked: bool,
     /// Whether it was idle behind the answer, without that being the end.
     idled: bool,
+    /// The state, if the agent has been idle since the last work or message of the prompt's, without that being the end.
+    resting: Option<Box<IdleStateUpdate>>,
+    /// How many updates there were.
+    heard: u64,
     ended: Option<IdleStateUpdate>,
     closed: bool,
 }
@@ -72,6 +77,8 @@ impl End {
             inserted: false,
             worked: false,
             idled: false,
+            resting: None,
+            heard: 0,
             ended: None,
             closed: false,
         }
@@ -105,7 +112,18 @@ impl End {
         self.ended.take()
     }
 
-    /// Whether that is the end.
+    /// Whether the agent has answered and is idle, and has not told of the message: how many updates there were until
+    /// now. If there are no more for a while, [`rest`](Self::rest) ends the turn.
+    pub(crate) fn resting(&self) -> Option<u64> {
+        (self.resting.is_some() && !self.inserted && self.ended.is_none()).then_some(self.heard)
+    }
+
+    /// The turn has ended with what was said last.
+    pub(crate) fn rest(&mut self) -> Option<IdleStateUpdate> {
+        self.resting.take().map(|state| *state)
+    }
+
+    /// Whether that is the end, or may be.
     fn mark(&mut self, mark: Mark) -> bool {
         let Some(receipt) = &self.receipt else {
             if self.early.back() != Some(&mark) {
@@ -122,10 +140,14 @@ impl End {
         match mark {
             Mark::Inserted(id) if receipt.as_ref() == Some(&id) => {
                 self.inserted = true;
+                self.resting = None;
                 self.tells.store(true, Ordering::Relaxed);
             }
             Mark::Inserted(_) => {}
-            Mark::Worked => self.worked = true,
+            Mark::Worked => {
+                self.worked = true;
+                self.resting = None;
+            }
             Mark::Idle { state, answered } => {
                 let tells = receipt.is_some() && self.tells.load(Ordering::Relaxed);
                 let untold = match (answered, self.busy) {
@@ -138,15 +160,17 @@ impl End {
                 } else {
                     self.idled |= answered;
                     self.worked = false;
+                    self.resting = Some(state);
                 }
             }
         }
-        self.ended.is_some()
+        self.ended.is_some() || self.resting.is_some()
     }
 }
 
 impl Watch<SessionUpdate> for End {
     fn hear(&mut self, update: &SessionUpdate) -> bool {
+        self.heard += 1;
         let mark = match update {
             SessionUpdate::UserMessage(message) => Mark::Inserted(message.message_id.clone()),
             SessionUpdate::UserMessageChunk(chunk) => Mark::Inserted(chunk.message_id.clone()),
@@ -258,6 +282,43 @@ mod tests {
         ] {
             assert_eq!(ended_by(busy, tells, events), end, "{events}, busy {busy}, tells {tells}");
         }
+    }
+
+    /// After the answer is seen, with whatever came before it, and what came behind.
+    #[test]
+    fn an_agent_that_is_idle_may_have_nothing_more_to_say() {
+        let rests = |busy, tells, before: &[char], behind: &[char]| {
+            let mut end = end(busy, tells);
+            let play = |end: &mut End, events: &[char], answered| {
+                for event in events {
+                    let mark = match event {
+                        'm' | 'o' => Mark::Inserted(event.to_string().into()),
+                        'r' => Mark::Worked,
+                        _ => Mark::Idle { state: Box::default(), answered },
+                    };
+                    end.mark(mark);
+                }
+            };
+            play(&mut end, before, false);
+            assert_eq!(end.resting(), None, "there is no answer yet");
+            end.accepted(Some("m".into()));
+            play(&mut end, behind, true);
+            assert!(end.ended.is_none(), "{before:?} {behind:?}");
+            end.resting().is_some()
+        };
+        for tells in [false, true] {
+            for busy in [false, true] {
+                assert!(rests(busy, tells, &['i'], &[]), "{busy} {tells}");
+                assert!(rests(busy, tells, &['o', 'i'], &['o']), "{busy} {tells}");
+                for (before, behind) in [("", ""), ("im", ""), ("i", "m"), ("ir", ""), ("i", "r"), ("r", "")]
+                {
+                    let [before, behind] = [before, behind].map(|events| events.chars().collect::<Vec<_>>());
+                    assert!(!rests(busy, tells, &before, &behind), "{busy} {tells} {before:?} {behind:?}");
+                }
+            }
+        }
+        // It tells of its messages, but not of this one.
+        assert!(rests(true, true, &[], &['i']));
     }
 
     #[test]

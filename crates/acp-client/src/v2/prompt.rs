@@ -17,13 +17,17 @@ use serde::Deserialize;
 
 use super::Shared;
 use super::end::End;
-use crate::updates::{LIMIT, Reader};
+use crate::updates::{Limit, Reader};
+
+/// How long an agent that is idle, and has told of no message, may say nothing before the turn is over.
+const QUIET: Duration = Duration::from_secs(5);
 
 /// A turn that is to be: awaited, it gives the state in which the agent has become idle; [`updates`](Self::updates)
 /// makes a stream of it. The prompt is sent when either is first polled.
 ///
 /// The answer to `session/prompt` says only that the message is part of the conversation. The turn is over when the agent
-/// says for the first time after that message that it is idle. Dropping it before its end cancels what the session does
+/// says for the first time after that message that it is idle. An agent that said so before it answered, and has not told
+/// of the message, is taken to have ended the turn when it says nothing for 5 s. Dropping it before its end cancels what the session does
 /// in the foreground, and so does the end of its time, if it has one.
 #[must_use = "a prompt is not sent until it is awaited"]
 pub struct PromptCall(Work);
@@ -63,6 +67,7 @@ impl PromptCall {
             closed: None,
             timeout: None,
             late: None,
+            quiet: None,
             limit: None,
             done: false,
         })
@@ -77,7 +82,7 @@ impl PromptCall {
 
     /// The turn as a stream: every update of its session until the turn ends, and then its end.
     pub fn updates(mut self) -> Turn {
-        self.0.limit = Some(LIMIT);
+        self.0.limit = Some(Limit::default());
         Turn(self.0)
     }
 }
@@ -135,7 +140,7 @@ impl Stopped {
 /// the foreground.
 ///
 /// What is not read waits, and nothing else does for it: the connection goes on. So there is a
-/// [`limit`](Self::limit).
+/// [`limit`](Self::limit) to their number, and one to their [bytes](Self::byte_limit).
 #[must_use = "a prompt is not sent until its stream is polled"]
 pub struct Turn(Work);
 
@@ -143,7 +148,14 @@ impl Turn {
     /// Lets so many updates wait to be read (default 65,536). After one more the stream gives those that wait, then an
     /// error that names the limit, and with it the turn is cancelled.
     pub fn limit(mut self, updates: usize) -> Self {
-        self.0.limit = Some(updates);
+        self.0.limit.get_or_insert_default().updates = updates;
+        self
+    }
+
+    /// Lets updates of so many bytes wait to be read, counted as they came (default 64 MiB); beyond that as
+    /// [`limit`](Self::limit) says.
+    pub fn byte_limit(mut self, bytes: usize) -> Self {
+        self.0.limit.get_or_insert_default().bytes = bytes;
         self
     }
 
@@ -182,6 +194,8 @@ struct Receipt {
     message_id: Option<MessageId>,
 }
 
+type Timer = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// A turn, whoever waits for it.
 struct Work {
     peer: Peer,
@@ -200,9 +214,11 @@ struct Work {
     reader: Option<Reader<SessionUpdate, End>>,
     closed: Option<WhenClosed>,
     timeout: Option<Duration>,
-    late: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// How many updates may wait to be read. None where nobody reads them.
-    limit: Option<usize>,
+    late: Option<Timer>,
+    /// When an agent that is idle has said nothing for long enough, and how much it had said when that was set.
+    quiet: Option<(u64, Timer)>,
+    /// How much may wait to be read. None where nobody reads it.
+    limit: Option<Limit>,
     done: bool,
 }
 
@@ -213,6 +229,7 @@ impl Work {
         }
         // First how it ends, then the updates: whatever came before the end is there when the end is.
         self.poll_end(cx);
+        self.poll_quiet(cx);
         match self.reader.as_ref().and_then(|reader| reader.take(PromptRequest::NAME)) {
             Some(Ok(update)) => return Poll::Ready(Some(Ok(TurnEvent::Update(update)))),
             Some(Err(error)) => {
@@ -237,9 +254,7 @@ impl Work {
             let busy = self.shared.states.is_busy(&self.session_id);
             let end = End::new((self.peer.clone(), id), busy, self.shared.tells.clone());
             self.reader = Some(self.shared.readers.read(&self.session_id, self.limit, end));
-            let clock = TokioClock::default();
-            let deadline = self.timeout.and_then(|timeout| clock.now().checked_add(timeout));
-            self.late = deadline.map(|deadline| clock.sleep_until(deadline));
+            self.late = self.timeout.and_then(timer);
         }
     }
 
@@ -292,6 +307,29 @@ impl Work {
         is_late.then(|| Err(CallError::timed_out(PromptRequest::NAME, self.timeout.unwrap_or_default())))
     }
 
+    /// Looks whether an agent that is idle has said nothing any more for long enough.
+    fn poll_quiet(&mut self, cx: &mut Context<'_>) {
+        if self.outcome.is_some() {
+            return;
+        }
+        while let Some(heard) = self.watch(|end| end.resting()).flatten() {
+            let Some((before, quiet)) = &mut self.quiet else {
+                self.quiet = timer(QUIET).map(|quiet| (heard, quiet));
+                continue;
+            };
+            if quiet.as_mut().poll(cx).is_pending() {
+                return;
+            }
+            if *before == heard {
+                self.outcome = self.watch(End::rest).flatten().map(Ok);
+                self.reader.iter().for_each(Reader::close);
+                return;
+            }
+            self.quiet = None;
+        }
+        self.quiet = None;
+    }
+
     fn watch<R>(&self, look: impl FnOnce(&mut End) -> R) -> Option<R> {
         self.reader.as_ref().map(|reader| reader.watch(look))
     }
@@ -306,6 +344,7 @@ impl Work {
         self.reader = None;
         self.closed = None;
         self.late = None;
+        self.quiet = None;
         // A prompt that is not part of the conversation yet cancels by being dropped.
         self.call = None;
         if std::mem::replace(&mut self.accepted, false) && !over {
@@ -327,4 +366,10 @@ impl Drop for Work {
         }
         self.finish();
     }
+}
+
+/// None where that is never.
+fn timer(time: Duration) -> Option<Timer> {
+    let clock = TokioClock::default();
+    clock.now().checked_add(time).map(|deadline| clock.sleep_until(deadline))
 }

@@ -111,6 +111,23 @@ async fn a_turn_that_nobody_reads_is_bounded() {
     .unwrap();
 }
 
+/// So it is by their bytes, of which those that were read are none.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_nobody_reads_is_bounded_in_bytes() {
+    check!("STREAM-overflow-bytes", &Recorder::default(), async |agent| {
+        let session = begin(&agent).await?;
+        // There is room for one and for another two, and not for three.
+        let mut turn = agent.prompt(PromptRequest::new(&session, "go")).updates().byte_limit(300);
+        assert_eq!(word(turn.next().await.unwrap()), "zero");
+        agent.prompt(PromptRequest::new("session-2", "other")).await?;
+        let events: Vec<_> = turn.map(word).collect().await;
+        let why = "error: session/prompt: more than 300 bytes of updates of the turn wait to be read, which is the limit";
+        assert_eq!(events, ["one", "two", why]);
+        Ok(())
+    })
+    .unwrap();
+}
+
 /// A turn that is cancelled in the ordinary way still gives what comes late. PR-16.
 #[tokio::test(start_paused = true)]
 async fn pr_16_a_cancelled_turn_is_read_to_its_end() {

@@ -17,6 +17,9 @@ use agentwire_acp_schema::v1::{
     SetSessionModeRequest, SetSessionModeResponse, StopReason,
 };
 
+use futures::FutureExt;
+use futures::future::{Either, join, select};
+
 use crate::auth::Gate;
 use crate::background::{Background, Tasks};
 use crate::builder::Settings;
@@ -24,7 +27,7 @@ use crate::facts::{Facts, Said};
 use crate::list;
 use crate::random::random;
 use crate::registry::{Occupied, Registry, not_open};
-use crate::session::Session;
+use crate::session::{Session, busy};
 use crate::store::{SessionHeader, StoreError};
 use crate::turn::{self, Turn};
 
@@ -50,14 +53,45 @@ impl<F> Runtime<F> {
         self.sessions.clone()
     }
 
-    /// Ends a session, if it is open: its turn first, then what it holds.
-    async fn end(&self, occupied: &Occupied<'_>) {
-        let Some(session) = &occupied.before else { return };
-        if let Some(over) = session.cancel_turn() {
-            over.wait().await;
+    /// Takes a session for this connection, unless that has it already.
+    async fn claim(&self, occupied: &Occupied<'_>) -> Result<(), Error> {
+        if occupied.claim().is_some() {
+            return Ok(());
         }
+        let claim = self.settings.store.claim(occupied.id()).await.map_err(|error| match error {
+            StoreError::InUse { session_id } => {
+                busy(&session_id, "another connection has it open, or it is still being closed")
+            }
+            error => unreadable(error),
+        })?;
+        occupied.hold(claim);
+        Ok(())
+    }
+
+    /// Ends a session, if it is open: its turn first, then what it holds.
+    ///
+    /// # Errors
+    ///
+    /// When that takes too long. The session is closed then, too, and what is left to do is done in the background.
+    async fn end(&self, occupied: &Occupied<'_>) -> Result<(), Error> {
+        let Some(session) = occupied.before.clone() else { return Ok(()) };
+        let (over, closing) = (session.cancel_turn(), session.clone());
+        let ending = async move {
+            if let Some(over) = over {
+                over.wait().await;
+            }
+            closing.close().await;
+        };
+        let ended = select(ending.boxed(), turn::sleep(self.settings.close_limit())).await;
         occupied.clear();
-        session.close().await;
+        let Either::Right(((), ending)) = ended else { return Ok(()) };
+        let claim = occupied.claim();
+        self.background.run(async move {
+            join(ending, session.hub.close()).await;
+            // Whoever opens it from now on finds all that was said.
+            drop(claim);
+        });
+        Err(Error::internal_error("the session is closed, but what was said last could not be kept in time"))
     }
 }
 
@@ -110,6 +144,7 @@ where
         let id = SessionId::from(random::<16>()?);
         let occupied = self.sessions.occupy(&id)?;
         let header = SessionHeader::new(&id, &setup.roots[0]).additional_directories(&setup.roots[1..]);
+        self.claim(&occupied).await?;
         self.settings.store.create(&header).await.map_err(unwritable)?;
         let session = self.open(header, self.settings.facts.clone(), setup)?;
         occupied.put(session.clone());
@@ -176,7 +211,7 @@ where
         if occupied.before.is_none() && !occupied.stopped {
             return Err(not_open(&request.session_id));
         }
-        self.end(&occupied).await;
+        self.end(&occupied).await?;
         Ok(CloseSessionResponse::new())
     }
 
@@ -187,7 +222,8 @@ where
     ) -> Result<DeleteSessionResponse, Error> {
         self.gate.pass(context.client())?;
         let occupied = self.sessions.take_over(&request.session_id).await;
-        self.end(&occupied).await;
+        self.end(&occupied).await?;
+        self.claim(&occupied).await?;
         // One that is not there is deleted already.
         self.settings.store.delete(&request.session_id).await.map_err(unwritable)?;
         Ok(DeleteSessionResponse::new())

@@ -19,7 +19,7 @@ use crate::facts::{Facts, told};
 use crate::outbox::Outbox;
 use crate::registry::Occupied;
 use crate::session::Session;
-use crate::store::{SessionHeader, StoreError};
+use crate::store::SessionHeader;
 use crate::warning::Warning;
 use crate::{setup, turn};
 
@@ -95,7 +95,11 @@ impl<F> Runtime<F> {
                 let session = session?;
                 occupied.put(session.clone());
                 if let Some(before) = occupied.before.clone() {
-                    self.background.run(async move { before.close().await });
+                    let claim = occupied.claim();
+                    self.background.run(async move {
+                        before.close().await;
+                        drop(claim);
+                    });
                 }
                 Ok(session)
             }
@@ -110,6 +114,7 @@ impl<F> Runtime<F> {
         replay: bool,
         client: &Client,
     ) -> Result<Arc<Session>, Error> {
+        self.claim(occupied).await?;
         if let Some(before) = &occupied.before {
             // What was said by the session itself may still be on its way into the journal.
             before.outbox.flush().await;
@@ -128,10 +133,18 @@ impl<F> Runtime<F> {
         }
         let mut facts = self.settings.facts.clone();
         let before = header.clone();
+        let mut number = 0;
         while let Some(record) = records.try_next().await.map_err(unreadable)? {
-            let update: SessionUpdate = record
-                .decode()
-                .map_err(|why| unreadable(StoreError::corrupt(&id, "a record", why.to_string())))?;
+            number += 1;
+            let update: SessionUpdate = match record.decode() {
+                Ok(update) => update,
+                // The store has kept it well, so the others can be relied on.
+                Err(why) => {
+                    let (session_id, reason) = (id.clone(), why.to_string());
+                    self.settings.warn(Warning::Record { session_id, number, reason });
+                    continue;
+                }
+            };
             facts.recall(&update);
             if let SessionUpdate::SessionInfoUpdate(info) = &update {
                 // The journal is written first, so it knows better than the header.

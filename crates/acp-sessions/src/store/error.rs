@@ -24,6 +24,14 @@ pub enum StoreError {
         session_id: SessionId,
     },
 
+    /// Somebody else has the session for themselves, such as another connection that has it open.
+    #[error("session {session_id} is in use")]
+    #[non_exhaustive]
+    InUse {
+        /// The id.
+        session_id: SessionId,
+    },
+
     /// The store cannot keep a session under this id.
     #[error("no session can be kept under this id of {} bytes: {reason}", .session_id.as_str().len())]
     #[non_exhaustive]
@@ -91,6 +99,11 @@ impl StoreError {
     /// There is no session with this id.
     pub fn not_found(session_id: &SessionId) -> Self {
         Self::NotFound { session_id: session_id.clone() }
+    }
+
+    /// Somebody else has the session for themselves.
+    pub fn in_use(session_id: &SessionId) -> Self {
+        Self::InUse { session_id: session_id.clone() }
     }
 
     /// The records of a session are not as they were written: where, and what is wrong there.

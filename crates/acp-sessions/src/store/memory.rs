@@ -7,12 +7,13 @@ use agentwire_jsonrpc::RawJson;
 use futures::future::BoxFuture;
 use futures::stream;
 
-use super::{ListQuery, SessionHeader, SessionStore, StoreError, StoredSession};
+use super::{Claim, Claims, ListQuery, SessionHeader, SessionStore, StoreError, StoredSession};
 
 /// Keeps sessions as long as it lives.
 #[derive(Default)]
 pub struct MemoryStore {
     sessions: Mutex<HashMap<SessionId, Kept>>,
+    claims: Claims,
 }
 
 struct Kept {
@@ -83,6 +84,10 @@ impl SessionStore for MemoryStore {
 
     fn delete<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move { Ok(self.sessions().remove(session_id).is_some()) })
+    }
+
+    fn claim<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<Claim, StoreError>> {
+        Box::pin(async move { self.claims.claim(session_id) })
     }
 }
 

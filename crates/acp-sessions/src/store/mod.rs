@@ -1,5 +1,6 @@
 //! Where sessions are kept.
 
+mod claim;
 mod error;
 #[cfg(feature = "file")]
 mod file;
@@ -14,6 +15,7 @@ use agentwire_jsonrpc::RawJson;
 use futures::future::{self, BoxFuture};
 use futures::stream::BoxStream;
 
+pub use self::claim::{Claim, Claims};
 pub use self::error::{StoreError, StoreWarning};
 #[cfg(feature = "file")]
 pub use self::file::{FileStore, Fsync};
@@ -103,6 +105,19 @@ pub trait SessionStore: Send + Sync {
     ///
     /// As the store has them.
     fn delete<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<bool, StoreError>>;
+
+    /// Takes a session for whoever is about to open, create or delete it, whether there is one with this id or not, until
+    /// the claim is dropped. So of the connections that share a store one at a time has a session open. Calls of the other
+    /// methods need no claim. [`Claims`] does it within a process; a database has its own way to.
+    ///
+    /// By default nobody is kept out: the records of a session that two connections have open mingle.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::InUse`] where somebody else has it; others as the store has them.
+    fn claim<'a>(&'a self, _session_id: &'a SessionId) -> BoxFuture<'a, Result<Claim, StoreError>> {
+        Box::pin(future::ready(Ok(Claim::default())))
+    }
 
     /// Takes what the store has found wrong, and got over, since it was last asked. Nothing by default.
     fn take_warnings(&self) -> Vec<StoreWarning> {

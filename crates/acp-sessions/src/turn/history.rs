@@ -16,10 +16,8 @@ impl Turn {
         let id = self.session_id();
         self.0.session.outbox.flush().await;
         let stored = self.0.settings.store.read(id).await?.ok_or_else(|| StoreError::not_found(id))?;
-        let read = |record: agentwire_jsonrpc::RawJson| {
-            let update = record.decode();
-            std::future::ready(update.map_err(|why| StoreError::corrupt(id, "a record", why.to_string())))
-        };
-        Ok(stored.records.and_then(read).try_collect().await?)
+        // What is no update was told of when the session was opened.
+        let read = |record: agentwire_jsonrpc::RawJson| std::future::ready(Ok(record.decode().ok()));
+        Ok(stored.records.try_filter_map(read).try_collect().await?)
     }
 }

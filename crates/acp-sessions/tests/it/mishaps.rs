@@ -1,8 +1,8 @@
 //! What goes wrong between a session, its store and its client, and what holds all the same.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_acp_sessions::schema::{
@@ -168,6 +168,107 @@ async fn a_store_that_hangs_does_not_keep_the_agent_from_ending() {
         tokio::time::sleep(Duration::from_secs(1)).await;
     });
     tokio::time::timeout(Duration::from_secs(60), served).await.expect("it ends");
+}
+
+/// Nor does closing or deleting a session, though nobody is told that all is well, and nobody else has it meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_store_that_hangs_does_not_hold_up_a_close() {
+    let store = Arc::new(Moody::default());
+    with(moded(&store).store_timeout(Duration::from_secs(30)), async |peer| {
+        for method in ["session/close", "session/delete"] {
+            let session = peer.open("/repo").await;
+            let permits = store.hold();
+            let prompt = peer.begin_prompt(&session, "go").await;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            assert_eq!(peer.refused(method, json!({ "sessionId": session })).await, -32603, "{method}");
+            let late = peer.begin_prompt(&session, "late").await;
+            assert_eq!(peer.response(late).await["error"]["code"], -32002, "it is closed");
+            assert_eq!(peer.refused("session/load", again(&session, "/repo")).await, -32600, "{method}");
+            permits.add_permits(100);
+            assert_eq!(peer.stopped(prompt).await, "cancelled");
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            peer.call("session/load", again(&session, "/repo")).await;
+            assert_eq!(short(&peer.updates()), ["user go"], "the store had it all the same");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_that_is_no_update_is_passed_over() {
+    let store = Arc::new(Moody::default());
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let heard = warnings.clone();
+    let agent = agent(async |turn: Turn| {
+        turn.say(format!("{} updates", turn.history().await?.len())).await?;
+        Ok(StopReason::EndTurn)
+    });
+    let agent = agent.shared_store(store.clone());
+    let agent = agent.on_warning(move |warning| heard.lock().unwrap().push(warning.to_string()));
+    with(agent, async |peer| {
+        let session = peer.open("/repo").await;
+        peer.prompt(&session, "one").await;
+        let ill = json!({ "sessionUpdate": "tool_call", "toolCallId": 7 });
+        store.append(&SessionId::from(&*session), &[RawJson::encode(&ill).unwrap()]).await.unwrap();
+        peer.prompt(&session, "two").await;
+        peer.updates();
+        peer.call("session/load", again(&session, "/repo")).await;
+        let said = ["user one", "agent 1 updates", "user two", "agent 3 updates"];
+        assert_eq!(short(&peer.updates()), said);
+        let warnings = std::mem::take(&mut *warnings.lock().unwrap());
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].contains(&format!("session {session}: record 3 is")), "{warnings:?}");
+    })
+    .await;
+}
+
+/// A journal that is damaged in its middle is told up to there, and its owner is told what to do about it.
+#[cfg(feature = "file")]
+#[tokio::test]
+async fn a_damaged_session_is_named_and_can_be_mended_or_deleted() {
+    let directory = tempfile::TempDir::new().unwrap();
+    let echo = async |turn: Turn| {
+        turn.say(turn.text()).await?;
+        Ok(StopReason::EndTurn)
+    };
+    let serve = || agent(echo).store(crate::store::open(directory.path()));
+    let mut session = String::new();
+    with(serve(), async |peer| {
+        session = peer.open("/repo").await;
+        for text in ["one", "two", "three"] {
+            peer.prompt(&session, text).await;
+        }
+    })
+    .await;
+    let journal = crate::store::file(directory.path(), ".journal");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let begins = text.match_indices('\n').nth(2).unwrap().0 + 1;
+    std::fs::write(&journal, text.replace("two", "TWO")).unwrap();
+    let before = ["user one", "agent one"];
+    with(serve(), async |peer| {
+        let load = peer.request("session/load", again(&session, "/repo")).await;
+        let error = peer.response(load).await["error"].clone();
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(&format!("byte {begins} of {}", journal.display())), "{message}");
+        assert_eq!(short(&peer.updates()), before);
+        assert_eq!(peer.call("session/list", json!({})).await["sessions"][0]["sessionId"], *session);
+    })
+    .await;
+    // As the docs say.
+    std::fs::OpenOptions::new().write(true).open(&journal).unwrap().set_len(begins as u64).unwrap();
+    with(serve(), async |peer| {
+        peer.call("session/load", again(&session, "/repo")).await;
+        assert_eq!(short(&peer.updates()), before);
+        peer.prompt(&session, "more").await;
+    })
+    .await;
+    std::fs::write(&journal, text.replace("two", "TWO")).unwrap();
+    with(serve(), async |peer| {
+        assert_eq!(peer.refused("session/resume", again(&session, "/repo")).await, -32603);
+        peer.call("session/delete", json!({ "sessionId": session })).await;
+        assert_eq!(peer.call("session/list", json!({})).await["sessions"], json!([]));
+    })
+    .await;
 }
 
 fn select(now: &str) -> SessionConfigOption {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agentwire_acp_sessions::schema::{
     AvailableCommand, Implementation, PromptCapabilities, StopReason, UnstructuredCommandInput,
 };
-use agentwire_acp_sessions::{Error, MemoryStore, SessionAgent, Turn, agent};
+use agentwire_acp_sessions::{Error, MemoryStore, SessionAgent, SessionStore, Turn, agent};
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, again, play, short, text, with};
@@ -26,7 +26,9 @@ async fn echo(turn: Turn) -> Result<StopReason, Error> {
     Ok(StopReason::EndTurn)
 }
 
-fn on(store: &Arc<MemoryStore>) -> SessionAgent<impl AsyncFn(Turn) -> Result<StopReason, Error>> {
+fn on(
+    store: &Arc<impl SessionStore + 'static>,
+) -> SessionAgent<impl AsyncFn(Turn) -> Result<StopReason, Error>> {
     agent(echo).shared_store(store.clone())
 }
 
@@ -339,4 +341,48 @@ async fn so_many_sessions_may_be_open_and_no_more() {
         assert_eq!(peer.refused("session/load", again(&first, "/repo")).await, -32600);
     })
     .await;
+}
+
+/// Of two connections that share a store one at a time has a session, whichever way it came to it.
+async fn is_open_once(store: &Arc<impl SessionStore + 'static>) {
+    with(on(store), async |here| {
+        let session = here.open("/repo").await;
+        let named = json!({ "sessionId": session });
+        with(on(store), async |there| {
+            assert_eq!(there.call("session/list", json!({})).await["sessions"][0]["sessionId"], *session);
+            for method in ["session/load", "session/resume"] {
+                assert_eq!(there.refused(method, again(&session, "/repo")).await, -32600, "{method}");
+            }
+            assert_eq!(there.refused("session/delete", named.clone()).await, -32600);
+            // To open it anew, also in vain, is to keep it.
+            here.call("session/load", again(&session, "/repo")).await;
+            assert_eq!(here.refused("session/load", again(&session, "/elsewhere")).await, -32602);
+            assert_eq!(there.refused("session/load", again(&session, "/repo")).await, -32600);
+            assert_eq!(here.prompt(&session, "go").await, "end_turn");
+
+            here.call("session/close", named.clone()).await;
+            // Who fails to open it has not got it.
+            assert_eq!(here.refused("session/load", again(&session, "/elsewhere")).await, -32602);
+            there.call("session/load", again(&session, "/repo")).await;
+            assert_eq!(short(&there.updates()), ["user go", "agent you said go"]);
+            assert_eq!(here.refused("session/load", again(&session, "/repo")).await, -32600);
+        })
+        .await;
+        // The other connection is over.
+        here.call("session/load", again(&session, "/repo")).await;
+        here.call("session/delete", named).await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_in_memory_is_open_on_one_connection() {
+    is_open_once(&Arc::new(MemoryStore::new())).await;
+}
+
+#[cfg(feature = "file")]
+#[tokio::test]
+async fn a_session_in_a_directory_is_open_on_one_connection() {
+    let directory = tempfile::TempDir::new().unwrap();
+    is_open_once(&Arc::new(crate::store::open(directory.path()))).await;
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use agentwire_acp_sessions::schema::{SessionId, StopReason};
 use agentwire_acp_sessions::{
-    Error, ListQuery, MemoryStore, SessionAgent, SessionHeader, SessionStore, StoreError, StoredSession,
-    Turn, agent,
+    Claim, Error, ListQuery, MemoryStore, SessionAgent, SessionHeader, SessionStore, StoreError,
+    StoredSession, Turn, agent,
 };
 use agentwire_jsonrpc::RawJson;
 use futures::StreamExt;
@@ -87,6 +87,10 @@ impl SessionStore for Moody {
             });
             Ok(Some(StoredSession::new(stored.header, records.boxed())))
         })
+    }
+
+    fn claim<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<Claim, StoreError>> {
+        self.inner.claim(id)
     }
 
     fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, Result<Vec<SessionHeader>, StoreError>> {

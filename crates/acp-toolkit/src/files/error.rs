@@ -24,6 +24,10 @@ pub(crate) enum FileError {
     NotText { at: usize },
     #[error("the file is larger than the limit, which is {limit} bytes")]
     TooLarge { limit: u64 },
+    #[error(
+        "an answer with this text would be {bytes} bytes long, and the limit is {limit}; ask for fewer lines of it"
+    )]
+    TooLong { bytes: u64, limit: u64 },
     #[cfg(unix)]
     #[error("the path goes through more than {limit} links")]
     Links { limit: usize },

@@ -25,6 +25,16 @@ fn end_of_lines(text: &str, count: u32) -> usize {
     }
 }
 
+/// How many bytes a text has as a JSON string, without its quotes.
+pub(super) fn written(text: &str) -> u64 {
+    let more = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
+        0..0x20 => 5,
+        _ => 0,
+    };
+    text.len() as u64 + text.bytes().map(more).sum::<u64>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,5 +61,13 @@ mod tests {
         check("a\n", 2, None, "");
         check("", 1, 1, "");
         check(text, u32::MAX, u32::MAX, "");
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_it_is_written() {
+        let ascii: String = (0..=0x7f_u8).map(char::from).collect();
+        for text in [&*ascii, "", "ä€😀"] {
+            assert_eq!(written(text) + 2, serde_json::to_string(text).unwrap().len() as u64, "{text:?}");
+        }
     }
 }

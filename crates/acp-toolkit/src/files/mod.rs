@@ -23,7 +23,7 @@ use std::sync::Arc;
 use agentwire_acp_schema::v1::{
     ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
-use agentwire_jsonrpc::ErrorObject as Error;
+use agentwire_jsonrpc::{DEFAULT_LINE_LIMIT, ErrorObject as Error};
 
 pub use buffers::{BufferFuture, Buffers};
 
@@ -32,6 +32,10 @@ use error::FileError;
 
 /// The largest file that is read unless [`Files::limit`] says otherwise: 64 MiB.
 const LIMIT: u64 = 64 * 1024 * 1024;
+
+/// How long a text may be, as it is written in JSON, unless [`Files::answer_limit`] says otherwise: what the longest line
+/// that an agent takes by default has room for, less 64 KiB for what is around the text.
+const ANSWER_LIMIT: u64 = DEFAULT_LINE_LIMIT as u64 - 64 * 1024;
 
 /// The text files below some directories, and nothing else: answers to `fs/read_text_file` and
 /// `fs/write_text_file`.
@@ -50,7 +54,7 @@ const LIMIT: u64 = 64 * 1024 * 1024;
 ///
 /// | code | when |
 /// |---|---|
-/// | invalid params | the path is relative, leads outside, or names a directory, a pipe, a device, a socket; the file is no UTF-8, or larger than the limit |
+/// | invalid params | the path is relative, leads outside, or names a directory, a pipe, a device, a socket; the file is no UTF-8, or larger than the limit; the answer would be longer than an agent takes |
 /// | resource not found | reading a file that does not exist |
 /// | internal error | the system refuses: permissions, a full disk |
 ///
@@ -61,6 +65,7 @@ const LIMIT: u64 = 64 * 1024 * 1024;
 pub struct Files {
     roots: Arc<Roots>,
     limit: u64,
+    answer_limit: u64,
     buffers: Option<Arc<dyn Buffers>>,
 }
 
@@ -73,7 +78,7 @@ impl Files {
     }
 
     pub(crate) fn within(roots: Arc<Roots>) -> Self {
-        Self { roots, limit: LIMIT, buffers: None }
+        Self { roots, limit: LIMIT, answer_limit: ANSWER_LIMIT, buffers: None }
     }
 
     /// Sets the size in bytes of the largest file to read (default 64 MiB), also when only some of its lines
@@ -81,6 +86,14 @@ impl Files {
     #[must_use]
     pub fn limit(mut self, bytes: u64) -> Self {
         self.limit = bytes;
+        self
+    }
+
+    /// Sets how many bytes the text of an answer may have, as it is written in JSON (default 32 MiB less 64 KiB,
+    /// which leaves room for the rest of a line of 32 MiB). Of a longer text some of its lines can be read.
+    #[must_use]
+    pub fn answer_limit(mut self, bytes: u64) -> Self {
+        self.answer_limit = bytes;
         self
     }
 
@@ -110,11 +123,12 @@ impl Files {
         if let Some((buffers, path)) = self.buffer(&request.path).await?
             && let Some(text) = buffers.text(&path).await
         {
-            return Ok(ReadTextFileResponse::new(lines::select(text, line, limit)));
+            let content = self.sendable(lines::select(text, line, limit));
+            return Ok(ReadTextFileResponse::new(content.map_err(|error| error.of(&request.path))?));
         }
         let content = blocking(&request.path, move || {
             let text = system::open(&files.roots, absolute(&path)?, |file| files.text(file))?;
-            Ok(lines::select(text, line, limit))
+            files.sendable(lines::select(text, line, limit))
         });
         Ok(ReadTextFileResponse::new(content.await?))
     }
@@ -167,6 +181,15 @@ impl Files {
             return Err(FileError::TooLarge { limit: self.limit });
         }
         String::from_utf8(bytes).map_err(|error| FileError::NotText { at: error.utf8_error().valid_up_to() })
+    }
+
+    /// A text that is short enough to be sent.
+    fn sendable(&self, text: String) -> Result<String, FileError> {
+        let bytes = lines::written(&text);
+        if bytes > self.answer_limit {
+            return Err(FileError::TooLong { bytes, limit: self.answer_limit });
+        }
+        Ok(text)
     }
 }
 

@@ -1,26 +1,33 @@
 use std::io;
+use std::time::Duration;
 
 use agentwire_acp_schema::v1::{RequestPermissionRequest, RequestPermissionResponse};
 use agentwire_jsonrpc::ErrorObject as Error;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, Lines};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout_at};
 
 use super::{Choices, reject};
 
+/// How long input is passed over before a question is shown. What was typed earlier lies in the terminal's own buffer,
+/// from which another thread may have to fetch it first.
+const UNHEARD: Duration = Duration::from_millis(100);
+
 /// Asks the user by a menu on a terminal, and reads a line as the answer.
 ///
-/// Requests that come together are asked one after the other. Where the input ends the call is rejected, since
-/// nobody is there to allow it. A program that reads single keys needs only [`Choices`].
+/// Requests that come together are asked one after the other. What was typed before a question is shown is no answer to
+/// it and is dropped, so answers cannot be piped in all at once. (A line that was begun before and is ended after
+/// is still with the terminal, and counts as typed after.) Where the input ends the call is rejected, since nobody is
+/// there to allow it. A program that reads single keys needs only [`Choices`].
 #[derive(Debug)]
 pub struct PermissionPrompt<R, W> {
-    /// Also keeps what was read of a line when the question was dropped, as it is when the turn is cancelled.
-    terminal: Mutex<(Lines<R>, W)>,
+    terminal: Mutex<(R, W)>,
 }
 
 impl<R: AsyncBufRead + Unpin, W: AsyncWrite + Unpin> PermissionPrompt<R, W> {
-    /// Shows the menu on `output` and reads the answer from `input`.
+    /// Shows the menu on `output` and reads the answer from `input`. Needs a tokio runtime with time.
     pub fn new(input: R, output: W) -> Self {
-        Self { terminal: Mutex::new((input.lines(), output)) }
+        Self { terminal: Mutex::new((input, output)) }
     }
 
     /// Asks until the answer is one of the options.
@@ -43,14 +50,35 @@ impl<R: AsyncBufRead + Unpin, W: AsyncWrite + Unpin> PermissionPrompt<R, W> {
     /// None where the input ends.
     async fn choose(&self, choices: &Choices) -> io::Result<Option<RequestPermissionResponse>> {
         let (input, output) = &mut *self.terminal.lock().await;
+        drop_typed(input).await?;
         output.write_all(choices.to_string().as_bytes()).await?;
+        let mut line = Vec::new();
         loop {
             output.write_all(b"> ").await?;
             output.flush().await?;
-            let Some(line) = input.next_line().await? else { return Ok(None) };
-            if let Some(response) = choices.select(&line) {
+            line.clear();
+            if input.read_until(b'\n', &mut line).await? == 0 {
+                return Ok(None);
+            }
+            if let Some(response) = choices.select(&String::from_utf8_lossy(&line)) {
                 return Ok(Some(response));
             }
         }
     }
+}
+
+/// Drops what comes within a moment, and with it what came before.
+async fn drop_typed<R: AsyncBufRead + Unpin>(input: &mut R) -> io::Result<()> {
+    let until = Instant::now() + UNHEARD;
+    while Instant::now() < until {
+        match timeout_at(until, input.fill_buf()).await {
+            Ok(typed) => match typed?.len() {
+                // The input has ended.
+                0 => break,
+                length => input.consume(length),
+            },
+            Err(_elapsed) => break,
+        }
+    }
+    Ok(())
 }

@@ -216,6 +216,37 @@ async fn only_text_files_within_the_limit_are_read() {
     }
 }
 
+/// What counts is how the text is written in JSON. It can be read in pieces.
+#[tokio::test]
+async fn a_text_that_no_line_has_room_for_is_refused() {
+    let ground = Ground::new();
+    let path = ground.root.join("quotes");
+    // Larger than a line in JSON only, and by default.
+    fs::write(&path, "\"\"\"\n".repeat(5 << 20)).unwrap();
+    invalid(read(&Files::new([&ground.root]), &path).await, &["quotes", "41943040 bytes", "fewer lines"]);
+    let files = Files::new([&ground.root]).answer_limit(8);
+    let lines = async |count| {
+        let request = ReadTextFileRequest::new("s", &path).line(7).limit(count);
+        files.read(&request).await.map(|response| response.content)
+    };
+    assert_eq!(lines(1).await.unwrap(), "\"\"\"\n");
+    invalid(lines(2).await, &["16 bytes", "limit is 8"]);
+    invalid(read(&files.buffers(Unsaved), &path).await, &["9 bytes", "limit is 8"]);
+}
+
+#[derive(Debug)]
+struct Unsaved;
+
+impl Buffers for Unsaved {
+    fn text<'a>(&'a self, _: &'a Path) -> BufferFuture<'a, Option<String>> {
+        Box::pin(std::future::ready(Some("123456789".to_owned())))
+    }
+
+    fn replace<'a>(&'a self, _: &'a Path, _: &'a str) -> BufferFuture<'a, bool> {
+        Box::pin(std::future::ready(false))
+    }
+}
+
 #[tokio::test]
 async fn writing_changes_the_text_and_nothing_else() {
     let ground = Ground::new();

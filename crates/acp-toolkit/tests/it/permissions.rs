@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::error_code::INTERNAL_ERROR;
 use agentwire_acp_schema::v1::{
@@ -8,6 +10,7 @@ use agentwire_acp_toolkit::{
     Choices, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions, Remember,
 };
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
 fn request(kinds: &[&str]) -> RequestPermissionRequest {
     let call = ToolCallUpdate::new("call-1")
@@ -123,19 +126,60 @@ async fn always_holds_for_the_same_call_of_the_session() {
     assert_eq!(after(Remember::Tool, "allow_always", &with(call().name("other"), ALL)).await, None);
 }
 
-#[tokio::test]
-async fn a_prompt_asks_until_it_is_answered() {
+/// A person at a terminal: waits for the question, then types each of the lines.
+async fn types(terminal: &mut DuplexStream, lines: &[&str]) -> String {
     let mut shown = Vec::new();
-    let prompt = PermissionPrompt::new(&b"\nmaybe\n3\na\n"[..], &mut shown);
-    assert_eq!(prompt.ask(&request(ALL)).await, Ok(selected("allow_once")));
-    assert_eq!(prompt.ask(&request(ALL)).await, Ok(selected("allow_once")));
-    // The input has ended.
-    assert_eq!(prompt.ask(&request(ALL)).await, Ok(selected("reject_once")));
-    assert_eq!(prompt.ask(&request(&["allow_once"])).await, Ok(RequestPermissionResponse::cancelled()));
+    for line in lines {
+        while !shown.ends_with(b"> ") {
+            shown.push(terminal.read_u8().await.unwrap());
+        }
+        shown.push(b'\n');
+        terminal.write_all(line.as_bytes()).await.unwrap();
+    }
+    String::from_utf8(shown).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_asks_until_it_is_answered() {
+    let (near, mut far) = tokio::io::duplex(1024);
+    let (input, output) = tokio::io::split(near);
+    let prompt = PermissionPrompt::new(BufReader::new(input), output);
+    let all = request(ALL);
+    let (answer, shown) =
+        tokio::join!(prompt.ask(&all), types(&mut far, &["\n", "maybe\n", "\u{ff}\n", "3\n"]));
+    assert_eq!(answer, Ok(selected("allow_once")));
+    assert_eq!((shown.matches("Option").count(), shown.matches("> ").count()), (4, 4), "{shown}");
+    let (answer, _) = tokio::join!(prompt.ask(&all), types(&mut far, &["A\n"]));
+    assert_eq!(answer, Ok(selected("allow_always")));
     assert_eq!(prompt.ask(&request(&[])).await, Ok(RequestPermissionResponse::cancelled()));
-    drop(prompt);
-    let shown = String::from_utf8(shown).unwrap();
-    assert_eq!(shown.matches("> ").count(), 6, "{shown}");
+    // The input has ended.
+    far.shutdown().await.unwrap();
+    assert_eq!(prompt.ask(&all).await, Ok(selected("reject_once")));
+    assert_eq!(prompt.ask(&request(&["allow_once"])).await, Ok(RequestPermissionResponse::cancelled()));
+}
+
+/// Lines that lie ready, one that comes a little late, as from a thread that reads the terminal, and what a question
+/// that was withdrawn has left.
+#[tokio::test(start_paused = true)]
+async fn what_is_typed_before_the_question_is_no_answer_to_it() {
+    let (near, mut far) = tokio::io::duplex(1024);
+    let (input, output) = tokio::io::split(near);
+    let prompt = PermissionPrompt::new(BufReader::new(input), output);
+    let all = request(ALL);
+    far.write_all(b"a\nA\n").await.unwrap();
+    let person = async {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        far.write_all(b"A\n").await.unwrap();
+        types(&mut far, &["r\n"]).await;
+    };
+    let (answer, ()) = tokio::join!(prompt.ask(&all), person);
+    assert_eq!(answer, Ok(selected("reject_once")));
+
+    let withdrawn = tokio::time::timeout(Duration::from_secs(1), prompt.ask(&all));
+    let (withdrawn, _) = tokio::join!(withdrawn, types(&mut far, &["A"]));
+    assert!(withdrawn.is_err());
+    let (answer, _) = tokio::join!(prompt.ask(&all), types(&mut far, &["r\n"]));
+    assert_eq!(answer, Ok(selected("reject_once")));
 }
 
 #[test]

@@ -237,6 +237,7 @@ async fn agents_that_skip_what_comes_before_the_end() {
             ("bare", Some(IdleStopReason::EndTurn)),
             ("background", Some(IdleStopReason::Refusal)),
             ("bare", None),
+            ("early", Some(IdleStopReason::MaxTokens)),
         ] {
             let turn =
                 agent.prompt(PromptRequest::new(&session, text)).timeout(Duration::from_secs(9)).await?;

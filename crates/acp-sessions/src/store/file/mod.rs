@@ -22,7 +22,7 @@ use tokio::sync::OwnedMutexGuard;
 use self::directory::Directory;
 use self::journal::{Journal, Reader};
 use self::name::Kind;
-use super::{ListQuery, SessionHeader, SessionStore, StoreError, StoreWarning, StoredSession};
+use super::{Claim, Claims, ListQuery, SessionHeader, SessionStore, StoreError, StoreWarning, StoredSession};
 
 /// When a [`FileStore`] has the disk hold what was written, and not only the operating system.
 ///
@@ -63,8 +63,9 @@ pub enum Fsync {
 /// - *A write is cut off*, by the end of the process or the machine. What there is of the last record is dropped and
 ///   told as [`StoreWarning::TornTail`]; its append had not returned. That holds for a cut at any byte.
 /// - *A journal is damaged*: a record is not as it was written, or missing. Reading gives the records in front of it,
-///   then [`StoreError::Corrupt`] with the file and the place; nothing can be appended, and nothing is changed. What
-///   no store can see is that whole records are missing at the end.
+///   then [`StoreError::Corrupt`] with the file and the place; nothing can be appended, and nothing is changed. The session can still
+///   be listed and deleted. To go on with what there is in front of the damage, cut the file off at the byte that the
+///   error names, while no store has the directory. What no store can see is that whole records are missing at the end.
 /// - *A header is damaged or missing*. It is restored from where the journal begins, as
 ///   [`StoreWarning::HeaderRestored`].
 /// - *The disk is full*, or another write fails. What was written of it is taken back, so that the next append may
@@ -91,6 +92,7 @@ pub struct FileStore {
 struct Shared {
     directory: Directory,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
+    claims: Claims,
     /// Held by whoever creates a session, so that of two that create the same one is told that it exists.
     creating: Mutex<()>,
     warnings: Mutex<Vec<StoreWarning>>,
@@ -136,8 +138,13 @@ impl FileStore {
             (header.session_id.clone(), Session::new(stem, header, journal))
         };
         let sessions = Mutex::new(headers.into_iter().map(session).collect());
-        let shared =
-            Shared { directory, sessions, creating: Mutex::default(), warnings: Mutex::new(warnings) };
+        let shared = Shared {
+            directory,
+            sessions,
+            claims: Claims::new(),
+            creating: Mutex::default(),
+            warnings: Mutex::new(warnings),
+        };
         Ok(Self { shared: Arc::new(shared), fsync: Fsync::default() })
     }
 
@@ -323,6 +330,10 @@ impl SessionStore for FileStore {
             let (shared, durable) = (Arc::clone(&self.shared), self.fsync != Fsync::Never);
             blocking(move || shared.delete(&session, &mut files, durable).map(|()| true)).await
         })
+    }
+
+    fn claim<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<Claim, StoreError>> {
+        Box::pin(async move { self.shared.claims.claim(session_id) })
     }
 
     fn take_warnings(&self) -> Vec<StoreWarning> {
