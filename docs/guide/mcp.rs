@@ -6,11 +6,12 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult, JsonObject};
-use agentwire_mcp_client::{BoxError, Cache, Client};
+use agentwire_mcp_client::{BoxError, Cache, Client, Tasks as FollowTasks};
 use agentwire_mcp_hub::{Dial, Target, dial};
 use agentwire_mcp_server::{
     Context, Elicited, ErrorObject, Form, NoArguments, PartialArgument, Server, ServerPrompt,
-    ServerResourceTemplate, ServerTool, Structured, ToolError, field, schema::ToolAnnotations,
+    ServerResourceTemplate, ServerTool, Structured, Tasks, ToolError, field,
+    schema::{TaskSupport, ToolAnnotations},
 };
 use agentwire_transport_http::server::{Config, Endpoint, serve};
 use agentwire_transport_stdio::stdio;
@@ -83,6 +84,25 @@ async fn clear(_: NoArguments, cx: Context) -> Result<&'static str, ToolError> {
     }
 }
 
+/// Takes long, so that clients that can leave it and come back do so.
+async fn tidy(_: NoArguments, cx: Context) -> Result<String, ToolError> {
+    let mut all = notes()?;
+    let before = all.len();
+    cx.status(format!("comparing {before} notes"));
+    tokio::time::sleep(Duration::from_secs(1)).await; // the work
+    all.sort_unstable();
+    all.dedup();
+    let form = Form::new(format!("Remove {} of {before} notes?", before - all.len()))
+        .required("sure", field::boolean().default_value(false));
+    match cx.elicit("confirm", form).await? {
+        Elicited::Accept(answer) if answer["sure"] == true => {
+            fs::write(FILE, all.join("\n"))?;
+            Ok(format!("{} are left.", all.len()))
+        }
+        _ => Ok("Kept.".to_owned()),
+    }
+}
+
 async fn all(_uri: String, _cx: Context) -> Result<String, ErrorObject> {
     Ok(notes().map_err(ErrorObject::internal_error)?.join("\n"))
 }
@@ -121,6 +141,7 @@ async fn styles(typed: PartialArgument, _cx: Context) -> Vec<String> {
 fn server() -> Server {
     let search = ServerTool::new("search", "Find notes", search)
         .annotations(ToolAnnotations::default().read_only_hint(true));
+    let tidy = ServerTool::new("tidy", "Remove notes that are there twice", tidy).task(TaskSupport::Optional);
     let one = ServerResourceTemplate::new("notes:///{number}", "note", one)
         .mime_type("text/plain")
         .complete("number", numbers);
@@ -129,6 +150,8 @@ fn server() -> Server {
         .tool("note", "Note something", note)
         .with_tool(search)
         .tool("clear", "Remove all notes", clear)
+        .tasks(Tasks::new(|work| drop(tokio::spawn(work))).ttl(Duration::from_secs(600)))
+        .with_tool(tidy)
         .resource("notes:///all", "all", all)
         .with_resource_template(one)
         .with_prompt(ServerPrompt::new("letter", "Write a letter", letter).complete("style", styles))
@@ -144,13 +167,15 @@ async fn listen(address: &str) -> Result<(), BoxError> {
 
 async fn call(target: &str, tool: &str, arguments: &str) -> Result<(), BoxError> {
     let arguments: JsonObject = serde_json::from_str(arguments)?;
-    let client = Client::new("my-mcp", "1.0.0").elicitation(ask).cache(Cache::new());
+    let client =
+        Client::new("my-mcp", "1.0.0").elicitation(ask).cache(Cache::new()).tasks(FollowTasks::new());
     dial(&Target::parse(target)?, &Dial::new(), client, async |server| {
         eprintln!("{}, revision {}", server.info().name, server.revision());
         let result = server
             .call_tool(tool, arguments)
             .timeout(Duration::from_secs(30))
             .on_progress(|report| eprintln!("{} of {:?}", report.progress, report.total))
+            .on_task(|state| eprintln!("{:?} {}", state.status, state.message.as_deref().unwrap_or("")))
             .await?;
         println!("{}", result.text());
         if result.is_error { Err("the tool failed".into()) } else { Ok(()) }

@@ -9,7 +9,7 @@ use agentwire_peer::CallError;
 use agentwire_transport_http::client::HttpError;
 use serde_json::{Value, json};
 
-use crate::tools::Failed;
+use crate::call::Failed;
 
 /// A failed call, and what to do about it.
 #[derive(Debug)]

@@ -2,7 +2,9 @@
 
 mod agent;
 mod arguments;
+mod call;
 mod chat;
+mod connect;
 mod failure;
 mod output;
 mod server;
@@ -27,7 +29,7 @@ fn main() -> ExitCode {
             2
         }
         Err(error) => {
-            if json && !error.chain().any(|cause| cause.is::<tools::Failed>() || cause.is::<Told>()) {
+            if json && !error.chain().any(|cause| cause.is::<call::Failed>() || cause.is::<Told>()) {
                 // If stdout is gone too, nobody is left to be told.
                 let _printed = output::JsonLines.print(&failure::to_json(&error));
             }
@@ -63,6 +65,6 @@ async fn obey(arguments: Arguments) -> Result<()> {
         Command::Agent(agent) => agent::run(agent).await,
         Command::Server(server) => server::run(server).await,
         Command::Tools(tools) => tools::list(tools, json).await,
-        Command::Call(call) => tools::call(call, json).await,
+        Command::Call(call) => call::run(call, json).await,
     }
 }

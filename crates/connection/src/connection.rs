@@ -319,15 +319,19 @@ impl Connection {
     }
 
     fn handle_progress(&mut self, now: Instant, notification: Notification) {
-        let Some(params) = notification.params else {
+        let Some(params) = notification.params.clone() else {
             return;
         };
-        let token =
-            params.decode_borrowed::<ProgressParams>().ok().and_then(|read| read.progress_token.as_u64());
-        if let Some(call) = token.map(CallId)
-            && self.calls.progress(now, call)
-        {
-            self.events.push(Event::Progress { call, params });
+        let Ok(ProgressParams { progress_token }) = params.decode_borrowed() else {
+            return;
+        };
+        match progress_token.as_u64().map(CallId) {
+            Some(call) if self.calls.progress(now, call) => {
+                self.events.push(Event::Progress { call, params })
+            }
+            // Our calls have numbers. Whoever gives out words for what outlives a call knows what they stand for.
+            None if progress_token.as_str().is_some() => self.events.push(Event::Notification(notification)),
+            _ => {}
         }
     }
 

@@ -1,11 +1,13 @@
+use std::any::Any;
 use std::fmt;
 use std::future::IntoFuture;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{Method, RawJson};
-use agentwire_mcp_schema::{HasMeta, ProgressNotification, ProgressToken};
+use agentwire_mcp_schema::{CallToolRequest, HasMeta, ProgressNotification, ProgressToken};
 use agentwire_peer::{CallError, Peer};
 use bytestring::ByteString;
 use futures::FutureExt;
@@ -14,7 +16,8 @@ use serde::de::DeserializeOwned;
 
 use crate::era::stateless;
 use crate::kept::Kept;
-use crate::{Server, cache};
+use crate::tasks::{TaskHook, core, decode, handle};
+use crate::{Server, Started, TaskState, cache};
 
 /// A call to the server: a value until it is awaited, which sends it.
 ///
@@ -32,6 +35,8 @@ pub struct Call<M> {
 pub(crate) struct Options {
     pub(crate) waits: Waits,
     pub(crate) on_progress: Option<Hook>,
+    pub(crate) on_task: Option<TaskHook>,
+    pub(crate) task_ttl: Option<Duration>,
 }
 
 /// How long a call waits.
@@ -48,7 +53,7 @@ pub(crate) type Hook = Box<dyn FnMut(ProgressNotification) + Send>;
 
 impl<M> Call<M> {
     pub(crate) fn new(server: Server, request: Result<M, CallError>, waits: Waits) -> Self {
-        Self { server, request, options: Options { waits, on_progress: None } }
+        Self { server, request, options: Options { waits, ..Options::default() } }
     }
 
     /// Waits so long for the answer instead of the client's default; with `None`, for ever. Then the call
@@ -73,6 +78,38 @@ impl<M> Call<M> {
     }
 }
 
+impl Call<CallToolRequest> {
+    /// Hears how the task stands that the server makes of the call, whenever that is something else than before; see
+    /// [`Client::tasks`](crate::Client::tasks). Whoever keeps its [id](TaskState::id) can come back to it by
+    /// [`Server::task`] if the connection is lost.
+    pub fn on_task(mut self, hook: impl FnMut(&TaskState) + Send + 'static) -> Self {
+        self.options.on_task = Some(Arc::new(Mutex::new(Box::new(hook))));
+        self
+    }
+
+    /// Asks the server to keep the task, and later its result, for so long from its creation on. Only 2025-11-25; since
+    /// then the server decides.
+    pub fn task_ttl(mut self, ttl: Duration) -> Self {
+        self.options.task_ttl = Some(ttl);
+        self
+    }
+
+    /// Starts the call, and gives a handle on its task where the server makes one of it: always in 2025-11-25, where
+    /// the call asks for it, and as the server likes since 2026-07-28. The time limit of the call is that of its start.
+    ///
+    /// Dropping the future before it gives the handle gives the task up as well.
+    ///
+    /// # Errors
+    ///
+    /// As the call itself; [`CallError::NotAllowed`] where the client was not given
+    /// [`Tasks`](crate::Client::tasks), or, in 2025-11-25, the server or the tool does not run as a task. A tool that
+    /// was not listed before is looked up for that.
+    pub async fn start(self) -> Result<Started, CallError> {
+        let Self { server, request, options } = self;
+        Box::pin(handle::start(server, request?, options)).await
+    }
+}
+
 impl<M: Method + HasMeta + Send + 'static> IntoFuture for Call<M> {
     type Output = Result<M::Response, CallError>;
     type IntoFuture = Calling<M::Response>;
@@ -83,6 +120,10 @@ impl<M: Method + HasMeta + Send + 'static> IntoFuture for Call<M> {
             Ok(request) => request,
             Err(error) => return Calling(Way::Once(server.peer.refuse_call(error))),
         };
+        if core::must_not_ask(&server, &request) {
+            let why = "it cannot be run as a task: the server, or this client, did not say that it has tasks";
+            return Calling(Way::Once(server.peer.refuse_call(CallError::not_allowed(M::NAME, why))));
+        }
         if let Some(check) = server.check(&request) {
             return Calling(Way::Several(checked(server, request, options, check).boxed()));
         }
@@ -91,13 +132,14 @@ impl<M: Method + HasMeta + Send + 'static> IntoFuture for Call<M> {
         Calling(match place {
             Some((cache, place)) => Way::Several(cache::ask(server, request, options, cache, place).boxed()),
             None if server.is_stateless() => Way::Several(stateless::ask(server, request, options).boxed()),
+            None if core::is_offered(&server) => Way::Several(session(server, request, options).boxed()),
             None => Way::Once(ask(&server.peer, request, options)),
         })
     }
 }
 
 /// Makes a call whose result must be more than its type says.
-async fn checked<M: Method + HasMeta>(
+async fn checked<M: Method + HasMeta + Send + 'static>(
     server: Server,
     request: M,
     options: Options,
@@ -105,13 +147,30 @@ async fn checked<M: Method + HasMeta>(
 ) -> Result<M::Response, CallError> {
     let Kept { result, text } = match server.is_stateless() {
         true => stateless::ask(server, request, options).await?,
-        false => ask(&server.peer, request, options).await?,
+        false => session(server, request, options).await?,
     };
     check(&text).map(|()| result)
 }
 
+/// Makes a call in a session whose server may have tasks.
+async fn session<M, R>(server: Server, request: M, options: Options) -> Result<R, CallError>
+where
+    M: Method + HasMeta + Send + 'static,
+    R: DeserializeOwned,
+{
+    let mut request = Some(request);
+    let place = (&mut request as &mut dyn Any).downcast_mut::<Option<CallToolRequest>>();
+    if core::is_offered(&server)
+        && let Some(call) = place.and_then(Option::take)
+    {
+        return decode(&core::ask(server, call, options).await?);
+    }
+    let request = request.expect("only a call of a tool is taken, and that has returned");
+    ask(&server.peer, request, options).await
+}
+
 /// Makes a call in a session.
-fn ask<M: Method + HasMeta, R: DeserializeOwned>(
+pub(crate) fn ask<M: Method + HasMeta, R: DeserializeOwned>(
     peer: &Peer,
     mut request: M,
     options: Options,

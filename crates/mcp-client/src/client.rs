@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Notification};
+use agentwire_mcp_schema::task_extension;
 use agentwire_mcp_schema::{
     ClientCapabilities, CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult,
     ElicitUrlRequest, Implementation, ListRootsRequest, ListRootsResult, LoggingLevel,
-    LoggingMessageNotification, Root,
+    LoggingMessageNotification, Revision, Root,
 };
 use agentwire_peer::{Closed, Config, Dialect, TokioClock, driver};
 use agentwire_transport::Transport;
@@ -17,9 +18,10 @@ use crate::call::Waits;
 use crate::era::Era;
 use crate::front::{Front, Hook};
 use crate::handshake::{Handshake, HandshakeError};
-use crate::listening::{beside, listen};
+use crate::listening::beside;
 use crate::server::Server;
-use crate::{Cache, Warning};
+use crate::tasks::{fresh, side};
+use crate::{Cache, TaskState, Tasks, Warning};
 
 /// Whatever went wrong in the code that was given to [`connect`], or before it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -50,6 +52,18 @@ pub async fn connect<T: Transport, R>(
 /// [time](Self::timeout) of the call, and the time in which we answer does not count. A function that fails, fails the
 /// call: a server cannot be told. A call that is dropped drops the functions too.
 ///
+/// # Tasks
+///
+/// A client with [`Tasks`] says so to servers since 2026-07-28, and these may then work on a call of a tool as a task. The
+/// call asks after it as often as the server wants, answers what it asks by the functions above, each question once,
+/// and gives what a plain call would give. It waits as long as a plain call does, where each change of the task counts as
+/// a report of progress and the time in which we answer does not count; then, or when it is dropped, the task is
+/// cancelled. So calls that may take hours need a [time](crate::Call::timeout) to match, or are
+/// [started](crate::Call::start) and come back to.
+///
+/// In 2025-11-25 it is the client that wants a task. Only those calls are run as one that are started as one, that have
+/// the member `task`, or whose tool says that it runs no other way.
+///
 /// # Changes
 ///
 /// In a session a server tells of changes unasked. Since 2026-07-28 it does so only on a subscription, so a
@@ -78,6 +92,7 @@ impl Client {
     pub fn from_info(info: Implementation) -> Self {
         let handshake = Handshake {
             era: Era::Session,
+            revisions: Revision::ALL.to_vec(),
             info,
             capabilities: ClientCapabilities::default(),
             log_level: None,
@@ -95,6 +110,18 @@ impl Client {
     #[must_use]
     pub fn era(mut self, era: Era) -> Self {
         self.handshake.era = era;
+        self
+    }
+
+    /// Sets which revisions may be agreed on (default all that the library has), within the [era](Self::era): the newest
+    /// of them is offered, and a server that wants another is refused.
+    ///
+    /// For those who depend on what one revision has, or must not meet another: by itself a client speaks the newest
+    /// that both have. Where there are none of the era, connecting fails with
+    /// [`HandshakeError::NoRevision`], and nothing is sent.
+    #[must_use]
+    pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
+        self.handshake.revisions = revisions.into_iter().collect();
         self
     }
 
@@ -228,6 +255,15 @@ impl Client {
         self
     }
 
+    /// Follows the tasks that servers make of calls of tools (default: not); see [above](Self#tasks).
+    #[must_use]
+    pub fn tasks(mut self, tasks: Tasks) -> Self {
+        let extensions = self.handshake.capabilities.extensions.get_or_insert_default();
+        extensions.extend(task_extension::extensions());
+        self.front.tasks = Some(tasks);
+        self
+    }
+
     /// Checks what tools give by their output schemas (default: not). A call whose result is not as its tool promises
     /// fails with [`CallError::Unusable`](crate::CallError::Unusable), which names the place and does not repeat what is
     /// there.
@@ -287,6 +323,23 @@ impl Client {
         self
     }
 
+    /// Hears every notification of the server's, before what else here is for it. It makes the client listen for nothing:
+    /// since 2026-07-28 there is only what something else asked for.
+    #[must_use]
+    pub fn on_notification(mut self, hook: impl FnMut(Notification) + Send + 'static) -> Self {
+        self.front.on_notification = set(hook);
+        self
+    }
+
+    /// Hears how a task stands, where the server says so by itself: in 2025-11-25 unasked, since 2026-07-28 on a
+    /// [subscription](Server::listen) with a [`TaskSubscription`](task_extension::TaskSubscription). It need not say it,
+    /// and nothing that follows a task waits for it.
+    #[must_use]
+    pub fn on_task_changed(mut self, hook: impl FnMut(TaskState) + Send + 'static) -> Self {
+        self.front.on_task_changed = set(hook);
+        self
+    }
+
     /// Hears every notification that nothing else here is for.
     #[must_use]
     pub fn on_other(mut self, hook: impl FnMut(Notification) + Send + 'static) -> Self {
@@ -315,11 +368,16 @@ impl Client {
     ) -> Result<R, BoxError> {
         let Self { handshake, connection, front } = self;
         let (peer, driver) = driver(connection, TokioClock::default());
-        let front = front.fresh();
+        let (front, mut left) = fresh(front);
         let ears = front.clone();
         let main = async move {
             let server = handshake.with(peer, &ears).await?;
-            beside(main(server.clone()), listen(server, ears)).await
+            let side = side(server.clone(), ears, left.as_mut());
+            let output = beside(main(server), side).await;
+            if let Some(left) = left {
+                left.finish().await;
+            }
+            output
         };
         driver.run(front, transport, main).await.0
     }
@@ -336,7 +394,7 @@ impl Client {
     {
         let Self { handshake, connection, front } = self;
         let (peer, driver) = driver(connection, TokioClock::default());
-        let front = front.fresh();
+        let (front, mut left) = fresh(front);
         let (ears, known_to) = (front.clone(), front.clone());
         let (connected, once_connected) = oneshot::channel();
         let connecting = async move {
@@ -347,7 +405,7 @@ impl Client {
         };
         let listening = async move {
             if let Ok(server) = once_connected.await {
-                listen(server, ears).await;
+                side(server, ears, left.as_mut()).await;
             }
         };
         (connecting, beside(driver.serve(front, transport), listening))
@@ -370,6 +428,6 @@ impl fmt::Debug for Client {
     }
 }
 
-fn set<T>(hook: impl FnMut(T) + Send + 'static) -> Hook<T> {
+pub(crate) fn set<T>(hook: impl FnMut(T) + Send + 'static) -> Hook<T> {
     Some(Arc::new(Mutex::new(Box::new(hook))))
 }

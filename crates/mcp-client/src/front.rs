@@ -5,10 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, Request};
+use agentwire_mcp_schema::core_tasks::{self, RELATED_TASK, RelatedTaskMetadata};
+use agentwire_mcp_schema::task_extension;
 use agentwire_mcp_schema::{
-    EmptyResult, ListPromptsRequest, ListToolsRequest, LoggingMessageNotification, PingRequest,
-    PromptListChangedNotification, ResourceListChangedNotification, ResourceUpdatedNotification, Revision,
-    SubscriptionsAcknowledgedNotification, ToolListChangedNotification,
+    EmptyResult, JsonObject, ListPromptsRequest, ListToolsRequest, LoggingMessageNotification, Meta,
+    PingRequest, ProgressNotification, PromptListChangedNotification, ResourceListChangedNotification,
+    ResourceUpdatedNotification, Revision, SubscriptionsAcknowledgedNotification,
+    ToolListChangedNotification,
 };
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::FutureExt;
@@ -17,6 +20,7 @@ use crate::Warning;
 use crate::answers::{Agreed, Answers, Outcome, encode};
 use crate::cache::{Cache, Connected, RESOURCES};
 use crate::subscription::Subscriptions;
+use crate::tasks::{Leave, ProgressHooks, Supports, TaskState, Tasks, read_state};
 
 /// Hears something, one at a time, from all connections of a client.
 pub(crate) type Hook<T> = Option<Arc<Mutex<Box<dyn FnMut(T) + Send>>>>;
@@ -30,6 +34,11 @@ pub(crate) struct Front {
     pub(crate) cache: Option<Cache>,
     /// What this connection has of it.
     pub(crate) connected: Option<Arc<Connected>>,
+    /// How tasks are followed, if they are.
+    pub(crate) tasks: Option<Tasks>,
+    pub(crate) supports: Arc<Supports>,
+    pub(crate) progress_hooks: ProgressHooks,
+    pub(crate) leave: Leave,
     #[cfg(feature = "validate")]
     pub(crate) checks_output: bool,
     pub(crate) on_log: Hook<LoggingMessageNotification>,
@@ -37,6 +46,8 @@ pub(crate) struct Front {
     pub(crate) on_resources_changed: Hook<()>,
     pub(crate) on_prompts_changed: Hook<()>,
     pub(crate) on_resource_updated: Hook<String>,
+    pub(crate) on_notification: Hook<Notification>,
+    pub(crate) on_task_changed: Hook<TaskState>,
     pub(crate) on_other: Hook<Notification>,
     pub(crate) on_warning: Hook<Warning>,
 }
@@ -46,6 +57,9 @@ impl Front {
     pub(crate) fn fresh(mut self) -> Self {
         self.agreed = Agreed::default();
         self.subscriptions = Subscriptions::default();
+        self.supports = Arc::default();
+        self.progress_hooks = ProgressHooks::default();
+        self.leave = Leave::default();
         self.connected = self.cache.clone().map(|cache| Arc::new(Connected::new(cache)));
         self
     }
@@ -53,6 +67,7 @@ impl Front {
     /// The server's tools are others now, or may be.
     pub(crate) fn tools_changed(&self) {
         self.forget(&[ListToolsRequest::NAME]);
+        self.supports.forget();
         tell(&self.on_tools_changed, Some(()));
     }
 
@@ -85,15 +100,27 @@ impl Front {
         self.agreed.get().copied().is_some_and(Revision::is_stateless)
     }
 
+    /// The task in whose course the server asks, in 2025-11-25: the answer must name it, too.
+    fn related_task(&self, params: Option<&RawJson>) -> Option<RelatedTaskMetadata> {
+        #[derive(serde::Deserialize)]
+        struct Params {
+            #[serde(rename = "_meta")]
+            meta: Option<Meta>,
+        }
+
+        let params = params.filter(|params| params.as_str().contains(RELATED_TASK))?;
+        self.agreed.get().filter(|revision| revision.has_core_tasks())?;
+        RelatedTaskMetadata::read(params.decode::<Params>().ok()?.meta.as_ref())
+    }
+
     /// Whether a stateless server's word is for the client, and not about a subscription itself or one that has
     /// ended.
     fn is_heard(&self, notification: &Notification) -> bool {
-        let params = notification.params.as_ref();
         if notification.method == SubscriptionsAcknowledgedNotification::NAME {
-            self.subscriptions.acknowledge(params);
+            self.subscriptions.acknowledge(notification.params.as_ref());
             return false;
         }
-        self.subscriptions.wants(params)
+        self.subscriptions.hear(notification)
     }
 }
 
@@ -109,8 +136,9 @@ impl Handler for Front {
                 None => Err(Err(ErrorObject::method_not_found(method))),
             },
         };
+        let related = self.related_task(params);
         async move {
-            match answer {
+            let outcome = match answer {
                 Ok(answer) => {
                     // A request that the server takes back is dropped where it waits.
                     let mut cancelled = context.cancelled().fuse();
@@ -120,6 +148,10 @@ impl Handler for Front {
                     }
                 }
                 Err(outcome) => outcome,
+            };
+            match related {
+                Some(related) => outcome.and_then(|result| relate(&result, &related)),
+                None => outcome,
             }
         }
     }
@@ -127,6 +159,13 @@ impl Handler for Front {
     fn notification(&self, notification: Notification, _peer: &Peer) {
         if self.is_stateless() && !self.is_heard(&notification) {
             return;
+        }
+        // That of calls has been told. A word stands for a task, or for nothing that is known any more.
+        if notification.method == ProgressNotification::NAME {
+            return self.progress_hooks.tell(notification.params.as_ref());
+        }
+        if self.on_notification.is_some() {
+            tell(&self.on_notification, Some(notification.clone()));
         }
         match &*notification.method {
             LoggingMessageNotification::NAME => {
@@ -142,9 +181,26 @@ impl Handler for Front {
             ToolListChangedNotification::NAME => self.tools_changed(),
             ResourceListChangedNotification::NAME => self.resources_changed(),
             PromptListChangedNotification::NAME => self.prompts_changed(),
+            task_extension::TaskStatusNotification::NAME | core_tasks::TaskStatusNotification::NAME
+                if self.on_task_changed.is_some() =>
+            {
+                tell(&self.on_task_changed, notification.params.as_ref().and_then(read_state));
+            }
             _ => tell(&self.on_other, Some(notification)),
         }
     }
+}
+
+/// Writes into an answer which task it belongs to.
+fn relate(result: &RawJson, related: &RelatedTaskMetadata) -> Outcome {
+    let mut result: JsonObject = result.decode().map_err(ErrorObject::internal_error)?;
+    let mut meta = match result.remove("_meta") {
+        Some(serde_json::Value::Object(meta)) => Some(meta),
+        _ => None,
+    };
+    related.write_to(&mut meta);
+    result.extend(meta.map(|meta| ("_meta".to_owned(), meta.into())));
+    encode(&result)
 }
 
 /// What cannot be read is nothing: a notification has no answer in which to complain. What panics in a hook has been

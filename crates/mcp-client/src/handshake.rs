@@ -26,6 +26,9 @@ pub enum HandshakeError {
     /// set to.
     #[error("the server refuses version `{}`; it speaks {}", .0.requested, list(&.0.supported))]
     VersionRefused(UnsupportedVersion),
+    /// The client is set to [revisions](crate::Client::revisions) of which none is of the [`Era`] that it is set to.
+    #[error("this client is set to revisions that the era which it is set to does not have")]
+    NoRevision,
     /// With [`Era::Either`]: nothing came of `server/discover`, and the server refused `initialize` too.
     #[error("the server takes neither beginning: {discover}; {initialize}")]
     #[non_exhaustive]
@@ -50,6 +53,8 @@ fn list(versions: &[ProtocolVersion]) -> String {
 #[derive(Clone)]
 pub(crate) struct Handshake {
     pub(crate) era: Era,
+    /// Those that may be agreed on.
+    pub(crate) revisions: Vec<Revision>,
     pub(crate) info: Implementation,
     pub(crate) capabilities: ClientCapabilities,
     pub(crate) log_level: Option<LoggingLevel>,
@@ -62,15 +67,32 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
+    /// Whether a revision may be agreed on.
+    pub(crate) fn speaks(&self, revision: Revision) -> bool {
+        self.revisions.contains(&revision)
+    }
+
+    /// The newest revision that may be agreed on and is as wanted.
+    pub(crate) fn newest(&self, wanted: fn(Revision) -> bool) -> Option<Revision> {
+        self.revisions.iter().copied().filter(|revision| wanted(*revision)).max()
+    }
+
     /// Comes to an understanding with the server, for whom `front` answers.
     pub(crate) async fn with(self, peer: Peer, front: &Front) -> Result<Server, HandshakeError> {
         let terms = match self.era {
-            Era::Session => session::open(self, &peer, Revision::LATEST_SESSION).await?,
+            Era::Session => self.open(&peer).await?,
             Era::Stateless => self.discover(&peer).await?,
+            Era::Either if self.newest(Revision::is_stateless).is_none() => self.open(&peer).await?,
+            Era::Either if self.newest(Revision::has_sessions).is_none() => self.discover(&peer).await?,
             Era::Either => self.find_out(&peer).await?,
         };
         let _agreed_once = front.agreed.set(terms.revision);
         Ok(Server::new(peer, terms, front))
+    }
+
+    async fn open(self, peer: &Peer) -> Result<Terms, HandshakeError> {
+        let revision = self.newest(Revision::has_sessions).ok_or(HandshakeError::NoRevision)?;
+        session::open(self, peer, revision).await
     }
 
     async fn discover(self, peer: &Peer) -> Result<Terms, HandshakeError> {
@@ -86,7 +108,7 @@ impl Handshake {
         match discover(&self, peer, Some(self.discover_timeout)).await? {
             Discovery::Stateless(terms) => Ok(*terms),
             Discovery::Session(revision, _) => session::open(self, peer, revision).await,
-            Discovery::Unknown(discover) => match session::open(self, peer, Revision::LATEST_SESSION).await {
+            Discovery::Unknown(discover) => match self.open(peer).await {
                 Err(HandshakeError::Call(initialize @ CallError::Refused { .. })) => {
                     let (discover, initialize) = (Box::new(discover), Box::new(initialize));
                     Err(HandshakeError::RefusedBoth { discover, initialize })

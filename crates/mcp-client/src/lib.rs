@@ -30,7 +30,8 @@
 //!
 //! - A session is opened in the newest revision that has them, or in the one that the server prefers, from
 //!   2024-11-05 on. Another answer ends the connection with an error that names it. [`Client::era`] changes that:
-//!   [`Era::Stateless`] speaks 2026-07-28, and [`Era::Either`] finds out what the server speaks.
+//!   [`Era::Stateless`] speaks 2026-07-28, and [`Era::Either`] finds out what the server speaks. [`Client::revisions`]
+//!   leaves out some.
 //! - Every call has a time limit: 60 seconds, which each progress report starts anew, up to 10 minutes. Whoever
 //!   needs another says so, for a client or for a call. A call that is given up, or dropped, is cancelled at
 //!   the server.
@@ -54,9 +55,40 @@
 //! - What a server wants to know before it answers is found out by the same functions as in a session, and the call is
 //!   made again with the answers and the server's state, up to ten times; see [`Client`](Client#questions). A call of a
 //!   server that wants something else fails with [`CallError::Unusable`], which names it.
+//! - A server may work on a call of a tool as a task. A client that was given [`Tasks`] says that it can wait for that, and
+//!   does: the call gives its result as if there were no task. To another client it is an error that names the task.
 //! - With [`Client::cache`], lists and resources are kept for as long as the server calls them fresh.
 //!
+//! # Tasks
+//!
+//! [`Client::tasks`] is all that it takes for [calls](Server::call_tool) to wait for tasks. [`Call::start`] gives a handle
+//! instead, a [`Task`], which can be left and found again by its id, after the program has begun anew, too:
+//!
+//! ```no_run
+//! # use agentwire_mcp_client::{BoxError, Client, Era, Server, Started, Tasks};
+//! # use agentwire_transport_stdio::{Child, Command};
+//! # fn keep(_: &str) {}
+//! # async fn run() -> Result<(), BoxError> {
+//! let client = Client::new("my-host", "1.0.0").era(Era::Either).tasks(Tasks::new());
+//! client
+//!     .connect(Child::spawn(Command::new("builder"))?, async |server: Server| {
+//!         match server.call_tool("build", ()).start().await? {
+//!             Started::Task(task) => keep(task.id()), // later: `server.task(id)?.result().await?`
+//!             Started::Done(result) => println!("{}", result.text()),
+//!             _ => {}
+//!         }
+//!         Ok(())
+//!     })
+//!     .await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The tasks of 2025-11-25 and those since 2026-07-28 are two protocols; both are behind these names.
+//!
 //! # What it does not do
+//!
+//! It runs no tasks itself, which 2025-11-25 lets clients do for what servers ask.
 //!
 //! It spawns nothing, starts no process and opens no socket: nothing is fetched for a schema either. It checks a
 //! structured result against its tool's schema only when it is told to, with the feature `validate`; and it never sends
@@ -80,6 +112,7 @@ mod output;
 mod pages;
 mod server;
 mod subscription;
+mod tasks;
 mod warning;
 
 /// The words of the protocol.
@@ -95,4 +128,5 @@ pub use handshake::HandshakeError;
 pub use pages::Pages;
 pub use server::Server;
 pub use subscription::Subscription;
+pub use tasks::{Started, Task, TaskState, Tasks};
 pub use warning::Warning;

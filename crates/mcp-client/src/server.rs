@@ -1,7 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{Method, Notification, RawJson};
+use agentwire_mcp_schema::core_tasks::ListTasksRequest;
 use agentwire_mcp_schema::{
     CallToolRequest, ClientCapabilities, CompleteRequest, GetPromptRequest, HasMeta, Implementation,
     ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, LoggingLevel,
@@ -9,18 +10,21 @@ use agentwire_mcp_schema::{
     SubscribeRequest, SubscriptionFilter, SubscriptionsListenRequest, Tool, UnsubscribeRequest,
 };
 use agentwire_peer::{CallError, Closed, Peer};
+use futures::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::answers::{Agreed, Answering, Answers};
 use crate::cache::Connected;
 use crate::call::{Check, Waits};
+use crate::client::set;
 use crate::era::stateless::Stateless;
 use crate::front::{Front, Hook, tell};
 #[cfg(feature = "validate")]
 use crate::output::Outputs;
 use crate::subscription::Subscriptions;
-use crate::{Call, Pages, Subscription, Warning};
+use crate::tasks::{Leave, ProgressHooks, Supports, handle};
+use crate::{Call, Pages, Subscription, Task, Tasks, Warning};
 
 /// A handle on the server, after the handshake. Cloning is cheap.
 ///
@@ -38,6 +42,10 @@ struct Shared {
     answers: Answers,
     agreed: Agreed,
     cache: Option<Arc<Connected>>,
+    tasks: Option<Tasks>,
+    supports: Arc<Supports>,
+    progress_hooks: ProgressHooks,
+    leave: Leave,
     #[cfg(feature = "validate")]
     outputs: Option<Outputs>,
 }
@@ -50,6 +58,8 @@ pub(crate) struct Terms {
     pub(crate) revision: Revision,
     pub(crate) client_capabilities: ClientCapabilities,
     pub(crate) waits: Waits,
+    /// The revisions that the client speaks.
+    pub(crate) revisions: Vec<Revision>,
     /// What requests say of themselves, where no session remembers it.
     pub(crate) stateless: Option<Stateless>,
 }
@@ -63,6 +73,10 @@ impl Server {
             answers: front.answers.clone(),
             agreed: front.agreed.clone(),
             cache: front.connected.clone(),
+            tasks: front.tasks.clone(),
+            supports: front.supports.clone(),
+            progress_hooks: front.progress_hooks.clone(),
+            leave: front.leave.clone(),
             #[cfg(feature = "validate")]
             outputs: front.checks_output.then(Outputs::default),
         };
@@ -114,7 +128,8 @@ impl Server {
 
     /// Calls a tool. The arguments are anything whose JSON is an object, or `()` for none.
     ///
-    /// A tool that failed gives a result with `is_error`, which is for the model to read, not an error.
+    /// A tool that failed gives a result with `is_error`, which is for the model to read, not an error. Where the server
+    /// makes a task of it, and the client [follows tasks](crate::Client::tasks), this is its result all the same.
     pub fn call_tool<A: Serialize>(&self, name: impl Into<String>, arguments: A) -> Call<CallToolRequest> {
         let request = CallToolRequest::new(name);
         let encoded = match RawJson::encode(&arguments) {
@@ -127,6 +142,22 @@ impl Server {
             Ok(request) => self.call(request),
             Err(why) => self.refuse(CallError::not_allowed(CallToolRequest::NAME, why)),
         }
+    }
+
+    /// A handle on a task that was started before, perhaps on another connection, by the [id](Task::id) that it had.
+    /// Nothing is sent; whether there is such a task turns out when it is asked after.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotAllowed`] where the client was not given [`Tasks`], or the server did not say that it has tasks.
+    pub fn task(&self, id: impl Into<String>) -> Result<Task, CallError> {
+        handle::may_ask(self)?;
+        Ok(Task::known(self.clone(), id.into()))
+    }
+
+    /// The tasks that the server has of ours. Only 2025-11-25, where the server says that it lists them.
+    pub fn tasks(&self) -> Pages<ListTasksRequest> {
+        Pages::new(self.clone())
     }
 
     /// Reads a resource.
@@ -177,9 +208,30 @@ impl Server {
     /// When the server refuses it, or does not say within the client's [time](crate::Client::timeout) for calls
     /// what it agrees to.
     pub async fn listen(&self, filter: SubscriptionFilter) -> Result<Subscription, CallError> {
+        self.subscribe_to(filter, None).await
+    }
+
+    /// The same, and `hook` hears what the server tells on this subscription, in order, before the client does.
+    ///
+    /// # Errors
+    ///
+    /// As [`listen`](Self::listen) says.
+    pub async fn listen_with(
+        &self,
+        filter: SubscriptionFilter,
+        hook: impl FnMut(Notification) + Send + 'static,
+    ) -> Result<Subscription, CallError> {
+        self.subscribe_to(filter, set(hook)).await
+    }
+
+    async fn subscribe_to(
+        &self,
+        filter: SubscriptionFilter,
+        hook: Hook<Notification>,
+    ) -> Result<Subscription, CallError> {
         let mut request = self.prepare(SubscriptionsListenRequest::new(filter))?;
         self.stamp(&mut request);
-        self.shared.subscriptions.open(&self.peer, &request, self.shared.terms.waits.timeout).await
+        self.shared.subscriptions.open(&self.peer, &request, self.shared.terms.waits.timeout, hook).await
     }
 
     /// Asks anything that the protocol has.
@@ -193,6 +245,35 @@ impl Server {
     /// Completes when the server has closed its side, or is gone, with the reason where there is one.
     pub async fn closed(&self) -> Closed {
         self.peer.closed().await
+    }
+
+    /// How tasks are followed, if they are.
+    pub(crate) fn tasks_settings(&self) -> Option<&Tasks> {
+        self.shared.tasks.as_ref()
+    }
+
+    /// Which of the tools that were listed can run as tasks.
+    pub(crate) fn supports(&self) -> &Supports {
+        &self.shared.supports
+    }
+
+    pub(crate) fn progress_hooks(&self) -> &ProgressHooks {
+        &self.shared.progress_hooks
+    }
+
+    /// Does something more for a call that nobody waits for any more.
+    pub(crate) fn leave(&self, what: BoxFuture<'static, ()>) {
+        self.shared.leave.leave(what);
+    }
+
+    /// How long requests wait that say nothing else.
+    pub(crate) fn waits(&self) -> Waits {
+        self.shared.terms.waits
+    }
+
+    /// Whether the client speaks that revision.
+    pub(crate) fn speaks(&self, revision: Revision) -> bool {
+        self.shared.terms.revisions.contains(&revision)
     }
 
     pub(crate) fn is_stateless(&self) -> bool {
@@ -269,6 +350,9 @@ impl Server {
         #[cfg(feature = "validate")]
         if let Some(outputs) = &self.shared.outputs {
             outputs.learn(tool);
+        }
+        if self.shared.tasks.is_some() && self.revision().has_core_tasks() {
+            self.shared.supports.learn(tool);
         }
         if self.is_stateless()
             && let Err(wrong) = tool.header_marks()

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use agentwire_jsonrpc::{Method, RawJson, RequestId};
+use agentwire_jsonrpc::{Method, Notification, RawJson, RequestId};
 use agentwire_mcp_schema::{
     NotificationMeta, SubscriptionFilter, SubscriptionsListenRequest, SubscriptionsListenResult,
 };
@@ -16,6 +16,7 @@ use futures::{FutureExt, select_biased};
 use serde::Deserialize;
 
 use crate::era::stateless::{Answered, complete, read};
+use crate::front::{Hook, tell};
 
 /// What [`Server::listen`](crate::Server::listen) gives: the server tells of changes for as long as this is kept.
 ///
@@ -56,7 +57,13 @@ impl fmt::Debug for Subscription {
 
 /// The subscriptions of a connection that have not ended, by the ids of their requests.
 #[derive(Clone, Default)]
-pub(crate) struct Subscriptions(Arc<Mutex<HashMap<RequestId, State>>>);
+pub(crate) struct Subscriptions(Arc<Mutex<HashMap<RequestId, Place>>>);
+
+struct Place {
+    state: State,
+    /// What hears what comes on it, beside the client.
+    hook: Hook<Notification>,
+}
 
 enum State {
     /// The server has not said what it agrees to; whoever waits for that.
@@ -70,10 +77,11 @@ impl Subscriptions {
         peer: &Peer,
         request: &SubscriptionsListenRequest,
         timeout: Option<Duration>,
+        hook: Hook<Notification>,
     ) -> Result<Subscription, CallError> {
         let method = ByteString::from_static(SubscriptionsListenRequest::NAME);
         let id = peer.reserve_call();
-        let (entry, mut acknowledged) = self.enter(id.request_id());
+        let (entry, mut acknowledged) = self.enter(id.request_id(), hook);
         let mut call = peer.call_method(method.clone(), Some(request)).reserved(id).decode_by(read);
         let mut late = async {
             match timeout.and_then(|timeout| TokioClock::default().now().checked_add(timeout)) {
@@ -108,27 +116,34 @@ impl Subscriptions {
             return;
         };
         let filter = params.and_then(|params| params.decode::<Acknowledged>().ok());
-        if let (Some(filter), Some(state)) = (filter, self.lock().get_mut(&id))
-            && let State::Asked(waiting) = std::mem::replace(state, State::Open)
+        if let (Some(filter), Some(place)) = (filter, self.lock().get_mut(&id))
+            && let State::Asked(waiting) = std::mem::replace(&mut place.state, State::Open)
         {
             // If nobody waits any more, nobody is told.
             let _ = waiting.send(filter.notifications);
         }
     }
 
-    /// Whether what the server says with these params is to be heard: not if it belongs to a subscription that
-    /// has ended.
-    pub(crate) fn wants(&self, params: Option<&RawJson>) -> bool {
-        id(params).is_none_or(|id| self.lock().contains_key(&id))
+    /// Hands what the server says to whoever hears the subscription that it belongs to. False if that has ended, and it is
+    /// not to be heard at all.
+    pub(crate) fn hear(&self, notification: &Notification) -> bool {
+        let Some(id) = id(notification.params.as_ref()) else { return true };
+        let Some(hook) = self.lock().get(&id).map(|place| place.hook.clone()) else { return false };
+        tell(&hook, Some(notification.clone()));
+        true
     }
 
-    fn enter(&self, id: RequestId) -> (Entry, oneshot::Receiver<SubscriptionFilter>) {
+    fn enter(
+        &self,
+        id: RequestId,
+        hook: Hook<Notification>,
+    ) -> (Entry, oneshot::Receiver<SubscriptionFilter>) {
         let (sender, receiver) = oneshot::channel();
-        self.lock().insert(id.clone(), State::Asked(sender));
+        self.lock().insert(id.clone(), Place { state: State::Asked(sender), hook });
         (Entry { subscriptions: self.clone(), id }, receiver)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, State>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, Place>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -141,8 +156,8 @@ struct Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        let state = self.subscriptions.lock().remove(&self.id);
-        drop(state);
+        let place = self.subscriptions.lock().remove(&self.id);
+        drop(place);
     }
 }
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use agentwire_mcp_client::{Call, CallError};
+use agentwire_mcp_client::{Call, CallError, TaskState};
 use agentwire_mcp_schema::{CallToolRequest, CallToolResult, ProgressNotification};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::ServerState;
 
-/// Why a tool was not called or gave no result.
+/// Why a tool was not called or gave no result, or a server is not listened to.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HubError {
@@ -23,7 +23,14 @@ pub enum HubError {
         /// The name.
         name: String,
     },
-    /// The tool's server cannot be called any more.
+    /// There is no server of that name.
+    #[error("there is no server `{name}`")]
+    #[non_exhaustive]
+    NoSuchServer {
+        /// The name.
+        name: String,
+    },
+    /// The server cannot be called, or no more.
     #[error("the server `{server}` cannot be called: {state}")]
     #[non_exhaustive]
     Unavailable {
@@ -90,6 +97,11 @@ impl ToolCall {
     /// Asks for progress, and hears each report, in order, before the answer.
     pub fn on_progress(self, hook: impl FnMut(ProgressNotification) + Send + 'static) -> Self {
         self.with(|call| call.on_progress(hook))
+    }
+
+    /// Hears how the task stands that the server may make of the call, whenever that is something else than before.
+    pub fn on_task(self, hook: impl FnMut(&TaskState) + Send + 'static) -> Self {
+        self.with(|call| call.on_task(hook))
     }
 
     fn with(self, change: impl FnOnce(Call<CallToolRequest>) -> Call<CallToolRequest>) -> Self {

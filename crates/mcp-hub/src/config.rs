@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_mcp_client::Warning;
+use agentwire_mcp_client::{Tasks, Warning};
 use agentwire_mcp_schema::{Implementation, LoggingLevel, LoggingMessageNotification};
 
 use crate::dial::Dial;
@@ -42,6 +42,9 @@ pub struct Config {
     pub restarts: u32,
     /// How long is waited before the first of these (default 1 s); before each next one, twice as long, up to 30 s.
     pub restart_pause: Duration,
+    /// How the tasks are followed that servers make of calls (default: with the defaults of [`Tasks`]). With `None`, servers
+    /// are not told that they may.
+    pub tasks: Option<Tasks>,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_log: Option<Hook<LoggingMessageNotification>>,
     pub(crate) on_warning: Option<Hook<Warning>>,
@@ -60,6 +63,7 @@ impl Config {
             dial: Dial::new(),
             restarts: 3,
             restart_pause: Duration::from_secs(1),
+            tasks: Some(Tasks::new()),
             log_level: None,
             on_log: None,
             on_warning: None,
@@ -108,6 +112,13 @@ impl Config {
         self
     }
 
+    /// Sets how the tasks are followed that servers make of calls; with `None`, servers are not told that they may.
+    #[must_use]
+    pub fn tasks(mut self, tasks: impl Into<Option<Tasks>>) -> Self {
+        self.tasks = tasks.into();
+        self
+    }
+
     /// Asks the servers for their logs from that level upwards (default: not asked). Since 2026-07-28 a server logs
     /// nothing that it was not asked for.
     #[must_use]
@@ -146,6 +157,7 @@ impl fmt::Debug for Config {
             .field("dial", &self.dial)
             .field("restarts", &self.restarts)
             .field("restart_pause", &self.restart_pause)
+            .field("tasks", &self.tasks)
             .finish_non_exhaustive()
     }
 }

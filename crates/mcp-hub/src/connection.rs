@@ -11,6 +11,7 @@ use agentwire_peer::{Clock, TokioClock};
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt, select_biased};
 
+use crate::change::Ears;
 use crate::config::{Config, Hook, ServerConfig};
 use crate::dial::dial;
 use crate::ladder::is_expired;
@@ -35,7 +36,7 @@ pub(crate) async fn run(
     let outcome = loop {
         let (changes, changed) = mpsc::channel(0);
         let connection = Connection { shared: &shared, place, changed };
-        let client = client(&name, &config, changes);
+        let client = client(&name, &config, changes, shared.ears(place));
         match connection.run(&server, &config, client).await {
             Ok(()) => break Ok(()),
             Err(error) if is_expired(&*error) && shared.begins_again(place, TokioClock::default().now()) => {}
@@ -133,7 +134,7 @@ async fn list(server: &Server) -> Result<Vec<Tool>, CallError> {
     }
 }
 
-fn client(name: &str, config: &Config, mut changes: mpsc::Sender<()>) -> Client {
+fn client(name: &str, config: &Config, mut changes: mpsc::Sender<()>, ears: Ears) -> Client {
     let client = Client::from_info(config.info.clone())
         .discover_timeout(DISCOVER_LIMIT.min(config.connect_limit / 3))
         .handshake_timeout(None)
@@ -141,7 +142,12 @@ fn client(name: &str, config: &Config, mut changes: mpsc::Sender<()>) -> Client 
         .on_tools_changed(move || {
             // Where one change waits to be looked at already, looking will show this one too.
             let _full = changes.try_send(());
-        });
+        })
+        .on_notification(move |notification| ears.add(notification));
+    let client = match config.tasks.clone() {
+        Some(tasks) => client.tasks(tasks),
+        None => client,
+    };
     let client = match config.log_level.clone() {
         Some(level) => client.log_level(level),
         None => client,

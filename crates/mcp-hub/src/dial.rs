@@ -229,7 +229,8 @@ impl<F> Caller<'_, F> {
             let main = self.main.take().expect("nothing is tried after a connection");
             main(server).await
         };
-        client.connect(transport, run).await
+        // It is large, and there is one for each kind of transport: whoever dials need not have room for all of them.
+        Box::pin(client.connect(transport, run)).await
     }
 
     fn http(&mut self) -> Result<Reqwest, BoxError> {

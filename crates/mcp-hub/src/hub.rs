@@ -2,6 +2,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use agentwire_mcp_client::Server;
+use agentwire_mcp_schema::SubscriptionFilter;
 use futures::FutureExt;
 use futures::future::{Either, select};
 use serde::Serialize;
@@ -10,6 +11,7 @@ use crate::call::{HubError, ToolCall};
 use crate::config::{Config, ServerConfig};
 use crate::connection;
 use crate::driver::Driver;
+use crate::listening::Listening;
 use crate::names::{HubTool, server_name};
 use crate::state::{Callable, Shared};
 use crate::status::ServerStatus;
@@ -109,7 +111,23 @@ impl Hub {
         *seen = self.shared().until_changed(*seen).await;
     }
 
-    /// The handle on one server, for what is not merged. None while it cannot be called.
+    /// Listens for changes at one server, in either era, also over its crashes: once it is connected to again it is asked
+    /// to tell the same once more, and [`Change::Missed`](crate::Change::Missed) says that something may have been missed.
+    ///
+    /// This waits until the server is connected and has agreed. In a session it is asked by `resources/subscribe` for each
+    /// resource, and tells of its lists in any case; since 2026-07-28, by `subscriptions/listen`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such server, it cannot be connected to, or it refuses.
+    pub async fn listen(&self, server: &str, filter: SubscriptionFilter) -> Result<Listening, HubError> {
+        let no_such_server = || HubError::NoSuchServer { name: server.to_owned() };
+        let place = self.shared().place(server).ok_or_else(no_such_server)?;
+        Listening::open(self.0.0.clone(), place, filter).await
+    }
+
+    /// The handle on one server, for what is not merged. None while it cannot be called. It is one connection's: what is
+    /// asked through it ends when that does. To listen for longer, there is [`listen`](Self::listen).
     pub fn server(&self, name: &str) -> Option<Server> {
         self.shared().server(name)
     }

@@ -64,10 +64,11 @@
 //!
 //! A process that ends after it could be called is started again: three times in a row with pauses that grow, as often
 //! as [`Config::restarts`] says. The calls that were under way fail and are not made again, its tools keep their names,
-//! and what the hub listened for, it listens for anew. [`Hub::status`] tells of it meanwhile. A session over HTTP can be ended by its server, and the stream of HTTP+SSE can break
-//! off; then the calls that are under way fail, and the server is connected to anew: once in any case, and again if
-//! the session before has answered a call or lived for ten seconds. Without a session there is nothing to lose: each
-//! call fails or succeeds by itself.
+//! and whoever [listens](Hub::listen) to it goes on listening. [`Hub::status`] tells of it meanwhile.
+//!
+//! A session over HTTP can be ended by its server, and the stream of HTTP+SSE can break off; then the calls that are
+//! under way fail, and the server is connected to anew: once in any case, and again if the session before has answered
+//! a call or lived for ten seconds. Without a session there is nothing to lose: each call fails or succeeds by itself.
 //!
 //! # Who drives it
 //!
@@ -85,12 +86,14 @@
 struct Readme;
 
 mod call;
+mod change;
 mod config;
 mod connection;
 mod dial;
 mod driver;
 mod hub;
 mod ladder;
+mod listening;
 mod memory;
 mod names;
 mod state;
@@ -101,11 +104,13 @@ mod target;
 pub use agentwire_mcp_schema as schema;
 
 pub use call::{HubError, ToolCall};
+pub use change::Change;
 pub use config::{Config, ServerConfig};
 pub use dial::{Attempt, Dial, DialError, EraChoice, dial};
 pub use driver::Driver;
 pub use hub::{Hub, connect};
 pub use ladder::Rung;
+pub use listening::Listening;
 pub use memory::Memory;
 pub use names::HubTool;
 pub use status::{ServerState, ServerStatus};

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use agentwire_mcp_client::Server;
 use agentwire_mcp_schema::Tool;
 
+use crate::change::Ears;
 use crate::config::Config;
 use crate::names::{HubTool, Names};
 use crate::status::{ServerState, ServerStatus};
@@ -42,6 +43,10 @@ struct Entry {
     name: String,
     state: ServerState,
     server: Option<Server>,
+    /// How many connections to it there were.
+    connections: u64,
+    /// Who listens to its sessions.
+    ears: Ears,
     /// When its session began, if one ever did.
     since: Option<Instant>,
     /// Whether that has answered a call.
@@ -73,6 +78,7 @@ impl Shared {
         self.change(|state| {
             let entry = &mut state.servers[place];
             entry.server = Some(server);
+            entry.connections += 1;
             entry.state = ServerState::Connected;
             entry.since = Some(now);
             entry.answered = Arc::default();
@@ -179,6 +185,27 @@ impl Shared {
         self.lock().servers.iter().find(|entry| entry.name == name)?.server.clone()
     }
 
+    /// Where a server of that name is.
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
+        self.lock().servers.iter().position(|entry| entry.name == name)
+    }
+
+    pub(crate) fn name(&self, place: usize) -> String {
+        self.lock().servers[place].name.clone()
+    }
+
+    /// Who listens to the sessions with a server.
+    pub(crate) fn ears(&self, place: usize) -> Ears {
+        self.lock().servers[place].ears.clone()
+    }
+
+    /// The server, where that is still this connection to it.
+    pub(crate) fn callable(&self, place: usize, connection: u64) -> Option<Server> {
+        let state = self.lock();
+        let entry = &state.servers[place];
+        entry.server.clone().filter(|_| entry.connections == connection)
+    }
+
     /// The tools that can be called.
     pub(crate) fn tools(&self) -> Vec<HubTool> {
         let state = self.lock();
@@ -202,6 +229,28 @@ impl Shared {
     pub(crate) async fn until_settled(&self) {
         let is_awaited = |entry: &Entry| matches!(entry.state, ServerState::Connecting);
         self.until(|state| !state.servers.iter().any(is_awaited)).await;
+    }
+
+    /// Waits until there is a connection to a server which is at least that one. How the server is if there will be none.
+    pub(crate) async fn until_callable(
+        &self,
+        place: usize,
+        connection: u64,
+    ) -> Result<(u64, Server), ServerState> {
+        loop {
+            let is_new = |entry: &Entry| entry.server.is_some() && entry.connections >= connection;
+            self.until(|state| is_new(&state.servers[place]) || state.servers[place].is_over()).await;
+            let state = self.lock();
+            let entry = &state.servers[place];
+            match &entry.server {
+                Some(server) if entry.connections >= connection => {
+                    return Ok((entry.connections, server.clone()));
+                }
+                _ if entry.is_over() => return Err(entry.state.clone()),
+                // It has gone in between.
+                _ => {}
+            }
+        }
     }
 
     pub(crate) async fn until_closing(&self) {
@@ -270,6 +319,8 @@ impl Entry {
             name,
             state: ServerState::Connecting,
             server: None,
+            connections: 0,
+            ears: Ears::default(),
             since: None,
             answered: Arc::default(),
             begun_again: false,

@@ -199,6 +199,31 @@ impl HttpTarget {
         Ok(self)
     }
 
+    /// Changes what Streamable HTTP is spoken with, such as its time-outs and limits. Where the server is, and how long a
+    /// connection may take to be made (10 s), stay as they are.
+    ///
+    /// ```
+    /// use agentwire_mcp_hub::HttpTarget;
+    ///
+    /// # fn target() -> Result<HttpTarget, agentwire_mcp_hub::InvalidUrl> {
+    /// let target = HttpTarget::new("https://example.com/mcp")?
+    ///     .streamable_with(|config| config.message_limit(1 << 20).retries(2));
+    /// # Ok(target)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn streamable_with(mut self, change: impl FnOnce(Config) -> Config) -> Self {
+        self.configs.streamable = change(self.configs.streamable);
+        self
+    }
+
+    /// Changes what HTTP+SSE is spoken with, as [`streamable_with`](Self::streamable_with) does.
+    #[must_use]
+    pub fn sse_with(mut self, change: impl FnOnce(sse::Config) -> sse::Config) -> Self {
+        self.configs.sse = change(self.configs.sse);
+        self
+    }
+
     /// Sets over which transport to speak (default: [`HttpKind::Any`]).
     #[must_use]
     pub fn kind(mut self, kind: HttpKind) -> Self {

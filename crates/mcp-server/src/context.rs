@@ -2,23 +2,32 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+#[cfg(feature = "tasks")]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context as TaskContext, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestId};
+#[cfg(feature = "tasks")]
+use agentwire_mcp_schema::core_tasks::RelatedTaskMetadata;
 use agentwire_mcp_schema::{
     HasMeta, LoggingLevel, LoggingMessageNotification, Meta, Narrow, ProgressNotification, ProgressToken,
     Revision,
 };
-use agentwire_peer::{CallError, Cancelled, Peer, RequestContext};
+use agentwire_peer::{CallError, Peer, RequestContext};
 use agentwire_transport::Origin;
 use futures::future::BoxFuture;
 use serde::Serialize;
 
-use crate::ask::{Keys, Pass};
+use crate::ask::{AskError, Keys, Pass};
+use crate::cancelled::Cancelled;
 use crate::era::Caller;
+#[cfg(feature = "tasks")]
+use crate::era::Session;
 use crate::kind::Kind;
 use crate::params::Params;
+#[cfg(feature = "tasks")]
+use crate::tasks::Board;
 use crate::undecoded::Undecoded;
 use crate::{Client, Server};
 
@@ -40,6 +49,9 @@ struct Work {
     keys: Keys,
     /// The bits of the greatest progress reported, an `f64`. Infinite once the work is over.
     progress: AtomicU64,
+    /// Of a call that is a task, or may become one.
+    #[cfg(feature = "tasks")]
+    board: OnceLock<Arc<Board>>,
 }
 
 impl Context {
@@ -53,7 +65,18 @@ impl Context {
         let progress = AtomicU64::new(f64::NEG_INFINITY.to_bits());
         let meta = params.meta()?.map(Undecoded::new);
         let keys = Keys::default();
-        Ok(Self(Arc::new(Work { server, caller, request, meta, progress_token, pass: None, keys, progress })))
+        Ok(Self(Arc::new(Work {
+            server,
+            caller,
+            request,
+            meta,
+            progress_token,
+            pass: None,
+            keys,
+            progress,
+            #[cfg(feature = "tasks")]
+            board: OnceLock::new(),
+        })))
     }
 
     /// The same, for a request whose answer may be a question.
@@ -79,7 +102,7 @@ impl Context {
 
     /// The client that asked: who it is, and what can be asked of it.
     pub fn client(&self) -> Client {
-        Client::new(self.0.request.peer().clone(), self.0.caller.clone())
+        Client::new(self.speaker(), self.0.caller.clone())
     }
 
     /// The revision of the protocol that was agreed on, or that the request is in.
@@ -120,9 +143,9 @@ impl Context {
         self.0.meta.as_ref()?.value()
     }
 
-    /// Whether the client asked to hear of progress.
+    /// Whether the client asked to hear of progress, and can: of a [task](crate::ServerTool::task) only in a session.
     pub fn wants_progress(&self) -> bool {
-        self.0.progress_token.is_some()
+        self.0.progress_token.is_some() && self.0.is_heard()
     }
 
     /// Tells the client how far the work has come, if it asked to know.
@@ -140,7 +163,7 @@ impl Context {
         total: Option<f64>,
         message: Option<&str>,
     ) -> Result<(), CallError> {
-        let Some(token) = &self.0.progress_token else {
+        let Some(token) = self.0.progress_token.as_ref().filter(|_| self.0.is_heard()) else {
             return Ok(());
         };
         let mut notification = ProgressNotification::new(token.clone(), progress);
@@ -148,8 +171,10 @@ impl Context {
         if self.revision().has_progress_message() {
             notification.message = message.map(str::to_owned);
         }
-        let mut notify = pin!(self.0.request.peer().notify(&notification));
-        poll_fn(|cx| {
+        self.relate(&mut notification);
+        let unrelated = self.is_task().then(|| self.peer().unrelated());
+        let mut notify = pin!(unrelated.as_ref().unwrap_or(self.peer()).notify(&notification));
+        let sent = poll_fn(|cx| {
             // Others may have reported more while this one waited for room. Also false for what is no number.
             let grows = progress > self.0.reported();
             if !grows {
@@ -161,7 +186,8 @@ impl Context {
             }
             sent
         })
-        .await
+        .await;
+        self.outlive(sent)
     }
 
     /// Sends a line of log, from the part of the server that `logger` names: a string, or anything else that
@@ -189,23 +215,45 @@ impl Context {
         })?;
         let mut notification = LoggingMessageNotification::new(level, data);
         notification.logger = logger.map(str::to_owned);
-        let mut notify = pin!(self.0.request.peer().notify(&notification));
+        self.relate(&mut notification);
+        let unrelated = self.is_task().then(|| self.peer().unrelated());
+        let mut notify = pin!(unrelated.as_ref().unwrap_or(self.peer()).notify(&notification));
         // While this waits for room, the request may be answered, after which it may not be spoken of.
-        poll_fn(|cx| if self.0.wants_log(&seen) { notify.as_mut().poll(cx) } else { Poll::Ready(Ok(())) })
-            .await
+        let sent = poll_fn(|cx| match self.0.wants_log(&seen) {
+            true => notify.as_mut().poll(cx),
+            false => Poll::Ready(Ok(())),
+        });
+        self.outlive(sent.await)
     }
 
-    /// Whether the client has said that it no longer wants the answer.
+    /// Says in words how a [task](crate::ServerTool::task) stands, for those who ask for it. A call that is none has nobody
+    /// who does, so nothing happens.
+    #[cfg(feature = "tasks")]
+    pub fn status(&self, message: impl Into<String>) {
+        if let Some(board) = self.board() {
+            board.say(message.into());
+        }
+    }
+
+    /// Whether the client has said that it no longer wants the answer, or cancelled the task that the call has become.
     pub fn is_cancelled(&self) -> bool {
+        #[cfg(feature = "tasks")]
+        if self.board().is_some_and(|board| board.is_cancelled()) {
+            return true;
+        }
         self.0.request.is_cancelled()
     }
 
-    /// Completes when the client says that it no longer wants the answer.
+    /// Completes when the client says that it no longer wants the answer, or cancels the task that the call has become.
     ///
     /// A function that waits for this gets to run once more, up to its next wait; then it is dropped, like
     /// one that does not. What takes longer to clean up belongs into a destructor or a task.
     pub fn cancelled(&self) -> Cancelled {
-        self.0.request.cancelled()
+        Cancelled::new(
+            self.0.request.cancelled(),
+            #[cfg(feature = "tasks")]
+            self.board().map(Board::cancelled),
+        )
     }
 
     pub(crate) fn caller(&self) -> &Caller {
@@ -225,14 +273,107 @@ impl Context {
         self.0.request.peer()
     }
 
+    /// What is said through this belongs to the request for as long as there is one: a task has left it behind.
+    pub(crate) fn speaker(&self) -> Peer {
+        let peer = self.0.request.peer();
+        if self.is_task() { peer.unrelated() } else { peer.clone() }
+    }
+
+    pub(crate) fn is_task(&self) -> bool {
+        self.0.is_task()
+    }
+
     /// Encodes an answer, in the terms of the client's revision. One that it has no terms for is an error.
-    pub(crate) fn encode<T: Serialize + Narrow + HasMeta>(&self, value: T) -> Result<RawJson, ErrorObject> {
+    pub(crate) fn encode<T: Serialize + Narrow + HasMeta>(
+        &self,
+        mut value: T,
+    ) -> Result<RawJson, ErrorObject> {
+        self.relate(&mut value);
+        self.encode_plain(value)
+    }
+
+    /// The same, for what says itself which task it is about.
+    pub(crate) fn encode_plain<T: Serialize + Narrow + HasMeta>(
+        &self,
+        value: T,
+    ) -> Result<RawJson, ErrorObject> {
         self.0.caller.encode(&self.0.server, self.peer(), value)
     }
 
+    /// The client's answer is none to the question of that key.
+    pub(crate) fn wrong_answer(&self, key: &str, why: String) -> AskError {
+        self.0.caller.wrong_answer(key, why, self.is_task())
+    }
+
+    /// Says in what is sent which task it is about, where the protocol wants that.
+    fn relate<T: HasMeta>(&self, value: &mut T) {
+        #[cfg(feature = "tasks")]
+        if let Some(board) = self.task().filter(|_| self.in_session()) {
+            RelatedTaskMetadata::new(board.id()).write_to(value.meta_slot());
+        }
+        #[cfg(not(feature = "tasks"))]
+        let _ = value;
+    }
+
+    /// A task does not end with the connection on which it began, which is nothing that its function should trip over.
+    fn outlive(&self, sent: Result<(), CallError>) -> Result<(), CallError> {
+        sent.or_else(|error| if self.is_task() { Ok(()) } else { Err(error) })
+    }
+
     /// Works until the function is done, or the client no longer wants it to be.
-    pub(crate) fn race(self, running: Running) -> impl Future<Output = Result<RawJson, ErrorObject>> + Send {
-        Race { running, cancelled: None, context: self }
+    pub(crate) fn race(self, running: Running) -> Race {
+        Race { running, cancelled: None, context: self, has_let_go: false }
+    }
+}
+
+/// What calls that go on as tasks need.
+#[cfg(feature = "tasks")]
+impl Context {
+    /// The call is a task on that board, or may become one.
+    pub(crate) fn put_on(&self, board: Arc<Board>) {
+        let _has_one = self.0.board.set(board);
+    }
+
+    pub(crate) fn board(&self) -> Option<&Arc<Board>> {
+        self.0.board.get()
+    }
+
+    /// The board of a call that is a task by now.
+    pub(crate) fn task(&self) -> Option<&Arc<Board>> {
+        self.board().filter(|board| board.is_task())
+    }
+
+    pub(crate) fn in_session(&self) -> bool {
+        self.session().is_some()
+    }
+
+    pub(crate) fn session(&self) -> Option<&Session> {
+        match &self.0.caller {
+            Caller::Session(session) => Some(session),
+            Caller::Request(_) => None,
+        }
+    }
+
+    /// Completes when the client no longer wants the answer to its request.
+    pub(crate) fn request_cancelled(&self) -> agentwire_peer::Cancelled {
+        self.0.request.cancelled()
+    }
+
+    /// Answers the request, whatever its handler does from now on.
+    pub(crate) fn answer(&self, answer: Result<RawJson, ErrorObject>) {
+        self.0.request.answer(answer);
+    }
+
+    /// The request is not answered by questions any more.
+    pub(crate) fn close_pass(&self) {
+        if let Some(pass) = self.pass() {
+            pass.close();
+        }
+    }
+
+    /// The work is over: no progress follows.
+    pub(crate) fn end(&self) {
+        self.0.progress.store(f64::INFINITY.to_bits(), Ordering::Relaxed);
     }
 }
 
@@ -241,9 +382,30 @@ impl Work {
         f64::from_bits(self.progress.load(Ordering::Relaxed))
     }
 
+    #[cfg(feature = "tasks")]
+    fn is_task(&self) -> bool {
+        self.board.get().is_some_and(|board| board.is_task())
+    }
+
+    #[cfg(not(feature = "tasks"))]
+    fn is_task(&self) -> bool {
+        false
+    }
+
+    /// Whether there is somebody whom progress and log reach: since 2026-07-28 there is nobody once the call is a task.
+    fn is_heard(&self) -> bool {
+        #[cfg(feature = "tasks")]
+        if let Some(board) = self.board.get().filter(|board| board.is_task()) {
+            return matches!(self.caller, Caller::Session(_)) && !board.is_over();
+        }
+        true
+    }
+
     fn wants_log(&self, level: &LoggingLevel) -> bool {
         let over = self.reported() == f64::INFINITY;
-        self.caller.is_offered(&self.server, Kind::Logging) && self.caller.wants_log(level, over)
+        self.caller.is_offered(&self.server, Kind::Logging)
+            && self.caller.wants_log(level, over)
+            && self.is_heard()
     }
 }
 
@@ -257,11 +419,22 @@ impl fmt::Debug for Context {
     }
 }
 
-struct Race {
+pub(crate) struct Race {
     running: Running,
     /// Once the function has to wait.
-    cancelled: Option<Cancelled>,
+    cancelled: Option<agentwire_peer::Cancelled>,
     context: Context,
+    /// Somebody else goes on with the work.
+    has_let_go: bool,
+}
+
+#[cfg(feature = "tasks")]
+impl Race {
+    /// Gives the work away as it stands.
+    pub(crate) fn let_go(mut self) -> Running {
+        self.has_let_go = true;
+        std::mem::replace(&mut self.running, Box::pin(std::future::pending()))
+    }
 }
 
 impl Future for Race {
@@ -273,7 +446,7 @@ impl Future for Race {
         if let Poll::Ready(answer) = this.running.as_mut().poll(cx) {
             return Poll::Ready(answer);
         }
-        let cancelled = this.cancelled.get_or_insert_with(|| this.context.cancelled());
+        let cancelled = this.cancelled.get_or_insert_with(|| this.context.0.request.cancelled());
         if Pin::new(cancelled).poll(cx).is_ready() {
             return Poll::Ready(Err(ErrorObject::request_cancelled()));
         }
@@ -290,6 +463,9 @@ impl Future for Race {
 /// A context may live on, in a task for example, but no progress may follow the answer, and no question.
 impl Drop for Race {
     fn drop(&mut self) {
+        if self.has_let_go {
+            return;
+        }
         if let Some(pass) = self.context.pass() {
             pass.close();
         }

@@ -1,5 +1,6 @@
 //! Which request goes where, for everything that both eras have.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Method, Request};
@@ -9,11 +10,12 @@ use agentwire_mcp_schema::{
     ReadResourceRequest, code,
 };
 use agentwire_peer::RequestContext;
+use serde::Deserialize;
 
 use crate::completion::Completable;
 use crate::era::{Caller, Reply};
 use crate::kind::Kind;
-use crate::params::{Params, read_params};
+use crate::params::{Params, read_object, read_params};
 use crate::registry::{Entry, Registry};
 use crate::tool::wrong_arguments;
 use crate::{Context, Server};
@@ -41,8 +43,27 @@ pub(crate) fn dispatch(
         GetPromptRequest::NAME if is_offered(Kind::Prompts) => asked.fill_prompt(),
         ListPromptsRequest::NAME if is_offered(Kind::Prompts) => asked.list(server.prompts(), "prompts"),
         CompleteRequest::NAME if is_offered(Kind::Completions) => asked.complete(),
+        #[cfg(feature = "tasks")]
+        method if method.starts_with("tasks/") => {
+            let Asked { caller, params, context, .. } = asked;
+            crate::tasks::reply(server, caller, request, &params, context)
+        }
         unknown => Err(ErrorObject::method_not_found(unknown)),
     }
+}
+
+/// What is wanted of a [`ReadResourceRequest`] here. What it brings back of earlier rounds is read as it is needed, and a
+/// server that has none goes without the code for that, which is a tenth of a small one.
+#[derive(Deserialize)]
+struct Reading {
+    uri: String,
+}
+
+/// What is wanted of a [`GetPromptRequest`] here, likewise.
+#[derive(Deserialize)]
+struct Filling {
+    name: String,
+    arguments: Option<BTreeMap<String, String>>,
 }
 
 /// A request, and who made it.
@@ -66,7 +87,14 @@ impl Asked<'_> {
             arguments,
             self.context.origin().map(|origin| &**origin),
         )?;
+        #[cfg(feature = "tasks")]
+        let (server, plan) =
+            (self.server, crate::tasks::plan(self.server, &self.caller, &tool, &self.params)?);
         let context = self.into_asking()?;
+        #[cfg(feature = "tasks")]
+        if let Some(plan) = plan {
+            return plan.start(server, &tool, arguments, context);
+        }
         match tool.run(arguments, context.clone()) {
             Ok(running) => Ok(Reply::Running(context, running)),
             Err(why) => wrong_arguments(&name, &why, &context).map(Reply::done),
@@ -74,7 +102,7 @@ impl Asked<'_> {
     }
 
     fn read_resource(self) -> Result<Reply, ErrorObject> {
-        let ReadResourceRequest { uri, .. } = read_params(self.request.params.as_ref())?;
+        let Reading { uri } = read_object(self.request.params.as_ref())?;
         let revision = self.caller.revision();
         if let Some(resource) = self.server.resources().find(&uri) {
             let context = self.into_asking()?;
@@ -112,7 +140,8 @@ impl Asked<'_> {
     }
 
     fn fill_prompt(self) -> Result<Reply, ErrorObject> {
-        let GetPromptRequest { name, arguments, .. } = read_params(self.request.params.as_ref())?;
+        let Filling { name, arguments } = read_object(self.request.params.as_ref())?;
+        let arguments = arguments.unwrap_or_default();
         let prompt = self.server.prompts().find(&name);
         let prompt =
             prompt.ok_or_else(|| ErrorObject::invalid_params(format_args!("there is no prompt `{name}`")))?;

@@ -44,6 +44,8 @@ impl Handler for Front {
             match reply {
                 Reply::Done(answer) => answer,
                 Reply::Running(context, running) => context.race(running).await,
+                #[cfg(feature = "tasks")]
+                Reply::Alone(running) => running.await,
             }
         }
     }
@@ -53,6 +55,16 @@ impl Handler for Front {
             && let Some(session) = self.session.get()
         {
             session.open();
+        }
+    }
+}
+
+/// The tasks of a session end with it, unless they belong to a caller who may begin another.
+#[cfg(feature = "tasks")]
+impl Drop for Front {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.get() {
+            session.end_tasks();
         }
     }
 }

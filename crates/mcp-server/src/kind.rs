@@ -13,10 +13,11 @@ pub(crate) enum Kind {
     PromptChanges,
     Completions,
     Logging,
+    Tasks,
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Tools,
         Self::ToolChanges,
         Self::Resources,
@@ -26,6 +27,7 @@ impl Kind {
         Self::PromptChanges,
         Self::Completions,
         Self::Logging,
+        Self::Tasks,
     ];
 
     pub(crate) fn capability(self) -> &'static str {
@@ -39,6 +41,7 @@ impl Kind {
             Self::PromptChanges => "prompts.listChanged",
             Self::Completions => "completions",
             Self::Logging => "logging",
+            Self::Tasks => "tasks",
         }
     }
 }

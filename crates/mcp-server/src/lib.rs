@@ -79,16 +79,47 @@
 //! the bounds, and the key, which machines that answer in each other's place share. What was changed, is too old or
 //! belongs to another request is refused. See [`Context::elicit`] and `examples/elicitation.rs`.
 //!
+//! # Tasks
+//!
+//! A call that takes long can go on as a task, which its client leaves and comes back to: by the protocol of 2025-11-25,
+//! where the client asks for it, and by the extension of 2026-07-28, where the server decides. The function is the same as
+//! for any call. A [`Server`] runs tasks by what [`Tasks`] has of its author: how to spawn, where to keep records, for how
+//! long. A [tool](ServerTool::task) says whether it can run as one, or can run no other way.
+//!
+//! ```text
+//!  2025-11-25                                     2026-07-28
+//!
+//!  tools/call, task ─────▶ report                 tools/call ────────────▶ report, as in any call
+//!  ◀── task                …                      ◀── task                 … it takes long
+//!  tasks/get ────────────▶ … asks                 tasks/get ─────────────▶ … asks
+//!  ◀── input_required      …                      ◀── input_required, and what it asks
+//!  tasks/result ─────────▶ …                      tasks/update, answer ──▶ … goes on
+//!  ◀── elicitation/create  …                      tasks/get ─────────────▶ is done
+//!  answer ───────────────▶ … goes on              ◀── completed, result
+//!  ◀── result              is done
+//! ```
+//!
+//! What asks waits where it stands, in both: a task does not run anew. A task belongs to the caller whom
+//! [`Asking::principal`] finds out; where it finds nobody, to its session, with which it ends, or, since 2026-07-28, to
+//! whoever knows its id, of 192 bits by chance. For anybody else it is not there.
+//!
+//! A task runs in the process that made it. Its record may outlive that, in a [`TaskStore`] of yours, and
+//! [`Tasks::recover`] marks what a program that has ended left unfinished. Whatever runs is bounded: by its time to live,
+//! and by how many tasks are kept. [`Server::cancel_tasks`] ends them all.
+//!
 //! # Features
 //!
 //! `rounds` (default) asks clients of 2026-07-28, which takes the crates that encrypt. Without it only those of a
 //! session can be asked.
 //!
+//! `tasks` (default) runs calls as tasks.
+//!
 //! # Handlers are `Send`
 //!
 //! A registry holds functions of many types, so they are boxed once, when they are registered, and have to say
 //! then whether they may move between threads. They may: functions are `Send + Sync + 'static` and their
-//! futures `Send`, so that the future of a connection can be spawned. Nothing here spawns anything.
+//! futures `Send`, so that the future of a connection can be spawned. Nothing here spawns anything; tasks are spawned by
+//! the function that [`Tasks`] is given.
 //!
 //! # What happens without you
 //!
@@ -112,6 +143,11 @@
 //! It opens no socket and knows no concrete transport. Unless it is told to validate, it does not check arguments
 //! against a schema beyond what decoding them does. It does not limit how often a tool reports progress, or how often a
 //! client asks for completions. It does not make sure that what a client carries from round to round is used only once.
+//! It runs calls of tools as tasks, and makes no tasks of what it asks its clients, which those of 2025-11-25 could run.
+
+// Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
+#[cfg(not(test))]
+extern crate futures_util as futures;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -120,6 +156,7 @@ struct Readme;
 mod arguments;
 mod ask;
 mod caching;
+mod cancelled;
 mod checks;
 mod client;
 mod completion;
@@ -136,6 +173,8 @@ mod resource;
 mod resource_template;
 mod server;
 mod subscription;
+#[cfg(feature = "tasks")]
+mod tasks;
 mod template;
 mod tool;
 mod tool_error;
@@ -149,10 +188,11 @@ mod words;
 pub use agentwire_mcp_schema as schema;
 
 pub use agentwire_jsonrpc::ErrorObject;
-pub use agentwire_peer::{Call, CallError, Cancelled, Closed, Config};
+pub use agentwire_peer::{Call, CallError, Closed, Config};
 pub use agentwire_transport::Origin;
 pub use arguments::NoArguments;
 pub use ask::{AskError, Asking, Elicitation, Elicited, Form, Page, field};
+pub use cancelled::Cancelled;
 pub use client::Client;
 pub use completion::{IntoCompletion, PartialArgument};
 pub use context::Context;
@@ -160,6 +200,8 @@ pub use prompt::{IntoPromptResult, ServerPrompt};
 pub use resource::{IntoResourceContents, ServerResource};
 pub use resource_template::ServerResourceTemplate;
 pub use server::Server;
+#[cfg(feature = "tasks")]
+pub use tasks::{MemoryTasks, TaskOwner, TaskPlace, TaskRecord, TaskStore, TaskStoreError, Tasks};
 pub use template::{UriTemplate, UriTemplateError};
 pub use tool::ServerTool;
 pub use tool_error::ToolError;

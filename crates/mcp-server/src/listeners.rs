@@ -11,6 +11,9 @@ pub(crate) enum Change<'a> {
     Resources,
     /// What there is to read at a URI.
     Resource(&'a str),
+    /// How the task of that id stands.
+    #[cfg(feature = "tasks")]
+    Task(&'a str),
 }
 
 /// Somebody who hears of changes, and decides whether they are worth a notification.

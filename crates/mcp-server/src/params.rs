@@ -17,6 +17,9 @@ pub(crate) struct Params<'a> {
     /// What the client answers to what it was asked, and what it was given with that.
     pub(crate) input_responses: Option<&'a str>,
     pub(crate) request_state: Option<&'a str>,
+    /// How the client wants it to run as a task. Only 2025-11-25.
+    #[cfg(feature = "tasks")]
+    pub(crate) task: Option<&'a str>,
 }
 
 /// The members of a `_meta` that mean something to the protocol.
@@ -46,6 +49,8 @@ impl<'a> Params<'a> {
                 "arguments" => &mut seen.arguments,
                 "inputResponses" => &mut seen.input_responses,
                 "requestState" => &mut seen.request_state,
+                #[cfg(feature = "tasks")]
+                "task" => &mut seen.task,
                 _ => continue,
             };
             if place.replace(member.value).is_some() {
@@ -60,6 +65,8 @@ impl<'a> Params<'a> {
             arguments: present(seen.arguments),
             input_responses: present(seen.input_responses),
             request_state: present(seen.request_state),
+            #[cfg(feature = "tasks")]
+            task: present(seen.task),
         }
     }
 
@@ -113,4 +120,14 @@ impl<'a> Said<'a> {
 pub(crate) fn read_params<'a, P: Deserialize<'a>>(params: Option<&'a RawJson>) -> Result<P, ErrorObject> {
     let text = params.map_or("{}", RawJson::as_str);
     serde_json::from_str(text).map_err(ErrorObject::invalid_params)
+}
+
+/// The same for what serde would take from an array too.
+pub(crate) fn read_object<'a, P: Deserialize<'a>>(params: Option<&'a RawJson>) -> Result<P, ErrorObject> {
+    match params {
+        Some(params) if !params.as_str().starts_with('{') => {
+            Err(ErrorObject::invalid_params("params must be an object"))
+        }
+        params => read_params(params),
+    }
 }

@@ -17,6 +17,8 @@ use crate::era::stateless::signature;
 use crate::front::Front;
 use crate::listeners::{Change, Listeners};
 use crate::registry::{Entry, Registry};
+#[cfg(feature = "tasks")]
+use crate::tasks::Tasks;
 use crate::{
     Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,
     ServerResourceTemplate, ServerTool,
@@ -53,6 +55,8 @@ struct Settings {
     /// Whether schemas are held against what they are about; never without the feature of that name.
     validate: bool,
     asking: Asking,
+    #[cfg(feature = "tasks")]
+    tasks: Option<Tasks>,
     connection: Config,
 }
 
@@ -85,6 +89,8 @@ impl Server {
             resource_updates: false,
             validate: false,
             asking: Asking::new(),
+            #[cfg(feature = "tasks")]
+            tasks: None,
             connection: Config::new(Dialect::MCP),
         };
         Self { settings: Arc::new(settings), offers: Arc::default() }
@@ -246,6 +252,14 @@ impl Server {
         self.set(|settings| settings.asking = change(settings.asking.clone()))
     }
 
+    /// Runs calls as tasks, of the [tools](ServerTool::task) that can: a client gets the name of a task for an answer, and
+    /// comes back for the result.
+    #[cfg(feature = "tasks")]
+    #[must_use]
+    pub fn tasks(self, tasks: Tasks) -> Self {
+        self.set(|settings| settings.tasks = Some(tasks))
+    }
+
     /// Changes limits and times of its connections.
     #[must_use]
     pub fn connection(self, change: impl FnOnce(Config) -> Config) -> Self {
@@ -325,6 +339,22 @@ impl Server {
     /// Ends every open `subscriptions/listen` in good order, such as before the program ends. New ones can be opened.
     pub fn close_subscriptions(&self) {
         self.offers.listeners.dismiss();
+    }
+
+    /// Cancels every task that runs here, such as before the program ends. The future, which need not be awaited for that,
+    /// completes when all of them have ended and that is written down.
+    #[cfg(feature = "tasks")]
+    pub fn cancel_tasks(&self) -> impl Future<Output = ()> + Send + use<> {
+        let tasks = self.settings.tasks.clone();
+        let boards = tasks.as_ref().map(|tasks| tasks.boards().all()).unwrap_or_default();
+        for board in &boards {
+            board.cancel("the server ends");
+        }
+        async move {
+            for board in boards {
+                board.written().await;
+            }
+        }
     }
 
     /// Serves one client until it closes the connection.

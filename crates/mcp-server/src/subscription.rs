@@ -6,7 +6,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+#[cfg(feature = "tasks")]
+use agentwire_jsonrpc::ErrorObject;
 use agentwire_jsonrpc::RequestId;
+#[cfg(feature = "tasks")]
+use agentwire_mcp_schema::task_extension::TaskSubscription;
 use agentwire_mcp_schema::{
     Meta, NotificationMeta, PromptListChangedNotification, ResourceListChangedNotification,
     ResourceUpdatedNotification, SubscriptionFilter, SubscriptionsAcknowledgedNotification,
@@ -16,6 +20,8 @@ use agentwire_peer::{CallError, Peer};
 
 use crate::Server;
 use crate::listeners::{Change, Listener, Listening};
+#[cfg(feature = "tasks")]
+use crate::tasks::Followed;
 
 /// A client that listens. It is told for as long as this is there.
 pub(crate) struct Subscription {
@@ -23,6 +29,8 @@ pub(crate) struct Subscription {
     honoured: SubscriptionFilter,
     changes: Arc<Changes>,
     _listening: Listening,
+    #[cfg(feature = "tasks")]
+    tasks: Option<(Followed, Listening)>,
 }
 
 /// What a client has not been told yet. However often something changes before it takes the news, they are one: so a
@@ -30,6 +38,8 @@ pub(crate) struct Subscription {
 struct Changes {
     filter: SubscriptionFilter,
     resources: HashSet<String>,
+    #[cfg(feature = "tasks")]
+    tasks: BTreeSet<String>,
     news: Mutex<News>,
 }
 
@@ -40,6 +50,9 @@ struct News {
     resources: bool,
     /// The URIs of resources.
     updated: BTreeSet<String>,
+    /// The ids of tasks.
+    #[cfg(feature = "tasks")]
+    tasks: BTreeSet<String>,
     dismissed: bool,
     waker: Option<Waker>,
 }
@@ -50,17 +63,53 @@ enum Told {
     Prompts,
     Resources,
     Resource(String),
+    #[cfg(feature = "tasks")]
+    Task(String),
 }
 
 impl Subscription {
     /// Listens from now on to what is in the filter.
-    pub(crate) fn open(server: &Server, id: RequestId, honoured: SubscriptionFilter) -> Self {
+    pub(crate) fn open(
+        server: &Server,
+        id: RequestId,
+        honoured: SubscriptionFilter,
+        #[cfg(feature = "tasks")] tasks: Option<Followed>,
+    ) -> Self {
         let resources = honoured.resource_subscriptions.iter().cloned().collect();
-        let changes = Changes { filter: honoured.clone(), resources, news: Mutex::default() };
+        let changes = Changes {
+            filter: honoured.clone(),
+            resources,
+            #[cfg(feature = "tasks")]
+            tasks: tasks.as_ref().map(|tasks| tasks.ids.clone()).unwrap_or_default(),
+            news: Mutex::default(),
+        };
         let changes = Arc::new(changes);
         let listener: Arc<dyn Listener> = changes.clone();
         let listening = server.listeners().add(Arc::downgrade(&listener));
-        Self { id, honoured, changes, _listening: listening }
+        Self {
+            id,
+            honoured,
+            changes,
+            _listening: listening,
+            #[cfg(feature = "tasks")]
+            tasks: tasks.map(|tasks| {
+                let listening = tasks.listen(Arc::downgrade(&listener));
+                (tasks, listening)
+            }),
+        }
+    }
+
+    /// Finds out which of the tasks there are. Of those that are done there is news already, as nothing else will follow.
+    #[cfg(feature = "tasks")]
+    pub(crate) async fn look_at_tasks(&mut self) -> Result<(), ErrorObject> {
+        if let Some((tasks, _)) = &mut self.tasks {
+            let done = tasks.look().await?;
+            if !tasks.ids.is_empty() {
+                TaskSubscription::new(tasks.ids.iter()).write_to(&mut self.honoured);
+            }
+            self.changes.note(|news| news.tasks.extend(done));
+        }
+        Ok(())
     }
 
     /// Tells the client what it agreed to hear of, and then of every change, until it has left or is told no more.
@@ -75,6 +124,11 @@ impl Subscription {
             Poll::Pending => changes.poll_next(cx),
         });
         while let Some(told) = (&mut next).await {
+            #[cfg(feature = "tasks")]
+            if let (Told::Task(id), Some((tasks, _))) = (&told, &self.tasks) {
+                tasks.tell(peer, id, meta.clone()).await?;
+                continue;
+            }
             tell(peer, told, meta.clone()).await?;
         }
         Ok(())
@@ -87,12 +141,19 @@ async fn tell(peer: &Peer, told: Told, meta: Meta) -> Result<(), CallError> {
         Told::Prompts => peer.notify(&PromptListChangedNotification::default().meta(meta)).await,
         Told::Resources => peer.notify(&ResourceListChangedNotification::default().meta(meta)).await,
         Told::Resource(uri) => peer.notify(&ResourceUpdatedNotification::new(uri).meta(meta)).await,
+        // Somebody else does, who knows them.
+        #[cfg(feature = "tasks")]
+        Told::Task(_) => Ok(()),
     }
 }
 
 impl Changes {
     fn poll_next(&self, cx: &Context<'_>) -> Poll<Option<Told>> {
         let mut news = self.news();
+        #[cfg(feature = "tasks")]
+        if let Some(id) = news.tasks.pop_first() {
+            return Poll::Ready(Some(Told::Task(id)));
+        }
         let told = if std::mem::take(&mut news.tools) {
             Told::Tools
         } else if std::mem::take(&mut news.prompts) {
@@ -137,6 +198,10 @@ impl Listener for Changes {
             }
             Change::Resource(uri) if self.resources.contains(uri) => {
                 self.note(|news| _ = news.updated.insert(uri.to_owned()));
+            }
+            #[cfg(feature = "tasks")]
+            Change::Task(id) if self.tasks.contains(id) => {
+                self.note(|news| _ = news.tasks.insert(id.to_owned()));
             }
             _ => {}
         }

@@ -3,6 +3,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
+#[cfg(feature = "tasks")]
+use agentwire_mcp_schema::TaskSupport;
 use agentwire_mcp_schema::{HeaderMark, Icon, JsonSchema, Revision, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -160,6 +162,24 @@ impl ServerTool {
         self.edit(|tool| tool.output_schema = Some(schema))
     }
 
+    /// Sets whether it can run as a task (default: it cannot), on a server that [runs tasks](crate::Server::tasks). The
+    /// function is written as any other; [`Context::status`] says how it stands.
+    ///
+    /// - In a session of 2025-11-25 the client asks for a task with each call. One that is required is refused to a client
+    ///   that does not; so it is in sessions of older revisions, which have no tasks.
+    /// - Since 2026-07-28 the server decides, and the client says that it takes tasks. A tool that requires a task gives one
+    ///   at once, and is refused to clients that take none. Where it is optional, the call runs as any other for
+    ///   [some time](crate::Tasks::grace), and then goes on as a task; for a client that takes none, it goes on as a call.
+    ///
+    /// A question is asked wherever the function is. Since 2026-07-28 a function that asks *before* its call is a task is
+    /// dropped and runs anew when the answer comes, as always; after that, and in every task, it waits for the answer.
+    /// Progress of a task, and its log, reach sessions only.
+    #[cfg(feature = "tasks")]
+    #[must_use]
+    pub fn task(self, support: TaskSupport) -> Self {
+        self.edit(|tool| tool.execution.get_or_insert_default().task_support = Some(support))
+    }
+
     /// Changes anything else of what the client is told.
     #[must_use]
     pub fn edit(mut self, change: impl FnOnce(&mut Tool)) -> Self {
@@ -181,6 +201,13 @@ impl ServerTool {
         self.checks = Arc::new(Checks::new(self.definition()));
         let marks = self.definition().header_marks();
         self.marks = marks.unwrap_or_else(|wrong| panic!("the tool `{}`: {wrong}", self.definition().name));
+    }
+
+    /// Whether it can run as a task.
+    #[cfg(feature = "tasks")]
+    pub(crate) fn task_support(&self) -> &TaskSupport {
+        let said = self.definition().execution.as_ref().and_then(|execution| execution.task_support.as_ref());
+        said.unwrap_or(&TaskSupport::Forbidden)
     }
 
     pub(crate) fn header_marks(&self) -> &[HeaderMark] {

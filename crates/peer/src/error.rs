@@ -120,6 +120,21 @@ impl CallError {
         Self::TimedOut { method: method.into(), after }
     }
 
+    /// A call that the peer refused, where it said so otherwise than by the answer: for what takes more than one.
+    pub fn refused(method: impl Into<ByteString>, error: ErrorObject) -> Self {
+        Self::Refused { method: method.into(), error }
+    }
+
+    /// A call that the peer ended, where it said so otherwise than by a notification.
+    pub fn cancelled(method: impl Into<ByteString>) -> Self {
+        Self::Cancelled { method: method.into() }
+    }
+
+    /// A call whose result is something else than the method promises.
+    pub fn malformed(method: impl Into<ByteString>, why: impl Into<String>) -> Self {
+        Self::Decode { method: method.into(), why: why.into() }
+    }
+
     /// A call whose answer is not the result.
     pub fn unusable(method: impl Into<ByteString>, why: impl Into<Cow<'static, str>>) -> Self {
         Self::Unusable { method: method.into(), why: why.into() }

@@ -117,6 +117,10 @@
 //! - Dropping the future of [`Driver::serve`] or [`Driver::run`] drops the handlers, `main` and the transport
 //!   with it. What was queued and not yet written is lost.
 
+// Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
+#[cfg(not(test))]
+extern crate futures_util as futures;
+
 mod call;
 mod clock;
 mod config;

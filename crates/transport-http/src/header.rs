@@ -18,7 +18,7 @@ pub const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-v
 pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// `Mcp-Method`: the method in the body (since 2026-07-28).
 pub const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-/// `Mcp-Name`: the tool, prompt or resource that the body names (since 2026-07-28).
+/// `Mcp-Name`: the tool, prompt, resource or task that the body names (since 2026-07-28).
 pub const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// What the name of a header begins with that repeats an argument of a tool (since 2026-07-28).
 pub const PARAM_PREFIX: &str = "mcp-param-";
@@ -26,11 +26,12 @@ pub const PARAM_PREFIX: &str = "mcp-param-";
 const OPEN: &str = "=?base64?";
 const CLOSE: &str = "?=";
 
-/// The member of `params` that [`NAME`] repeats, for the methods that have one: `name` or `uri`.
+/// The member of `params` that [`NAME`] repeats, for the methods that have one: `name`, `uri` or `taskId`.
 pub fn named_by(method: &str) -> Option<&'static str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),
         "resources/read" => Some("uri"),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
         _ => None,
     }
 }

@@ -51,6 +51,10 @@
 //!
 //! The specification is at <https://modelcontextprotocol.io/specification>, under *Transports*.
 
+// Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
+#[cfg(all(not(test), any(feature = "client", feature = "server")))]
+extern crate futures_util as futures;
+
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod header;
 #[cfg(any(feature = "client", feature = "server"))]

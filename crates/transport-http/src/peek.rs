@@ -14,6 +14,8 @@ pub(crate) struct Params<'a> {
     pub(crate) name: Option<Cow<'a, str>>,
     /// The URI of a resource.
     pub(crate) uri: Option<Cow<'a, str>>,
+    /// The id of a task.
+    pub(crate) task_id: Option<Cow<'a, str>>,
     /// The revision that the request speaks: every request of the stateless ones says it, in `_meta`.
     pub(crate) spoken: Option<Cow<'a, str>>,
 }
@@ -35,12 +37,14 @@ impl<'a> Params<'a> {
     }
 
     fn find(params: &'a RawJson) -> Option<Self> {
-        let (mut protocol_version, mut name, mut uri, mut meta, mut spoken) = (None, None, None, None, None);
+        let (mut protocol_version, mut name, mut uri, mut task_id) = (None, None, None, None);
+        let (mut meta, mut spoken) = (None, None);
         for member in Members::of(params.as_str()).within("_meta") {
             let place = match (&*member.name, member.is_inner) {
                 ("protocolVersion", false) => &mut protocol_version,
                 ("name", false) => &mut name,
                 ("uri", false) => &mut uri,
+                ("taskId", false) => &mut task_id,
                 ("_meta", false) => &mut meta,
                 ("io.modelcontextprotocol/protocolVersion", true) => &mut spoken,
                 _ => continue,
@@ -53,6 +57,7 @@ impl<'a> Params<'a> {
             protocol_version: protocol_version.and_then(string),
             name: name.and_then(string),
             uri: uri.and_then(string),
+            task_id: task_id.and_then(string),
             spoken: spoken.and_then(string),
         })
     }

@@ -5,11 +5,10 @@ use std::task::{Context, Poll};
 
 use futures::{AsyncRead, AsyncWrite};
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "nonblocking"))]
 use crate::descriptor::Descriptor;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "nonblocking"))]
 use crate::descriptor::Way;
-#[cfg(any(not(target_os = "linux"), test))]
 use crate::threaded;
 
 /// Bytes that come in: our own stdin, or whatever else can be read.
@@ -25,16 +24,14 @@ pub struct Input(Source);
 pub struct Output(Drainage);
 
 enum Source {
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "nonblocking"))]
     Descriptor(Descriptor),
-    #[cfg(any(not(target_os = "linux"), test))]
     Other(threaded::Reader),
 }
 
 enum Drainage {
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "nonblocking"))]
     Descriptor(Descriptor),
-    #[cfg(any(not(target_os = "linux"), test))]
     Other(threaded::Writer),
 }
 
@@ -45,9 +42,9 @@ impl Input {
     ///
     /// When the descriptor cannot be duplicated or looked at.
     pub fn stdin() -> io::Result<Self> {
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", feature = "nonblocking"))]
         return Self::of(std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned()?);
-        #[cfg(not(target_os = "linux"))]
+        #[cfg(not(all(target_os = "linux", feature = "nonblocking")))]
         Ok(threaded::stdin().into())
     }
 
@@ -56,7 +53,7 @@ impl Input {
     /// # Errors
     ///
     /// When the descriptor cannot be looked at.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "nonblocking"))]
     pub fn of(descriptor: impl Into<std::os::fd::OwnedFd>) -> io::Result<Self> {
         Descriptor::shared(descriptor.into(), Way::In).map(Self::from)
     }
@@ -65,9 +62,8 @@ impl Input {
     #[cfg(feature = "process")]
     pub(crate) fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.0 {
-            #[cfg(unix)]
+            #[cfg(all(unix, feature = "nonblocking"))]
             Source::Descriptor(descriptor) => descriptor.try_read(buffer),
-            #[cfg(any(not(target_os = "linux"), test))]
             Source::Other(reader) => {
                 let cx = &mut Context::from_waker(std::task::Waker::noop());
                 match Pin::new(reader).poll_read(cx, buffer) {
@@ -86,9 +82,9 @@ impl Output {
     ///
     /// When the descriptor cannot be duplicated or looked at.
     pub fn stdout() -> io::Result<Self> {
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", feature = "nonblocking"))]
         return Self::of(std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?);
-        #[cfg(not(target_os = "linux"))]
+        #[cfg(not(all(target_os = "linux", feature = "nonblocking")))]
         Ok(threaded::stdout().into())
     }
 
@@ -98,9 +94,9 @@ impl Output {
     ///
     /// When the descriptor cannot be duplicated or looked at.
     pub fn stderr() -> io::Result<Self> {
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", feature = "nonblocking"))]
         return Self::of(std::os::fd::AsFd::as_fd(&io::stderr()).try_clone_to_owned()?);
-        #[cfg(not(target_os = "linux"))]
+        #[cfg(not(all(target_os = "linux", feature = "nonblocking")))]
         Ok(threaded::stderr().into())
     }
 
@@ -109,7 +105,7 @@ impl Output {
     /// # Errors
     ///
     /// When the descriptor cannot be looked at.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "nonblocking"))]
     pub fn of(descriptor: impl Into<std::os::fd::OwnedFd>) -> io::Result<Self> {
         Descriptor::shared(descriptor.into(), Way::Out).map(Self::from)
     }
@@ -118,9 +114,8 @@ impl Output {
 impl AsyncRead for Input {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         match &mut self.get_mut().0 {
-            #[cfg(unix)]
+            #[cfg(all(unix, feature = "nonblocking"))]
             Source::Descriptor(descriptor) => descriptor.poll_read(cx, buffer),
-            #[cfg(any(not(target_os = "linux"), test))]
             Source::Other(reader) => Pin::new(reader).poll_read(cx, buffer),
         }
     }
@@ -148,57 +143,52 @@ impl AsyncWrite for Output {
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match &mut self.get_mut().0 {
-            #[cfg(unix)]
+            #[cfg(all(unix, feature = "nonblocking"))]
             Drainage::Descriptor(descriptor) => descriptor.poll_write(cx, pieces),
-            #[cfg(any(not(target_os = "linux"), test))]
             Drainage::Other(writer) => Pin::new(writer).poll_write_vectored(cx, pieces),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.get_mut().0 {
-            #[cfg(unix)]
+            #[cfg(all(unix, feature = "nonblocking"))]
             Drainage::Descriptor(_) => Poll::Ready(Ok(())),
-            #[cfg(any(not(target_os = "linux"), test))]
             Drainage::Other(writer) => Pin::new(writer).poll_flush(_cx),
         }
     }
 
     fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.get_mut().0 {
-            #[cfg(unix)]
+            #[cfg(all(unix, feature = "nonblocking"))]
             Drainage::Descriptor(descriptor) => {
                 descriptor.close();
                 Poll::Ready(Ok(()))
             }
-            #[cfg(any(not(target_os = "linux"), test))]
             Drainage::Other(writer) => Pin::new(writer).poll_close(_cx),
         }
     }
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "nonblocking"))]
 impl From<Descriptor> for Input {
     fn from(descriptor: Descriptor) -> Self {
         Self(Source::Descriptor(descriptor))
     }
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "nonblocking"))]
 impl From<Descriptor> for Output {
     fn from(descriptor: Descriptor) -> Self {
         Self(Drainage::Descriptor(descriptor))
     }
 }
 
-#[cfg(any(not(target_os = "linux"), test))]
 impl From<threaded::Reader> for Input {
     fn from(reader: threaded::Reader) -> Self {
         Self(Source::Other(reader))
     }
 }
 
-#[cfg(any(not(target_os = "linux"), test))]
 impl From<threaded::Writer> for Output {
     fn from(writer: threaded::Writer) -> Self {
         Self(Drainage::Other(writer))
@@ -208,9 +198,8 @@ impl From<threaded::Writer> for Output {
 impl fmt::Debug for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            #[cfg(unix)]
+            #[cfg(all(unix, feature = "nonblocking"))]
             Source::Descriptor(descriptor) => f.debug_tuple("Input").field(descriptor).finish(),
-            #[cfg(any(not(target_os = "linux"), test))]
             Source::Other(_) => f.debug_struct("Input").finish_non_exhaustive(),
         }
     }
@@ -219,9 +208,8 @@ impl fmt::Debug for Input {
 impl fmt::Debug for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            #[cfg(unix)]
+            #[cfg(all(unix, feature = "nonblocking"))]
             Drainage::Descriptor(descriptor) => f.debug_tuple("Output").field(descriptor).finish(),
-            #[cfg(any(not(target_os = "linux"), test))]
             Drainage::Other(_) => f.debug_struct("Output").finish_non_exhaustive(),
         }
     }

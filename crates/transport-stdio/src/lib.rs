@@ -44,7 +44,10 @@
 //! only find that out: a request and its answer cost three system calls. After 32 calls in a row others get
 //! their turn, so that neither a file nor a fast peer starves them.
 //!
-//! On other systems tokio's threads read stdin and write stdout, behind the same types.
+//! On other systems tokio's threads read stdin and write stdout, behind the same types. So they do on Linux without the
+//! feature `nonblocking`, which is on by default: without it a message costs two turns of a thread more, a terminal and a
+//! pipe are used alike, and a runtime that is dropped before stdin has ended waits for the thread that reads it
+//! (`Runtime::shutdown_background` does not). In return nine crates are not built. `process` needs it.
 //!
 //! # How a child ends
 //!
@@ -74,7 +77,7 @@
 //! # Invariants
 //!
 //! - No flag of a descriptor that we were given changes.
-//! - Nothing is spawned on the runtime, and on Linux no thread is started.
+//! - Nothing is spawned on the runtime, and on Linux no thread is started, with the feature `nonblocking`.
 //! - A child's stderr is read in every poll of its stream or sink, whichever task that is, so that it cannot
 //!   stall while either is polled at all. What is kept of it is bounded, and so is what waits for our own.
 //! - A process is waited for (in the sense of the system) only after its group was killed, so that a signal never
@@ -92,16 +95,20 @@
 //! It understands no message, restarts nothing, runs no shell on your command line, and never touches
 //! `std::io::stdin()` or `std::io::stdout()`: what others print there lands between our lines.
 
-#[cfg(unix)]
+// Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
+#[cfg(not(test))]
+extern crate futures_util as futures;
+
+#[cfg(all(unix, feature = "nonblocking"))]
 #[cfg_attr(
     not(any(target_os = "linux", feature = "process")),
     allow(dead_code, reason = "elsewhere only the pipes of children are used this way")
 )]
 mod descriptor;
 mod ends;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "nonblocking"))]
 mod method;
-#[cfg(all(unix, not(target_os = "linux")))]
+#[cfg(all(unix, not(target_os = "linux"), feature = "nonblocking"))]
 #[cfg_attr(
     not(feature = "process"),
     allow(dead_code, reason = "only the pipes of children are used this way")
@@ -111,7 +118,6 @@ mod method;
 #[cfg(feature = "process")]
 mod process;
 mod stdio;
-#[cfg(any(not(target_os = "linux"), test))]
 mod threaded;
 
 pub use ends::{Input, Output};
@@ -120,7 +126,6 @@ pub use process::{Child, Command, Exited, ParseCommandError, SpawnError, Stderr}
 pub use stdio::{Stdio, stdio};
 
 /// An error, rather than tokio's panic, where there is no runtime.
-#[cfg(any(unix, feature = "process"))]
 fn require_runtime() -> std::io::Result<()> {
     match tokio::runtime::Handle::try_current() {
         Ok(_) => Ok(()),

@@ -1,22 +1,63 @@
-//! Our own stdin and stdout on tokio's threads, for systems where they cannot be used without blocking.
+//! Our own stdin and stdout on tokio's threads, where they cannot be used without blocking.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 use futures::{AsyncRead, AsyncWrite};
-use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+use tokio::io::ReadBuf;
 
 pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
 pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
+#[cfg(any(not(all(target_os = "linux", feature = "nonblocking")), test))]
 pub(crate) fn stdin() -> Reader {
-    Box::new(tokio::io::stdin().compat())
+    Box::new(Adapted(tokio::io::stdin()))
 }
 
+#[cfg(any(not(all(target_os = "linux", feature = "nonblocking")), test))]
 pub(crate) fn stdout() -> Writer {
-    Box::new(tokio::io::stdout().compat_write())
+    Box::new(Adapted(tokio::io::stdout()))
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", feature = "nonblocking")))]
 pub(crate) fn stderr() -> Writer {
-    Box::new(tokio::io::stderr().compat_write())
+    Box::new(Adapted(tokio::io::stderr()))
+}
+
+/// What tokio can read or write, as the traits of `futures` have it.
+#[cfg_attr(
+    all(target_os = "linux", feature = "nonblocking", not(test)),
+    allow(dead_code, reason = "there all is used by descriptors")
+)]
+pub(crate) struct Adapted<T>(pub(crate) T);
+
+impl<T: tokio::io::AsyncRead + Unpin> AsyncRead for Adapted<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        crate::require_runtime()?;
+        let mut buffer = ReadBuf::new(buffer);
+        ready!(Pin::new(&mut self.0).poll_read(cx, &mut buffer))?;
+        Poll::Ready(Ok(buffer.filled().len()))
+    }
+}
+
+impl<T: tokio::io::AsyncWrite + Unpin> AsyncWrite for Adapted<T> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
+        crate::require_runtime()?;
+        Pin::new(&mut self.0).poll_write(cx, buffer)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
 }
 
 #[cfg(test)]

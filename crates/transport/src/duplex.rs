@@ -1,7 +1,9 @@
+use std::collections::VecDeque;
+use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
-use futures::channel::mpsc;
 use futures::{Sink, Stream};
 
 use crate::{Fault, Packet};
@@ -11,35 +13,118 @@ use crate::{Fault, Packet};
 /// Up to `capacity` packets wait in each direction, plus one. No text is written or read: what one side sends
 /// is what the other gets.
 pub fn duplex(capacity: usize) -> (Duplex, Duplex) {
-    let (left, from_left) = mpsc::channel(capacity);
-    let (right, from_right) = mpsc::channel(capacity);
-    (Duplex { sender: left, receiver: from_right }, Duplex { sender: right, receiver: from_left })
+    let (left, right) = (Arc::new(Pipe::new(capacity)), Arc::new(Pipe::new(capacity)));
+    (Duplex { out: left.clone(), into: right.clone() }, Duplex { out: right, into: left })
 }
 
 /// One end of a [`duplex`]. Dropping it closes both directions.
 #[derive(Debug)]
 pub struct Duplex {
-    sender: mpsc::Sender<Packet>,
-    receiver: mpsc::Receiver<Packet>,
+    out: Arc<Pipe>,
+    into: Arc<Pipe>,
+}
+
+/// One direction. Each of its ends is polled by one task at a time.
+#[derive(Debug)]
+struct Pipe {
+    capacity: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    packets: VecDeque<Packet>,
+    /// Nothing more is sent.
+    ended: bool,
+    /// Nothing more is taken.
+    abandoned: bool,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+}
+
+impl Pipe {
+    fn new(capacity: usize) -> Self {
+        Self { capacity, state: Mutex::default() }
+    }
+
+    /// No code of others runs under the lock but the clone of a waker, so a panic there leaves the state whole.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self) {
+        let mut state = self.state();
+        state.ended = true;
+        let reader = state.reader.take();
+        drop(state);
+        wake(reader);
+    }
+
+    fn abandon(&self) {
+        let mut state = self.state();
+        state.abandoned = true;
+        let (packets, writer) = (std::mem::take(&mut state.packets), state.writer.take());
+        drop(state);
+        drop(packets);
+        wake(writer);
+    }
+}
+
+impl State {
+    fn open(&self) -> Result<(), Fault> {
+        if self.ended || self.abandoned {
+            return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
+        }
+        Ok(())
+    }
+}
+
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        waker.wake();
+    }
 }
 
 impl Stream for Duplex {
     type Item = Result<Packet, Fault>;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Pin::new(&mut self.receiver).poll_next(cx).map(|packet| packet.map(Ok))
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut state = self.into.state();
+        let Some(packet) = state.packets.pop_front() else {
+            if state.ended {
+                return Poll::Ready(None);
+            }
+            state.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        };
+        let writer = state.writer.take();
+        drop(state);
+        wake(writer);
+        Poll::Ready(Some(Ok(packet)))
     }
 }
 
 impl Sink<Packet> for Duplex {
     type Error = Fault;
 
-    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        Pin::new(&mut self.sender).poll_ready(cx).map_err(gone)
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let mut state = self.out.state();
+        state.open()?;
+        if state.packets.len() <= self.out.capacity {
+            return Poll::Ready(Ok(()));
+        }
+        state.writer = Some(cx.waker().clone());
+        Poll::Pending
     }
 
-    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
-        Pin::new(&mut self.sender).start_send(packet).map_err(gone)
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+        let mut state = self.out.state();
+        state.open()?;
+        state.packets.push_back(packet);
+        let reader = state.reader.take();
+        drop(state);
+        wake(reader);
+        Ok(())
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
@@ -47,12 +132,15 @@ impl Sink<Packet> for Duplex {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_close(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        self.sender.close_channel();
+    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        self.out.end();
         Poll::Ready(Ok(()))
     }
 }
 
-fn gone(_error: mpsc::SendError) -> Fault {
-    std::io::Error::from(std::io::ErrorKind::BrokenPipe).into()
+impl Drop for Duplex {
+    fn drop(&mut self) {
+        self.out.end();
+        self.into.abandon();
+    }
 }

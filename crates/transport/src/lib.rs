@@ -42,6 +42,10 @@
 //! [`Sink`]: futures::Sink
 //! [`Stream`]: futures::Stream
 
+// Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
+#[cfg(not(test))]
+extern crate futures_util as futures;
+
 mod duplex;
 mod fault;
 mod lines;

@@ -2,8 +2,10 @@
 
 use agentwire_mcp_server::{Context, NoArguments, Server, ServerPrompt, ServerTool};
 
+use crate::resources::WATCHED;
+
 pub(crate) fn offer(server: Server) -> Server {
-    let (tools, prompts) = (server.clone(), server.clone());
+    let (tools, prompts, watched) = (server.clone(), server.clone(), server.clone());
     server
         .tool(
             "test_trigger_tool_change",
@@ -21,6 +23,14 @@ pub(crate) fn offer(server: Server) -> Server {
                 prompts.add_prompt(ServerPrompt::new("test_passing_prompt", "Here for a moment", nothing));
                 prompts.remove_prompt("test_passing_prompt");
                 async { "The prompts have changed" }
+            },
+        )
+        .tool(
+            "test_trigger_resource_update",
+            "Says that the watched resource holds something else now",
+            move |_: NoArguments, _: Context| {
+                watched.resource_updated(WATCHED);
+                async { "The watched resource has changed" }
             },
         )
 }

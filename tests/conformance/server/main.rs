@@ -22,6 +22,7 @@ mod resources;
 mod roots;
 mod sampling;
 mod schema;
+mod tasks;
 mod templates;
 
 use std::time::Duration;
@@ -51,6 +52,7 @@ const FEATURES: &[fn(Server) -> Server] = &[
     templates::offer,
     prompts::offer,
     input_required::offer,
+    tasks::offer,
 ];
 
 #[tokio::main(flavor = "current_thread")]

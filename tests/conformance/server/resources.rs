@@ -5,6 +5,9 @@ use agentwire_mcp_server::{Context, Server, ServerResource};
 
 use crate::content::RED_PNG;
 
+/// The resource that says when it changes, which `changes` has it do.
+pub(crate) const WATCHED: &str = "test://watched-resource";
+
 pub(crate) fn offer(server: Server) -> Server {
     server
         .resource_updates()
@@ -21,7 +24,7 @@ pub(crate) fn offer(server: Server) -> Server {
                 .mime_type("image/png"),
         )
         .with_resource(
-            ServerResource::new("test://watched-resource", "watched-resource", watched)
+            ServerResource::new(WATCHED, "watched-resource", watched)
                 .description("A text to subscribe to")
                 .mime_type("text/plain"),
         )

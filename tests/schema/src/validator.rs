@@ -41,7 +41,17 @@ pub struct Validator {
     methods: HashMap<(Side, &'static str), Method>,
     /// Where the schema of a response with an error is, and whether it is of the error alone.
     error: Option<(String, bool)>,
+    /// For the methods of an extension, which has a document of its own.
+    extension: Option<Arc<Self>>,
 }
+
+/// The methods of the tasks extension, by who sends them, with the names of their params and results.
+const TASKS: [(Side, &str, &str, Option<&str>); 4] = [
+    (Side::Client, "tasks/get", "GetTaskRequestParams", Some("GetTaskResult")),
+    (Side::Client, "tasks/update", "UpdateTaskRequestParams", Some("Result")),
+    (Side::Client, "tasks/cancel", "CancelTaskRequestParams", Some("Result")),
+    (Side::Server, "notifications/tasks", "TaskStatusNotificationParams", None),
+];
 
 #[derive(Debug)]
 struct Method {
@@ -62,7 +72,7 @@ impl Validator {
         cached(&format!("acp/{version}.json"), |document| {
             let methods = acp_methods(&document);
             let error = document.pointer("Error").map(|pointer| (pointer, true));
-            Self { document, rules: ACP.for_writers(), is_strict: false, methods, error }
+            Self { document, rules: ACP.for_writers(), is_strict: false, methods, error, extension: None }
         })
     }
 
@@ -72,11 +82,25 @@ impl Validator {
     ///
     /// When `schema/mcp` has no such revision.
     pub fn mcp(revision: &str) -> io::Result<Arc<Self>> {
+        let extension = if revision == "2026-07-28" { Some(Self::tasks()?) } else { None };
         cached(&format!("mcp/{revision}.json"), |document| {
             let methods = mcp_methods(&document);
             let names = ["JSONRPCErrorResponse", "JSONRPCError"];
             let error = names.iter().find_map(|name| document.pointer(name)).map(|pointer| (pointer, false));
-            Self { document, rules: MCP.for_writers(), is_strict: true, methods, error }
+            Self { document, rules: MCP.for_writers(), is_strict: true, methods, error, extension }
+        })
+    }
+
+    /// For the tasks extension of 2026-07-28.
+    fn tasks() -> io::Result<Arc<Self>> {
+        cached("mcp/2026-07-28-tasks.json", |document| {
+            let at = |name: &str| document.pointer(name).expect("it is there");
+            let method = |(side, name, params, result): (Side, _, &str, Option<&str>)| {
+                ((side, name), Method { said: at(params), is_whole: false, result: result.map(at) })
+            };
+            let methods = TASKS.into_iter().map(method).collect();
+            let (rules, is_strict) = (MCP.for_writers(), true);
+            Self { document, rules, is_strict, methods, error: None, extension: None }
         })
     }
 
@@ -120,6 +144,15 @@ impl Validator {
             };
         }
         let Some(method) = answers else { return Err("answers a request that nobody made".to_owned()) };
+        if let Some(extension) = &self.extension {
+            if extension.methods.contains_key(&(from.other(), method)) {
+                return extension.check(from, message, answers, as_task);
+            }
+            if method == "tools/call" && message.pointer("/result/resultType") == Some(&"task".into()) {
+                let pointer = extension.document.pointer("CreateTaskResult").expect("it is there");
+                return extension.check_at(&pointer, &message["result"]);
+            }
+        }
         let Some(known) = self.methods.get(&(from.other(), method)) else {
             return if is_extension(method) {
                 Ok(())
@@ -134,6 +167,13 @@ impl Validator {
     }
 
     fn check_said(&self, from: Side, method: &str, message: &Value) -> Result<(), String> {
+        if let Some(extension) = &self.extension
+            && extension.methods.contains_key(&(from, method))
+        {
+            return extension.check_said(from, method, message);
+        }
+        let without_tasks = self.extension.as_ref().and_then(|_| without_task_ids(message));
+        let message = without_tasks.as_ref().unwrap_or(message);
         let Some(known) = self.methods.get(&(from, method)) else {
             return if is_extension(method) {
                 Ok(())
@@ -180,6 +220,17 @@ fn cached(name: &str, make: impl FnOnce(Document) -> Validator) -> io::Result<Ar
     let validator = Arc::new(make(Document::generated(name)?));
     known.insert(name.to_owned(), validator.clone());
     Ok(validator)
+}
+
+/// A message about subscriptions without the tasks that it names, which is what the extension adds to it.
+fn without_task_ids(message: &Value) -> Option<Value> {
+    let ids = message.pointer("/params/notifications/taskIds")?.as_array()?;
+    if !ids.iter().all(Value::is_string) {
+        return None;
+    }
+    let mut message = message.clone();
+    message.pointer_mut("/params/notifications")?.as_object_mut()?.remove("taskIds");
+    Some(message)
 }
 
 /// Methods of which no schema says anything.

@@ -2,6 +2,7 @@
 //! that the transport carries. What works is printed as a table, and is what the revision promises.
 
 mod fixture;
+mod tasks;
 
 use std::fmt;
 use std::path::Path;
@@ -13,7 +14,7 @@ use agentwire_mcp_client::schema::{
     CompleteRequest, CompletionArgument, CreateMessageResult, ElicitResult, GetPromptRequest, LoggingLevel,
     PromptReference, Revision, Root, SubscriptionFilter,
 };
-use agentwire_mcp_client::{BoxError, CallError, Client, Era, Server};
+use agentwire_mcp_client::{BoxError, CallError, Client, Era, Server, Tasks};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 use agentwire_transport_http::client::Config as Http;
 use agentwire_transport_sse::client::Config as Sse;
@@ -71,7 +72,7 @@ impl fmt::Display for Cell {
     }
 }
 
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 17] = [
     "list",
     "call",
     "error",
@@ -86,6 +87,7 @@ const COLUMNS: [&str; 16] = [
     "elicitation",
     "sampling",
     "roots",
+    "tasks",
     "cancel",
     "after",
 ];
@@ -95,6 +97,8 @@ fn promised(column: &str, revision: Revision) -> Cell {
     match column {
         // A form came with 2025-06-18.
         "elicitation" if revision < Revision::V2025_06_18 => Cell::Absent,
+        // An experiment of 2025-11-25, and an extension since.
+        "tasks" if revision < Revision::V2025_11_25 => Cell::Absent,
         _ => Cell::Works,
     }
 }
@@ -175,6 +179,7 @@ struct Heard {
     packets: Arc<Mutex<Vec<(Direction, Packet)>>>,
     logged: Arc<Mutex<Vec<String>>>,
     changed: Arc<Notify>,
+    updated: Arc<Notify>,
 }
 
 impl Heard {
@@ -190,16 +195,18 @@ impl Heard {
 }
 
 fn client(heard: &Heard, revision: Revision) -> Client {
-    let (logged, changed) = (heard.logged.clone(), heard.changed.clone());
+    let (logged, changed, updated) = (heard.logged.clone(), heard.changed.clone(), heard.updated.clone());
     Client::new("table", "1")
         .era(if revision.has_sessions() { Era::Session } else { Era::Stateless })
         .log_level(LoggingLevel::Info)
         .on_log(move |said| logged.lock().expect("no panic").push(said.data.as_str().to_owned()))
         .on_tools_changed(move || changed.notify_one())
+        .on_resource_updated(move |_uri| updated.notify_one())
+        .tasks(Tasks::new())
         .roots(vec![Root::new("file:///home/row")])
         .sampling(async |_| Ok(CreateMessageResult::new("a-model", "Forty-two.")))
         .elicitation(async |_| {
-            let form = json!({ "username": "ann", "email": "ann@example.com" });
+            let form = json!({ "username": "ann", "email": "ann@example.com", "confirm": true });
             Ok(ElicitResult::accept(form.as_object().expect("it is one").clone()))
         })
 }
@@ -214,13 +221,14 @@ async fn cells(server: &Server, heard: &Heard) -> Vec<Cell> {
         works(logging(server, heard)).await,
         works(resources(server)).await,
         works(templates(server)).await,
-        works(subscribe(server)).await,
+        works(subscribe(server, heard)).await,
         works(prompts(server)).await,
         works(completion(server)).await,
         works(changes(server, heard)).await,
         asks(server, "test_elicitation", json!({ "message": "Who?" }), "ann@example.com").await,
         asks(server, "test_sampling", json!({ "prompt": "What?" }), "Forty-two.").await,
         asks(server, "test_list_roots", json!({}), "file:///home/row").await,
+        tasks::tasks(server).await,
         works(cancel(server, heard)).await,
         works(list(server)).await,
     ]
@@ -299,16 +307,26 @@ async fn templates(server: &Server) -> Result<(), BoxError> {
     check(filled.contents[0].as_text().is_some_and(|text| text.contains("Data for ID: 42")), filled)
 }
 
-async fn subscribe(server: &Server) -> Result<(), BoxError> {
+/// Who asked to hear of a resource does, for as long as it likes. Over the network others have it change, too.
+async fn subscribe(server: &Server, heard: &Heard) -> Result<(), BoxError> {
     const WATCHED: &str = "test://watched-resource";
+    let update = || server.call_tool("test_trigger_resource_update", json!({}));
     if server.revision().has_sessions() {
         server.subscribe(WATCHED).await?;
+        update().await?;
+        heard.updated.notified().await;
         server.unsubscribe(WATCHED).await?;
-        return Ok(());
+    } else {
+        let filter = SubscriptionFilter::default().resource_subscriptions(vec![WATCHED.to_owned()]);
+        let subscription = server.listen(filter.clone()).await?;
+        check(*subscription.acknowledged() == filter, &subscription)?;
+        update().await?;
+        heard.updated.notified().await;
     }
-    let filter = SubscriptionFilter::default().resource_subscriptions(vec![WATCHED.to_owned()]);
-    let subscription = server.listen(filter.clone()).await?;
-    check(*subscription.acknowledged() == filter, subscription)
+    let more = || timeout(Duration::from_millis(200), heard.updated.notified());
+    while more().await.is_ok() {}
+    update().await?;
+    check(more().await.is_err(), "it was told of an update that it had not asked for")
 }
 
 async fn prompts(server: &Server) -> Result<(), BoxError> {

@@ -2,10 +2,11 @@
 //! Their Rust is compiled by the tests of the documentation.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStderr, ChildStdin, Command, Stdio};
+use std::thread;
 
 use tempfile::TempDir;
 
@@ -84,7 +85,8 @@ fn the_server_does_what_its_guide_says() {
             "{\"notes\":[\"Call Ann\"]}", // by requests that stand alone
             "missing field `text`",
             "and why it failed",
-            "Removed.", // after a question
+            "2 are left.", // a task, after its question
+            "Removed.",    // after a question
         ],
     );
 }
@@ -163,8 +165,8 @@ impl Place {
     }
 }
 
-/// Runs a script and gives what it says on stdout. It must work, and in time.
-fn shell(folder: &Path, script: &str, stdin: &str) -> String {
+/// Runs a script and gives what it says on stdout. It must work, and in time. An answer is typed once it asks.
+fn shell(folder: &Path, script: &str, answer: &str) -> String {
     let mut child = Command::new("timeout")
         .args(["60", "sh", "-eu", "-c", script])
         .current_dir(folder)
@@ -173,13 +175,30 @@ fn shell(folder: &Path, script: &str, stdin: &str) -> String {
         .stderr(Stdio::piped())
         .spawn()
         .expect("there is a shell");
-    // It may have ended without reading.
-    let _taken = child.stdin.take().expect("it is a pipe").write_all(stdin.as_bytes());
+    let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
+    let (stdin, stderr) = (stdin.expect("it is a pipe"), stderr.expect("it is a pipe"));
+    let answer = answer.to_owned();
+    let person = thread::spawn(move || answer_when_asked(stdin, stderr, &answer));
     let output = child.wait_with_output().expect("it is our child");
+    let logged = person.join().expect("it can be talked to");
     let said = String::from_utf8(output.stdout).expect("it is text");
-    let logged = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{script}\n{}\nstdout: {said}\nstderr: {logged}", output.status);
     said
+}
+
+/// Types an answer where a prompt has appeared, and gives all that appeared.
+fn answer_when_asked(stdin: ChildStdin, mut stderr: ChildStderr, answer: &str) -> String {
+    let mut stdin = (!answer.is_empty()).then_some(stdin);
+    let (mut logged, mut part) = (Vec::new(), [0; 1024]);
+    while let length @ 1.. = stderr.read(&mut part).expect("it is open") {
+        logged.extend_from_slice(&part[..length]);
+        if logged.ends_with(b"> ")
+            && let Some(mut stdin) = stdin.take()
+        {
+            stdin.write_all(answer.as_bytes()).expect("it waits for an answer");
+        }
+    }
+    String::from_utf8_lossy(&logged).into_owned()
 }
 
 fn appear_in_order(said: &str, in_order: &[&str]) {

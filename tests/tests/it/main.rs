@@ -7,6 +7,8 @@
 
 mod agents_that_fail;
 mod binaries;
+mod call_at_terminal;
+mod call_tasks;
 mod chain;
 mod chat;
 mod chat_at_terminal;

@@ -20,13 +20,13 @@ const GRACE: Duration = Duration::from_secs(15);
 const RESUMPTION: Duration = Duration::from_secs(15);
 
 /// A server that listens, and its origin.
-struct Server {
+pub(crate) struct Server {
     program: Program,
-    origin: String,
+    pub(crate) origin: String,
 }
 
 impl Server {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let mut program = Program::start(&["server", "--http", "127.0.0.1:0"]);
         program.close_stdin();
         let origin = listening(&program, "/mcp");
@@ -34,7 +34,7 @@ impl Server {
     }
 
     /// Ends it in good order.
-    fn end(self) {
+    pub(crate) fn end(self) {
         self.program.signal(Signal::TERM);
         let ended = self.program.end(SOON);
         assert_eq!(ended.exits(0).stdout, "", "stdout is for what was asked for");

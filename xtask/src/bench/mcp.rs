@@ -217,7 +217,7 @@ fn echo_big(server: &mut Process, id: u64, text: &str) -> Result<Duration> {
     Ok(elapsed)
 }
 
-fn greet(launch: &Launch) -> Result<Process> {
+pub(super) fn greet(launch: &Launch) -> Result<Process> {
     let mut server = Process::start(launch, &[])?;
     let mut open = || {
         let hello = json!({

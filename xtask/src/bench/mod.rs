@@ -1,5 +1,6 @@
 //! `cargo xtask bench stdio`: our programs, the rivals' and hand-written loops, side by side in one run, and
-//! `cargo xtask bench http` likewise. The third suite, `cargo xtask bench schema`, compares types alone.
+//! `cargo xtask bench http` likewise. `cargo xtask bench schema` compares types alone, and `cargo xtask bench size` what small
+//! programs cost to build.
 //!
 //! One load generator (`wire`) speaks bytes to all of them, so a difference is theirs. Subjects take turns within each
 //! repetition and every repetition starts fresh programs; a row's number is the median. The limit programs are blocking
@@ -10,11 +11,13 @@ mod http;
 mod mcp;
 mod minimal;
 mod pace;
+mod package;
 mod process;
 mod rows;
 mod scenario;
 mod schema;
 mod schema_build;
+mod size;
 mod subject;
 mod table;
 mod wire;
@@ -35,12 +38,13 @@ pub(crate) const USAGE: &str = "\
 cargo xtask bench stdio [--quick] [--build] [--only ROW]... [--json FILE] [--check] [--rivals-only]
 cargo xtask bench http [--quick] [--only ROW]... [--json FILE] [--check] [--rivals-only]
 cargo xtask bench schema [--quick] [--build] [--only ROW]... [--json FILE] [--check]
+cargo xtask bench size [--quick] [--only ROW]... [--json FILE] [--rivals-only]
 
-  --quick        few short repetitions, and no build rows unless --build asks for them
+  --quick        few short repetitions, and no build rows unless --build asks for them; of size one build of each
   --build        measure the clean builds, which take minutes; part of a full run
-  --only ROW     only this row (of stdio a to n, of http a1 to e4, of schema by its name); may be given again
+  --only ROW     only this row (of stdio a to n, of http a1 to e4, of schema and size by its name); may be given again
   --json FILE    write the samples too
-  --check        exit with an error when a floor is missed
+  --check        exit with an error when a floor is missed, as size always does
   --rivals-only  leave our side out, to look at the yardsticks alone";
 
 #[derive(Default)]
@@ -73,6 +77,10 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
     match suite.as_deref() {
         // What it measures is measured in programs that it builds in release mode.
         Some("schema") => schema::run(root, &options),
+        Some("size") => {
+            options.check |= !options.rivals_only;
+            size::run(root, &options)
+        }
         Some("stdio" | "http") if cfg!(debug_assertions) => again_in_release(root),
         Some("stdio") => stdio(root, &options),
         Some("http") => http::run(root, &options),
@@ -106,7 +114,7 @@ fn stdio(root: &Path, options: &Options) -> Result<()> {
         let mut measured = wanted.measure(&acp::SCENARIOS, &acp, &pace, &mut others)?;
         if wanted.build {
             eprintln!("measuring {}", minimal::SCENARIO.name);
-            let has_one = |subject: &Subject| subject.minimal.is_some();
+            let has_one = |subject: &Subject| subject.package.is_some();
             measured.extend(scenario::run(&minimal::SCENARIO, &acp, has_one, &pace, 1, &mut others)?);
         }
         reports.push(Report { title: "ACP over stdio", subjects: &acp, measured });

@@ -90,6 +90,7 @@ impl Unit {
             Self::Microseconds => format!("{value:.2} us"),
             Self::Milliseconds => format!("{value:.2} ms"),
             Self::Seconds => format!("{value:.1} s"),
+            Self::Megabytes if value < 10.0 => format!("{value:.2} MB"),
             Self::Megabytes => format!("{value:.1} MB"),
             Self::Kibibytes => format!("{value:.1} KiB"),
             Self::Share => format!("{value:.3}"),

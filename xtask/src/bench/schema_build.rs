@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::minimal::crates_in;
+use super::package::crates_in;
 use super::process::Load;
 use super::rows::{Floor, Medians, Unit};
 use super::table::print_aligned;
@@ -38,7 +38,7 @@ fn build(root: &Path, package: &'static str) -> Result<Build> {
     eprintln!("building {package} from nothing");
     let tree = cargo(root, "tree", package).args(["--edges", "normal,build", "--prefix", "none"]).output()?;
     ensure!(tree.status.success(), "cargo tree: {}", String::from_utf8_lossy(&tree.stderr));
-    let crates = crates_in(&String::from_utf8(tree.stdout)?, "");
+    let crates = crates_in(&String::from_utf8(tree.stdout)?, "").len();
     let target = TempDir::new()?;
     let (begun, load) = (Instant::now(), Load::now()?);
     let built = cargo(root, "build", package)

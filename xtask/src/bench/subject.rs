@@ -5,7 +5,8 @@ use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
 
-use super::minimal::Minimal;
+use super::minimal;
+use super::package::Package;
 
 /// Whose program it is, which decides the ratios and the floors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,8 +24,8 @@ pub(crate) struct Subject {
     pub(crate) service: Launch,
     /// The client, where there is one.
     pub(crate) client: Option<Launch>,
-    /// The package of a minimal agent, where its build is measured.
-    pub(crate) minimal: Option<Minimal>,
+    /// What is built, where that is measured.
+    pub(crate) package: Option<Package>,
 }
 
 /// How a program is started.
@@ -35,7 +36,7 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    fn new(program: PathBuf) -> Self {
+    pub(crate) fn new(program: PathBuf) -> Self {
         Self { program, environment: Vec::new() }
     }
 
@@ -57,7 +58,10 @@ const OURS_HTTP: [(&str, &str); 2] =
     [("agentwire-mcp-server", "bench_http_server"), ("agentwire-mcp-client", "bench_http_client")];
 
 /// Those of the rivals' packages that are built apart, so that no program gets features that another asked for.
-const RIVALS_APART: [&str; 2] = ["rival-http*", "rival-schema*"];
+const RIVALS_APART: [&str; 3] = ["rival-http*", "rival-schema*", "rival-size*"];
+
+/// Their workspace.
+pub(crate) const RIVALS: &str = "xtask/rivals/Cargo.toml";
 
 /// Everything that was built, by name.
 pub(crate) struct Programs {
@@ -79,7 +83,7 @@ impl Programs {
     }
 
     fn build_these(root: &Path, packages: &[&str], ours: &[(&str, &str)]) -> Result<Self> {
-        let rivals = root.join("xtask/rivals/Cargo.toml");
+        let rivals = root.join(RIVALS);
         let manifest = rivals.to_string_lossy();
         cargo(root, &[&["build", "--release", "--manifest-path", &manifest], packages].concat())?;
         let ours = if ours.is_empty() { None } else { Some(build_ours(root, ours)?) };
@@ -95,30 +99,30 @@ impl Programs {
                 label: "ours",
                 service: Launch::new(examples.join("bench_agent")),
                 client: Some(Launch::new(examples.join("bench_client"))),
-                minimal: with_minimal.then(|| Minimal::generate(root)).transpose()?,
+                package: with_minimal.then(|| minimal::ours(root)).transpose()?,
             });
         }
-        let rival = || Minimal::at(root.join("xtask/rivals/Cargo.toml"), "rival-minimal");
+        let rival = || Package::at(root.join(RIVALS), "rival-minimal");
         subjects.push(Subject {
             side: Side::Rival,
             label: "agent-client-protocol 5.0.0",
             service: Launch::new(self.rivals.join("acp_rival_agent")),
             client: Some(Launch::new(self.rivals.join("acp_rival_client"))),
-            minimal: with_minimal.then(rival),
+            package: with_minimal.then(rival),
         });
         subjects.push(Subject {
             side: Side::Limit,
             label: "limit",
             service: Launch::new(self.rivals.join("limit_agent")),
             client: Some(Launch::new(self.rivals.join("limit_client"))),
-            minimal: None,
+            package: None,
         });
         Ok(subjects)
     }
 
     /// The servers of MCP. Where rmcp has a choice, each choice is a column, and the best of them is the rival.
     pub(crate) fn mcp(&self) -> Vec<Subject> {
-        let server = |side, label, service| Subject { side, label, service, client: None, minimal: None };
+        let server = |side, label, service| Subject { side, label, service, client: None, package: None };
         let best = Launch::new(self.rivals.join("mcp_rival_server_best"));
         let ours = self.ours.as_ref().map(|examples| Launch::new(examples.join("bench_server")));
         let ours = ours.map(|service| server(Side::Ours, "ours", service));
@@ -139,7 +143,7 @@ impl Programs {
     pub(crate) fn http_servers(&self) -> Vec<Subject> {
         let server = |side, label, program| {
             let service = Launch::new(program);
-            Subject { side, label, service, client: None, minimal: None }
+            Subject { side, label, service, client: None, package: None }
         };
         let ours = self.ours.as_ref().map(|examples| examples.join("bench_http_server"));
         let ours = ours.map(|program| server(Side::Ours, "ours", program));
@@ -157,7 +161,7 @@ impl Programs {
             label,
             service: Launch::new(self.rivals.join("rival-http-limit")),
             client: Some(Launch::new(program)),
-            minimal: None,
+            package: None,
         };
         let ours = self.ours.as_ref().map(|examples| examples.join("bench_http_client"));
         let ours = ours.map(|program| client(Side::Ours, "ours", program));

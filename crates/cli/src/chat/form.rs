@@ -1,4 +1,4 @@
-//! A form that the agent wants to be filled in, field by field.
+//! A form that somebody wants to be filled in, field by field.
 
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{
@@ -9,11 +9,12 @@ use agentwire_acp_toolkit::Form;
 use super::keyboard::Typed;
 use super::person::Person;
 
-/// Asks for every field, and then whether to send it. Escape declines, ^C cancels.
+/// Asks for every field, those that `order` names first, and then whether to send it. Escape declines, ^C cancels.
 pub(super) async fn fill_in(
     person: &Person,
     message: &str,
     schema: ElicitationSchema,
+    order: &[String],
 ) -> Result<CreateElicitationResponse, Error> {
     let mut form = Form::new(schema)?;
     person.says(message).await.map_err(Error::internal_error)?;
@@ -21,7 +22,9 @@ pub(super) async fn fill_in(
     for line in about.into_iter().flatten() {
         person.tell(&line)?;
     }
-    let fields: Vec<_> = form.fields().map(|(name, schema)| (name.to_owned(), label(name, schema))).collect();
+    let mut fields: Vec<_> =
+        form.fields().map(|(name, schema)| (name.to_owned(), label(name, schema))).collect();
+    fields.sort_by_key(|(name, _)| order.iter().position(|named| named == name).unwrap_or(order.len()));
     for (name, label) in &fields {
         match ask(person, &mut form, name, label).await? {
             Typed::Line(_) => {}

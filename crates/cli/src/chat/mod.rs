@@ -34,9 +34,9 @@ use tokio::sync::Notify;
 
 use self::complete::Words;
 use self::pace::Paced;
-use self::person::Person;
+pub(crate) use self::person::Person;
 use self::prompt::{Prompt, Takes};
-use self::view::View;
+pub(crate) use self::view::View;
 use crate::Told;
 use crate::arguments::{self, Protocol};
 use crate::signals::Signals;

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{
-    CreateElicitationRequest, CreateElicitationResponse, ElicitationMode, ElicitationUrlMode,
-    RequestPermissionRequest, RequestPermissionResponse,
+    CreateElicitationRequest, CreateElicitationResponse, ElicitationMode, ElicitationSchema,
+    ElicitationUrlMode, RequestPermissionRequest, RequestPermissionResponse,
 };
 use agentwire_acp_toolkit::{Choices, UrlConsent, UrlWarning};
 use tokio::sync::{Mutex, MutexGuard, Notify};
@@ -19,7 +19,7 @@ use crate::text::printable;
 
 /// Who answers for us. Clones are the same person.
 #[derive(Clone)]
-pub(super) struct Person(Rc<Inner>);
+pub(crate) struct Person(Rc<Inner>);
 
 struct Inner {
     view: Rc<View>,
@@ -29,12 +29,12 @@ struct Inner {
     wanted: Notify,
     /// ^C as a key, where the terminal makes no signal of it.
     interrupt: Rc<Notify>,
-    /// What the agent calls itself.
+    /// What whoever asks calls itself.
     agent: RefCell<String>,
 }
 
 impl Person {
-    pub(super) fn new(view: Rc<View>, interrupt: Rc<Notify>) -> Self {
+    pub(crate) fn new(view: Rc<View>, interrupt: Rc<Notify>) -> Self {
         Self(Rc::new(Inner {
             view,
             keyboard: Mutex::default(),
@@ -44,8 +44,8 @@ impl Person {
         }))
     }
 
-    /// Says what the agent calls itself.
-    pub(super) fn meets(&self, agent: &str) {
+    /// Says what whoever asks calls itself.
+    pub(crate) fn meets(&self, agent: &str) {
         *self.0.agent.borrow_mut() = printable(agent);
     }
 
@@ -108,20 +108,31 @@ impl Person {
         &self,
         request: CreateElicitationRequest,
     ) -> Result<CreateElicitationResponse, Error> {
-        let _keyboard = self.keyboard().await?;
         match request.mode {
-            ElicitationMode::Form(mode) => form::fill_in(self, &request.message, mode.requested_schema).await,
+            ElicitationMode::Form(mode) => self.fill_in(&request.message, mode.requested_schema, &[]).await,
             ElicitationMode::Url(mode) => self.visit(&request.message, &mode).await,
             _ => Err(Error::invalid_params("this client knows no such mode of elicitation")),
         }
     }
 
+    /// Asks for the fields of a form: those that `order` names first, and as it does.
+    pub(crate) async fn fill_in(
+        &self,
+        message: &str,
+        schema: ElicitationSchema,
+        order: &[String],
+    ) -> Result<CreateElicitationResponse, Error> {
+        let _keyboard = self.keyboard().await?;
+        form::fill_in(self, message, schema, order).await
+    }
+
     /// Shows a URL, all of it, and asks whether the person visits it. It is neither opened nor fetched here.
-    async fn visit(
+    pub(crate) async fn visit(
         &self,
         message: &str,
         mode: &ElicitationUrlMode,
     ) -> Result<CreateElicitationResponse, Error> {
+        let _keyboard = self.keyboard().await?;
         let consent = UrlConsent::new(mode)?;
         let place = consent.host_range();
         let (before, rest) = consent.url().split_at(place.start);
@@ -150,7 +161,12 @@ impl Person {
     pub(super) async fn says(&self, message: &str) -> io::Result<()> {
         let agent = self.0.agent.borrow().clone();
         self.0.view.on_screen(|screen| {
-            screen.line(&format!("{} {}", screen.paint("1", &format!("{agent} asks:")), printable(message)))
+            screen.line(&format!(
+                "{} {}",
+                screen.paint("1", &format!("{agent} asks:")),
+                printable(message)
+            ))?;
+            screen.flush()
         })?;
         self.0.view.outlet().written().await
     }

@@ -10,7 +10,7 @@ use super::screen::Screen;
 use crate::output::{Member, json_line};
 
 /// What everything is shown on.
-pub(super) struct View {
+pub(crate) struct View {
     outlet: Outlet,
     /// None where programs read.
     screen: Option<RefCell<Screen>>,
@@ -18,7 +18,7 @@ pub(super) struct View {
 
 impl View {
     /// On our stdout.
-    pub(super) fn new(json: bool) -> Self {
+    pub(crate) fn new(json: bool) -> Self {
         let stdout = io::stdout();
         let lively = stdout.is_terminal();
         let outlet = Outlet::new(stdout);

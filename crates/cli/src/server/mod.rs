@@ -1,5 +1,7 @@
 //! Our MCP server: on stdio, or on the network for any number of clients.
 
+mod asking;
+mod job;
 mod offer;
 
 use std::future::IntoFuture;

@@ -4,33 +4,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use agentwire_mcp_server::{Context, NoArguments, Server, ServerResource, Structured, ToolError};
+use agentwire_mcp_server::{Context, NoArguments, Server, ServerResource, Structured, Tasks, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-/// The longest that `slow` may take, in seconds.
-const LONGEST: f64 = 86_400.0;
+use super::asking::{order, visit};
+use super::job::job;
+
+/// The longest that `slow` and `job` may take, in seconds.
+pub(super) const LONGEST: f64 = 86_400.0;
 
 pub(super) fn server() -> Server {
     let cancelled = Arc::new(AtomicU64::new(0));
-    let slow_cancelled = cancelled.clone();
+    let (slow_cancelled, job_cancelled) = (cancelled.clone(), cancelled.clone());
     let about = ServerResource::new("agentwire://about", "about", about)
         .title("About this server")
         .mime_type("text/plain");
     Server::new("agentwire", env!("CARGO_PKG_VERSION"))
         .validate(true)
+        .tasks(Tasks::new(|work| drop(tokio::spawn(work))))
         .instructions("Tools to try a client with. None of them touches anything.")
         .tool("echo", "Give the message back", echo)
         .tool("add", "Add two numbers", add)
         .tool("fail", "Fail, as a tool may", fail)
         .tool("slow", "Take so many seconds, and report each of the steps", move |slow: Slow, cx: Context| {
-            let count = Cancellation { cancelled: slow_cancelled.clone(), done: false };
+            let count = Cancellation::new(slow_cancelled.clone());
             slow.run(cx, count)
         })
         .tool(
             "cancelled-count",
-            "Say how many slow calls were cancelled",
+            "Say how many slow calls and jobs were cancelled",
             move |_: NoArguments, _: Context| {
                 let count = cancelled.load(Ordering::Relaxed);
                 async move { count.to_string() }
@@ -38,6 +42,9 @@ pub(super) fn server() -> Server {
         )
         .tool("burst", "Report progress so many times", burst)
         .tool("roots", "List the folders that the client works in", roots)
+        .with_tool(job(job_cancelled))
+        .tool("order", "Ask the user what to order, by a form", order)
+        .tool("visit", "Ask the user to visit a page", visit)
         .with_resource(about)
         .prompt("greet", "Greet somebody", greet)
 }
@@ -96,10 +103,10 @@ fn one() -> u32 {
 }
 
 impl Slow {
-    async fn run(self, cx: Context, mut cancellation: Cancellation) -> Result<String, ToolError> {
+    async fn run(self, cx: Context, cancellation: Cancellation) -> Result<String, ToolError> {
         let Self { seconds, steps } = self;
         if !(0.0..=LONGEST).contains(&seconds) || steps == 0 {
-            cancellation.done = true;
+            cancellation.not_any_more();
             return Err(ToolError::new(format!("seconds must be 0 to {LONGEST}, and steps at least 1")));
         }
         let step = Duration::from_secs_f64(seconds / f64::from(steps));
@@ -108,15 +115,26 @@ impl Slow {
             let message = format!("step {number} of {steps}");
             cx.progress(number.into(), Some(steps.into()), Some(&message)).await?;
         }
-        cancellation.done = true;
+        cancellation.not_any_more();
         Ok(format!("took {seconds} s in {steps} steps"))
     }
 }
 
 /// Counts a call that is dropped before it is done, which is what a cancel does to it.
-struct Cancellation {
+pub(super) struct Cancellation {
     cancelled: Arc<AtomicU64>,
     done: bool,
+}
+
+impl Cancellation {
+    pub(super) fn new(cancelled: Arc<AtomicU64>) -> Self {
+        Self { cancelled, done: false }
+    }
+
+    /// It is done.
+    pub(super) fn not_any_more(mut self) {
+        self.done = true;
+    }
 }
 
 impl Drop for Cancellation {

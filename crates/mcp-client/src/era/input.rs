@@ -27,7 +27,7 @@ pub(crate) struct Wanted {
 }
 
 #[derive(Debug, Deserialize)]
-struct Question {
+pub(crate) struct Question {
     method: String,
     params: Option<RawJson>,
 }
@@ -40,6 +40,11 @@ pub(crate) struct Round {
 }
 
 impl Wanted {
+    /// What a task asks, which has no state for the client to bring back.
+    pub(crate) fn of(questions: BTreeMap<String, Question>) -> Self {
+        Self { input_requests: Some(questions), request_state: None }
+    }
+
     /// Finds out everything that is wanted, all at once. Nobody is asked anything unless all of it can be answered.
     pub(crate) async fn answer(self, server: &Server, method: &'static str) -> Result<Round, CallError> {
         self.check(server).or_else(|why| fail(method, why))?;
@@ -103,6 +108,11 @@ impl Wanted {
 }
 
 impl Round {
+    /// The answers, without what else there is.
+    pub(crate) fn into_responses(self) -> BTreeMap<String, RawJson> {
+        self.responses.unwrap_or_default()
+    }
+
     /// A request's parameters with what it brings this time, and without what it brought the last time.
     pub(crate) fn with<M: Method>(
         &self,

@@ -3,7 +3,7 @@
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_mcp_schema::{
-    InitializeRequest, InitializedNotification, LoggingLevel, Revision, SetLevelRequest,
+    InitializeRequest, InitializedNotification, LoggingLevel, Narrow, Revision, SetLevelRequest,
 };
 use agentwire_peer::{CallError, Peer};
 
@@ -16,15 +16,20 @@ pub(crate) async fn open(
     peer: &Peer,
     revision: Revision,
 ) -> Result<Terms, HandshakeError> {
-    let request = InitializeRequest::new(handshake.info)
-        .protocol_version(revision)
-        .capabilities(handshake.capabilities);
+    // What a server does there must not be taken for what it means in a later revision.
+    let mut capabilities = handshake.capabilities.clone();
+    capabilities.narrow(revision);
+    let request =
+        InitializeRequest::new(handshake.info.clone()).protocol_version(revision).capabilities(capabilities);
     let mut call = peer.call(&request);
     if let Some(timeout) = handshake.handshake_timeout {
         call = call.timeout(timeout);
     }
     let greeting = call.await.map_err(explain)?;
-    let answered = greeting.protocol_version.revision().filter(|revision| revision.has_sessions());
+    let answered = greeting
+        .protocol_version
+        .revision()
+        .filter(|revision| revision.has_sessions() && handshake.speaks(*revision));
     let Some(revision) = answered else {
         return Err(HandshakeError::UnknownVersion { answered: greeting.protocol_version });
     };
@@ -37,6 +42,7 @@ pub(crate) async fn open(
         revision,
         client_capabilities: request.capabilities,
         waits: handshake.waits,
+        revisions: handshake.revisions,
         stateless: None,
     };
     if let Some(level) = handshake.log_level.filter(|_| terms.capabilities.has("logging")) {

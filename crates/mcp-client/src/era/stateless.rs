@@ -13,6 +13,7 @@ use agentwire_mcp_schema::{
 };
 use agentwire_peer::{CallError, Peer};
 use bytestring::ByteString;
+use futures::FutureExt;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -22,6 +23,8 @@ use crate::call::{Hook, Options, Waits};
 use crate::era::input::{Round, Wanted, too_often};
 use crate::handshake::{Handshake, HandshakeError};
 use crate::server::Terms;
+use crate::tasks::patience::Patience;
+use crate::tasks::{self, Report, decode, extension};
 
 /// What every request repeats.
 #[derive(Debug)]
@@ -91,7 +94,7 @@ pub(crate) async fn discover(
     peer: &Peer,
     timeout: Option<Duration>,
 ) -> Result<Discovery, HandshakeError> {
-    let mut revision = Revision::LATEST;
+    let mut revision = handshake.newest(Revision::is_stateless).ok_or(HandshakeError::NoRevision)?;
     let mut named_before = false;
     loop {
         let mut request = DiscoverRequest::default();
@@ -114,7 +117,9 @@ pub(crate) async fn discover(
             };
         };
         // A server that refuses what it has named itself is believed once.
-        match best(&versions.supported, |revision| revision.has_sessions() || !named_before) {
+        let will_do =
+            |revision: Revision| handshake.speaks(revision) && (revision.has_sessions() || !named_before);
+        match best(&versions.supported, will_do) {
             Some(best) if best.has_sessions() => return Ok(Discovery::Session(best, versions)),
             Some(best) => revision = best,
             // Whatever the list is, it is no list of what this server speaks.
@@ -134,7 +139,7 @@ fn settle(
     requested: Revision,
 ) -> Result<Discovery, HandshakeError> {
     let versions = UnsupportedVersion::new(found.supported_versions, requested);
-    let revision = match best(&versions.supported, |_| true) {
+    let revision = match best(&versions.supported, |revision| handshake.speaks(revision)) {
         Some(revision) if revision.has_sessions() => return Ok(Discovery::Session(revision, versions)),
         Some(revision) => revision,
         None => return Err(HandshakeError::VersionRefused(versions)),
@@ -148,6 +153,7 @@ fn settle(
         revision,
         client_capabilities: capabilities(handshake, revision),
         waits: handshake.waits,
+        revisions: handshake.revisions.clone(),
         stateless: Some(Stateless::new(handshake, revision)),
     })))
 }
@@ -161,14 +167,44 @@ where
     ask_counting(server, request, options).await.map(|(result, _)| result)
 }
 
+/// The same, and gives how many rounds of answers it took.
+pub(crate) async fn ask_counting<M, R>(
+    server: Server,
+    request: M,
+    mut options: Options,
+) -> Result<(R, usize), CallError>
+where
+    M: Method + HasMeta,
+    R: DeserializeOwned,
+{
+    let (waits, on_task) = (options.waits, options.on_task.take());
+    let (report, rounds) = {
+        let (reached, rounds) = reach(&server, request, options).await?;
+        match reached {
+            Reached::Complete(result) => return Ok((result, rounds)),
+            Reached::Task(report) => (report, rounds),
+        }
+    };
+    // Few are tasks: how these are followed is no part of the future that every call has.
+    let result = tasks::follow(server, *report, Patience::new(waits), on_task).boxed().await?;
+    decode(&result).map(|result| (result, rounds))
+}
+
+/// Where a call has come to.
+pub(crate) enum Reached<R> {
+    Complete(R),
+    /// The server works on it, which the client has said it can wait for.
+    Task(Box<Report>),
+}
+
 /// Makes a call: again with the answers as often as the server asks back, and once more if the server says what was
 /// wrong with it and that can be mended. Each time is a request of its own, with a time of its own. Also gives how many
 /// rounds of answers it took.
-pub(crate) async fn ask_counting<M, R>(
-    server: Server,
+pub(crate) async fn reach<M, R>(
+    server: &Server,
     mut request: M,
     options: Options,
-) -> Result<(R, usize), CallError>
+) -> Result<(Reached<R>, usize), CallError>
 where
     M: Method + HasMeta,
     R: DeserializeOwned,
@@ -178,23 +214,28 @@ where
         server.stamp(&mut request);
     }
     let attempt = async |request: &mut M, round: Option<&Round>| {
-        attempt(&server, request, round, options.waits, hook.clone()).await
+        attempt(server, request, round, options.waits, hook.clone()).await
     };
     let limit = server.answers().round_limit;
     let (mut rounds, mut round, mut mended) = (0, None, false);
     loop {
         let next = match attempt(&mut request, round.as_ref()).await {
             Ok(Answered::Wanted(wanted)) => Ok(wanted),
-            Ok(answered) => return complete(M::NAME, answered).map(|result| (result, rounds)),
+            Ok(Answered::Task(task)) => {
+                return extension::begun::<M, R>(server, &task).map(|reached| (reached, rounds));
+            }
+            Ok(answered) => {
+                return complete(M::NAME, answered).map(|result| (Reached::Complete(result), rounds));
+            }
             Err(error) => Err(error),
         };
         match next {
             Ok(_) if rounds == limit => return Err(too_often(M::NAME, limit)),
             Ok(wanted) => {
-                round = Some(wanted.answer(&server, M::NAME).await?);
+                round = Some(wanted.answer(server, M::NAME).await?);
                 rounds += 1;
             }
-            Err(error) if !mended && mend(&server, &mut request, &error).await => mended = true,
+            Err(error) if !mended && mend(server, &mut request, &error).await => mended = true,
             Err(error) => return Err(error),
         }
     }
@@ -252,7 +293,7 @@ where
 
 /// Whether a refused request is worth another try, and now ready for it.
 async fn mend<M: Method + HasMeta>(server: &Server, request: &mut M, error: &CallError) -> bool {
-    match Remedy::of(error, request, server.revision()) {
+    match Remedy::of(error, request, server) {
         Some(Remedy::Version(revision)) => {
             server.stamp(request);
             let version = revision.as_str().into();
@@ -274,7 +315,7 @@ enum Remedy {
 }
 
 impl Remedy {
-    fn of<M: Method>(error: &CallError, request: &M, requested: Revision) -> Option<Self> {
+    fn of<M: Method>(error: &CallError, request: &M, server: &Server) -> Option<Self> {
         #[derive(Deserialize)]
         struct Call {
             name: String,
@@ -283,8 +324,9 @@ impl Remedy {
         let error = error.refusal()?;
         match error.code {
             code::UNSUPPORTED_PROTOCOL_VERSION => {
-                let versions = named(error, requested)?;
-                best(&versions.supported, Revision::is_stateless).map(Self::Version)
+                let versions = named(error, server.revision())?;
+                let speaks = |revision: Revision| revision.is_stateless() && server.speaks(revision);
+                best(&versions.supported, speaks).map(Self::Version)
             }
             code::HEADER_MISMATCH if M::NAME == CallToolRequest::NAME => {
                 let call: Call = RawJson::encode(request).ok()?.decode().ok()?;
@@ -296,7 +338,7 @@ impl Remedy {
 }
 
 /// Lists tools until that one comes by. False if it does not.
-async fn is_listed(server: &Server, name: &str) -> bool {
+pub(crate) async fn is_listed(server: &Server, name: &str) -> bool {
     server.forget(&[ListToolsRequest::NAME]);
     let mut tools = server.tools();
     while let Ok(Some(tool)) = tools.try_next().await {
@@ -314,6 +356,8 @@ pub(crate) enum Answered<T> {
     Complete(T),
     /// What it must know first.
     Wanted(Wanted),
+    /// That it works on it, as a task.
+    Task(RawJson),
     /// Something that we cannot go on from, and what.
     Other(&'static str),
 }
@@ -338,9 +382,7 @@ pub(crate) fn read<T: DeserializeOwned>(result: &RawJson) -> Result<Answered<T>,
     Ok(match result_type {
         None | Some(ResultType::Complete) => Answered::Complete(result.decode()?),
         Some(ResultType::InputRequired) => Answered::Wanted(result.decode()?),
-        Some(ResultType::Task) => {
-            Answered::Other("the server answers with a task, which this client cannot follow")
-        }
+        Some(ResultType::Task) => Answered::Task(result.clone()),
         _ => Answered::Other("the server answers with a kind of result that this client does not know"),
     })
 }
@@ -350,6 +392,7 @@ pub(crate) fn complete<T>(method: &'static str, answered: Answered<T>) -> Result
     let why = match answered {
         Answered::Complete(result) => return Ok(result),
         Answered::Wanted(_) => "the server asks back where the protocol does not let it",
+        Answered::Task(_) => "the server answers with a task where the protocol does not let it",
         Answered::Other(why) => why,
     };
     Err(CallError::unusable(ByteString::from_static(method), why))

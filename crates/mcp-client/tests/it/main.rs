@@ -12,5 +12,8 @@ mod mock;
 #[cfg(feature = "validate")]
 mod output;
 mod peers;
+mod revisions;
 mod stateless;
 mod subscriptions;
+mod task_extension;
+mod tasks;

@@ -119,8 +119,12 @@ impl Mock {
 
     /// Answers `server/discover`.
     pub(crate) async fn describe(&mut self) -> Value {
+        self.describe_as(description()).await
+    }
+
+    pub(crate) async fn describe_as(&mut self, description: Value) -> Value {
         let request = self.expect("server/discover").await;
-        self.answer(&request, description()).await;
+        self.answer(&request, description).await;
         request
     }
 

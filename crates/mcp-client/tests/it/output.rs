@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use agentwire_mcp_client::{CallError, Client, Server, Warning};
+use agentwire_mcp_client::{CallError, Client, Server, Tasks, Warning};
 use serde_json::{Value, json};
 
 use crate::mock::{Mock, with_server, with_stateless};
@@ -68,6 +68,47 @@ async fn a_result_that_is_not_as_promised_fails_the_call_in_either_era() {
             }
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_result_of_a_task_is_checked_too() {
+    let schema = json!({ "type": "object", "required": ["a"] });
+    let client = Client::default().tasks(Tasks::new()).validate_output(true);
+    let task = |status: &str, members: Value| {
+        let mut task = json!({
+            "taskId": "t", "status": status, "createdAt": "", "lastUpdatedAt": "", "ttlMs": null,
+        });
+        task.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        task
+    };
+    let script = async |mut mock: Mock| {
+        let list = mock.expect("tools/list").await;
+        let tool = json!({ "name": "x", "inputSchema": { "type": "object" }, "outputSchema": schema });
+        let page = json!({ "resultType": "complete", "tools": [tool], "ttlMs": 0, "cacheScope": "private" });
+        mock.answer(&list, page).await;
+        for content in [json!({ "a": 1 }), json!({})] {
+            for _ in 0..2 {
+                let call = mock.expect("tools/call").await;
+                mock.answer(&call, task("working", json!({ "resultType": "task" }))).await;
+                let get = mock.expect("tasks/get").await;
+                let result = json!({ "content": [], "structuredContent": content });
+                mock.answer(&get, task("completed", json!({ "resultType": "complete", "result": result })))
+                    .await;
+            }
+        }
+        mock.expect_end().await;
+    };
+    let (outcomes, ()) = with_stateless(client, script, async |server: Server| {
+        server.tools().collect().await?;
+        let mut fit = Vec::new();
+        for _ in 0..2 {
+            fit.push(server.call_tool("x", ()).await.is_ok());
+            fit.push(server.call_tool("x", ()).start().await?.result().await.is_ok());
+        }
+        Ok(fit)
+    })
+    .await;
+    assert_eq!(outcomes.unwrap(), [true, true, false, false]);
 }
 
 #[tokio::test(start_paused = true)]

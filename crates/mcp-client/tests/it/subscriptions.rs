@@ -95,9 +95,14 @@ async fn sub_04_05_and_08_subscriptions_are_independent_and_end_when_they_are_dr
         mock.end(&two).await;
         mock.expect_end().await;
     };
-    let client = heard.updates(Client::default());
+    let all = heard.clone();
+    let client = heard.updates(Client::default()).on_notification(move |said| all.push(&*said.method));
     let (result, ()) = with_stateless(client, script, async |server: Server| {
-        let (one, two) = tokio::join!(server.listen(to("one:")), server.listen(to("two:")));
+        let (ones, twos) = (heard.clone(), heard.clone());
+        let (one, two) = tokio::join!(
+            server.listen_with(to("one:"), move |_| ones.push("on the first")),
+            server.listen_with(to("two:"), move |said| twos.push(format!("on the second: {}", said.method))),
+        );
         let (one, two) = (one?, two?);
         assert_eq!(*one.acknowledged(), SubscriptionFilter::default());
         assert_eq!(*two.acknowledged(), to("two:"));
@@ -107,7 +112,9 @@ async fn sub_04_05_and_08_subscriptions_are_independent_and_end_when_they_are_dr
     })
     .await;
     result.unwrap();
-    assert_eq!(heard.take(), ["two: first", "two: second"]);
+    let method = "notifications/resources/updated";
+    let second = format!("on the second: {method}");
+    assert_eq!(heard.take(), [&*second, method, "two: first", &*second, method, "two: second"]);
 }
 
 #[tokio::test(start_paused = true)]

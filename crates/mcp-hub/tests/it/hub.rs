@@ -2,10 +2,14 @@ use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agentwire_mcp_hub::{Config, CustomTarget, Hub, HubError, ServerConfig, ServerState, Target, connect};
-use agentwire_mcp_server::{Context, NoArguments, Server, ToolError};
-use agentwire_transport::duplex;
+use agentwire_mcp_client::schema::{SubscriptionFilter, TaskSupport};
+use agentwire_mcp_hub::{
+    Change, Config, CustomTarget, Driver, Hub, HubError, ServerConfig, ServerState, Target, connect,
+};
+use agentwire_mcp_server::{Context, NoArguments, Server, ServerTool, ToolError};
+use agentwire_transport::{Duplex, duplex};
 use futures::StreamExt;
+use futures::channel::mpsc;
 use serde_json::json;
 
 use crate::script::{check_heard, heard, server, shell};
@@ -259,4 +263,68 @@ async fn a_server_may_be_reached_in_a_way_of_ones_own() {
     };
     let serve = async { server.serve(visited.next().await.unwrap()).await.unwrap() };
     tokio::join!(driver, main, serve);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_a_server_makes_a_task_of_is_waited_for() {
+    let work = async |_: NoArguments, _: Context| -> Result<&'static str, ToolError> {
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        Ok("done")
+    };
+    let tool = ServerTool::new("work", "Takes its time", work).task(TaskSupport::Optional);
+    let tasks = agentwire_mcp_server::Tasks::new(|work| drop(tokio::spawn(work)));
+    let server = Server::new("within", "1").with_tool(tool).tasks(tasks);
+    for is_on in [true, false] {
+        let config = match is_on {
+            true => Config::new(),
+            false => Config::new().tasks(None),
+        };
+        let (hub, driver, mut visited) = reaching(config);
+        let main = async {
+            hub.ready().await;
+            let (stands, stood) = std::sync::mpsc::channel();
+            let call =
+                hub.call("work", ()).on_task(move |state| stands.send(state.status.to_string()).unwrap());
+            assert_eq!(call.await.unwrap().text(), "done");
+            let stood: Vec<_> = stood.iter().collect();
+            assert_eq!(stood, if is_on { vec!["working", "completed"] } else { vec![] });
+            hub.close().await;
+        };
+        let serve = async { server.serve(visited.next().await.unwrap()).await.unwrap() };
+        tokio::join!(driver, main, serve);
+    }
+}
+
+/// As a stream of HTTP may break off while the server is there.
+#[tokio::test(start_paused = true)]
+async fn a_subscription_that_the_server_ends_is_opened_again() {
+    let text = async |_: String, _: Context| "text";
+    let server = Server::new("within", "1").resource("file:///a", "a", text).resource_updates();
+    let (hub, driver, mut visited) = reaching(Config::new());
+    let main = async {
+        let filter = SubscriptionFilter::default().resource_subscriptions(vec!["file:///a".into()]);
+        let mut listening = hub.listen("a", filter).await.unwrap();
+        for _ in 0..2 {
+            server.resource_updated("file:///a");
+            let change = listening.next().await.unwrap().unwrap();
+            assert!(matches!(change, Change::Resource { uri, .. } if uri == "file:///a"));
+            server.close_subscriptions();
+            assert_eq!(listening.next().await.unwrap().unwrap(), Change::Missed);
+        }
+        hub.close().await;
+    };
+    let serve = async { server.serve(visited.next().await.unwrap()).await.unwrap() };
+    tokio::join!(driver, main, serve);
+}
+
+/// A hub of one server in this process, and who visits that.
+fn reaching(config: Config) -> (Hub, Driver, mpsc::UnboundedReceiver<Duplex>) {
+    let (visitors, visited) = mpsc::unbounded();
+    let target = CustomTarget::new("within", move || {
+        let (near, far) = duplex(8);
+        visitors.unbounded_send(far)?;
+        Ok(near)
+    });
+    let (hub, driver) = Hub::with_config(config, [ServerConfig::new("a", target)]);
+    (hub, driver, visited)
 }

@@ -255,6 +255,19 @@ async fn headers_go_along_with_everything() {
     }
 }
 
+#[tokio::test]
+async fn the_limits_of_the_transports_can_be_set() {
+    for (part, kind) in [(Part::MODERN, HttpKind::Streamable), (Part::old(Status(405)), HttpKind::Sse)] {
+        for (limit, fits) in [(1 << 20, true), (40, false)] {
+            let web = Web::playing(part).await;
+            let target = web.target().kind(kind);
+            let target = target.streamable_with(|config| config.message_limit(limit));
+            let target = target.sse_with(|config| config.message_limit(limit));
+            assert_eq!(call(target, &Dial::new()).await.is_ok(), fits, "{kind:?} {limit}");
+        }
+    }
+}
+
 /// The error names every way, and says most of the one that counts.
 #[tokio::test]
 async fn all_that_was_tried_is_told() {

@@ -4,6 +4,7 @@
 mod eras;
 mod hub;
 mod ladder;
+mod listening;
 mod remote;
 mod script;
 mod web;

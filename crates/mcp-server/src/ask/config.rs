@@ -74,7 +74,7 @@ impl Asking {
     }
 
     /// Sets how to find out who calls (default: all callers are alike). A `requestState` of one caller is refused when
-    /// it comes from another.
+    /// it comes from another, and a task of one caller is not there for another.
     ///
     /// ```
     /// use agentwire_mcp_server::Server;
@@ -92,6 +92,15 @@ impl Asking {
     pub fn principal(mut self, find: impl Fn(&dyn Origin) -> Option<String> + Send + Sync + 'static) -> Self {
         self.principal = Some(Arc::new(find));
         self
+    }
+
+    /// Who calls, where that can be found out.
+    #[cfg_attr(
+        not(any(feature = "rounds", feature = "tasks")),
+        expect(dead_code, reason = "only what is kept from request to request belongs to a caller")
+    )]
+    pub(crate) fn principal_of(&self, origin: Option<&dyn Origin>) -> Option<String> {
+        self.principal.as_ref()?(origin?)
     }
 }
 

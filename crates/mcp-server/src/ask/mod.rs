@@ -13,8 +13,13 @@ mod form;
 mod format;
 mod keys;
 mod page;
+#[cfg(feature = "rounds")]
+mod pass;
+#[cfg(not(feature = "rounds"))]
+#[path = "no_pass.rs"]
 mod pass;
 mod seal;
+#[cfg(feature = "rounds")]
 mod state;
 
 use agentwire_jsonrpc::Method;
@@ -94,7 +99,7 @@ impl Context {
         elicitation: E,
     ) -> Result<Elicited<E::Accepted>, AskError> {
         let answer = self.ask(key, elicitation.request()).await?;
-        elicited::read(&elicitation, answer).map_err(|why| self.caller().wrong_answer(key, why))
+        elicited::read(&elicitation, answer).map_err(|why| self.wrong_answer(key, why))
     }
 
     /// Asks the client's language model.
@@ -145,7 +150,7 @@ impl Context {
 }
 
 /// What a client can be asked.
-pub(crate) trait Question: Method + Narrow + Into<InputRequest> {
+pub(crate) trait Question: Method + Narrow + Clone + Into<InputRequest> {
     /// The capability of a client that can be asked this at all.
     const CAPABILITY: &'static str;
 }

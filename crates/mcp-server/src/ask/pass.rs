@@ -47,9 +47,9 @@ impl Pass {
         responses: Option<&str>,
         sealed: Option<&str>,
         origin: Option<&dyn Origin>,
-    ) -> Result<Self, ErrorObject> {
+    ) -> Result<Option<Self>, ErrorObject> {
         let asking = server.asking_settings();
-        let principal = origin.and_then(|origin| asking.principal.as_ref()?(origin));
+        let principal = asking.principal_of(origin);
         let wrong =
             |name: &'static str| move |why| ErrorObject::invalid_params(format_args!("`{name}`: {why}"));
         let state = match sealed {
@@ -64,7 +64,7 @@ impl Pass {
             Some(text) => serde_json::from_str(text).map_err(wrong("inputResponses"))?,
         };
         let (server, method, params) = (server.clone(), method.clone(), params.clone());
-        Ok(Self { server, method, params, principal, state, fresh, asked: Mutex::default() })
+        Ok(Some(Self { server, method, params, principal, state, fresh, asked: Mutex::default() }))
     }
 
     /// Gives the answer, or waits for the end of the pass, which is the end of whoever waits too.

@@ -10,6 +10,7 @@ pub(crate) struct Seal(
 );
 
 /// Why nothing can be sealed.
+#[cfg(feature = "rounds")]
 #[derive(Debug, thiserror::Error)]
 #[error("no `requestState` can be made: {0}")]
 pub(crate) struct Unsealed(&'static str);
@@ -70,16 +71,5 @@ mod sealed {
             };
             Ok(XChaCha20Poly1305::new(&(*key).into()))
         }
-    }
-}
-
-#[cfg(not(feature = "rounds"))]
-impl Seal {
-    pub(crate) fn close(&self, _about: &[u8], _text: Vec<u8>) -> Result<String, Unsealed> {
-        Err(Unsealed("this server was built without the feature `rounds`"))
-    }
-
-    pub(crate) fn open(&self, _about: &[u8], _sealed: &str) -> Option<Vec<u8>> {
-        None
     }
 }

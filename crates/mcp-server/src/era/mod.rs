@@ -124,6 +124,10 @@ impl Caller {
         key: &str,
         question: Q,
     ) -> Result<Q::Response, AskError> {
+        #[cfg(feature = "tasks")]
+        if let Some(board) = context.task() {
+            return crate::tasks::ask(board, key, question).await;
+        }
         match self {
             Self::Session(session) => session.ask(context, question).await,
             Self::Request(_) => stateless::ask(context, key, question).await,
@@ -131,8 +135,8 @@ impl Caller {
     }
 
     /// The answer under that key is not what was asked for.
-    pub(crate) fn wrong_answer(&self, key: &str, why: String) -> AskError {
-        let in_params = matches!(self, Self::Request(_));
+    pub(crate) fn wrong_answer(&self, key: &str, why: String, of_task: bool) -> AskError {
+        let in_params = matches!(self, Self::Request(_)) && !of_task;
         AskError(AskErrorKind::Wrong { key: key.to_owned(), why, in_params })
     }
 
@@ -166,6 +170,9 @@ pub(crate) enum Reply {
     Done(Result<RawJson, ErrorObject>),
     /// Somebody works on it.
     Running(Context, Running),
+    /// Somebody works on it who sees to its end.
+    #[cfg(feature = "tasks")]
+    Alone(Running),
 }
 
 impl Reply {

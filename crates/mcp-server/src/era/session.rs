@@ -32,6 +32,9 @@ pub(crate) struct Session {
     level: Mutex<Option<LoggingLevel>>,
     /// The URIs of what the client wants to hear of. Each was that of a resource when it asked.
     watched: Mutex<HashSet<String>>,
+    /// What it is called as the owner of tasks, once it has any.
+    #[cfg(feature = "tasks")]
+    name: OnceLock<Box<str>>,
 }
 
 /// What the handshake agreed on.
@@ -111,6 +114,8 @@ impl Session {
             listening: OnceLock::new(),
             level: Mutex::new(server.logging_level()),
             watched: Mutex::default(),
+            #[cfg(feature = "tasks")]
+            name: OnceLock::new(),
         }
     }
 
@@ -166,11 +171,33 @@ impl Session {
         context: &Context,
         question: Q,
     ) -> Result<Q::Response, AskError> {
-        let call = self.call(context.peer(), question);
-        Ok(match self.server.asking_settings().timeout {
-            Some(timeout) => call.timeout(timeout).await?,
-            None => call.await?,
-        })
+        Ok(self.put(context.peer(), question).await?)
+    }
+
+    /// Asks the client, for as long as people are given to answer.
+    pub(crate) fn put<Q: Question>(&self, peer: &Peer, question: Q) -> Call<Q::Response> {
+        let call = self.call(peer, question);
+        match self.server.asking_settings().timeout {
+            Some(timeout) => call.timeout(timeout),
+            None => call,
+        }
+    }
+
+    /// What it is called as the owner of tasks: by chance, as records outlive programs.
+    #[cfg(feature = "tasks")]
+    pub(crate) fn name(&self) -> Result<&str, ErrorObject> {
+        if let Some(name) = self.name.get() {
+            return Ok(name);
+        }
+        let name = crate::tasks::new_name()?;
+        Ok(self.name.get_or_init(|| name.into()))
+    }
+
+    #[cfg(feature = "tasks")]
+    pub(crate) fn end_tasks(&self) {
+        if let (Some(name), Some(tasks)) = (self.name.get(), self.server.tasks_settings()) {
+            tasks.boards().end_session(name);
+        }
     }
 
     fn set_level(&self, params: Option<&RawJson>, context: &RequestContext) -> Result<Reply, ErrorObject> {
@@ -218,6 +245,8 @@ impl Listener for Session {
                 self.post(Kind::Updates, &ResourceUpdatedNotification::new(uri));
             }
             Change::Resource(_) => {}
+            #[cfg(feature = "tasks")]
+            Change::Task(_) => {}
         }
     }
 }

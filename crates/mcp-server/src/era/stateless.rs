@@ -4,6 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use agentwire_jsonrpc::{ErrorObject, Members, Method, RawJson, Request};
 use agentwire_mcp_schema::code::UnsupportedVersion;
+#[cfg(feature = "tasks")]
+use agentwire_mcp_schema::task_extension::TaskSubscription;
 use agentwire_mcp_schema::{
     ClientCapabilities, DiscoverRequest, DiscoverResult, HasMeta, Implementation, LoggingLevel,
     ProgressToken, ProtocolVersion, RequestMeta, ResultMeta, ResultType, Revision, SubscriptionFilter,
@@ -206,10 +208,21 @@ fn listen(
     let asked: SubscriptionsListenRequest = read_params(request.params.as_ref())?;
     let id = request.id.clone();
     let context = Context::new(server.clone(), caller, context, &params)?;
-    let subscription = Subscription::open(server, id.clone(), honoured(server, asked.notifications));
+    #[cfg(feature = "tasks")]
+    let tasks = crate::tasks::follow(server, &context, TaskSubscription::read(&asked.notifications))?;
+    #[cfg_attr(not(feature = "tasks"), expect(unused_mut, reason = "there is nothing to find out"))]
+    let mut subscription = Subscription::open(
+        server,
+        id.clone(),
+        honoured(server, asked.notifications),
+        #[cfg(feature = "tasks")]
+        tasks,
+    );
     let peer = context.peer().clone();
     let answer = context.clone();
     let running = Box::pin(async move {
+        #[cfg(feature = "tasks")]
+        subscription.look_at_tasks().await?;
         subscription.run(&peer).await?;
         answer.encode(SubscriptionsListenResult::new(id))
     });
@@ -252,7 +265,7 @@ pub(crate) fn begin_pass(
     }
     let empty = RawJson::EMPTY_OBJECT;
     let whole = request.params.as_ref().unwrap_or(&empty);
-    Pass::begin(server, &request.method, whole, responses, state, origin).map(Box::new).map(Some)
+    Ok(Pass::begin(server, &request.method, whole, responses, state, origin)?.map(Box::new))
 }
 
 /// Asks what a function wants to know, by way of the result.
@@ -261,6 +274,16 @@ pub(crate) async fn ask<Q: Question>(
     key: &str,
     question: Q,
 ) -> Result<Q::Response, AskError> {
+    #[cfg(feature = "tasks")]
+    if let (Some(pass), Some(board)) = (context.pass(), context.board()) {
+        return match pass.ask(key, question.clone()).await {
+            // The call became a task just when it asked.
+            Err(AskError(AskErrorKind::Over)) if board.is_task() => {
+                crate::tasks::ask(board, key, question).await
+            }
+            answer => answer,
+        };
+    }
     match context.pass() {
         Some(pass) => pass.ask(key, question).await,
         None => Err(AskError(AskErrorKind::Nowhere)),

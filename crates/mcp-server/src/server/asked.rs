@@ -7,6 +7,12 @@ use agentwire_mcp_schema::{
     Implementation, JsonObject, LoggingLevel, PromptsCapability, ResourcesCapability, ServerCapabilities,
     ToolsCapability,
 };
+#[cfg(feature = "tasks")]
+use agentwire_mcp_schema::{
+    TaskSupport,
+    core_tasks::{ServerTaskRequests, ServerTasksCapability, ToolTasks},
+    task_extension,
+};
 use serde_json::value::RawValue;
 
 use super::{Offers, Server, Settings};
@@ -16,6 +22,8 @@ use crate::completion::Completable;
 use crate::kind::Kind;
 use crate::listeners::Listeners;
 use crate::registry::Registry;
+#[cfg(feature = "tasks")]
+use crate::tasks::Tasks;
 use crate::{ServerPrompt, ServerResource, ServerResourceTemplate, ServerTool};
 
 impl Server {
@@ -69,6 +77,11 @@ impl Server {
         &self.settings.asking
     }
 
+    #[cfg(feature = "tasks")]
+    pub(crate) fn tasks_settings(&self) -> Option<&Tasks> {
+        self.settings.tasks.as_ref()
+    }
+
     pub(crate) fn list_caching(&self) -> &Caching {
         &self.settings.caching
     }
@@ -102,6 +115,8 @@ impl Server {
             }
             Kind::Prompts => !self.offers.prompts.is_empty(),
             Kind::Logging => logging.is_some(),
+            // What is advertised without being there would not be answered.
+            Kind::Tasks => return self.offers_tasks(),
             _ => false,
         };
         has || advertised.has(kind.capability())
@@ -126,6 +141,39 @@ impl Server {
         if self.settings.logging.is_some() {
             capabilities.logging.get_or_insert_with(JsonObject::new);
         }
+        #[cfg(feature = "tasks")]
+        if self.offers_tasks() {
+            // Which of the two a client is told, its revision decides.
+            capabilities.tasks.get_or_insert_with(core_tasks);
+            let extensions = capabilities.extensions.get_or_insert_with(JsonObject::new);
+            extensions.entry(task_extension::NAME).or_insert_with(|| JsonObject::new().into());
+        }
         capabilities
     }
+
+    /// Whether calls run as tasks: there is a tool that does, or there will be.
+    #[cfg(feature = "tasks")]
+    fn offers_tasks(&self) -> bool {
+        let is_advertised = |advertised: &ServerCapabilities| {
+            let extensions = advertised.extensions.as_ref();
+            advertised.tasks.is_some()
+                || extensions.is_some_and(|names| names.contains_key(task_extension::NAME))
+        };
+        let may_run =
+            |tool: &ServerTool| matches!(tool.task_support(), TaskSupport::Optional | TaskSupport::Required);
+        self.settings.tasks.is_some()
+            && (is_advertised(&self.settings.advertised) || self.offers.tools.any(may_run))
+    }
+
+    #[cfg(not(feature = "tasks"))]
+    fn offers_tasks(&self) -> bool {
+        false
+    }
+}
+
+/// What a client of 2025-11-25 is told.
+#[cfg(feature = "tasks")]
+fn core_tasks() -> ServerTasksCapability {
+    let requests = ServerTaskRequests::default().tools(ToolTasks::default().call(JsonObject::new()));
+    ServerTasksCapability::default().list(JsonObject::new()).cancel(JsonObject::new()).requests(requests)
 }

@@ -90,7 +90,7 @@ pub(crate) struct Stopped {
     pub(crate) told: Arc<AtomicUsize>,
 }
 
-struct CountDrop(Arc<AtomicUsize>);
+pub(crate) struct CountDrop(pub(crate) Arc<AtomicUsize>);
 
 impl Drop for CountDrop {
     fn drop(&mut self) {

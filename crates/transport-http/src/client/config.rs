@@ -17,7 +17,10 @@ pub struct Config {
     pub(crate) headers: HeaderMap,
     /// Whether the credentials among the headers are those of the URL.
     named_in_url: bool,
-    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only that client is made here"))]
+    #[cfg_attr(
+        not(any(feature = "reqwest", feature = "rustls")),
+        allow(dead_code, reason = "only those clients are made here")
+    )]
     pub(crate) connect_timeout: Duration,
     pub(crate) first_byte_timeout: Duration,
     pub(crate) acceptance_timeout: Duration,
@@ -164,15 +167,19 @@ impl Config {
         self
     }
 
-    /// A transport that uses [`Reqwest`](crate::client::Reqwest). Nothing is sent yet.
+    /// A transport that uses `Reqwest`, or [`Hyper`](crate::client::Hyper) where the feature `reqwest` is off. Nothing is
+    /// sent yet.
     ///
     /// # Errors
     ///
     /// When TLS cannot be set up.
-    #[cfg(feature = "reqwest")]
+    #[cfg(any(feature = "reqwest", feature = "rustls"))]
     pub fn open(self) -> Result<Http, crate::client::HttpError> {
-        let client =
-            crate::client::Reqwest::new(self.connect_timeout).map_err(crate::client::HttpError::Unsent)?;
+        #[cfg(feature = "reqwest")]
+        let client = crate::client::Reqwest::new(self.connect_timeout);
+        #[cfg(not(feature = "reqwest"))]
+        let client = crate::client::Hyper::new(self.connect_timeout);
+        let client = client.map_err(crate::client::HttpError::Unsent)?;
         Ok(self.open_with(client))
     }
 

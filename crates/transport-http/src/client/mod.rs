@@ -1,7 +1,7 @@
 //! The client: a transport to one server.
 //!
 //! ```no_run
-//! # #[cfg(feature = "reqwest")]
+//! # #[cfg(any(feature = "reqwest", feature = "rustls"))]
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use agentwire_transport::Packet;
 //! use agentwire_transport_http::client::Http;
@@ -52,7 +52,7 @@
 //!
 //! # Compression
 //!
-//! [`Reqwest`] takes answers compressed by gzip. All limits count what comes out, and an event that has arrived is
+//! The clients of this crate take answers compressed by gzip. All limits count what comes out, and an event that has arrived is
 //! not held back by it. An [`HttpClient`] of your own may do the same; what it leaves compressed is
 //! [`HttpError::ContentEncoding`].
 //!
@@ -65,7 +65,7 @@
 //! # Invariants
 //!
 //! - Nothing is spawned here: all goes on while the sink or the stream is polled, whichever task that is. (The
-//!   connections of `reqwest` are tasks of its own.)
+//!   connections of the clients of this crate are tasks of their own.)
 //! - Headers, the session's id among them, never go to another origin than that of the URL.
 //! - No message is sent twice.
 //! - Each request gets an answer or a [`Packet::Failed`], or the transport ends, or it was abandoned or cancelled.
@@ -83,11 +83,15 @@
 mod backoff;
 mod body;
 mod config;
+#[cfg(feature = "rustls")]
+mod connector;
 mod error;
 mod exchange;
 mod http;
 mod http_client;
-#[cfg(feature = "reqwest")]
+#[cfg(feature = "rustls")]
+mod hyper;
+#[cfg(any(feature = "reqwest", feature = "rustls"))]
 mod inflate;
 mod mirror;
 mod place;
@@ -103,6 +107,8 @@ mod wakers;
 pub use config::{Config, InvalidUrl};
 pub use error::{HttpError, Refusal, Wait};
 pub use http_client::{Body, BoxError, HttpClient};
+#[cfg(feature = "rustls")]
+pub use hyper::Hyper;
 #[cfg(feature = "reqwest")]
 pub use reqwest::Reqwest;
 pub use uri::{Astray, within_origin};

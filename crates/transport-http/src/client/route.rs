@@ -79,6 +79,7 @@ impl Route {
         self.stateless = params.spoken.and_then(|version| value(&version)).map(|version| {
             let name = match header::named_by(method) {
                 Some("uri") => params.uri,
+                Some("taskId") => params.task_id,
                 Some(_) => params.name,
                 None => None,
             };

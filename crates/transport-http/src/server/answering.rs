@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use agentwire_jsonrpc::{Frame, Message, Request, RequestId};
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -17,6 +17,7 @@ use crate::server::endpoint::find_session;
 use crate::server::link::Link;
 use crate::server::outlet::{Decision, Outlet, Reader};
 use crate::server::post::{Claims, Destination, check_batch, destination};
+use crate::server::read::Read;
 use crate::server::refusal::Refusal;
 use crate::server::serving::Running;
 use crate::server::session::{Resumed, Session};
@@ -60,13 +61,6 @@ struct Reading<B> {
     body: B,
     read: Read,
     timeout: Option<Pin<Box<Sleep>>>,
-}
-
-/// What has been read of a body.
-enum Read {
-    /// Nothing, or all of it in one piece.
-    Whole(Bytes),
-    Pieces(BytesMut),
 }
 
 struct Waiting {
@@ -164,7 +158,7 @@ where
                 Step::Delivering { session, id, frame, head } => {
                     match ready!(session.poll_take(cx, frame, head, &this.shared)) {
                         Ok(Some(reader)) => {
-                            let patience = match this.shared.config.session_answer {
+                            let patience = match reader.form() {
                                 AnswerForm::Events => Patience::Turns(2),
                                 AnswerForm::Json => Patience::Endless,
                             };
@@ -219,35 +213,6 @@ where
         ready!(timeout.poll_unpin(cx));
         let why = format!("the body took longer than the limit of {after:?}");
         Poll::Ready(Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, why)))
-    }
-}
-
-impl Read {
-    fn len(&self) -> usize {
-        match self {
-            Self::Whole(bytes) => bytes.len(),
-            Self::Pieces(bytes) => bytes.len(),
-        }
-    }
-
-    fn push(&mut self, data: Bytes) {
-        match self {
-            Self::Whole(whole) if whole.is_empty() => *whole = data,
-            Self::Whole(whole) => {
-                let mut pieces = BytesMut::with_capacity(2 * (whole.len() + data.len()));
-                pieces.put_slice(whole);
-                pieces.put_slice(&data);
-                *self = Self::Pieces(pieces);
-            }
-            Self::Pieces(pieces) => pieces.put_slice(&data),
-        }
-    }
-
-    fn take(&mut self) -> Bytes {
-        match std::mem::replace(self, Self::Whole(Bytes::new())) {
-            Self::Whole(bytes) => bytes,
-            Self::Pieces(bytes) => bytes.freeze(),
-        }
     }
 }
 

@@ -20,9 +20,11 @@ pub struct Config {
     pub(crate) stream_limit: usize,
     pub(crate) inbox_limit: usize,
     pub(crate) high_water: usize,
+    pub(crate) session_high_water: usize,
     pub(crate) idle: Duration,
     pub(crate) keep_alive: Duration,
     pub(crate) stall: Duration,
+    pub(crate) hold_up: Duration,
     pub(crate) retry: Duration,
     pub(crate) stream_time: Option<Duration>,
     pub(crate) store: Option<Arc<dyn EventStore>>,
@@ -57,9 +59,11 @@ impl Config {
             stream_limit: 256,
             inbox_limit: 64,
             high_water: 64 << 10,
+            session_high_water: 1 << 20,
             idle: Duration::from_secs(30 * 60),
             keep_alive: Duration::from_secs(15),
             stall: Duration::from_secs(30),
+            hold_up: Duration::from_secs(2),
             retry: Duration::from_secs(1),
             stream_time: None,
             store: Some(Arc::new(MemoryEventStore::default())),
@@ -81,7 +85,8 @@ impl Config {
         self
     }
 
-    /// How requests in a session are answered (default: [`AnswerForm::Events`]).
+    /// How requests in a session are answered (default: [`AnswerForm::Events`]). `tasks/get` is always answered as
+    /// [`AnswerForm::Json`]: who polls does not want to wait, and can ask again.
     #[must_use]
     pub fn session_answer(mut self, form: AnswerForm) -> Self {
         self.session_answer = form;
@@ -183,7 +188,7 @@ impl Config {
     }
 
     /// How many bytes of a stream may wait to be read by the client before the link takes nothing more (default
-    /// 64 KiB). As much is kept of what belongs to no request while the client has no GET stream open; then the
+    /// 64 KiB), unless that would [hold up](Self::session_high_water) others. As much is kept of what belongs to no request while the client has no GET stream open; then the
     /// oldest is dropped.
     #[must_use]
     pub fn high_water(mut self, bytes: usize) -> Self {
@@ -191,7 +196,19 @@ impl Config {
         self
     }
 
-    /// How long a session may be without a request and without an open stream before it ends (default 30 min).
+    /// How many bytes a session takes for streams that are [full](Self::high_water) while other requests of it are
+    /// unanswered, which else would wait for whoever does not read (default 1 MiB). When they are used up the whole
+    /// session waits, but for no client that reads nothing: see [`hold_up`](Self::hold_up). A message that is longer
+    /// than the high-water mark counts as if it were no longer.
+    #[must_use]
+    pub fn session_high_water(mut self, bytes: usize) -> Self {
+        self.session_high_water = bytes;
+        self
+    }
+
+    /// How long a session may be without an unanswered request, without an open stream and without anything from its
+    /// client before it ends (default 30 min). A request that is never answered keeps its session, so what serves it
+    /// should have a time limit of its own.
     #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
         self.idle = idle;
@@ -206,11 +223,19 @@ impl Config {
         self
     }
 
-    /// How long a client may leave a full stream unread before the stream is cut (default 30 s). Until then the
-    /// rest of its session, or its exchange, waits.
+    /// How long a client may leave a full stream unread before the stream is cut (default 30 s). Until then what is
+    /// said on it waits, and with it whatever else its session says while no other request is unanswered.
     #[must_use]
     pub fn stall(mut self, stall: Duration) -> Self {
         self.stall = stall;
+        self
+    }
+
+    /// How long a client may leave a full stream unread while other requests of its session wait for that, because
+    /// [`session_high_water`](Self::session_high_water) is used up, before the stream is cut (default 2 s).
+    #[must_use]
+    pub fn hold_up(mut self, limit: Duration) -> Self {
+        self.hold_up = limit;
         self
     }
 
@@ -248,7 +273,7 @@ impl Config {
 
     /// The granularity of everything that waits for minutes or seconds.
     pub(crate) fn tick(&self) -> Duration {
-        let shortest = self.idle.min(self.keep_alive).min(self.stall);
+        let shortest = self.idle.min(self.keep_alive).min(self.stall).min(self.hold_up.saturating_mul(2));
         let shortest = shortest.min(self.stream_time.unwrap_or(shortest));
         (shortest / 4).clamp(Duration::from_millis(5), Duration::from_secs(1))
     }

@@ -167,7 +167,8 @@ impl Exchange {
 /// Takes what is said to the client, and puts it on the one stream it belongs to: an answer on that of its
 /// request, and so what is `related` to a request that is not answered yet. All else goes to a stream that the
 /// client has opened with GET; while there is none, the newest of it is kept. There is room while no stream of
-/// the session has more unread than the high-water mark.
+/// the session has more unread than the high-water mark, and while others wait even then, up to a limit; see
+/// [`Config::session_high_water`](crate::server::Config::session_high_water).
 impl Sink<Packet> for Link {
     type Error = Fault;
 

@@ -31,7 +31,7 @@ impl Links {
 
     /// Lets the time pass that has passed.
     fn poll_time(&mut self, cx: &mut Context<'_>) {
-        let period = self.shared.config.tick();
+        let period = self.shared.ticks.period;
         let tick = self.tick.get_or_insert_with(|| Box::pin(tokio::time::sleep(period)));
         while tick.poll_unpin(cx).is_ready() {
             if !self.shared.tick() && self.shared.stop_clock() {

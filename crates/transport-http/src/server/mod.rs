@@ -18,6 +18,19 @@
 //! what the endpoint runs within the response is dropped with it.
 //! `notifications/cancelled` ends the response to the request that it names, because no answer will come.
 //!
+//! # When a client does not read
+//!
+//! Each stream has room for [`high_water`](Config::high_water) bytes. When it is full, the link takes nothing more, so
+//! whoever speaks waits for whoever reads; a client that takes nothing for [`stall`](Config::stall) has its stream cut. In a
+//! session that would be a wait for all. So while another request of the session is unanswered, or only answers are
+//! unread, the link goes on: what is for the full stream is kept, up to
+//! [`session_high_water`](Config::session_high_water) for all such streams of the session, and what is for the others goes
+//! out. When that is used up, the session waits for a client that reads; the stream of one that has taken nothing for
+//! [`hold_up`](Config::hold_up) is cut. What is cut can be resumed, as far as the [`EventStore`] remembers.
+//!
+//! So what waits in memory is bounded. For each stream that is `high_water` and one message, for the session
+//! `session_high_water`, of which a message takes no more than `high_water` however long it is.
+//!
 //! # Statuses
 //!
 //! | status | when |
@@ -45,6 +58,7 @@ mod links;
 mod outlet;
 mod post;
 mod queue;
+mod read;
 mod refusal;
 #[cfg(feature = "hyper")]
 mod serve;

@@ -206,6 +206,7 @@ fn agree(headers: &HeaderMap, message: &Message, version: &str) -> Result<(), &'
     }
     let named = match header::named_by(method) {
         Some("uri") => params.uri,
+        Some("taskId") => params.task_id,
         Some(_) => params.name,
         None => return Ok(()),
     };

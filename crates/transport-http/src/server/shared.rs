@@ -3,6 +3,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
+use std::time::Duration;
 
 use slab::Slab;
 
@@ -35,9 +36,12 @@ pub(crate) struct Shared {
 /// The times of the configuration, in ticks.
 #[derive(Debug)]
 pub(crate) struct Ticks {
+    /// How long one is.
+    pub(crate) period: Duration,
     pub(crate) idle: u32,
     pub(crate) keep_alive: u32,
     pub(crate) stall: u32,
+    pub(crate) hold_up: u32,
     pub(crate) stream_time: Option<u32>,
 }
 
@@ -56,9 +60,11 @@ pub(crate) struct TooMany(pub(crate) usize);
 impl Shared {
     pub(crate) fn new(config: Config, serving: Option<Serving>) -> Self {
         let ticks = Ticks {
+            period: config.tick(),
             idle: config.ticks(config.idle),
             keep_alive: config.ticks(config.keep_alive),
             stall: config.ticks(config.stall),
+            hold_up: config.ticks(config.hold_up),
             stream_time: config.stream_time.map(|time| config.ticks(time)),
         };
         Self {
@@ -219,7 +225,7 @@ impl Shared {
         }
         let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
         for session in &sessions {
-            if session.is_idle(now, self.ticks.idle) {
+            if session.tick(now, self) {
                 self.end_session(session);
             }
         }

@@ -28,9 +28,8 @@ pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
 #[cfg(windows)]
 pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
     use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-    use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
-    use crate::threaded::{Reader, Writer};
+    use crate::threaded::{Adapted, Reader, Writer};
 
     crate::require_runtime()?;
     let missing = || io::Error::from(io::ErrorKind::NotFound);
@@ -38,8 +37,8 @@ pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
     let stdout = ChildStdout::from_std(child.stdout.take().ok_or_else(missing)?)?;
     let stderr = child.stderr.take().map(ChildStderr::from_std).transpose()?;
     Ok(Pipes {
-        stdin: (Box::new(stdin.compat_write()) as Writer).into(),
-        stdout: (Box::new(stdout.compat()) as Reader).into(),
-        stderr: stderr.map(|stderr| (Box::new(stderr.compat()) as Reader).into()),
+        stdin: (Box::new(Adapted(stdin)) as Writer).into(),
+        stdout: (Box::new(Adapted(stdout)) as Reader).into(),
+        stderr: stderr.map(|stderr| (Box::new(Adapted(stderr)) as Reader).into()),
     })
 }

@@ -105,6 +105,14 @@ impl Client {
         request
     }
 
+    /// Any other message.
+    pub(crate) fn message(&self, message: &Value) -> Vec<u8> {
+        let body = message.to_string();
+        let mut request = self.head("POST", &self.revision_header(), body.len());
+        request.extend_from_slice(body.as_bytes());
+        request
+    }
+
     /// The request that ends the session.
     pub(crate) fn delete(&self) -> Vec<u8> {
         self.head("DELETE", &self.revision_header(), 0)

@@ -6,9 +6,9 @@
 
 mod calls;
 mod clients;
-mod form;
+pub(super) mod form;
 mod load;
-mod response;
+pub(super) mod response;
 mod sessions;
 
 use std::net::SocketAddr;
@@ -50,7 +50,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 }
 
 /// Starts a server that answers in that form, and gives its address: on the subjects' core, or on ours.
-fn start(launch: &Launch, form: Form, cores: Option<&Cores>) -> Result<(Process, SocketAddr)> {
+pub(super) fn start(launch: &Launch, form: Form, cores: Option<&Cores>) -> Result<(Process, SocketAddr)> {
     let launch = launch.clone().with("FORM", form.name());
     let mut server = match cores {
         Some(cores) => cores.start(&launch, &[])?,
@@ -67,7 +67,7 @@ fn start(launch: &Launch, form: Form, cores: Option<&Cores>) -> Result<(Process,
 }
 
 /// Ends a server that was measured. An error of the measurement comes with what the server said.
-fn end<T>(server: Process, measured: Result<T>) -> Result<T> {
+pub(super) fn end<T>(server: Process, measured: Result<T>) -> Result<T> {
     match measured {
         Ok(measured) => server.finish().map(|()| measured),
         Err(error) => Err(server.explain(error)),

@@ -13,7 +13,7 @@ use agentwire_jsonrpc::{Frame, Message, code};
 use bytes::Bytes;
 use http::StatusCode;
 
-use crate::server::outlet::state::{Phase, State, set, wake};
+use crate::server::outlet::state::{Cut, Phase, State, set, wake};
 use crate::server::queue::COPY_LIMIT;
 use crate::server::shared::Shared;
 use crate::server::text::Text;
@@ -29,6 +29,14 @@ pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// Room for what stands around a frame, and before the first.
 const AROUND: usize = 64;
+
+/// How far an outlet is beyond its room.
+pub(crate) struct Overfull {
+    /// What was put in since it was full.
+    pub(crate) beyond: usize,
+    /// Whether nothing more will be put in.
+    pub(crate) ended: bool,
+}
 
 /// A response that is being written.
 #[derive(Debug)]
@@ -69,6 +77,7 @@ impl Outlet {
         if state.ended {
             return false;
         }
+        let unread = state.queue.len();
         state.owed = state.owed.saturating_sub(answers);
         state.ended = answers > 0 && state.owed == 0;
         match (&state.phase, self.whole(frame)) {
@@ -86,7 +95,11 @@ impl Outlet {
             }
             _ => self.event(&mut state, frame, shared),
         }
-        let full = state.attached && state.queue.len() >= shared.config.high_water;
+        let high_water = shared.config.high_water;
+        let full = state.is_full(high_water);
+        if full && unread >= high_water {
+            state.beyond += (state.queue.len() - unread).min(high_water);
+        }
         // That all has been said, a link that waits for the reader to leave finds out when the reader has it.
         wake(state, |state| [state.reader.take()]);
         full
@@ -242,11 +255,37 @@ impl Outlet {
     /// Ready while little waits to be read.
     pub(crate) fn poll_room(&self, cx: &Context<'_>, high_water: usize) -> Poll<()> {
         let mut state = self.lock();
-        if state.queue.len() < high_water || !state.attached {
+        if !state.is_full(high_water) {
             return Poll::Ready(());
         }
         set(&mut state.sink, cx);
         Poll::Pending
+    }
+
+    /// How far it is beyond its room. None while there is room, of which whoever asks hears otherwise.
+    pub(crate) fn overfull(&self, cx: Option<&Context<'_>>, high_water: usize) -> Option<Overfull> {
+        let mut state = self.lock();
+        if !state.is_full(high_water) {
+            return None;
+        }
+        if let Some(cx) = cx {
+            set(&mut state.sink, cx);
+        }
+        Some(Overfull { beyond: state.beyond, ended: state.ended })
+    }
+
+    /// Who waits for room.
+    pub(crate) fn take_sink(&self) -> Option<Waker> {
+        self.lock().sink.take()
+    }
+
+    /// Cuts it if its reader has taken nothing for longer than that, while others wait.
+    pub(crate) fn cut(&self, now: u32, ticks: u32) {
+        let mut state = self.lock();
+        if state.attached && now.wrapping_sub(state.moved) > ticks {
+            state.cut(Cut::HoldsUpOthers);
+            wake(state, State::all);
+        }
     }
 
     /// Ready when all has been said or should be soon, or the reader has left: true, if before that.
@@ -277,7 +316,7 @@ impl Outlet {
             return None;
         }
         let before = state.come(shared);
-        state.queue.clear();
+        state.forget();
         let place = state.place;
         Some((self.reader(state, before, shared), place))
     }
@@ -305,9 +344,8 @@ impl Outlet {
         let quiet = now.wrapping_sub(state.moved);
         let ticks = &shared.ticks;
         let outlived = ticks.stream_time.is_some_and(|time| now.wrapping_sub(state.opened) >= time);
-        if state.queue.len() >= shared.config.high_water && quiet >= ticks.stall {
-            state.cut = true;
-            state.leave();
+        if state.is_full(shared.config.high_water) && quiet >= ticks.stall {
+            state.cut(Cut::Stalled);
         } else if outlived && state.primes && self.remembers(shared) && matches!(state.phase, Phase::Events) {
             // The reader finds itself replaced, by nobody.
             state.leave();

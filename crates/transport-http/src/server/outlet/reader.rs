@@ -4,9 +4,10 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::StatusCode;
 
+use crate::server::AnswerForm;
 use crate::server::body::Stalled;
 use crate::server::outlet::Outlet;
-use crate::server::outlet::state::{Phase, State, set, wake};
+use crate::server::outlet::state::{Cut, Phase, State, set, wake};
 use crate::server::queue::Queue;
 use crate::server::shared::Shared;
 use crate::server::text::Text;
@@ -48,6 +49,11 @@ impl Reader {
         }
     }
 
+    /// In which form the answer is given, if nothing else has to be said before it.
+    pub(crate) fn form(&self) -> AnswerForm {
+        self.outlet.form
+    }
+
     /// What form the response has. With `now` it becomes a stream if nothing has been said.
     pub(crate) fn poll_decision(&mut self, cx: &Context<'_>, now: bool) -> Poll<Decision> {
         let decision = self.decide(cx, now);
@@ -59,7 +65,7 @@ impl Reader {
 
     fn decide(&self, cx: &Context<'_>, now: bool) -> Poll<Decision> {
         let mut state = self.outlet.lock();
-        if state.cut || state.generation != self.generation {
+        if state.cut.is_some() || state.generation != self.generation {
             return Poll::Ready(Decision::Nothing);
         }
         let ended = state.ended;
@@ -86,14 +92,19 @@ impl Reader {
         if state.generation != self.generation {
             return Poll::Ready(None);
         }
-        if state.cut {
-            return Poll::Ready(Some(Err(Stalled(self.shared.config.stall))));
+        if let Some(cut) = state.cut {
+            let limit = match cut {
+                Cut::Stalled => self.shared.config.stall,
+                Cut::HoldsUpOthers => self.shared.config.hold_up,
+            };
+            return Poll::Ready(Some(Err(Stalled(limit))));
         }
         let high_water = self.shared.config.high_water;
         let was_full = state.queue.len() >= high_water;
         if let Some(bytes) = state.queue.pop() {
             state.moved = self.shared.now();
             if was_full && state.queue.len() < high_water {
+                state.beyond = 0;
                 wake(state, |state| [state.sink.take()]);
             }
             return Poll::Ready(Some(Ok(bytes)));
@@ -108,7 +119,7 @@ impl Reader {
     /// Whether nothing more can be read.
     pub(crate) fn is_at_end(&self) -> bool {
         let state = self.outlet.lock();
-        state.generation != self.generation || (state.ended && state.queue.is_empty() && !state.cut)
+        state.generation != self.generation || (state.ended && state.queue.is_empty() && state.cut.is_none())
     }
 }
 

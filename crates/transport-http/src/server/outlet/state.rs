@@ -13,13 +13,15 @@ use crate::server::text::Text;
 pub(super) struct State {
     pub(super) phase: Phase,
     pub(super) queue: Queue,
+    /// How much was put in since as much waited as there is room for. A long message counts as one that fills it.
+    pub(super) beyond: usize,
     /// How many answers are still to come. The stream of a GET has none, and ends when it is told to.
     pub(super) owed: usize,
     /// Nothing more will be put in.
     pub(super) ended: bool,
     /// The link should come to an end.
     pub(super) hurried: bool,
-    pub(super) cut: bool,
+    pub(super) cut: Option<Cut>,
     pub(super) attached: bool,
     /// Counts the readers, of whom the last one reads.
     pub(super) generation: u32,
@@ -36,6 +38,13 @@ pub(super) struct State {
     pub(super) sink: Option<Waker>,
     /// The half of a link that waits for the reader to leave.
     pub(super) stream: Option<Waker>,
+}
+
+/// Why nobody waits for the reader any more, who has taken nothing for too long.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cut {
+    Stalled,
+    HoldsUpOthers,
 }
 
 #[derive(Debug)]
@@ -55,10 +64,11 @@ impl State {
         Self {
             phase,
             queue: Queue::default(),
+            beyond: 0,
             owed,
             ended: false,
             hurried: false,
-            cut: false,
+            cut: None,
             attached: false,
             generation: 0,
             place: 0,
@@ -74,7 +84,7 @@ impl State {
     /// A reader comes. Gives the one before it, which finds out.
     pub(super) fn come(&mut self, shared: &Shared) -> Option<Waker> {
         self.attached = true;
-        self.cut = false;
+        self.cut = None;
         self.generation += 1;
         self.moved = shared.now();
         self.opened = self.moved;
@@ -89,7 +99,23 @@ impl State {
     /// The reader leaves, and what waited for it goes.
     pub(super) fn leave(&mut self) {
         self.attached = false;
+        self.forget();
+    }
+
+    /// What waits for the reader goes.
+    pub(super) fn forget(&mut self) {
         self.queue.clear();
+        self.beyond = 0;
+    }
+
+    /// Whether as much waits to be read as there is room for.
+    pub(super) fn is_full(&self, high_water: usize) -> bool {
+        self.attached && self.queue.len() >= high_water
+    }
+
+    pub(super) fn cut(&mut self, cut: Cut) {
+        self.cut = Some(cut);
+        self.leave();
     }
 }
 

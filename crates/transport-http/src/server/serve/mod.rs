@@ -86,7 +86,8 @@ struct Front {
 
 impl Serve {
     /// How long a client may take for the head of a request, and how long it may keep a connection without one
-    /// (default 30 s).
+    /// (default 30 s). In HTTP/2 that is so until the first request; after it a client that is silent for so long is
+    /// asked whether it is there, and has the same time to say so.
     #[must_use]
     pub fn header_timeout(mut self, timeout: Duration) -> Self {
         self.front.header_timeout = timeout;
@@ -136,7 +137,9 @@ impl Serve {
         let spawn = spawn.map_or_else(|| tasks.spawner(), |spawn| elsewhere.spawner(spawn));
         let mut builder = Builder::new(spawn.clone());
         builder.http1().half_close(true).header_read_timeout(None);
-        builder.http2().timer(TokioTimer::new()).keep_alive_interval(front.header_timeout);
+        let mut http2 = builder.http2();
+        http2.timer(TokioTimer::new());
+        http2.keep_alive_interval(front.header_timeout).keep_alive_timeout(front.header_timeout);
         let graceful = GracefulShutdown::new();
         let beside = future::join_all(front.routes.mounts().map(|mount| mount.run(spawn.clone())));
         let mut beside = pin!(future::maybe_done(beside));

@@ -1,5 +1,6 @@
 //! One session: what its client has sent and the link has not taken, and which response each request is answered on.
 
+mod full;
 mod routes;
 mod state;
 
@@ -16,7 +17,7 @@ use crate::server::outlet::{Outlet, Reader};
 use crate::server::session::state::{State, answers_to};
 use crate::server::shared::Shared;
 use crate::server::visit::Served;
-use crate::server::{EventId, Head, Principal, SessionId};
+use crate::server::{AnswerForm, EventId, Head, Principal, SessionId};
 
 /// How many GET streams whose client has left are kept, so that it can resume them.
 const LEFT_STREAMS: usize = 4;
@@ -137,8 +138,8 @@ impl Session {
         let Some(frame) = frame.take() else {
             return Poll::Ready(Ok(None));
         };
-        let outlet =
-            (!asked.is_empty()).then(|| state.new_post(self.id, asked.len(), shared.config.session_answer));
+        let form = form(&frame, shared);
+        let outlet = (!asked.is_empty()).then(|| state.new_post(self.id, asked.len(), form));
         if let Some(outlet) = &outlet {
             asked.iter().for_each(|id| state.routes.insert(id.clone(), outlet.clone()));
         }
@@ -147,7 +148,9 @@ impl Session {
         let waker = state.stream.take();
         // Before the link can answer, so that the answer has somebody to wait for it.
         let reader = outlet.map(|outlet| outlet.attach(shared));
+        let held_up = (!state.full.is_empty()).then(|| state.full.take_waiting());
         drop(state);
+        held_up.into_iter().flatten().for_each(Waker::wake);
         if let Some(waker) = waker {
             match self.served.get().and_then(Weak::upgrade) {
                 Some(served) => served.visit(|| waker.wake()),
@@ -180,16 +183,13 @@ impl Session {
         Poll::Pending
     }
 
-    /// Ready while no response has too much unread.
+    /// Ready while what is unread of the streams together is not too much.
     pub(crate) fn poll_room(&self, cx: &Context<'_>, shared: &Shared) -> Poll<()> {
-        let Some(full) = self.lock().full.clone() else {
+        let state = &mut *self.lock();
+        if state.full.is_empty() {
             return Poll::Ready(());
-        };
-        let room = full.poll_room(cx, shared.config.high_water);
-        if room.is_ready() {
-            self.lock().full = None;
         }
-        room
+        state.full.poll_room(cx, &state.routes, &shared.config)
     }
 
     /// Sends a frame on the one stream that it belongs to. Says whether it was the refusal of the session.
@@ -212,7 +212,7 @@ impl Session {
         };
         // The lock is kept, so that events get their places in the order in which they are sent.
         if outlet.put(&frame, answers, shared) {
-            state.full = Some(outlet);
+            state.full.add(outlet);
         }
         refused
     }
@@ -262,11 +262,16 @@ impl Session {
         Ok(Resumed::Live(reader, place))
     }
 
-    /// Whether the client was neither heard nor is listening for so many ticks.
-    pub(crate) fn is_idle(&self, now: u32, ticks: u32) -> bool {
-        let state = self.lock();
-        now.wrapping_sub(state.heard) >= ticks
-            && !state.listeners.iter().chain(state.routes.outlets()).any(|outlet| outlet.is_attached())
+    /// Lets time pass. Says whether the client has not been heard for too long, while it neither waited for an answer nor
+    /// listened.
+    pub(crate) fn tick(&self, now: u32, shared: &Shared) -> bool {
+        let state = &mut *self.lock();
+        state.full.relieve(&state.routes, now, shared);
+        // An answer is also waited for by a client that has lost its stream, and comes back for it.
+        if state.routes.len() > 0 || state.listeners.iter().any(|listener| listener.is_attached()) {
+            state.heard = now;
+        }
+        now.wrapping_sub(state.heard) >= shared.ticks.idle
     }
 
     /// Ends everything at once.
@@ -308,6 +313,14 @@ fn is_answer(frame: &Frame) -> bool {
         Frame::Single(message) => matches!(message, Message::Response(_)),
         Frame::Batch(messages) => messages.iter().any(|m| matches!(m, Ok(Message::Response(_)))),
         Frame::Malformed(_) => true,
+    }
+}
+
+/// In which form what a client sent is answered. Who asks how a task stands does not want to wait, and can ask again.
+fn form(frame: &Frame, shared: &Shared) -> AnswerForm {
+    match frame {
+        Frame::Single(Message::Request(request)) if request.method == "tasks/get" => AnswerForm::Json,
+        _ => shared.config.session_answer,
     }
 }
 

@@ -8,6 +8,7 @@ use agentwire_transport::Packet;
 use crate::peek;
 use crate::revision::Revision;
 use crate::server::outlet::Outlet;
+use crate::server::session::full::Full;
 use crate::server::session::routes::Routes;
 use crate::server::shared::Shared;
 use crate::server::{AnswerForm, SessionId};
@@ -28,8 +29,8 @@ pub(super) struct State {
     /// What belongs to no request, while no GET is open, and its size.
     pub(super) unsent: VecDeque<Frame>,
     pub(super) unsent_size: usize,
-    /// The response that has too much unread, if one has.
-    pub(super) full: Option<Arc<Outlet>>,
+    /// The streams that have more unread than each has room for.
+    pub(super) full: Full,
     /// The request that opened the session, until it is answered.
     pub(super) initialize: Option<RequestId>,
     pub(super) revision: Option<Revision>,

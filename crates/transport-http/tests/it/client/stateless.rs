@@ -27,6 +27,9 @@ async fn the_headers_repeat_the_body() {
         ("tools/call", json!({"name": "日本"}), Some("=?base64?5pel5pys?=")),
         ("prompts/get", json!({"name": "=?base64?abc?="}), Some("=?base64?PT9iYXNlNjQ/YWJjPz0=?=")),
         ("resources/read", json!({"uri": "file:///a b"}), Some("file:///a b")),
+        ("tasks/get", json!({"taskId": "t-1", "name": "no"}), Some("t-1")),
+        ("tasks/update", json!({"taskId": "t-1"}), Some("t-1")),
+        ("tasks/cancel", json!({"taskId": "t-1"}), Some("t-1")),
     ] {
         client.say(request(1, method, params));
         let request = mock.next().await;

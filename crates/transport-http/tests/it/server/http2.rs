@@ -1,5 +1,7 @@
 //! HTTP/2, by a client of hyper: many requests on one connection, each with a stream that can be closed alone.
 
+use std::time::{Duration, Instant};
+
 use agentwire_transport_http::server::Config;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -8,6 +10,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::raw::{PATIENCE, parse_events};
@@ -155,4 +158,51 @@ async fn foreign_authorities_are_refused() {
     let request = Request::post("http://localhost.evil/mcp").header("content-type", "application/json");
     let response = connection.send_request(request.body(body).unwrap()).await.unwrap();
     assert_eq!(response.status(), StatusCode::FORBIDDEN);
+}
+
+/// The frames of a client that begins, with the settings that it has none of.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+
+/// The beginning of a head on stream 1, which says that more of it will come: `:method: POST`.
+const HALF_A_HEAD: &[u8] = b"\0\0\x01\x01\0\0\0\0\x01\x83";
+
+/// Reads until the server closes the connection, and says how long that took.
+async fn closed(mut stream: TcpStream) -> Duration {
+    let (start, mut bytes) = (Instant::now(), Vec::new());
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await;
+    // Closed it is, politely or not.
+    drop(read.expect("the connection is closed"));
+    start.elapsed()
+}
+
+#[tokio::test]
+async fn slow_heads_and_silent_connections_are_closed() {
+    let limit = Duration::from_millis(200);
+    let server = Server::inline_with(Config::new(), |serve| serve.header_timeout(limit)).await;
+    for said in [&PREFACE[..10], PREFACE, &[PREFACE, HALF_A_HEAD].concat()] {
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).await.unwrap();
+        stream.write_all(said).await.unwrap();
+        let took = closed(stream).await;
+        assert!((limit / 2..10 * limit).contains(&took), "{took:?}");
+    }
+}
+
+/// Whoever has asked something is asked in turn whether it is there.
+#[tokio::test]
+async fn a_connection_is_kept_while_its_client_is_there() {
+    let limit = Duration::from_millis(200);
+    let server = Server::inline_with(Config::new(), |serve| serve.header_timeout(limit)).await;
+    let mut connection = connect(&server).await;
+    for id in 0..2 {
+        let echo = modern(id, "echo", json!({}));
+        let echo = send(&mut connection, "POST", &[VERSION, ("mcp-method", "echo")], &echo).await;
+        assert_eq!(echo.status(), StatusCode::OK);
+        tokio::time::sleep(4 * limit).await;
+    }
+    // One that asks, and then says nothing more, not even that it is there: its answer is a refusal, and then the end.
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).await.unwrap();
+    let whole_head = b"\0\0\x03\x01\x05\0\0\0\x01\x82\x84\x86";
+    stream.write_all(&[PREFACE, whole_head].concat()).await.unwrap();
+    let took = closed(stream).await;
+    assert!((limit..20 * limit).contains(&took), "{took:?}");
 }

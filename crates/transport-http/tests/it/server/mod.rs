@@ -7,6 +7,7 @@ mod guards;
 mod heads;
 mod http2;
 mod inline;
+mod lazy;
 mod limits;
 mod nasty;
 mod probes;

@@ -59,22 +59,34 @@ async fn an_answer_that_came_while_the_client_was_away_waits_for_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_with_a_call_under_way_is_not_idle() {
-    let (mut endpoint, mut links) = endpoint(Config::new().idle(IDLE));
+    let (mut endpoint, mut links) = endpoint(Config::new().idle(IDLE).stream_time(None));
     let (session, mut link) = open(&mut endpoint, &mut links).await;
     let _driver = tokio::spawn(async move { links.next().await.is_none() });
     let headers = [("mcp-session-id", session.as_str())];
-    let response = call(&mut endpoint, "POST", &headers, &request(1, "slow", json!({}))).await;
-    assert_eq!(response.status(), StatusCode::OK);
-    let mut body = response.into_body();
-    link.next().await.unwrap().unwrap();
-    tokio::time::sleep(LONG).await;
-    assert!(link.next().now_or_never().is_none(), "the session has ended");
-    link.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"result":"done"}"#)).await.unwrap();
-    let mut text = String::new();
-    while !text.contains("\"done\"") {
-        text += &piece(&mut body).await.expect("the answer comes before the end");
+    for stays in [true, false] {
+        let response = call(&mut endpoint, "POST", &headers, &request(1, "slow", json!({}))).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        let mut body = response.into_body();
+        let first = piece(&mut body).await.unwrap();
+        link.next().await.unwrap().unwrap();
+        // Whether the client listens or has lost its stream: the call goes on.
+        let body = stays.then_some(body);
+        tokio::time::sleep(LONG).await;
+        assert!(link.next().now_or_never().is_none(), "the session has ended: {stays}");
+        link.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"result":"done"}"#)).await.unwrap();
+        let mut body = match body {
+            Some(body) => body,
+            None => {
+                let last = first.split_once("id: ").unwrap().1.lines().next().unwrap();
+                let headers = [headers[0], ("last-event-id", last)];
+                call(&mut endpoint, "GET", &headers, "").await.into_body()
+            }
+        };
+        let mut text = String::new();
+        while !text.contains("\"done\"") {
+            text += &piece(&mut body).await.expect("the answer comes before the end");
+        }
     }
-    drop(body);
     // Without one, it is idle, and whoever comes too late is told to begin anew.
     tokio::time::sleep(LONG).await;
     assert!(link.next().await.is_none());

@@ -219,7 +219,7 @@ async fn answer(link: &mut Link, request: Request, asking: &mut Option<RequestId
             let _ = link.send(Message::from(error).into()).await;
         }
         "initialize" => drop(link.send(result(&id, &params)).await),
-        "echo" | "tools/call" | "resources/read" => drop(link.send(result(&id, &params)).await),
+        "echo" | "tools/call" | "resources/read" | "tasks/get" => drop(link.send(result(&id, &params)).await),
         // Says some things in the course of the request, and then answers.
         "count" => {
             for at in 1..=number("n") {

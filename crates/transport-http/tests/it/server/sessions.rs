@@ -161,6 +161,21 @@ async fn an_answer_that_is_the_first_thing_said_can_be_json() {
     assert_eq!(parse_events(&body).len(), 4);
 }
 
+/// TSK-14: who polls wants no stream.
+#[tokio::test]
+async fn how_a_task_stands_is_told_as_json_however_the_others_are_answered() {
+    for server in [Server::inline(Config::new()).await, Server::start(Config::new()).await] {
+        let mut raw = server.raw().await;
+        let (head, _) = raw.exchange("POST", &[], &initialize("2025-11-25")).await;
+        assert_eq!(head.header("content-type"), Some("text/event-stream"));
+        let headers = [("Mcp-Session-Id", head.header("mcp-session-id").unwrap())];
+        let (head, body) =
+            raw.exchange("POST", &headers, &request(1, "tasks/get", json!({"taskId": "t"}))).await;
+        assert_eq!((head.status, head.header("content-type")), (200, Some("application/json")));
+        assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["result"], json!({"taskId": "t"}));
+    }
+}
+
 #[tokio::test]
 async fn a_request_of_the_server_is_answered_by_a_post() {
     let mut server = Server::inline(Config::new()).await;

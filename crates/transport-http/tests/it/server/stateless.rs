@@ -60,7 +60,9 @@ async fn headers_must_say_what_the_body_says() {
     let mut server = Server::start(Config::new()).await;
     let call = modern(7, "tools/call", json!({"name": "日本"}));
     let read = modern(7, "resources/read", json!({"uri": "file:///a"}));
-    let good: [(&str, &[(&str, &str)]); 4] = [
+    let task = modern(7, "tasks/get", json!({"taskId": "t-1", "name": "other", "uri": "other"}));
+    let good: [(&str, &[(&str, &str)]); 5] = [
+        (&task, &[VERSION, ("Mcp-Method", "tasks/get"), ("Mcp-Name", "t-1")]),
         (&call, &[VERSION, ("Mcp-Method", "tools/call"), ("Mcp-Name", "=?base64?5pel5pys?=")]),
         (&call, &[VERSION, ("Mcp-Method", " tools/call "), ("Mcp-Name", "  =?base64?5pel5pys?=\t")]),
         (&read, &[VERSION, ("Mcp-Method", "resources/read"), ("Mcp-Name", "file:///a")]),
@@ -70,7 +72,9 @@ async fn headers_must_say_what_the_body_says() {
         assert_eq!(server.exchange("POST", headers, body).await.0, 200, "{headers:?}");
     }
     let mismatched = |version: &str| call.replace("2026-07-28", version);
-    let bad: [(&str, &[(&str, &str)]); 10] = [
+    let bad: [(&str, &[(&str, &str)]); 12] = [
+        (&task, &[VERSION, ("Mcp-Method", "tasks/get"), ("Mcp-Name", "other")]),
+        (&task, &[VERSION, ("Mcp-Method", "tasks/get")]),
         (&call, &[("Mcp-Method", "tools/call"), ("Mcp-Name", "=?base64?5pel5pys?=")]),
         (&call, &[("MCP-Protocol-Version", "2025-11-25"), ("Mcp-Method", "tools/call")]),
         (

@@ -1,0 +1,140 @@
+//! `agentwire call`: calls a tool of a server, and answers what that asks meanwhile.
+
+mod patience;
+mod questions;
+
+use std::future::IntoFuture as _;
+use std::io;
+use std::pin::pin;
+
+use agentwire_mcp_client::schema::{CallToolResult, ContentBlock, ProgressNotification};
+use agentwire_mcp_client::{BoxError, Client, Server, TaskState, Tasks};
+use anyhow::Result;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use self::patience::Patience;
+use self::questions::{Question, User};
+use crate::arguments::{Call, JsonObject};
+use crate::connect::with_server;
+use crate::output::{JsonLines, Member};
+use crate::text;
+
+/// Calls a tool and shows what it gives.
+pub(crate) async fn run(arguments: Call, json: bool) -> Result<()> {
+    let Call { connect, tool, arguments } = arguments;
+    let limit = connect.timeout;
+    let user = User::find(json);
+    let (hear, questions) = questions::channel();
+    let prepare = |client: Client| hear(client).tasks(Tasks::new());
+    with_server(connect, prepare, async move |server| {
+        user.meets(&server.info().name);
+        let calling = Calling { user, questions, patience: Patience::new(limit), json };
+        let result = calling.call(&server, &tool, arguments.unwrap_or_else(JsonObject::new)).await?;
+        show_result(&result, json)?;
+        if result.is_error { Err(Failed.into()) } else { Ok(()) }
+    })
+    .await
+}
+
+/// The tool itself says that it failed; what it said is printed already.
+#[derive(Debug, thiserror::Error)]
+#[error("the tool failed")]
+pub(crate) struct Failed;
+
+/// What goes on while a tool runs.
+struct Calling {
+    user: User,
+    questions: mpsc::Receiver<Question>,
+    patience: Patience,
+    json: bool,
+}
+
+impl Calling {
+    async fn call(
+        mut self,
+        server: &Server,
+        tool: &str,
+        arguments: JsonObject,
+    ) -> Result<CallToolResult, BoxError> {
+        let (report, mut reports) = mpsc::channel(1024);
+        let stands = report.clone();
+        // Whoever reports faster than we print is not asked to wait for us. How long is waited is known here, where the
+        // user is.
+        let call = server
+            .call_tool(tool, arguments)
+            .timeout(None)
+            .progress_maximum(None)
+            .on_progress(move |progress| drop(report.try_send(Report::Progress(progress))))
+            .on_task(move |state| drop(stands.try_send(Report::Task(state.clone()))));
+        let mut call = pin!(call.into_future());
+        let result = loop {
+            tokio::select! {
+                biased;
+                Some(report) = reports.recv() => {
+                    self.patience.renew();
+                    report.show(self.json)?;
+                }
+                Some(question) = self.questions.recv() => {
+                    // Nothing else is shown while one stands there.
+                    let since = Instant::now();
+                    self.user.answer(question).await;
+                    self.patience.forgive(since);
+                }
+                () = self.user.interrupts() => return Err("interrupted".into()),
+                result = &mut call => break result?,
+                late = self.patience.over() => return Err(late.into()),
+            }
+        };
+        while let Ok(report) = reports.try_recv() {
+            report.show(self.json)?;
+        }
+        Ok(result)
+    }
+}
+
+/// How far a tool has come.
+enum Report {
+    Progress(ProgressNotification),
+    /// The same of one that the server runs as a task.
+    Task(TaskState),
+}
+
+impl Report {
+    fn show(&self, json: bool) -> io::Result<()> {
+        match self {
+            Self::Progress(progress) => show_progress(progress, json)?,
+            Self::Task(TaskState { status, message, .. }) => {
+                let message = message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
+                text::note(&text::one_line(&format!("task {status}{message}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn show_progress(progress: &ProgressNotification, json: bool) -> io::Result<()> {
+    if json {
+        return JsonLines.print(&Member("progress", progress));
+    }
+    let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
+    let message = progress.message.as_deref().unwrap_or_default();
+    text::note(&format!("{}{total} {message}", progress.progress));
+    Ok(())
+}
+
+fn show_result(result: &CallToolResult, json: bool) -> io::Result<()> {
+    if json {
+        return JsonLines.print(&Member("result", result));
+    }
+    for block in &result.content {
+        match block {
+            ContentBlock::Text(content) => text::line(&content.text)?,
+            ContentBlock::Image(image) => text::line(&format!("[an image, {}]", image.mime_type))?,
+            ContentBlock::Audio(audio) => text::line(&format!("[a sound, {}]", audio.mime_type))?,
+            ContentBlock::ResourceLink(link) => text::line(&format!("[{}]({})", link.name, link.uri))?,
+            other => JsonLines.print(other)?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! What a server asks the user while its tool runs, and who answers that.
+
+use std::io::{self, IsTerminal as _};
+use std::rc::Rc;
+
+use agentwire_acp_schema::v1::{
+    CreateElicitationResponse, ElicitationSchema, ElicitationSessionScope, ElicitationUrlMode,
+};
+use agentwire_jsonrpc::ErrorObject;
+use agentwire_mcp_client::Client;
+use agentwire_mcp_client::schema::{
+    ElicitFormRequest, ElicitRequest, ElicitResult, ElicitSchema, ElicitUrlRequest, PrimitiveSchema,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use crate::chat::{Person, View};
+use crate::text;
+
+type Outcome = Result<ElicitResult, ErrorObject>;
+
+/// A question of the server's that waits for its answer.
+pub(super) struct Question {
+    asked: ElicitRequest,
+    answer: oneshot::Sender<Outcome>,
+}
+
+/// What lets a client's server ask, by forms and by sending the user to a URL, and where what it asks comes out.
+pub(super) fn channel() -> (impl FnOnce(Client) -> Client, mpsc::Receiver<Question>) {
+    let (forms, questions) = mpsc::channel(1);
+    let urls = forms.clone();
+    let hear = |client: Client| {
+        client
+            .elicitation(move |form| ask(forms.clone(), ElicitRequest::Form(form)))
+            .elicitation_url(move |url| ask(urls.clone(), ElicitRequest::Url(url)))
+    };
+    (hear, questions)
+}
+
+async fn ask(questions: mpsc::Sender<Question>, asked: ElicitRequest) -> Outcome {
+    let (answer, answered) = oneshot::channel();
+    let nobody = || ErrorObject::internal_error("nobody answers any more");
+    questions.send(Question { asked, answer }).await.map_err(|_| nobody())?;
+    answered.await.map_err(|_| nobody())?
+}
+
+/// Who answers.
+pub(super) enum User {
+    /// Somebody at the terminal.
+    Present { person: Person, interrupt: Rc<Notify> },
+    /// Nobody: what is asked is declined.
+    Absent,
+}
+
+impl User {
+    /// The person at the terminal, if there is one who also sees what is asked.
+    pub(super) fn find(json: bool) -> Self {
+        if json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            return Self::Absent;
+        }
+        let interrupt = Rc::<Notify>::default();
+        Self::Present { person: Person::new(Rc::new(View::new(false)), interrupt.clone()), interrupt }
+    }
+
+    /// Says what the server calls itself.
+    pub(super) fn meets(&self, server: &str) {
+        if let Self::Present { person, .. } = self {
+            person.meets(if server.is_empty() { "the server" } else { server });
+        }
+    }
+
+    /// Completes when the person has pressed ^C at a question, where it is a key and no signal.
+    pub(super) async fn interrupts(&self) {
+        match self {
+            Self::Present { interrupt, .. } => interrupt.notified().await,
+            Self::Absent => std::future::pending().await,
+        }
+    }
+
+    /// Answers a question, unless the server takes it back before.
+    pub(super) async fn answer(&self, question: Question) {
+        let Question { asked, mut answer } = question;
+        let outcome = tokio::select! {
+            outcome = self.decide(asked) => outcome,
+            () = answer.closed() => return,
+        };
+        // Who has gone meanwhile needs no answer.
+        let _gone = answer.send(outcome);
+    }
+
+    async fn decide(&self, asked: ElicitRequest) -> Outcome {
+        let Self::Present { person, .. } = self else {
+            text::note(&declined(&asked));
+            return Ok(ElicitResult::decline());
+        };
+        let response = match asked {
+            ElicitRequest::Form(form) => fill_in(person, form).await,
+            ElicitRequest::Url(url) => visit(person, url).await,
+            _ => Err(ErrorObject::invalid_params("this client knows no such mode of elicitation")),
+        };
+        reworded(&response?)
+    }
+}
+
+/// What is said of a question that nobody is there to answer.
+fn declined(asked: &ElicitRequest) -> String {
+    let wants = match asked {
+        ElicitRequest::Url(url) => format!("{} ({})", url.message, url.url),
+        asked => asked.message().to_owned(),
+    };
+    format!("declined, because nobody is at a terminal to be asked: {}", text::one_line(&wants))
+}
+
+async fn fill_in(person: &Person, form: ElicitFormRequest) -> Result<CreateElicitationResponse, ErrorObject> {
+    let ElicitFormRequest { message, mut requested_schema, .. } = form;
+    let order: Vec<_> = requested_schema.properties.iter().map(|(name, _)| name.clone()).collect();
+    person.fill_in(&message, in_words_of_acp(&mut requested_schema)?, &order).await
+}
+
+async fn visit(person: &Person, url: ElicitUrlRequest) -> Result<CreateElicitationResponse, ErrorObject> {
+    let ElicitUrlRequest { message, url, elicitation_id, .. } = url;
+    let scope = ElicitationSessionScope::new("");
+    person.visit(&message, &ElicitationUrlMode::new(scope, elicitation_id.unwrap_or_default(), url)).await
+}
+
+/// A form as those who fill it in know it. The two protocols write it in the same way but for what older servers send.
+fn in_words_of_acp(schema: &mut ElicitSchema) -> Result<ElicitationSchema, ErrorObject> {
+    for (_, field) in &mut schema.properties {
+        if let PrimitiveSchema::SingleSelect(select) = field {
+            select.legacy_titles = false;
+        }
+    }
+    reworded(schema)
+}
+
+/// The same in the types of the other protocol.
+fn reworded<T: DeserializeOwned>(words: &impl Serialize) -> Result<T, ErrorObject> {
+    let value = serde_json::to_value(words).map_err(ErrorObject::internal_error)?;
+    serde_json::from_value(value).map_err(ErrorObject::invalid_params)
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_acp_toolkit::Form;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_of_field_can_be_filled_in() {
+        let titled = json!([{ "const": "r", "title": "Red" }, { "const": "b" }]);
+        let mut schema: ElicitSchema =
+            serde_json::from_value(json!({ "type": "object", "required": ["name"],
+                "properties": {
+                    "name": { "type": "string", "minLength": 1, "title": "Name" },
+                    "age": { "type": "integer", "minimum": 0, "default": 7 },
+                    "height": { "type": "number" },
+                    "sure": { "type": "boolean", "default": true },
+                    "plain": { "type": "string", "enum": ["a", "b"] },
+                    "titled": { "type": "string", "oneOf": titled },
+                    "legacy": { "type": "string", "enum": ["a", "b"], "enumNames": ["Ah", "Be"] },
+                    "several": { "type": "array", "items": { "type": "string", "enum": ["x", "y"] } },
+                    "some": { "type": "array", "items": { "anyOf": titled } },
+                },
+            }))
+            .unwrap();
+        let mut form = Form::new(in_words_of_acp(&mut schema).unwrap()).unwrap();
+        assert_eq!(form.fields().count(), 9, "{:?}", form.schema());
+        assert_eq!(form.choices("legacy"), Some(vec![("a", "Ah"), ("b", "Be")]));
+        let entries =
+            [("name", "Ada"), ("titled", "Red"), ("legacy", "Be"), ("several", "x, y"), ("some", "b")];
+        for (field, text) in entries {
+            form.enter(field, text).unwrap();
+        }
+        let answer: ElicitResult = reworded(&form.accept().unwrap()).unwrap();
+        let content = json!({ "name": "Ada", "age": 7, "sure": true, "titled": "r", "legacy": "b",
+            "several": ["x", "y"], "some": ["b"] });
+        assert_eq!(serde_json::to_value(answer).unwrap(), json!({ "action": "accept", "content": content }));
+    }
+}

@@ -1,0 +1,46 @@
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// See [`Context::cancelled`](crate::Context::cancelled).
+#[must_use = "futures do nothing unless polled"]
+pub struct Cancelled {
+    request: agentwire_peer::Cancelled,
+    /// A call may go on as a task, which is cancelled in another way.
+    #[cfg(feature = "tasks")]
+    task: Option<crate::tasks::Ending>,
+}
+
+impl Cancelled {
+    pub(crate) fn new(
+        request: agentwire_peer::Cancelled,
+        #[cfg(feature = "tasks")] task: Option<crate::tasks::Ending>,
+    ) -> Self {
+        Self {
+            request,
+            #[cfg(feature = "tasks")]
+            task,
+        }
+    }
+}
+
+impl Future for Cancelled {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        #[cfg(feature = "tasks")]
+        if let Some(task) = &mut self.task
+            && Pin::new(task).poll(cx).is_ready()
+        {
+            return Poll::Ready(());
+        }
+        Pin::new(&mut self.request).poll(cx)
+    }
+}
+
+impl fmt::Debug for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cancelled").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,131 @@
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use agentwire_peer::{Clock, TokioClock};
+
+use super::board::Board;
+use crate::listeners::Listeners;
+
+/// The tasks that run in this process, and how many there may be.
+#[derive(Default)]
+pub(crate) struct Boards {
+    here: Mutex<Here>,
+    /// Those who hear when a task changes.
+    listeners: Listeners,
+}
+
+#[derive(Default)]
+struct Here {
+    running: HashMap<String, Arc<Board>>,
+    /// Every task that was made here and whose time is not over, be it done or not.
+    kept: HashMap<String, Place>,
+    /// Records that nobody asks for any more, to be forgotten by the store.
+    stale: HashSet<String>,
+}
+
+struct Place {
+    /// The session that it ends with.
+    session: Option<String>,
+    expiry: Option<Instant>,
+}
+
+impl Boards {
+    pub(crate) fn listeners(&self) -> &Listeners {
+        &self.listeners
+    }
+
+    /// Takes a place for one more task. False if there are as many as may be.
+    pub(crate) fn reserve(
+        &self,
+        id: &str,
+        session: Option<&str>,
+        ttl: Option<Duration>,
+        limit: usize,
+    ) -> bool {
+        let now = TokioClock::default().now();
+        let mut here = self.lock();
+        if here.kept.len() >= limit {
+            here.kept.retain(|_, place| place.expiry.is_none_or(|expiry| expiry > now));
+        }
+        if here.kept.len() >= limit {
+            return false;
+        }
+        let place =
+            Place { session: session.map(str::to_owned), expiry: ttl.and_then(|ttl| now.checked_add(ttl)) };
+        here.kept.insert(id.to_owned(), place);
+        true
+    }
+
+    /// It runs.
+    pub(crate) fn add(&self, board: &Arc<Board>) {
+        self.lock().running.insert(board.id().to_owned(), board.clone());
+    }
+
+    pub(crate) fn find(&self, id: &str) -> Option<Arc<Board>> {
+        self.lock().running.get(id).cloned()
+    }
+
+    /// It runs no more, and whoever wants to know of it asks the store.
+    pub(crate) fn remove(&self, id: &str) {
+        let removed = self.lock().running.remove(id);
+        drop(removed);
+    }
+
+    /// Nothing of it is kept: its place is free.
+    pub(crate) fn release(&self, id: &str) {
+        self.lock().kept.remove(id);
+        self.remove(id);
+    }
+
+    /// Nobody asks for its record any more.
+    pub(crate) fn abandon(&self, id: &str) {
+        self.release(id);
+        self.lock().stale.insert(id.to_owned());
+    }
+
+    pub(crate) fn is_stale(&self, id: &str) -> bool {
+        self.lock().stale.contains(id)
+    }
+
+    /// The store has been asked to forget it.
+    pub(crate) fn forget(&self, id: &str) {
+        self.lock().stale.remove(id);
+    }
+
+    /// Whether there are any that were made here.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.lock().kept.is_empty()
+    }
+
+    /// What the store may forget.
+    pub(crate) fn take_stale(&self) -> HashSet<String> {
+        std::mem::take(&mut self.lock().stale)
+    }
+
+    /// All that run now.
+    pub(crate) fn all(&self) -> Vec<Arc<Board>> {
+        self.lock().running.values().cloned().collect()
+    }
+
+    /// A session is over, and with it what belongs to it.
+    pub(crate) fn end_session(&self, session: &str) {
+        let mut here = self.lock();
+        let belongs = |place: &Place| place.session.as_deref() == Some(session);
+        let ids: Vec<_> =
+            here.kept.iter().filter(|(_, place)| belongs(place)).map(|(id, _)| id.clone()).collect();
+        let boards: Vec<_> = ids.iter().filter_map(|id| here.running.get(id).cloned()).collect();
+        for id in ids {
+            here.kept.remove(&id);
+            here.stale.insert(id);
+        }
+        drop(here);
+        for board in boards {
+            board.cancel("the session is over");
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Here> {
+        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,148 @@
+use std::future::{Future, poll_fn};
+use std::panic::AssertUnwindSafe;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use agentwire_jsonrpc::{ErrorObject, Members, RawJson};
+use agentwire_mcp_schema::CallToolResult;
+use agentwire_peer::{Clock, Peer, TokioClock};
+use futures::FutureExt;
+use futures::future::{join, select};
+
+use super::board::{Board, Outcome};
+use super::{Tasks, report};
+use crate::Context;
+use crate::context::Running;
+use crate::listeners::Change;
+
+/// How much of what a tool says went wrong is said of its task, in characters.
+const LONGEST_REASON: usize = 500;
+
+/// What a task has while it runs. Where its future is dropped, nothing becomes of it.
+pub(super) struct Carried {
+    tasks: Tasks,
+    board: Arc<Board>,
+    context: Context,
+}
+
+impl Carried {
+    pub(super) fn new(tasks: Tasks, board: Arc<Board>, context: Context) -> Self {
+        Self { tasks, board, context }
+    }
+}
+
+impl Drop for Carried {
+    fn drop(&mut self) {
+        self.context.end();
+        self.board.finish(Outcome::Error(ErrorObject::internal_error("the task was dropped")));
+        self.board.close();
+    }
+}
+
+/// Runs a task to its end, and tells of each change whoever has to know. The record as it was at `version` is written.
+pub(super) async fn carry(carried: Carried, running: Running, version: u64) {
+    let Carried { tasks, board, context } = &carried;
+    let work = async {
+        let ended = work(board, running).await;
+        context.end();
+        match ended {
+            Ended::Done(outcome) => board.finish(judge(context, outcome)),
+            Ended::Cancelled => {}
+            Ended::Expired => {
+                tasks.boards.abandon(board.id());
+                board.finish(Outcome::Error(ErrorObject::internal_error("the time of the task is over")));
+            }
+        }
+    };
+    let told = context.in_session().then(|| context.speaker());
+    join(work, follow(tasks, board, told, version)).await;
+}
+
+enum Ended {
+    Done(Result<RawJson, ErrorObject>),
+    Cancelled,
+    Expired,
+}
+
+/// Works until the function is done, or is to end. Then it is dropped before this gives what became of it.
+async fn work(board: &Arc<Board>, running: Running) -> Ended {
+    let clock = TokioClock::default();
+    let ttl = board.record().ttl.map(Duration::from_millis);
+    let mut expiry = ttl.and_then(|ttl| clock.now().checked_add(ttl)).map(|end| clock.sleep_until(end));
+    let mut running = AssertUnwindSafe(running).catch_unwind();
+    let mut cancelled = board.cancelled();
+    poll_fn(move |cx| {
+        // The function first: one that waits for its cancellation may still do something about it.
+        if let Poll::Ready(outcome) = running.poll_unpin(cx) {
+            let panicked = |_| Err(ErrorObject::internal_error("the handler panicked"));
+            return Poll::Ready(Ended::Done(outcome.unwrap_or_else(panicked)));
+        }
+        if Pin::new(&mut cancelled).poll(cx).is_ready() {
+            return Poll::Ready(Ended::Cancelled);
+        }
+        match &mut expiry {
+            Some(expiry) => expiry.as_mut().poll(cx).map(|()| Ended::Expired),
+            None => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// What an answer makes of its task. In 2025-11-25 a tool that failed is a task that failed.
+fn judge(context: &Context, outcome: Result<RawJson, ErrorObject>) -> Outcome {
+    let result = match outcome {
+        Ok(result) => result,
+        Err(error) => return Outcome::Error(error),
+    };
+    let is_error = |result: &RawJson| {
+        Members::of(result.as_str()).any(|(name, value)| name == "isError" && value == "true")
+    };
+    if !context.in_session() || !is_error(&result) {
+        return Outcome::Result(result);
+    }
+    let text = result.decode().map(|result: CallToolResult| result.text().into_owned()).unwrap_or_default();
+    Outcome::Failure(result, text.chars().take(LONGEST_REASON).collect())
+}
+
+/// Writes down each change, and tells of it. Of changes that come faster than they can be told, the last counts.
+async fn follow(tasks: &Tasks, board: &Board, told: Option<Peer>, mut version: u64) {
+    let Tasks { store, boards, .. } = tasks;
+    loop {
+        let (next, record) = board.changed(version).await;
+        version = next;
+        let is_final = record.is_final();
+        if boards.is_stale(board.id()) {
+            if is_final {
+                boards.remove(board.id());
+                boards.forget(board.id());
+                // If it fails, the record is forgotten when its time is over.
+                let _failed = store.remove(board.id()).await;
+                return;
+            }
+            continue;
+        }
+        let written = store.update(record.clone()).await;
+        if is_final && written.is_ok() {
+            boards.remove(board.id());
+        }
+        if is_final {
+            board.close();
+        }
+        boards.listeners().announce(Change::Task(board.id()));
+        if let Some(peer) = &told {
+            let status = report::status(tasks, &record);
+            let told = pin!(peer.notify(&status));
+            // A client that has left needs to hear of nothing.
+            if is_final {
+                let _closed = told.await;
+            } else {
+                select(told, pin!(board.changed(version))).await;
+            }
+        }
+        if is_final {
+            return;
+        }
+    }
+}

@@ -1,0 +1,168 @@
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_jsonrpc::ErrorObject;
+use futures::future::BoxFuture;
+
+use super::boards::Boards;
+use crate::{MemoryTasks, TaskStore, TaskStoreError};
+
+/// How many records are read at once.
+const PAGE: usize = 100;
+
+/// How a server runs calls as tasks, which its clients leave and come back to. Give it to
+/// [`Server::tasks`](crate::Server::tasks), and say of each [tool](crate::ServerTool::task) whether it can run as one.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_mcp_server::schema::TaskSupport;
+/// use agentwire_mcp_server::{Context, NoArguments, Server, ServerTool, Tasks};
+///
+/// async fn report(_: NoArguments, cx: Context) -> &'static str {
+///     cx.status("Reading the books");
+///     "All is well."
+/// }
+///
+/// let tasks = Tasks::new(|work| drop(tokio::spawn(work))).ttl(Duration::from_secs(3600));
+/// let tool = ServerTool::new("report", "A long report", report).task(TaskSupport::Optional);
+/// let server = Server::new("books", "1.0.0").tasks(tasks).with_tool(tool);
+/// ```
+///
+/// Cloning is cheap, and clones run the same tasks.
+#[derive(Clone)]
+pub struct Tasks {
+    spawn: Arc<Spawn>,
+    pub(super) store: Arc<dyn TaskStore>,
+    pub(super) ttl: Option<Duration>,
+    pub(super) longest_ttl: Option<Duration>,
+    pub(super) poll_interval: Duration,
+    pub(super) grace: Duration,
+    pub(super) limit: usize,
+    pub(super) boards: Arc<Boards>,
+}
+
+type Spawn = dyn Fn(BoxFuture<'static, ()>) + Send + Sync;
+
+impl Tasks {
+    /// Runs them by that function, which has to see to it that what it is given is polled to its end, on a runtime with
+    /// tokio's clock: `|work| drop(tokio::spawn(work))`. A task whose future is dropped has failed.
+    pub fn new(spawn: impl Fn(BoxFuture<'static, ()>) + Send + Sync + 'static) -> Self {
+        Self {
+            spawn: Arc::new(spawn),
+            store: Arc::new(MemoryTasks::new()),
+            ttl: Some(Duration::from_secs(60 * 60)),
+            longest_ttl: Some(Duration::from_secs(24 * 60 * 60)),
+            poll_interval: Duration::from_secs(1),
+            grace: Duration::from_millis(100),
+            limit: 1000,
+            boards: Arc::default(),
+        }
+    }
+
+    /// Sets where records are kept (default: [`MemoryTasks`]).
+    #[must_use]
+    pub fn store(mut self, store: impl TaskStore) -> Self {
+        self.store = Arc::new(store);
+        self
+    }
+
+    /// Sets for how long a task is kept from its creation on, where its client does not say (default: 1 hour; none: for
+    /// ever). One that still runs then is dropped. What is kept for ever counts against the [limit](Self::limit) for ever.
+    #[must_use]
+    pub fn ttl(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.ttl = time.into();
+        self
+    }
+
+    /// Sets for how long at most, whatever a client says (default: 1 day; none: as long as it likes).
+    #[must_use]
+    pub fn longest_ttl(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.longest_ttl = time.into();
+        self
+    }
+
+    /// Sets how long clients are told to wait between two questions about a task (default 1 second).
+    #[must_use]
+    pub fn poll_interval(mut self, time: Duration) -> Self {
+        self.poll_interval = time;
+        self
+    }
+
+    /// Sets for how long a call that may become a task runs as any other (default 100 ms), for clients of 2026-07-28: one
+    /// that is done by then is answered at once. If it asks the client something by then, that is a round as without tasks.
+    #[must_use]
+    pub fn grace(mut self, time: Duration) -> Self {
+        self.grace = time;
+        self
+    }
+
+    /// Sets how many tasks that were made here are kept at once, be they done or not (default 1000), for all clients
+    /// together. What would be one more is refused, or goes on as a plain call where it can.
+    #[must_use]
+    pub fn limit(mut self, tasks: usize) -> Self {
+        self.limit = tasks;
+        self
+    }
+
+    /// Marks what the store says is still at work, and is not at work here, as failed. For the start of a program whose
+    /// store is its own: what such a record is about ended with the program that ran before. What belonged to a session is
+    /// forgotten, as its session is over. Gives how many there were.
+    ///
+    /// # Errors
+    ///
+    /// What the store reports.
+    pub async fn recover(&self) -> Result<usize, TaskStoreError> {
+        let (mut count, mut after) = (0, None);
+        loop {
+            let records = self.store.list(None, after.as_ref(), PAGE).await?;
+            let Some(last) = records.last() else { return Ok(count) };
+            after = Some(last.place());
+            for mut record in records {
+                if self.boards.find(&record.id).is_some() {
+                    continue;
+                }
+                if matches!(record.owner, crate::TaskOwner::Session(_)) {
+                    self.store.remove(&record.id).await?;
+                } else if !record.is_final() {
+                    record.touch();
+                    record.fail(ErrorObject::internal_error("the server was started anew"));
+                    self.store.update(record).await?;
+                } else {
+                    continue;
+                }
+                count += 1;
+            }
+        }
+    }
+
+    pub(crate) fn boards(&self) -> &Boards {
+        &self.boards
+    }
+
+    pub(super) fn spawn(&self, work: BoxFuture<'static, ()>) {
+        (self.spawn)(work);
+    }
+
+    /// For how long a task is kept whose client asks for so many milliseconds.
+    pub(super) fn effective_ttl(&self, asked: Option<u64>) -> Option<Duration> {
+        let asked = asked.map(Duration::from_millis).or(self.ttl);
+        match (asked, self.longest_ttl) {
+            (Some(asked), Some(longest)) => Some(asked.min(longest)),
+            (asked, longest) => asked.or(longest),
+        }
+    }
+}
+
+impl fmt::Debug for Tasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tasks")
+            .field("ttl", &self.ttl)
+            .field("longest_ttl", &self.longest_ttl)
+            .field("poll_interval", &self.poll_interval)
+            .field("grace", &self.grace)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,154 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use agentwire_peer::{Clock, TokioClock};
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+
+use crate::{TaskOwner, TaskPlace, TaskRecord, TaskStore, TaskStoreError};
+
+/// Keeps records in memory, and forgets them when their time is over or the program ends.
+///
+/// It takes the time from tokio's clock, and has no timer: whoever uses it next takes out what is over. How many it
+/// keeps, [`Tasks::limit`](crate::Tasks::limit) bounds.
+#[derive(Debug, Default)]
+pub struct MemoryTasks(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    records: BTreeMap<TaskPlace, TaskRecord>,
+    places: HashMap<String, TaskPlace>,
+    /// When the time of which is over.
+    expiries: BTreeSet<(Instant, TaskPlace)>,
+}
+
+impl MemoryTasks {
+    /// A store that holds nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What is there now, without what is over.
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.expire(TokioClock::default().now());
+        kept
+    }
+}
+
+impl Kept {
+    fn expire(&mut self, now: Instant) {
+        while self.expiries.first().is_some_and(|(expiry, _)| *expiry <= now)
+            && let Some((_, place)) = self.expiries.pop_first()
+        {
+            self.places.remove(&place.id);
+            self.records.remove(&place);
+        }
+    }
+
+    fn insert(&mut self, record: TaskRecord, now: Instant) {
+        let place = record.place();
+        let expiry = record.ttl.and_then(|ttl| now.checked_add(Duration::from_millis(ttl)));
+        self.expiries.extend(expiry.map(|expiry| (expiry, place.clone())));
+        self.places.insert(record.id.clone(), place.clone());
+        self.records.insert(place, record);
+    }
+
+    fn remove(&mut self, id: &str) {
+        if let Some(place) = self.places.remove(id) {
+            self.records.remove(&place);
+            self.expiries.retain(|(_, other)| *other != place);
+        }
+    }
+
+    fn list(&self, owner: Option<&TaskOwner>, after: Option<&TaskPlace>, limit: usize) -> Vec<TaskRecord> {
+        let first = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let range = self.records.range::<TaskPlace, _>((first, Bound::Unbounded)).map(|(_, record)| record);
+        range.filter(|record| owner.is_none_or(|owner| record.owner == *owner)).take(limit).cloned().collect()
+    }
+}
+
+impl TaskStore for MemoryTasks {
+    fn create(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
+        self.kept().insert(record, TokioClock::default().now());
+        ready(Ok(())).boxed()
+    }
+
+    fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<TaskRecord>, TaskStoreError>> {
+        let kept = self.kept();
+        let record = kept.places.get(id).and_then(|place| kept.records.get(place)).cloned();
+        ready(Ok(record)).boxed()
+    }
+
+    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
+        if let Some(place) = self.kept().records.get_mut(&record.place()) {
+            *place = record;
+        }
+        ready(Ok(())).boxed()
+    }
+
+    fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>> {
+        self.kept().remove(id);
+        ready(Ok(())).boxed()
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: Option<&'a TaskOwner>,
+        after: Option<&'a TaskPlace>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>> {
+        ready(Ok(self.kept().list(owner, after, limit))).boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_mcp_schema::Revision;
+
+    use super::*;
+
+    fn record(id: &str, owner: &TaskOwner, ttl: Option<u64>) -> TaskRecord {
+        TaskRecord::new(id, owner.clone(), Revision::V2025_11_25, ttl.map(Duration::from_secs))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_outlived_its_time_is_forgotten_without_a_timer() {
+        let store = MemoryTasks::new();
+        let owner = TaskOwner::Bearer;
+        for (id, ttl) in [("short", Some(1)), ("long", Some(60)), ("for ever", None)] {
+            store.create(record(id, &owner, ttl)).await.unwrap();
+        }
+        tokio::time::advance(Duration::from_millis(999)).await;
+        assert!(store.read("short").await.unwrap().is_some());
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(store.read("short").await.unwrap().is_none());
+        store.update(record("short", &owner, Some(1))).await.unwrap();
+        assert!(store.read("short").await.unwrap().is_none(), "an update brings nothing back");
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        let left = store.list(None, None, 9).await.unwrap();
+        assert_eq!(left.into_iter().map(|record| record.id).collect::<Vec<_>>(), ["for ever"]);
+        store.remove("for ever").await.unwrap();
+        let kept = store.kept();
+        assert!(kept.records.is_empty() && kept.places.is_empty() && kept.expiries.is_empty());
+    }
+
+    #[tokio::test]
+    async fn pages_go_on_where_the_last_one_ended_whatever_has_gone_meanwhile() {
+        let store = MemoryTasks::new();
+        let [ada, bob] = ["ada", "bob"].map(|name| TaskOwner::Principal(name.into()));
+        for number in 0..6 {
+            let owner = if number % 2 == 0 { &ada } else { &bob };
+            let mut record = record(&format!("{number}"), owner, Some(60));
+            record.created_at = number;
+            store.create(record).await.unwrap();
+        }
+        let first = store.list(Some(&ada), None, 2).await.unwrap();
+        assert_eq!(first.iter().map(|record| &*record.id).collect::<Vec<_>>(), ["0", "2"]);
+        store.remove("2").await.unwrap();
+        let rest = store.list(Some(&ada), Some(&first[1].place()), 2).await.unwrap();
+        assert_eq!(rest.iter().map(|record| &*record.id).collect::<Vec<_>>(), ["4"]);
+    }
+}

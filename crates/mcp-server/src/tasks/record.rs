@@ -1,0 +1,159 @@
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_mcp_schema::task_extension::TaskStatus;
+use agentwire_mcp_schema::{InputRequests, Revision};
+use serde::{Deserialize, Serialize};
+
+/// All that is to be kept of a task: what a [`TaskStore`](crate::TaskStore) holds.
+///
+/// It has a JSON form, which a later version of this crate reads too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TaskRecord {
+    /// Its name: 32 characters of `A-Z a-z 0-9 _ -`, which nobody can guess.
+    pub id: String,
+    /// Who may ask for it.
+    pub owner: TaskOwner,
+    /// The revision that its client speaks, in which its questions and its result are written.
+    pub revision: Revision,
+    /// When it was created, in milliseconds since the beginning of 1970 in UTC.
+    pub created_at: u64,
+    /// When it last changed, likewise.
+    pub updated_at: u64,
+    /// For how many milliseconds it is kept from its creation on; none: for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u64>,
+    /// How it stands.
+    pub status: TaskStatus,
+    /// The same for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_message: Option<String>,
+    /// What it asks and nobody has answered.
+    #[serde(default, skip_serializing_if = "InputRequests::is_empty")]
+    pub input_requests: InputRequests,
+    /// What the call would have been answered with. A tool that failed has a result that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<RawJson>,
+    /// Why there is no result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorObject>,
+}
+
+/// Who may ask for a task.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum TaskOwner {
+    /// The caller of that name, as [`Asking::principal`](crate::Asking::principal) finds out.
+    Principal(String),
+    /// Whoever began that session, for as long as it lasts. Its name is by chance.
+    Session(String),
+    /// Whoever knows the task's id.
+    Bearer,
+}
+
+impl TaskRecord {
+    /// A task that begins now, and is kept so long.
+    pub fn new(id: impl Into<String>, owner: TaskOwner, revision: Revision, ttl: Option<Duration>) -> Self {
+        let now = now();
+        Self {
+            id: id.into(),
+            owner,
+            revision,
+            created_at: now,
+            updated_at: now,
+            ttl: ttl.map(millis),
+            status: TaskStatus::Working,
+            status_message: None,
+            input_requests: InputRequests::new(),
+            result: None,
+            error: None,
+        }
+    }
+
+    /// Whether it can change no more.
+    pub fn is_final(&self) -> bool {
+        self.status.is_final()
+    }
+
+    /// Whether its time is over, by the system's clock.
+    pub fn is_expired(&self) -> bool {
+        self.ttl.is_some_and(|ttl| self.created_at.saturating_add(ttl) <= now())
+    }
+
+    /// Where it stands in a list.
+    pub fn place(&self) -> TaskPlace {
+        TaskPlace::new(self.created_at, self.id.clone())
+    }
+
+    /// It ends with that error.
+    pub(crate) fn fail(&mut self, error: ErrorObject) {
+        self.status = TaskStatus::Failed;
+        self.status_message = Some(error.message.to_string());
+        self.error = Some(error);
+        self.input_requests.clear();
+    }
+
+    /// It has changed now.
+    pub(crate) fn touch(&mut self) {
+        self.updated_at = now().max(self.updated_at);
+    }
+}
+
+/// Where a task stands in a list: lists are ordered by the time of creation, and then by the id.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct TaskPlace {
+    /// See [`TaskRecord::created_at`].
+    pub created_at: u64,
+    /// See [`TaskRecord::id`].
+    pub id: String,
+}
+
+impl TaskPlace {
+    /// The place of the task of that id, which was created then.
+    pub fn new(created_at: u64, id: impl Into<String>) -> Self {
+        Self { created_at, id: id.into() }
+    }
+}
+
+/// Milliseconds since the beginning of 1970. A clock that is set before 1970 says 1970.
+fn now() -> u64 {
+    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// No more than every reader of JSON keeps.
+pub(super) fn millis(time: Duration) -> u64 {
+    const LONGEST: u64 = (1 << 53) - 1;
+    u64::try_from(time.as_millis()).unwrap_or(LONGEST).min(LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_survives_being_written_down() {
+        let owner = TaskOwner::Principal("ada".into());
+        let mut record = TaskRecord::new("a", owner, Revision::V2026_07_28, Some(Duration::from_secs(1)));
+        record.fail(ErrorObject::internal_error("no"));
+        let text = serde_json::to_string(&record).unwrap();
+        assert_eq!(serde_json::from_str::<TaskRecord>(&text).unwrap(), record);
+        let least = r#"{"id":"a","owner":"bearer","revision":"2025-11-25","createdAt":1,"updatedAt":1,
+            "status":"working"}"#;
+        assert!(serde_json::from_str::<TaskRecord>(least).unwrap().result.is_none());
+    }
+
+    #[test]
+    fn a_ttl_counts_from_the_creation() {
+        let mut record = TaskRecord::new("a", TaskOwner::Bearer, Revision::V2025_11_25, None);
+        record.created_at = 0;
+        assert!(!record.is_expired());
+        record.ttl = Some(1);
+        assert!(record.is_expired());
+        record.ttl = Some(u64::MAX);
+        assert!(!record.is_expired());
+    }
+}

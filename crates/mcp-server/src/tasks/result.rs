@@ -1,0 +1,101 @@
+//! `tasks/result` of 2025-11-25: whoever waits for a task's result is also who it asks.
+
+use std::collections::BTreeSet;
+use std::pin::pin;
+use std::sync::Arc;
+
+use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_mcp_schema::core_tasks::RelatedTaskMetadata;
+use agentwire_mcp_schema::{HasMeta, InputRequest};
+use agentwire_peer::CallError;
+use futures::StreamExt;
+use futures::future::{Either, select};
+use futures::stream::FuturesUnordered;
+use serde::Serialize;
+
+use super::board::{Board, Taken};
+use crate::ask::Question;
+use crate::era::Session;
+use crate::{Context, TaskRecord};
+
+/// What a task's call is answered with; none where it is not done.
+pub(super) fn of(record: &TaskRecord) -> Option<Result<RawJson, ErrorObject>> {
+    record.is_final().then(|| match (&record.result, &record.error) {
+        (Some(result), _) => Ok(result.clone()),
+        (None, Some(error)) => Err(error.clone()),
+        (None, None) => Err(ErrorObject::request_cancelled()),
+    })
+}
+
+/// Waits for the end of a task, and asks meanwhile what it wants to know.
+pub(super) async fn wait(context: &Context, board: Arc<Board>) -> Result<RawJson, ErrorObject> {
+    let mut asking = FuturesUnordered::new();
+    // Questions that this client cannot be asked, or not from here. Somebody else may come who can.
+    let mut passed_over = BTreeSet::new();
+    loop {
+        let question = {
+            let next = pin!(board.take_question(&passed_over));
+            if asking.is_empty() {
+                Either::Left(next.await)
+            } else {
+                match select(next, asking.next()).await {
+                    Either::Left((question, _)) => Either::Left(question),
+                    Either::Right((asked, _)) => Either::Right(asked),
+                }
+            }
+        };
+        match question {
+            Either::Left(Some((taken, request))) => asking.push(ask(context, &board, taken, request)),
+            Either::Left(None) => break,
+            Either::Right(unanswered) => passed_over.extend(unanswered.flatten()),
+        }
+    }
+    of(&board.record()).unwrap_or_else(|| Err(ErrorObject::internal_error("the task is not done")))
+}
+
+/// Asks the client, and gives the task its answer. Gives the question's key if it stays open.
+async fn ask(context: &Context, board: &Board, taken: Taken, request: InputRequest) -> Option<String> {
+    let answer = {
+        let call = pin!(call(context, board.id(), request));
+        match select(call, pin!(taken.withdrawn())).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(_) => return None,
+        }
+    };
+    match answer {
+        Err(CallError::Closed(_) | CallError::Failed { .. } | CallError::NotAllowed { .. }) => {
+            Some(taken.key().to_owned())
+        }
+        answer => {
+            taken.answer(answer);
+            None
+        }
+    }
+}
+
+async fn call(context: &Context, task: &str, request: InputRequest) -> Result<RawJson, CallError> {
+    let Some(session) = context.session() else {
+        return Err(CallError::not_allowed(request.method(), "this request stands alone"));
+    };
+    match request {
+        InputRequest::Elicit(request) => send(context, session, task, request).await,
+        InputRequest::CreateMessage(request) => send(context, session, task, request).await,
+        InputRequest::ListRoots(request) => send(context, session, task, request).await,
+        _ => Err(CallError::not_allowed(request.method(), "this is no question")),
+    }
+}
+
+async fn send<Q>(
+    context: &Context,
+    session: &Session,
+    task: &str,
+    mut request: Q,
+) -> Result<RawJson, CallError>
+where
+    Q: Question + HasMeta,
+    Q::Response: Serialize,
+{
+    RelatedTaskMetadata::new(task).write_to(request.meta_slot());
+    let answer = session.put(context.peer(), request).await?;
+    RawJson::encode(&answer).map_err(|why| CallError::unusable(Q::NAME, why.to_string()))
+}

@@ -1,0 +1,74 @@
+use std::error::Error;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::{TaskOwner, TaskPlace, TaskRecord};
+
+/// Where the records of tasks are kept.
+///
+/// What works on a task lives in one process; its record may outlive that. So one process writes a record, and a
+/// store that several share is good for reading. Records whose time is over may be forgotten at any time:
+/// [`TaskRecord::is_expired`] says so, and such a record is as good as none wherever it is read.
+pub trait TaskStore: Send + Sync + 'static {
+    /// Keeps a new record. Once this is done, [`read`](Self::read) finds it.
+    fn create(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>>;
+
+    /// The record of that id, if there is one.
+    fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<TaskRecord>, TaskStoreError>>;
+
+    /// Replaces the record that has the same id. One that is not there any more stays away.
+    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>>;
+
+    /// Forgets the record of that id, if there is one.
+    fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>>;
+
+    /// The records of an owner, or all of them where none is named: in the order of [`TaskPlace`], those behind a place
+    /// where one is given, and no more than `limit`.
+    fn list<'a>(
+        &'a self,
+        owner: Option<&'a TaskOwner>,
+        after: Option<&'a TaskPlace>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>>;
+}
+
+/// Why a store could not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[error("the store of tasks failed: {0}")]
+pub struct TaskStoreError(#[source] Box<dyn Error + Send + Sync>);
+
+impl TaskStoreError {
+    /// For that reason.
+    pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(source.into())
+    }
+}
+
+/// A store that somebody else holds, too.
+impl<S: TaskStore + ?Sized> TaskStore for Arc<S> {
+    fn create(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
+        (**self).create(record)
+    }
+
+    fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<TaskRecord>, TaskStoreError>> {
+        (**self).read(id)
+    }
+
+    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
+        (**self).update(record)
+    }
+
+    fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>> {
+        (**self).remove(id)
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: Option<&'a TaskOwner>,
+        after: Option<&'a TaskPlace>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>> {
+        (**self).list(owner, after, limit)
+    }
+}

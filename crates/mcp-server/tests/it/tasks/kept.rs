@@ -1,0 +1,115 @@
+//! How long a task is there, and what ends it.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::subject::{
+    alone_at, cancel, created, in_session, opted, started, state, subject_with, tasks, text, until,
+};
+use crate::raw::code_of;
+use crate::subject::Stopped;
+
+const SHORT: Duration = Duration::from_secs(60);
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_kept_for_its_time_and_then_as_if_it_had_never_been() {
+    let server = subject_with(tasks().ttl(SHORT), &Stopped::default());
+    alone_at(&server, async |raw| {
+        let id = started(raw, "job", json!({ "seconds": 1 })).await;
+        until(raw, &id, "completed").await;
+        sleep(SHORT - Duration::from_secs(3)).await;
+        assert_eq!(text(&state(raw, &id).await["result"]), "after 1 s", "not a moment too early");
+        sleep(Duration::from_secs(4)).await;
+        let unknown = raw.ask("tasks/get", opted(json!({ "taskId": "never" }))).await;
+        for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+            let gone = raw.ask(method, opted(json!({ "taskId": id, "inputResponses": {} }))).await;
+            assert_eq!((code_of(&gone), &gone["error"]), (-32602, &unknown["error"]), "{method}");
+        }
+    })
+    .await;
+    in_session(&server, async |client| {
+        let task = client.create("job", json!({ "seconds": 1 }), json!({ "ttl": 10_000 })).await;
+        let id = task["taskId"].as_str().unwrap();
+        sleep(Duration::from_secs(8)).await;
+        assert_eq!(client.get(id).await["status"], "completed");
+        sleep(Duration::from_secs(3)).await;
+        for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
+            assert_eq!(client.refusal_of(method, json!({ "taskId": id })).await, -32602, "{method}");
+        }
+        assert_eq!(client.result_of("tasks/list", json!({})).await["tasks"], json!([]));
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_runs_past_its_time_is_dropped() {
+    let stopped = Stopped::default();
+    alone_at(&subject_with(tasks().ttl(SHORT), &stopped), async |raw| {
+        let id = started(raw, "deaf", json!({})).await;
+        sleep(SHORT + Duration::from_secs(1)).await;
+        assert_eq!(raw.refusal_of("tasks/get", opted(json!({ "taskId": id }))).await, -32602);
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(stopped.dropped.load(Ordering::Relaxed), 1);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_are_kept_than_the_limit_says() {
+    let stopped = Stopped::default();
+    alone_at(&subject_with(tasks().ttl(SHORT).limit(3), &stopped), async |raw| {
+        for _ in 0..3 {
+            created(raw, "deaf", json!({})).await;
+        }
+        let call = json!({ "name": "deaf", "arguments": {} });
+        let refused = raw.ask("tools/call", opted(call)).await;
+        assert!(
+            code_of(&refused) != -32602 && refused["error"]["message"].as_str().unwrap().contains('3'),
+            "{refused}"
+        );
+        sleep(SHORT + Duration::from_secs(1)).await;
+        created(raw, "deaf", json!({})).await;
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(stopped.dropped.load(Ordering::Relaxed), 3, "those whose time is over");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_session_is_the_end_of_its_tasks() {
+    let stopped = Stopped::default();
+    let server = subject_with(tasks(), &stopped);
+    let id = in_session(&server, async |client| client.start("deaf", json!({})).await).await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(stopped.dropped.load(Ordering::Relaxed), 1);
+    in_session(&server, async |client| {
+        assert_eq!(client.refusal_of("tasks/get", json!({ "taskId": id })).await, -32602, "TSK-11");
+        assert_eq!(client.result_of("tasks/list", json!({})).await["tasks"], json!([]));
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_that_runs_can_be_ended() {
+    let stopped = Stopped::default();
+    let server = subject_with(tasks(), &stopped);
+    alone_at(&server, async |raw| {
+        let done = started(raw, "job", json!({ "seconds": 1 })).await;
+        let finished = until(raw, &done, "completed").await;
+        let running = [started(raw, "deaf", json!({})).await, started(raw, "ask", json!({})).await];
+        until(raw, &running[1], "input_required").await;
+        server.cancel_tasks().await;
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(stopped.dropped.load(Ordering::Relaxed), 1);
+        for id in running {
+            let ended = state(raw, &id).await;
+            assert!(["cancelled", "failed"].contains(&ended["status"].as_str().unwrap()), "{ended}");
+            cancel(raw, &id).await;
+        }
+        assert_eq!(state(raw, &done).await, finished);
+    })
+    .await;
+}

@@ -1,0 +1,177 @@
+//! Connections for [`Hyper`](crate::client::Hyper): TCP, or a proxy, and TLS on top.
+//!
+//! ```text
+//!            http          https
+//! direct     TCP           TCP ─ TLS
+//! proxied    proxy         proxy ─ CONNECT ─ TLS      (a proxy is TCP, or TCP ─ TLS)
+//! ```
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use ::hyper::rt::{Read, ReadBufCursor, Write};
+use futures::future::BoxFuture;
+use http::Uri;
+use http::uri::Scheme;
+use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+use crate::client::BoxError;
+
+/// TLS that trusts whom the platform trusts.
+pub(crate) fn trusting_the_platform() -> Result<ClientConfig, rustls::Error> {
+    // Said in full, because rustls panics where several providers are built in and none was chosen.
+    let provider = CryptoProvider::get_default().cloned();
+    let provider = provider.unwrap_or_else(|| Arc::new(aws_lc_rs::default_provider()));
+    let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    Ok(versions.try_with_platform_verifier()?.with_no_client_auth())
+}
+
+/// Connects to wherever a URL says, within a time.
+#[derive(Clone, Debug)]
+pub(crate) struct Connector {
+    tls: HttpsConnector<Route>,
+    timeout: Duration,
+}
+
+impl Connector {
+    pub(crate) fn new(proxies: Arc<Matcher>, timeout: Duration, mut tls: ClientConfig) -> Self {
+        // What is offered depends on to whom, and is said below.
+        tls.alpn_protocols.clear();
+        let mut direct = HttpConnector::new();
+        direct.set_nodelay(true);
+        direct.enforce_http(false);
+        let to_proxies =
+            HttpsConnectorBuilder::new().with_tls_config(tls.clone()).https_or_http().enable_http1();
+        let route = Route { to_proxies: to_proxies.wrap_connector(direct.clone()), direct, proxies };
+        let schemes = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
+        #[cfg(feature = "http2")]
+        let schemes = schemes.enable_all_versions();
+        #[cfg(not(feature = "http2"))]
+        let schemes = schemes.enable_http1();
+        Self { tls: schemes.wrap_connector(route), timeout }
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = MaybeHttpsStream<Line>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.tls.poll_ready(cx)
+    }
+
+    fn call(&mut self, to: Uri) -> Self::Future {
+        let (connecting, timeout) = (self.tls.call(to), self.timeout);
+        Box::pin(async move {
+            let late = |_| io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
+            tokio::time::timeout(timeout, connecting).await.map_err(late)?
+        })
+    }
+}
+
+/// The way to a server, or to the proxy in front of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    direct: HttpConnector,
+    to_proxies: HttpsConnector<HttpConnector>,
+    proxies: Arc<Matcher>,
+}
+
+impl Service<Uri> for Route {
+    type Response = Line;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Line, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.direct.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, to: Uri) -> Self::Future {
+        let Some(proxy) = self.proxies.intercept(&to) else {
+            let connecting = self.direct.call(to);
+            return Box::pin(async move {
+                let stream = MaybeHttpsStream::Http(connecting.await?);
+                Ok(Line { stream, end: End::Server })
+            });
+        };
+        if to.scheme() == Some(&Scheme::HTTP) {
+            let connecting = self.to_proxies.call(proxy.uri().clone());
+            return Box::pin(async move { Ok(Line { stream: connecting.await?, end: End::Proxy }) });
+        }
+        let mut tunnel = Tunnel::new(proxy.uri().clone(), self.to_proxies.clone());
+        if let Some(authorization) = proxy.basic_auth() {
+            tunnel = tunnel.with_auth(authorization.clone());
+        }
+        let connecting = tunnel.call(to);
+        Box::pin(async move { Ok(Line { stream: connecting.await?, end: End::Server }) })
+    }
+}
+
+/// A connection to a server, also through a tunnel, or to a proxy that passes requests on.
+#[derive(Debug)]
+pub(crate) struct Line {
+    stream: MaybeHttpsStream<TokioIo<TcpStream>>,
+    end: End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Server,
+    Proxy,
+}
+
+impl Connection for Line {
+    /// Only whether requests name the whole URL, as a proxy wants it. What was agreed with a proxy holds for no server
+    /// behind it.
+    fn connected(&self) -> Connected {
+        Connected::new().proxy(self.end == End::Proxy)
+    }
+}
+
+impl Read for Line {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl Write for Line {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buffer)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, buffers)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

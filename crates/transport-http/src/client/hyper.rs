@@ -1,0 +1,160 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryFutureExt, TryStreamExt};
+use http::header::PROXY_AUTHORIZATION;
+use http::uri::Scheme;
+use http::{Request, Response};
+use http_body_util::{BodyDataStream, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::ClientConfig;
+
+use crate::client::connector::{self, Connector};
+use crate::client::{Body, BoxError, HttpClient, inflate};
+
+/// How long a connection is kept that nobody uses.
+const KEPT: Duration = Duration::from_secs(90);
+
+/// [`HttpClient`] by hyper: HTTP/1.1 with connections that are kept, HTTP/2 with the feature `http2`, and TLS by rustls.
+///
+/// It does what [`Reqwest`](crate::client::Reqwest) does, with a third fewer crates: gzip, proxies and the user agent are as
+/// described there. It runs on tokio. A clone shares its connections.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_transport_http::client::{Config, Hyper};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+/// let http = Hyper::new(Duration::from_secs(10))?; // for as many servers as there are
+/// let server = Config::new("https://example.com/mcp")?.open_with(http);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Hyper {
+    client: Client<Connector, Full<Bytes>>,
+    proxies: Arc<Matcher>,
+}
+
+impl Hyper {
+    /// A client that waits `connect_timeout` for a connection, TLS and proxies included, and trusts whom the platform
+    /// trusts.
+    ///
+    /// # Errors
+    ///
+    /// When TLS cannot be set up.
+    pub fn new(connect_timeout: Duration) -> Result<Self, BoxError> {
+        Ok(Self::with_tls(connect_timeout, connector::trusting_the_platform()?))
+    }
+
+    /// The same with settings for TLS of one's own, such as other roots of trust. Which protocols are offered by ALPN is
+    /// not among them.
+    pub fn with_tls(connect_timeout: Duration, tls: ClientConfig) -> Self {
+        Self::through(Matcher::from_system(), connect_timeout, tls)
+    }
+
+    pub(crate) fn through(proxies: Matcher, connect_timeout: Duration, tls: ClientConfig) -> Self {
+        let proxies = Arc::new(proxies);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(KEPT)
+            .build(Connector::new(proxies.clone(), connect_timeout, tls));
+        Self { client, proxies }
+    }
+}
+
+impl HttpClient for Hyper {
+    fn send(&self, mut request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
+        inflate::offer(request.headers_mut());
+        // To an https URL a proxy only makes a tunnel, and is greeted when it does.
+        if request.uri().scheme() == Some(&Scheme::HTTP)
+            && let Some(proxy) = self.proxies.intercept(request.uri())
+            && let Some(authorization) = proxy.basic_auth()
+        {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, authorization.clone());
+        }
+        send(self.client.clone(), request).map_ok(inflate::inflated).boxed()
+    }
+}
+
+async fn send(
+    client: Client<Connector, Full<Bytes>>,
+    request: Request<Bytes>,
+) -> Result<Response<Body>, BoxError> {
+    let response = client.request(request.map(Full::new)).await?;
+    Ok(response.map(|body| BodyDataStream::new(body).map_err(BoxError::from).boxed()))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    const TIME: Duration = Duration::from_secs(10);
+
+    /// The first request that a proxy gets, and its connection.
+    async fn head(proxy: &TcpListener) -> (String, TcpStream) {
+        let (mut stream, _) = proxy.accept().await.unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.unwrap());
+        }
+        (String::from_utf8(head).unwrap(), stream)
+    }
+
+    async fn proxied() -> (TcpListener, Hyper) {
+        let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://user:secret@{}", proxy.local_addr().unwrap());
+        let proxies = Matcher::builder().all(url).no("direct.test").build();
+        (proxy, Hyper::through(proxies, TIME, connector::trusting_the_platform().unwrap()))
+    }
+
+    fn get(url: &str) -> Request<Bytes> {
+        Request::get(url).body(Bytes::new()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_proxy_is_told_the_whole_url_and_who_asks() {
+        let (proxy, client) = proxied().await;
+        let sending = tokio::spawn(client.send(get("http://server.test/mcp?a=1")));
+        let (head, mut stream) = head(&proxy).await;
+        assert!(head.starts_with("GET http://server.test/mcp?a=1 HTTP/1.1\r\n"), "{head}");
+        assert!(head.contains("proxy-authorization: Basic dXNlcjpzZWNyZXQ=\r\n"), "{head}");
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi").await.unwrap();
+        let response = sending.await.unwrap().unwrap();
+        let body: Vec<Bytes> = response.into_body().try_collect().await.unwrap();
+        assert_eq!(body.concat(), b"hi");
+    }
+
+    #[tokio::test]
+    async fn to_an_https_url_a_proxy_makes_a_tunnel_for_tls() {
+        let (proxy, client) = proxied().await;
+        let sending = tokio::spawn(client.send(get("https://server.test/mcp")));
+        let (head, mut stream) = head(&proxy).await;
+        assert!(head.starts_with("CONNECT server.test:443 HTTP/1.1\r\n"), "{head}");
+        assert!(head.contains("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ=\r\n"), "{head}");
+        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+        assert_eq!(stream.read_u8().await.unwrap(), 0x16, "a handshake of TLS");
+        drop(stream);
+        assert!(sending.await.unwrap().is_err());
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_is_not_made_in_time_is_an_error() {
+        let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", proxy.local_addr().unwrap());
+        let proxies = Matcher::builder().all(url).build();
+        let time = Duration::from_millis(50);
+        let client = Hyper::through(proxies, time, connector::trusting_the_platform().unwrap());
+        // The tunnel is never granted.
+        let sent = client.send(get("https://server.test/mcp")).await;
+        assert!(format!("{:?}", sent.err().unwrap()).contains("no connection in time"));
+    }
+}

@@ -1,0 +1,188 @@
+//! Clients that do not read one of their streams, on a clock of the test's own.
+
+use std::time::Duration;
+
+use agentwire_transport::Packet;
+use agentwire_transport_http::server::{Body, Config, Endpoint, Link, endpoint};
+use futures::{FutureExt, SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::script::{notification, request};
+use super::time::{call, open, piece};
+
+const HIGH_WATER: usize = 1000;
+
+/// A session of which one stream is not read.
+struct Lazy {
+    endpoint: Endpoint,
+    session: String,
+    link: Link,
+    unread: Body,
+}
+
+impl Lazy {
+    async fn new(config: Config) -> Self {
+        let (mut endpoint, mut links) = endpoint(config.high_water(HIGH_WATER));
+        let (session, link) = open(&mut endpoint, &mut links).await;
+        tokio::spawn(async move { links.next().await.is_none() });
+        let unread = Body::empty();
+        let mut lazy = Self { endpoint, session, link, unread };
+        lazy.unread = lazy.ask(1, "flood").await;
+        lazy
+    }
+
+    async fn send(&mut self, method: &str, last: Option<&str>, body: &str) -> Body {
+        let mut headers = vec![("mcp-session-id", self.session.as_str())];
+        headers.extend(last.map(|last| ("last-event-id", last)));
+        let response = call(&mut self.endpoint, method, &headers, body).await;
+        assert_eq!(response.status(), 200);
+        response.into_body()
+    }
+
+    /// Asks something, of which the link hears. Gives the response, of which the first event has been read.
+    async fn ask(&mut self, id: u64, method: &str) -> Body {
+        let mut body = self.send("POST", None, &request(id, method, json!({}))).await;
+        assert!(piece(&mut body).await.unwrap().contains("id: "));
+        self.link.next().await.unwrap().unwrap();
+        body
+    }
+
+    /// Says so much in the course of a request.
+    fn note(&self, id: u64, length: usize) -> Packet {
+        match Packet::from_json(&notification(&"n".repeat(length))) {
+            Packet::Frame { frame, .. } => Packet::Frame { frame, related: Some(id.into()), origin: None },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Says things in the course of the first request until no more is taken. Says how many bytes were.
+    fn flood(&mut self, length: usize) -> usize {
+        let mut said = 0;
+        loop {
+            let note = self.note(1, length);
+            if self.link.feed(note).now_or_never().is_none() {
+                return said;
+            }
+            said += length;
+            assert!(said < 100 << 20, "there is no end to it");
+        }
+    }
+
+    /// Answers a request, at once if it can be. Says how long that took.
+    async fn answer(&mut self, id: u64, result: Value) -> Duration {
+        let start = Instant::now();
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
+        self.link.send(Packet::from_json(&answer.to_string())).await.unwrap();
+        start.elapsed()
+    }
+}
+
+async fn rest(body: &mut Body) -> String {
+    let mut text = String::new();
+    while let Some(more) = piece(body).await {
+        text += &more;
+    }
+    text
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_not_read_holds_up_no_other() {
+    let mut lazy = Lazy::new(Config::new()).await;
+    let said = lazy.flood(100);
+    assert!((500..1300).contains(&said), "who is alone waits for its own reader: {said}");
+    let mut listening = lazy.send("GET", None, "").await;
+    for id in 2..10 {
+        let mut body = lazy.ask(id, "echo").await;
+        assert_eq!(lazy.answer(id, json!("echoed")).await, Duration::ZERO);
+        assert!(rest(&mut body).await.contains("echoed"));
+    }
+    // Also what belongs to no request, while one is unanswered.
+    let _waiting = lazy.ask(10, "wait").await;
+    lazy.link.send(Packet::from_json(&notification("changed"))).now_or_never().unwrap().unwrap();
+    assert!(piece(&mut listening).await.unwrap().contains("changed"));
+    // Nothing that was said on the other is lost.
+    let mut read = std::mem::replace(&mut lazy.unread, Body::empty());
+    assert_eq!(lazy.answer(1, json!("flooded")).await, Duration::ZERO);
+    let text = rest(&mut read).await;
+    assert_eq!((text.matches("nnn\"").count(), text.matches("flooded").count()), (said / 100, 1));
+}
+
+/// An answer is the last that is said, however long it is: nobody has to wait for it to be read.
+#[tokio::test(start_paused = true)]
+async fn a_long_answer_that_is_not_read_holds_up_nothing() {
+    let mut lazy = Lazy::new(Config::new()).await;
+    for id in [1, 2, 3] {
+        lazy.answer(id, json!("x".repeat(5 << 20))).await;
+        lazy.link.send(Packet::from_json(&notification("changed"))).now_or_never().unwrap().unwrap();
+        let unread = lazy.ask(id + 1, "long").await;
+        // Both stay as they are, unread and open.
+        std::mem::forget(unread);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_taken_for_a_stream_that_is_not_read_is_bounded_and_the_stream_is_cut() {
+    let mut lazy = Lazy::new(Config::new().session_high_water(50_000)).await;
+    let mut body = lazy.ask(2, "echo").await;
+    let said = lazy.flood(100);
+    assert!((50_000 - 20_000..60_000).contains(&said), "{said}");
+    let took = lazy.answer(2, json!("echoed")).await;
+    assert!((Duration::from_secs(1)..Duration::from_secs(5)).contains(&took), "{took:?}");
+    assert!(rest(&mut body).await.contains("echoed"));
+    let mut unread = std::mem::replace(&mut lazy.unread, Body::empty());
+    let cut = std::future::poll_fn(|cx| http_body::Body::poll_frame(std::pin::Pin::new(&mut unread), cx));
+    let why = cut.await.unwrap().unwrap_err().to_string();
+    assert!(why.contains("2s"), "{why}");
+    // Whoever comes back finds all of it.
+    drop(unread);
+    lazy.answer(1, json!("flooded")).await;
+    let text = rest(&mut lazy.send("GET", Some("2-0"), "").await).await;
+    assert_eq!((text.matches("nnn\"").count(), text.matches("flooded").count()), (said / 100, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_message_counts_as_one_that_fills_a_stream() {
+    let mut lazy = Lazy::new(Config::new().session_high_water(10 * HIGH_WATER)).await;
+    let _other = lazy.ask(2, "wait").await;
+    let said = lazy.flood(100_000);
+    assert_eq!(said, 11 * 100_000, "one that makes it full, and ten beyond");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_slowly_is_not_cut() {
+    let mut lazy = Lazy::new(Config::new().session_high_water(5000)).await;
+    let mut body = lazy.ask(2, "wait").await;
+    let mut unread = std::mem::replace(&mut lazy.unread, Body::empty());
+    let reading = async {
+        let mut text = String::new();
+        while !text.contains("flooded") {
+            tokio::time::sleep(Duration::from_millis(1500)).await;
+            text += &piece(&mut unread).await.expect("it is not cut");
+        }
+        text.matches("nnn\"").count()
+    };
+    let saying = async {
+        for _ in 0..1000 {
+            let note = lazy.note(1, 100);
+            lazy.link.send(note).await.unwrap();
+        }
+        lazy.answer(1, json!("flooded")).await;
+        lazy.answer(2, json!("waited")).await;
+    };
+    let (read, ()) = futures::join!(reading, saying);
+    assert_eq!(read, 1000);
+    assert!(rest(&mut body).await.contains("waited"));
+}
+
+/// Nobody waits for it but itself, so it has the time that it always had.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_holds_up_nobody_is_not_cut_early() {
+    let mut lazy = Lazy::new(Config::new().session_high_water(5000)).await;
+    lazy.flood(100);
+    tokio::time::sleep(Duration::from_secs(25)).await;
+    assert!(piece(&mut lazy.unread).await.unwrap().contains("nnn"));
+    lazy.flood(100);
+    let took = lazy.answer(1, json!("flooded")).await;
+    assert!((Duration::from_secs(29)..Duration::from_secs(35)).contains(&took), "{took:?}");
+}

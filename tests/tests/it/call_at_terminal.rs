@@ -1,0 +1,128 @@
+//! `agentwire call`, of tools that ask the user.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::binaries::recorded;
+use crate::program::{Program, SOON};
+use crate::rows;
+use crate::terminal::{Terminal, leaves, next};
+
+const ERAS: [&str; 2] = ["legacy", "modern"];
+
+/// Calls a tool of our server at a terminal.
+fn call(terminal: &Terminal, era: &str, more: &[&str]) -> Program {
+    let server = recorded("mcp", "server");
+    Program::start_at(terminal, &[&["call", "--era", era, &server], more].concat())
+}
+
+#[test]
+fn who_is_at_a_terminal_fills_in_the_form_of_a_server() {
+    rows::for_each(&ERAS, |era| {
+        let terminal = Terminal::new();
+        let mut call = call(&terminal, era, &["order"]);
+        let mut seen = 0;
+        next(&call, &mut seen, "agentwire asks:");
+        next(&call, &mut seen, "What may it be?");
+        // In the order of the server.
+        next(&call, &mut seen, "coffee");
+        next(&call, &mut seen, "Drink *: ");
+        call.write(b"water\r");
+        next(&call, &mut seen, "none of the choices");
+        next(&call, &mut seen, "Drink *: ");
+        call.write(b"tea\r");
+        next(&call, &mut seen, "Cups * [1]: ");
+        call.write(b"\r");
+        next(&call, &mut seen, "Send this? [y/n] ");
+        call.write(b"y\r");
+        next(&call, &mut seen, "ordered: 1 × tea");
+        leaves(call, &terminal, 0);
+    });
+}
+
+/// Whatever ends a question gives the terminal back.
+#[test]
+fn a_form_is_declined_by_a_key_and_an_interrupt_ends_the_call() {
+    let ends =
+        [("\x1b", "the user declined", 0), ("\x03", "error: interrupted", 1), ("", "error: interrupted", 1)];
+    let rows: Vec<_> = ERAS.iter().flat_map(|era| ends.map(|end| (era, end))).collect();
+    rows::for_each(&rows, |(era, (key, shows, code))| {
+        let terminal = Terminal::new();
+        let mut call = call(&terminal, era, &["order"]);
+        let mut seen = 0;
+        next(&call, &mut seen, "Drink *: ");
+        match *key {
+            "" => call.signal(Signal::TERM),
+            key => assert!(call.write(key.as_bytes())),
+        }
+        next(&call, &mut seen, shows);
+        leaves(call, &terminal, *code);
+    });
+}
+
+#[test]
+fn who_is_at_a_terminal_agrees_to_visit_a_page_or_does_not() {
+    let answers = [("y\r", "the user agreed to visit it"), ("n\r", "the user declined")];
+    let rows: Vec<_> = ERAS.iter().flat_map(|era| answers.map(|answer| (era, answer))).collect();
+    rows::for_each(&rows, |(era, (key, shows))| {
+        let terminal = Terminal::new();
+        let mut call = call(&terminal, era, &["visit", "{\"url\": \"https://login.example.com/a?b=c\"}"]);
+        let mut seen = 0;
+        next(&call, &mut seen, "Please look at this page");
+        next(&call, &mut seen, "https://\x1b[1mlogin.example.com\x1b[0m/a?b=c");
+        next(&call, &mut seen, "Nothing is opened here");
+        next(&call, &mut seen, "Do you agree to visit it? [y/n] ");
+        call.write(key.as_bytes());
+        next(&call, &mut seen, shows);
+        leaves(call, &terminal, 0);
+    });
+}
+
+/// The limit is the server's, not that of whoever thinks about an answer.
+#[test]
+fn a_person_may_take_longer_than_a_server() {
+    rows::for_each(&ERAS, |era| {
+        let terminal = Terminal::new();
+        let mut call = call(&terminal, era, &["order", "--timeout", "1"]);
+        let mut seen = 0;
+        next(&call, &mut seen, "Drink *: ");
+        std::thread::sleep(Duration::from_millis(1500));
+        call.write(b"tea\r");
+        next(&call, &mut seen, "Cups * [1]: ");
+        call.write(b"2\r");
+        next(&call, &mut seen, "Send this? [y/n] ");
+        call.write(b"y\r");
+        next(&call, &mut seen, "ordered: 2 × tea");
+        leaves(call, &terminal, 0);
+    });
+}
+
+#[test]
+fn where_nobody_is_questions_are_declined_and_that_is_told() {
+    let server = recorded("mcp", "server");
+    let questions = [
+        (vec!["order"], "What may it be?"),
+        (
+            vec!["visit", "{\"url\": \"https://example.com/\"}"],
+            "Please look at this page (https://example.com/)",
+        ),
+    ];
+    for era in ERAS {
+        for (tool, question) in &questions {
+            for json in [false, true] {
+                let mut arguments = [&["call", "--era", era, &server], &tool[..]].concat();
+                arguments.extend(json.then_some("--json"));
+                let ended = Program::run(&arguments, SOON);
+                let words = format!("declined, because nobody is at a terminal to be asked: {question}\n");
+                ended.exits(0).prints("the user declined").tells(&words);
+                assert!(!json || ended.objects().len() == 1, "{ended}");
+            }
+        }
+    }
+    // Who reads JSON at a terminal is no person either.
+    let terminal = Terminal::new();
+    let call = call(&terminal, "auto", &["order", "--json"]);
+    call.stdout.words("declined, because nobody is at a terminal");
+    leaves(call, &terminal, 0);
+}

@@ -1,0 +1,62 @@
+//! `agentwire call`, of a tool that runs as a task.
+
+use std::time::Instant;
+
+use rustix::process::Signal;
+
+use crate::binaries::recorded;
+use crate::network::Server;
+use crate::program::{Program, SOON};
+use crate::terminal::{Terminal, leaves, next};
+
+#[test]
+fn a_task_is_waited_for_and_how_it_stands_is_told() {
+    let server = recorded("mcp", "server");
+    let job = "{\"seconds\": 1.5, \"steps\": 3}";
+    for json in [false, true] {
+        let mut arguments = vec!["call", "--era", "modern", &server, "job", job];
+        arguments.extend(json.then_some("--json"));
+        let ended = Program::run(&arguments, SOON);
+        ended.exits(0).prints("did 3 steps").tells("task working: step 1 of 3").tells("task completed");
+        let results = ended.stdout.lines().filter(|line| line.contains("\"result\"")).count();
+        assert_eq!(results, usize::from(json), "{ended}");
+    }
+    // In a session the client decides, and does not ask for one.
+    let ended = Program::run(&["call", "--era", "legacy", &server, "job", job], SOON);
+    ended.exits(0).prints("did 3 steps").tells("3/3 step 3 of 3");
+    assert!(!ended.stderr.contains("task "), "{ended}");
+}
+
+#[test]
+fn a_task_asks_whoever_is_at_the_terminal() {
+    let terminal = Terminal::new();
+    let server = recorded("mcp", "server");
+    let job = "{\"seconds\": 0.5, \"steps\": 2, \"ask\": true}";
+    let mut call = Program::start_at(&terminal, &["call", "--era", "modern", &server, "job", job]);
+    let mut seen = 0;
+    next(&call, &mut seen, "task input_required");
+    next(&call, &mut seen, "Do the last step?");
+    next(&call, &mut seen, "Sure *: ");
+    call.write(b"y\r");
+    next(&call, &mut seen, "Send this? [y/n] ");
+    call.write(b"y\r");
+    next(&call, &mut seen, "did 2 steps");
+    leaves(call, &terminal, 0);
+}
+
+#[test]
+fn an_interrupt_cancels_a_task_at_the_server() {
+    let server = Server::start();
+    let url = format!("{}/mcp", server.origin);
+    let job = "{\"seconds\": 600, \"steps\": 2}";
+    let mut call = Program::start(&["call", "--era", "modern", &url, "job", job]);
+    call.close_stdin();
+    call.stderr.words("task working");
+    call.signal(Signal::INT);
+    call.end(SOON).exits(1).tells("interrupted");
+    let deadline = Instant::now() + SOON;
+    while Program::run(&["call", &url, "cancelled-count"], SOON).exits(0).stdout != "1\n" {
+        assert!(Instant::now() < deadline, "it is not cancelled");
+    }
+    server.end();
+}

@@ -1,0 +1,17 @@
+//! An MCP client over HTTP: it has the server at the URL add 40 and 2, and says what they are.
+
+use std::io::{self, Write};
+
+use agentwire_mcp_client::{BoxError, connect};
+use agentwire_transport_http::client::Http;
+use serde_json::json;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), BoxError> {
+    let url = std::env::args().nth(1).ok_or("which URL?")?;
+    connect(Http::new(&url)?, async |server| {
+        let result = server.call_tool("add", json!({ "a": 40, "b": 2 })).await?;
+        Ok(writeln!(io::stdout(), "{}", result.text())?)
+    })
+    .await
+}
