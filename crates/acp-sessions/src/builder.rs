@@ -165,9 +165,10 @@ where
         self.set(|settings| settings.grace = grace)
     }
 
-    /// Sets how long closing or deleting a session waits for the store, beyond the time that a turn has to end (default
-    /// 10 s). Then the session is closed all the same, but the request fails, since what was said last may not be kept; and
-    /// nobody can open the session before the store has answered.
+    /// Sets how long closing a session waits for the store, beyond the time that a turn has to end, and how long deleting
+    /// one waits for it after that (default 10 s). Then the session is closed all the same, but the request fails, since what
+    /// was said last may not be kept, or the session not be deleted yet; and nobody can open the session before the store
+    /// has answered.
     pub fn store_timeout(self, time: Duration) -> Self {
         self.set(|settings| settings.store_timeout = time)
     }

@@ -2,6 +2,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use serde::Serialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -151,7 +152,7 @@ impl From<LineError> for Frame {
                 error: ErrorObject::invalid_request(format_args!(
                     "the message is longer than the limit of {limit} bytes"
                 ))
-                .with_data(&serde_json::json!({ "limit": limit })),
+                .with_data(&Exceeded { limit }),
                 intent: match id {
                     Some(id) if is_response => Intent::Response(id),
                     id => Intent::Request(id.unwrap_or(RequestId::NULL)),
@@ -165,6 +166,12 @@ impl From<Result<ByteString, LineError>> for Frame {
     fn from(line: Result<ByteString, LineError>) -> Self {
         line.map_or_else(Self::from, Self::parse)
     }
+}
+
+/// The data of an error that says which limit was too low.
+#[derive(Serialize)]
+struct Exceeded {
+    limit: usize,
 }
 
 /// Reads one message from `text`, which lies within `frame`.
@@ -195,7 +202,7 @@ fn parse_batch(frame: &ByteString, limit: usize) -> Frame {
         _ if batch.too_long => ErrorObject::invalid_request(format_args!(
             "the batch is longer than the limit of {limit} messages"
         ))
-        .with_data(&serde_json::json!({ "limit": limit })),
+        .with_data(&Exceeded { limit }),
         Err(error) => ErrorObject::parse_error(error),
         Ok(()) if batch.messages.is_empty() => ErrorObject::invalid_request("an empty batch"),
         Ok(()) => return Frame::Batch(batch.messages),

@@ -150,6 +150,11 @@ impl Encoder {
     pub fn encode<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<RawJson, serde_json::Error> {
         self.text.clear();
         serde_json::to_writer(&mut self.text, value)?;
+        Ok(self.keep())
+    }
+
+    /// Keeps what was written. Not part of the above, so that a program has it once and not for each type.
+    fn keep(&mut self) -> RawJson {
         let bytes = if self.text.len() >= Self::CHUNK {
             Bytes::from(std::mem::take(&mut self.text))
         } else {
@@ -159,7 +164,7 @@ impl Encoder {
             self.shared.extend_from_slice(&self.text);
             self.shared.split().freeze()
         };
-        Ok(RawJson::written(bytes))
+        RawJson::written(bytes)
     }
 }
 

@@ -97,7 +97,8 @@ impl Call<CallToolRequest> {
     /// Starts the call, and gives a handle on its task where the server makes one of it: always in 2025-11-25, where
     /// the call asks for it, and as the server likes since 2026-07-28. The time limit of the call is that of its start.
     ///
-    /// Dropping the future before it gives the handle gives the task up as well.
+    /// Dropping the future before it gives the handle gives the task up as well. Since 2026-07-28 that is said before the
+    /// task has a name, so one that the server makes at that very moment may go on for as long as the server keeps it.
     ///
     /// # Errors
     ///

@@ -1,6 +1,5 @@
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Notification};
@@ -10,34 +9,13 @@ use agentwire_mcp_schema::{
     ElicitUrlRequest, Implementation, ListRootsRequest, ListRootsResult, LoggingLevel,
     LoggingMessageNotification, Revision, Root,
 };
-use agentwire_peer::{Closed, Config, Dialect, TokioClock, driver};
-use agentwire_transport::Transport;
-use futures::channel::oneshot;
+use agentwire_peer::{Config, Dialect};
 
 use crate::call::Waits;
 use crate::era::Era;
-use crate::front::{Front, Hook};
-use crate::handshake::{Handshake, HandshakeError};
-use crate::listening::beside;
-use crate::server::Server;
-use crate::tasks::{fresh, side};
+use crate::front::{Front, set};
+use crate::handshake::Handshake;
 use crate::{Cache, TaskState, Tasks, Warning};
-
-/// Whatever went wrong in the code that was given to [`connect`], or before it.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Connects to a server, with the defaults, for as long as `main` runs.
-///
-/// # Errors
-///
-/// A [`HandshakeError`], or those of `main`. When the connection ends first, the calls that `main` waits for
-/// fail, and say why.
-pub async fn connect<T: Transport, R>(
-    transport: T,
-    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
-) -> Result<R, BoxError> {
-    Client::default().connect(transport, main).await
-}
 
 /// An MCP client before it is connected: who it is, how long it waits, what it hears and what it answers.
 ///
@@ -62,7 +40,8 @@ pub async fn connect<T: Transport, R>(
 /// [started](crate::Call::start) and come back to.
 ///
 /// In 2025-11-25 it is the client that wants a task. Only those calls are run as one that are started as one, that have
-/// the member `task`, or whose tool says that it runs no other way.
+/// the member `task`, or whose tool says that it runs no other way. There questions are requests of the server's, and
+/// the time in which we answer them counts, as it does for plain calls.
 ///
 /// # Changes
 ///
@@ -77,9 +56,9 @@ pub async fn connect<T: Transport, R>(
 /// A clone connects by itself, with the same functions: what one hears, it hears from the connections of all.
 #[derive(Clone)]
 pub struct Client {
-    handshake: Handshake,
-    connection: Config,
-    front: Front,
+    pub(crate) handshake: Handshake,
+    pub(crate) connection: Config,
+    pub(crate) front: Front,
 }
 
 impl Client {
@@ -118,7 +97,7 @@ impl Client {
     ///
     /// For those who depend on what one revision has, or must not meet another: by itself a client speaks the newest
     /// that both have. Where there are none of the era, connecting fails with
-    /// [`HandshakeError::NoRevision`], and nothing is sent.
+    /// [`HandshakeError::NoRevision`](crate::HandshakeError::NoRevision), and nothing is sent.
     #[must_use]
     pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
         self.handshake.revisions = revisions.into_iter().collect();
@@ -248,7 +227,7 @@ impl Client {
     /// Keeps lists and resources for as long as the server says that they are fresh, since 2026-07-28 (default: not).
     ///
     /// Such a client also listens for changes of lists, as one does that was given something for them. Of a resource it
-    /// hears only while there is a [subscription](Server::listen) to it.
+    /// hears only while there is a [subscription](crate::Server::listen) to it.
     #[must_use]
     pub fn cache(mut self, cache: Cache) -> Self {
         self.front.cache = Some(cache);
@@ -268,7 +247,7 @@ impl Client {
     /// fails with [`CallError::Unusable`](crate::CallError::Unusable), which names the place and does not repeat what is
     /// there.
     ///
-    /// That goes for tools that [`Server::tools`] has listed before the call, and not for results with `is_error`.
+    /// That goes for tools that [`Server::tools`](crate::Server::tools) has listed before the call, and not for results with `is_error`.
     /// Nothing is fetched for a schema: where it refers to another place, [`on_warning`](Self::on_warning) hears that
     /// the tool's results are not checked.
     #[cfg(feature = "validate")]
@@ -316,15 +295,15 @@ impl Client {
         self
     }
 
-    /// Hears the URI of a resource that changed, after [`Server::subscribe`] or [`Server::listen`].
+    /// Hears the URI of a resource that changed, after [`Server::subscribe`](crate::Server::subscribe) or [`Server::listen`](crate::Server::listen).
     #[must_use]
     pub fn on_resource_updated(mut self, hook: impl FnMut(String) + Send + 'static) -> Self {
         self.front.on_resource_updated = set(hook);
         self
     }
 
-    /// Hears every notification of the server's, before what else here is for it. It makes the client listen for nothing:
-    /// since 2026-07-28 there is only what something else asked for.
+    /// Hears every notification of the server's but progress, which the calls hear, before what else here is for it. It
+    /// makes the client listen for nothing: since 2026-07-28 there is only what something else asked for.
     #[must_use]
     pub fn on_notification(mut self, hook: impl FnMut(Notification) + Send + 'static) -> Self {
         self.front.on_notification = set(hook);
@@ -332,7 +311,7 @@ impl Client {
     }
 
     /// Hears how a task stands, where the server says so by itself: in 2025-11-25 unasked, since 2026-07-28 on a
-    /// [subscription](Server::listen) with a [`TaskSubscription`](task_extension::TaskSubscription). It need not say it,
+    /// [subscription](crate::Server::listen) with a [`TaskSubscription`](task_extension::TaskSubscription). It need not say it,
     /// and nothing that follows a task waits for it.
     #[must_use]
     pub fn on_task_changed(mut self, hook: impl FnMut(TaskState) + Send + 'static) -> Self {
@@ -353,63 +332,6 @@ impl Client {
         self.front.on_warning = set(hook);
         self
     }
-
-    /// Connects to a server for as long as `main` runs.
-    ///
-    /// The future needs the clock of a tokio runtime. Dropping it ends the connection.
-    ///
-    /// # Errors
-    ///
-    /// As [`connect`] says.
-    pub async fn connect<T: Transport, R>(
-        self,
-        transport: T,
-        main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
-    ) -> Result<R, BoxError> {
-        let Self { handshake, connection, front } = self;
-        let (peer, driver) = driver(connection, TokioClock::default());
-        let (front, mut left) = fresh(front);
-        let ears = front.clone();
-        let main = async move {
-            let server = handshake.with(peer, &ears).await?;
-            let side = side(server.clone(), ears, left.as_mut());
-            let output = beside(main(server), side).await;
-            if let Some(left) = left {
-                left.finish().await;
-            }
-            output
-        };
-        driver.run(front, transport, main).await.0
-    }
-
-    /// A future that gives the handle on a server, and the one that runs the connection until the server
-    /// closes it.
-    ///
-    /// For programs in which the connection does not end where a function ends. Nothing happens unless the
-    /// second future is polled; dropping it ends the connection.
-    pub fn start<T: Transport>(
-        self,
-        transport: T,
-    ) -> (impl Future<Output = Result<Server, HandshakeError>>, impl Future<Output = Result<(), Closed>>)
-    {
-        let Self { handshake, connection, front } = self;
-        let (peer, driver) = driver(connection, TokioClock::default());
-        let (front, mut left) = fresh(front);
-        let (ears, known_to) = (front.clone(), front.clone());
-        let (connected, once_connected) = oneshot::channel();
-        let connecting = async move {
-            let server = handshake.with(peer, &known_to).await?;
-            // Where the other future is gone already, nobody listens.
-            let _ = connected.send(server.clone());
-            Ok(server)
-        };
-        let listening = async move {
-            if let Ok(server) = once_connected.await {
-                side(server, ears, left.as_mut()).await;
-            }
-        };
-        (connecting, beside(driver.serve(front, transport), listening))
-    }
 }
 
 /// A client that gives the name and version of this library as its own.
@@ -426,8 +348,4 @@ impl fmt::Debug for Client {
             .field("capabilities", &self.handshake.capabilities)
             .finish_non_exhaustive()
     }
-}
-
-pub(crate) fn set<T>(hook: impl FnMut(T) + Send + 'static) -> Hook<T> {
-    Some(Arc::new(Mutex::new(Box::new(hook))))
 }

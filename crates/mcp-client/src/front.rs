@@ -25,6 +25,10 @@ use crate::tasks::{Leave, ProgressHooks, Supports, TaskState, Tasks, read_state}
 /// Hears something, one at a time, from all connections of a client.
 pub(crate) type Hook<T> = Option<Arc<Mutex<Box<dyn FnMut(T) + Send>>>>;
 
+pub(crate) fn set<T>(hook: impl FnMut(T) + Send + 'static) -> Hook<T> {
+    Some(Arc::new(Mutex::new(Box::new(hook))))
+}
+
 /// What the driver of a connection calls.
 #[derive(Clone, Default)]
 pub(crate) struct Front {

@@ -6,7 +6,7 @@ use agentwire_peer::{CallError, Peer};
 
 use crate::Server;
 use crate::call::Waits;
-use crate::era::stateless::{Discovery, discover};
+use crate::era::discovery::{Discovery, discover};
 use crate::era::{Era, session};
 use crate::front::Front;
 use crate::server::Terms;

@@ -17,9 +17,8 @@ use serde_json::value::RawValue;
 use crate::answers::{Agreed, Answering, Answers};
 use crate::cache::Connected;
 use crate::call::{Check, Waits};
-use crate::client::set;
 use crate::era::stateless::Stateless;
-use crate::front::{Front, Hook, tell};
+use crate::front::{Front, Hook, set, tell};
 #[cfg(feature = "validate")]
 use crate::output::Outputs;
 use crate::subscription::Subscriptions;

@@ -59,12 +59,16 @@ impl Change {
             Self::Tools => filter.tools_list_changed,
             Self::Prompts => filter.prompts_list_changed,
             Self::Resources => filter.resources_list_changed,
-            Self::Resource { uri } => {
-                filter.resource_subscriptions.iter().any(|whole| uri.starts_with(&**whole))
-            }
+            Self::Resource { uri } => filter.resource_subscriptions.iter().any(|whole| is_part(uri, whole)),
             _ => false,
         }
     }
+}
+
+/// Whether a resource is another one, or a part of it by the looks of its URI.
+fn is_part(uri: &str, whole: &str) -> bool {
+    uri.strip_prefix(whole)
+        .is_some_and(|rest| rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '?', '#']))
 }
 
 /// What was heard and not taken yet. The same change does not wait twice.
@@ -202,15 +206,15 @@ mod tests {
         let ears = Ears::default();
         let heard = Arc::<Heard>::default();
         let filter: SubscriptionFilter =
-            serde_json::from_value(json!({ "promptsListChanged": true, "resourceSubscriptions": ["a:"] }))
+            serde_json::from_value(json!({ "promptsListChanged": true, "resourceSubscriptions": ["a:1"] }))
                 .unwrap();
         ears.open(filter, &heard);
-        for uri in ["b:", "a:part"] {
+        for uri in ["b:", "a:10", "a:1/part"] {
             ears.add(updated(uri));
         }
-        assert_eq!(next(&heard), Some(Change::Resource { uri: "a:part".into() }));
+        assert_eq!(next(&heard), Some(Change::Resource { uri: "a:1/part".into() }));
         ears.close(&heard);
-        ears.add(updated("a:"));
+        ears.add(updated("a:1"));
         assert_eq!(next(&heard), None);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agentwire_mcp_client::{CallError, Server};
 use agentwire_mcp_schema::SubscriptionFilter;
@@ -56,6 +56,7 @@ impl Listening {
             seen: 0,
             acknowledged: acknowledged.clone(),
             open: None,
+            pauses: Pauses::default(),
         };
         listener.open_first().await?;
         let next = |listener: Option<Listener>| async move { listener?.next().await };
@@ -95,6 +96,7 @@ struct Listener {
     acknowledged: Arc<Mutex<SubscriptionFilter>>,
     /// Completes when nothing is heard any more; none while nobody listens.
     open: Option<BoxFuture<'static, ()>>,
+    pauses: Pauses,
 }
 
 impl Listener {
@@ -137,12 +139,12 @@ impl Listener {
     /// Listens on the next connection, or on the same one where that is not over.
     async fn listen_again(&mut self) -> Result<(), HubError> {
         let clock = TokioClock::default();
-        let (mut pause, mut tries) = (PAUSES.0, 0);
+        let mut tries = 0;
         loop {
             let server = match self.shared.callable(self.place, self.seen) {
                 Some(server) if is_open(&server) => {
-                    clock.sleep_until(clock.now() + pause).await;
-                    pause = PAUSES.1.min(pause * 2);
+                    let now = clock.now();
+                    clock.sleep_until(now + self.pauses.next(now)).await;
                     server
                 }
                 _ => {
@@ -198,11 +200,29 @@ impl Listener {
             acknowledged
         };
         *self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner) = acknowledged;
+        self.pauses.since = Some(TokioClock::default().now());
         Ok(())
     }
 
     fn failed(&self, source: CallError) -> HubError {
         HubError::Call { server: self.shared.name(self.place), source }
+    }
+}
+
+/// How long is waited before a server is listened to again: also one that agrees each time, and ends it at once.
+#[derive(Debug, Default)]
+struct Pauses {
+    /// Since when it was listened to.
+    since: Option<Instant>,
+    last: Option<Duration>,
+}
+
+impl Pauses {
+    fn next(&mut self, now: Instant) -> Duration {
+        let lasted = self.since.take().is_some_and(|since| now.saturating_duration_since(since) > PAUSES.1);
+        let pause = self.last.filter(|_| !lasted).map_or(PAUSES.0, |last| PAUSES.1.min(last * 2));
+        self.last = Some(pause);
+        pause
     }
 }
 
@@ -249,4 +269,22 @@ fn may_pass(error: &CallError) -> bool {
             | CallError::Cancelled { .. }
             | CallError::Unusable { .. }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_ends_at_once_what_it_agreed_to_is_asked_less_and_less_often() {
+        let (mut pauses, mut now) = (Pauses::default(), Instant::now());
+        let waited: Vec<_> = [0, 0, 1, 60, 0, 0, 0, 0, 61, 0]
+            .map(|lasts| {
+                pauses.since = Some(now);
+                now += Duration::from_secs(lasts);
+                pauses.next(now).as_secs()
+            })
+            .into();
+        assert_eq!(waited, [1, 2, 4, 8, 16, 32, 60, 60, 1, 2]);
+    }
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use agentwire_mcp_schema::JsonSchema;
+use schemars::Schema;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -44,30 +46,36 @@ fn locate<A: DeserializeOwned>(json: &str) -> Option<String> {
 ///
 /// When it is not that of an object: arguments always are one.
 pub(crate) fn input_schema<A: schemars::JsonSchema>() -> JsonSchema {
-    let mut keywords = keywords::<A>();
-    let kind = keywords.entry("type").or_insert_with(|| json!("object"));
-    assert!(kind == "object", "`{}` cannot be an argument type: arguments are an object", A::schema_name());
-    keywords.into()
+    let schema = object_schema(generator().into_root_schema_for::<A>(), &A::schema_name());
+    schema.unwrap_or_else(|| {
+        panic!("`{}` cannot be an argument type: arguments are an object", A::schema_name())
+    })
 }
 
 /// The schema of what a function gives, if that is an object.
 pub(crate) fn output_schema<T: schemars::JsonSchema>() -> Option<JsonSchema> {
-    let mut keywords = keywords::<T>();
-    let kind = keywords.entry("type").or_insert_with(|| json!("object"));
-    (kind == "object").then(|| keywords.into())
+    object_schema(generator().into_root_schema_for::<T>(), &T::schema_name())
 }
 
-fn keywords<T: schemars::JsonSchema>() -> Map<String, Value> {
-    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+fn generator() -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
         // That dialect is what a schema without the keyword means.
         settings.meta_schema = None;
     });
-    let Value::Object(mut keywords) = settings.into_generator().into_root_schema_for::<T>().to_value() else {
-        return Map::new();
+    settings.into_generator()
+}
+
+/// The schema of the type of that name, if it is that of an object. What need not be generic is here, so that a program
+/// has it once and not for each of its types.
+fn object_schema(schema: Schema, name: &str) -> Option<JsonSchema> {
+    let mut keywords = match schema.to_value() {
+        Value::Object(keywords) => keywords,
+        _ => Map::new(),
     };
     // The name of a Rust type tells a model nothing.
-    if keywords.get("title").is_some_and(|title| *title == *T::schema_name()) {
+    if keywords.get("title").is_some_and(|title| *title == *name) {
         keywords.remove("title");
     }
-    keywords
+    let kind = keywords.entry("type").or_insert_with(|| json!("object"));
+    (kind == "object").then(|| keywords.into())
 }

@@ -1,9 +1,10 @@
 use std::fmt;
 
 use agentwire_jsonrpc::{Method, Notice};
+use agentwire_mcp_schema::core_tasks::RelatedTaskMetadata;
 use agentwire_mcp_schema::{
-    ClientCapabilities, ElicitationCompleteNotification, EmptyResult, Implementation, ListRootsRequest,
-    ListRootsResult, MethodInfo, Narrow, PingRequest, Revision,
+    ClientCapabilities, ElicitationCompleteNotification, EmptyResult, HasMeta, Implementation,
+    ListRootsRequest, ListRootsResult, MethodInfo, Narrow, PingRequest, Revision,
 };
 use agentwire_peer::{Call, CallError, Peer};
 
@@ -14,11 +15,13 @@ use crate::era::Caller;
 pub struct Client {
     peer: Peer,
     caller: Caller,
+    /// The id of the task in a session that the request has become.
+    task: Option<Box<str>>,
 }
 
 impl Client {
-    pub(crate) fn new(peer: Peer, caller: Caller) -> Self {
-        Self { peer, caller }
+    pub(crate) fn new(peer: Peer, caller: Caller, task: Option<Box<str>>) -> Self {
+        Self { peer, caller, task }
     }
 
     /// Who the client says it is. Since 2026-07-28 it need not say so.
@@ -68,7 +71,10 @@ impl Client {
     /// to go to before 2025-11-25: the call fails with [`CallError::NotAllowed`](crate::CallError::NotAllowed), which
     /// says what it was. So does every call since 2026-07-28, where a client takes no requests: what works in both eras is
     /// [`Context::elicit`](crate::Context::elicit) and what is beside it.
-    pub fn call<M: Method + Narrow>(&self, request: M) -> Call<M::Response> {
+    pub fn call<M: Method + Narrow + HasMeta>(&self, mut request: M) -> Call<M::Response> {
+        if let Some(task) = &self.task {
+            RelatedTaskMetadata::new(&**task).write_to(request.meta_slot());
+        }
         self.caller.call(&self.peer, request)
     }
 }

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context as TaskContext, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestId};
-#[cfg(feature = "tasks")]
 use agentwire_mcp_schema::core_tasks::RelatedTaskMetadata;
 use agentwire_mcp_schema::{
     HasMeta, LoggingLevel, LoggingMessageNotification, Meta, Narrow, ProgressNotification, ProgressToken,
@@ -102,7 +101,7 @@ impl Context {
 
     /// The client that asked: who it is, and what can be asked of it.
     pub fn client(&self) -> Client {
-        Client::new(self.speaker(), self.0.caller.clone())
+        Client::new(self.speaker(), self.0.caller.clone(), self.related_task().map(Into::into))
     }
 
     /// The revision of the protocol that was agreed on, or that the request is in.
@@ -307,12 +306,19 @@ impl Context {
 
     /// Says in what is sent which task it is about, where the protocol wants that.
     fn relate<T: HasMeta>(&self, value: &mut T) {
-        #[cfg(feature = "tasks")]
-        if let Some(board) = self.task().filter(|_| self.in_session()) {
-            RelatedTaskMetadata::new(board.id()).write_to(value.meta_slot());
+        if let Some(id) = self.related_task() {
+            RelatedTaskMetadata::new(id).write_to(value.meta_slot());
         }
-        #[cfg(not(feature = "tasks"))]
-        let _ = value;
+    }
+
+    #[cfg(feature = "tasks")]
+    fn related_task(&self) -> Option<&str> {
+        self.task().filter(|_| self.in_session()).map(|board| board.id())
+    }
+
+    #[cfg(not(feature = "tasks"))]
+    fn related_task(&self) -> Option<&str> {
+        None
     }
 
     /// A task does not end with the connection on which it began, which is nothing that its function should trip over.

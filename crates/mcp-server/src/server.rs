@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::ask::Asking;
 use crate::caching::Caching;
+use crate::dispatch::Answers;
 use crate::era::stateless::signature;
 use crate::front::Front;
 use crate::listeners::{Change, Listeners};
@@ -67,6 +68,7 @@ struct Offers {
     resources: Registry<ServerResource>,
     resource_templates: Registry<ServerResourceTemplate>,
     prompts: Registry<ServerPrompt>,
+    answers: Answers,
     listeners: Listeners,
 }
 
@@ -224,6 +226,7 @@ impl Server {
     /// [`resource_updated`](Self::resource_updated).
     #[must_use]
     pub fn resource_updates(self) -> Self {
+        self.offers.answers.for_resources();
         self.set(|settings| settings.resource_updates = true)
     }
 
@@ -231,6 +234,7 @@ impl Server {
     /// or experimental ones.
     #[must_use]
     pub fn advertise(self, capabilities: ServerCapabilities) -> Self {
+        self.offers.answers.for_all();
         self.set(|settings| settings.advertised = capabilities)
     }
 
@@ -288,6 +292,7 @@ impl Server {
 
     /// Adds a resource and tells connected clients.
     pub fn add_resource(&self, resource: ServerResource) {
+        self.offers.answers.for_resources();
         self.offers.resources.add(resource);
         self.resources_changed();
     }
@@ -303,6 +308,8 @@ impl Server {
 
     /// Adds a resource template and tells connected clients.
     pub fn add_resource_template(&self, template: ServerResourceTemplate) {
+        self.offers.answers.for_resources();
+        self.offers.answers.for_completions();
         self.offers.resource_templates.add(template);
         self.resources_changed();
     }
@@ -318,6 +325,8 @@ impl Server {
 
     /// Adds a prompt and tells connected clients.
     pub fn add_prompt(&self, prompt: ServerPrompt) {
+        self.offers.answers.for_prompts();
+        self.offers.answers.for_completions();
         self.offers.prompts.add(prompt);
         self.prompts_changed();
     }

@@ -30,7 +30,7 @@ pub(crate) struct Subscription {
     changes: Arc<Changes>,
     _listening: Listening,
     #[cfg(feature = "tasks")]
-    tasks: Option<(Followed, Listening)>,
+    tasks: Option<Box<(Followed, Listening)>>,
 }
 
 /// What a client has not been told yet. However often something changes before it takes the news, they are one: so a
@@ -38,8 +38,6 @@ pub(crate) struct Subscription {
 struct Changes {
     filter: SubscriptionFilter,
     resources: HashSet<String>,
-    #[cfg(feature = "tasks")]
-    tasks: BTreeSet<String>,
     news: Mutex<News>,
 }
 
@@ -50,9 +48,11 @@ struct News {
     resources: bool,
     /// The URIs of resources.
     updated: BTreeSet<String>,
-    /// The ids of tasks.
+    /// The ids of tasks, and of all tasks that this is about.
     #[cfg(feature = "tasks")]
     tasks: BTreeSet<String>,
+    #[cfg(feature = "tasks")]
+    followed: BTreeSet<String>,
     dismissed: bool,
     waker: Option<Waker>,
 }
@@ -76,14 +76,11 @@ impl Subscription {
         #[cfg(feature = "tasks")] tasks: Option<Followed>,
     ) -> Self {
         let resources = honoured.resource_subscriptions.iter().cloned().collect();
-        let changes = Changes {
-            filter: honoured.clone(),
-            resources,
-            #[cfg(feature = "tasks")]
-            tasks: tasks.as_ref().map(|tasks| tasks.ids.clone()).unwrap_or_default(),
-            news: Mutex::default(),
-        };
-        let changes = Arc::new(changes);
+        let changes = Arc::new(Changes { filter: honoured.clone(), resources, news: Mutex::default() });
+        #[cfg(feature = "tasks")]
+        if let Some(tasks) = &tasks {
+            changes.news().followed.clone_from(&tasks.ids);
+        }
         let listener: Arc<dyn Listener> = changes.clone();
         let listening = server.listeners().add(Arc::downgrade(&listener));
         Self {
@@ -94,20 +91,24 @@ impl Subscription {
             #[cfg(feature = "tasks")]
             tasks: tasks.map(|tasks| {
                 let listening = tasks.listen(Arc::downgrade(&listener));
-                (tasks, listening)
+                Box::new((tasks, listening))
             }),
         }
     }
 
-    /// Finds out which of the tasks there are. Of those that are done there is news already, as nothing else will follow.
+    /// Finds out which of the tasks there are. Of those that are done, or wait for the client, there is news already: by
+    /// themselves they give none.
     #[cfg(feature = "tasks")]
     pub(crate) async fn look_at_tasks(&mut self) -> Result<(), ErrorObject> {
-        if let Some((tasks, _)) = &mut self.tasks {
-            let done = tasks.look().await?;
+        if let Some((tasks, _)) = self.tasks.as_deref_mut() {
+            let still = tasks.look().await?;
             if !tasks.ids.is_empty() {
                 TaskSubscription::new(tasks.ids.iter()).write_to(&mut self.honoured);
             }
-            self.changes.note(|news| news.tasks.extend(done));
+            self.changes.note(|news| {
+                news.followed.retain(|id| tasks.ids.contains(id));
+                news.tasks.extend(still);
+            });
         }
         Ok(())
     }
@@ -125,7 +126,7 @@ impl Subscription {
         });
         while let Some(told) = (&mut next).await {
             #[cfg(feature = "tasks")]
-            if let (Told::Task(id), Some((tasks, _))) = (&told, &self.tasks) {
+            if let (Told::Task(id), Some((tasks, _))) = (&told, self.tasks.as_deref()) {
                 tasks.tell(peer, id, meta.clone()).await?;
                 continue;
             }
@@ -200,7 +201,7 @@ impl Listener for Changes {
                 self.note(|news| _ = news.updated.insert(uri.to_owned()));
             }
             #[cfg(feature = "tasks")]
-            Change::Task(id) if self.tasks.contains(id) => {
+            Change::Task(id) if self.news().followed.contains(id) => {
                 self.note(|news| _ = news.tasks.insert(id.to_owned()));
             }
             _ => {}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agentwire_jsonrpc::{ErrorObject, RawJson};
 #[cfg(feature = "tasks")]
 use agentwire_mcp_schema::TaskSupport;
-use agentwire_mcp_schema::{HeaderMark, Icon, JsonSchema, Revision, Tool, ToolAnnotations};
+use agentwire_mcp_schema::{CallToolResult, HeaderMark, Icon, JsonSchema, Revision, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -82,13 +82,24 @@ impl ServerTool {
         F: Fn(A, Context) -> O + Send + Sync + 'static,
         O: Future<Output: IntoToolResult> + Send + 'static,
     {
-        let mut tool = Tool::new(name, input_schema::<A>()).description(description);
-        tool.output_schema = O::Output::output_schema();
         let run = move |arguments: &str, checks: &Arc<Checks>, context: Context| {
             let future = function(decode(arguments)?, context.clone());
             Ok(answer(future, checks.clone(), context))
         };
-        Self::from_parts(tool, Box::new(run))
+        let (input, output) = (input_schema::<A>(), O::Output::output_schema());
+        Self::of_function(name.into(), description.into(), input, output, Box::new(run))
+    }
+
+    fn of_function(
+        name: String,
+        description: String,
+        input: JsonSchema,
+        output: Option<JsonSchema>,
+        run: Box<Run>,
+    ) -> Self {
+        let mut tool = Tool::new(name, input).description(description);
+        tool.output_schema = output;
+        Self::from_parts(tool, run)
     }
 
     /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The
@@ -231,18 +242,20 @@ fn answer<O>(future: O, checks: Arc<Checks>, context: Context) -> Running
 where
     O: Future<Output: IntoToolResult> + Send + 'static,
 {
-    Box::pin(async move {
-        let result = future.await.into_tool_result()?;
-        checks.output(&result, context.validates())?;
-        context.encode(result)
-    })
+    Box::pin(async move { give(future.await.into_tool_result()?, &checks, &context) })
+}
+
+/// Gives the text of a result. Not part of the above, so that a program has it once and not for each of its tools.
+fn give(result: CallToolResult, checks: &Checks, context: &Context) -> Result<RawJson, ErrorObject> {
+    checks.output(&result, context.validates())?;
+    context.encode(result)
 }
 
 /// What a model's mistake in the arguments is answered with: since 2025-11-25 something that the model sees.
 pub(crate) fn wrong_arguments(name: &str, why: &str, context: &Context) -> Result<RawJson, ErrorObject> {
     if context.revision().has_argument_errors_in_results() {
         let text = format!("wrong arguments for the tool `{name}`: {why}");
-        context.encode(agentwire_mcp_schema::CallToolResult::from_error(text))
+        context.encode(CallToolResult::from_error(text))
     } else {
         Err(ErrorObject::invalid_params(format_args!("arguments of the tool `{name}`: {why}")))
     }

@@ -92,7 +92,9 @@ impl Peer {
     ///
     /// When the connection is over or the params have no JSON form.
     pub fn post<N: Notice>(&self, params: &N) -> Result<(), CallError> {
-        self.post_by(params, |connection, method, params, related| {
+        let method = ByteString::from_static(N::NAME);
+        let params = self.encode(&method, Some(params))?;
+        self.post_by(method, params, |connection, method, params, related| {
             connection.notify(method, params, related);
             true
         })
@@ -106,18 +108,17 @@ impl Peer {
     ///
     /// As [`post`](Self::post).
     pub fn post_once<N: Notice>(&self, params: &N) -> Result<(), CallError> {
-        self.post_by(params, |connection, method, params, related| {
-            connection.notify_once(method, params, related)
-        })
-    }
-
-    fn post_by<N: Notice>(
-        &self,
-        params: &N,
-        say: impl FnOnce(&mut Connection, ByteString, Option<RawJson>, Option<RequestId>) -> bool,
-    ) -> Result<(), CallError> {
         let method = ByteString::from_static(N::NAME);
         let params = self.encode(&method, Some(params))?;
+        self.post_by(method, params, Connection::notify_once)
+    }
+
+    fn post_by(
+        &self,
+        method: ByteString,
+        params: Option<RawJson>,
+        say: fn(&mut Connection, ByteString, Option<RawJson>, Option<RequestId>) -> bool,
+    ) -> Result<(), CallError> {
         let mut state = self.shared.lock();
         if let Some(closed) = state.closed() {
             return Err(closed.into());

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
@@ -107,13 +107,16 @@ impl Shared {
 
     #[inline]
     pub(crate) fn encode<T: Serialize + ?Sized>(&self, value: &T) -> Result<RawJson, serde_json::Error> {
-        if let Ok(mut scribe) = self.scribe.try_lock()
-            && scribe.is_busy()
-        {
-            return scribe.encode(value);
+        match self.busy_scribe() {
+            Some(mut scribe) => scribe.encode(value),
+            None => RawJson::encode(value),
         }
-        // Few have been written, or somebody else is writing, perhaps this very thread further up its stack.
-        RawJson::encode(value)
+    }
+
+    /// None if few values have been written, or somebody else is writing, perhaps this very thread further up its stack.
+    fn busy_scribe(&self) -> Option<MutexGuard<'_, Scribe>> {
+        let mut scribe = self.scribe.try_lock().ok()?;
+        scribe.is_busy().then_some(scribe)
     }
 
     /// The driver waits, with nothing left to say or to answer.

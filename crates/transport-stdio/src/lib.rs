@@ -12,9 +12,13 @@
 //! ```
 //!
 //! ```no_run
+//! # #[cfg(not(feature = "process"))]
+//! # fn main() {}
+//! # #[cfg(feature = "process")]
 //! use agentwire_transport_stdio::{Child, Command, stdio};
 //! use futures::StreamExt;
 //!
+//! # #[cfg(feature = "process")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // Stands between a client and its agent, and passes on what both say.
@@ -44,10 +48,11 @@
 //! only find that out: a request and its answer cost three system calls. After 32 calls in a row others get
 //! their turn, so that neither a file nor a fast peer starves them.
 //!
-//! On other systems tokio's threads read stdin and write stdout, behind the same types. So they do on Linux without the
-//! feature `nonblocking`, which is on by default: without it a message costs two turns of a thread more, a terminal and a
-//! pipe are used alike, and a runtime that is dropped before stdin has ended waits for the thread that reads it
-//! (`Runtime::shutdown_background` does not). In return nine crates are not built. `process` needs it.
+//! On other systems a thread reads stdin and tokio's threads write stdout, behind the same types. So it is on Linux without
+//! the feature `nonblocking`, which is on by default: without it a message costs two turns of a thread more, and a terminal
+//! and a pipe are used alike. What was flushed has been written, and nothing waits for the thread that reads, so a program
+//! ends although its stdin is open; but a runtime that is dropped while a client does not read what is being written waits
+//! for that client. In return six crates are not built. `process` needs it.
 //!
 //! # How a child ends
 //!
@@ -117,6 +122,8 @@ mod method;
 mod method;
 #[cfg(feature = "process")]
 mod process;
+#[cfg(any(not(all(target_os = "linux", feature = "nonblocking")), test))]
+mod stdin;
 mod stdio;
 mod threaded;
 

@@ -1,4 +1,5 @@
-//! Our own stdin and stdout on tokio's threads, where they cannot be used without blocking.
+//! Our own stdin and stdout on threads, where they cannot be used without blocking: stdin on one of ours, stdout on
+//! tokio's.
 
 use std::io;
 use std::pin::Pin;
@@ -12,7 +13,7 @@ pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
 #[cfg(any(not(all(target_os = "linux", feature = "nonblocking")), test))]
 pub(crate) fn stdin() -> Reader {
-    Box::new(Adapted(tokio::io::stdin()))
+    Box::new(crate::stdin::Stdin::default())
 }
 
 #[cfg(any(not(all(target_os = "linux", feature = "nonblocking")), test))]
@@ -52,10 +53,12 @@ impl<T: tokio::io::AsyncWrite + Unpin> AsyncWrite for Adapted<T> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        crate::require_runtime()?;
         Pin::new(&mut self.0).poll_flush(cx)
     }
 
     fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        crate::require_runtime()?;
         Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }
@@ -65,7 +68,7 @@ mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::process::{Command, Stdio};
 
-    use futures::{SinkExt, StreamExt};
+    use futures::{FutureExt, SinkExt, StreamExt};
 
     use crate::{Input, Output};
 
@@ -85,13 +88,16 @@ mod tests {
             .spawn()
             .unwrap();
         let line = r#"{"jsonrpc":"2.0","method":"hello"}"#;
-        writeln!(program.stdin.as_mut().unwrap(), "{line}").unwrap();
+        // It stays open: whoever waits for the program would else close it first.
+        let mut stdin = program.stdin.take().unwrap();
+        writeln!(stdin, "{line}").unwrap();
         let output = BufReader::new(program.stdout.take().unwrap());
         assert_eq!(output.lines().map_while(Result::ok).filter(|answer| answer.ends_with(line)).count(), 1);
         assert!(program.wait().unwrap().success());
+        drop(stdin);
     }
 
-    /// What a program on another system does.
+    /// What a program on another system does. It ends while stdin is open, and a thread reads it.
     fn echo() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
@@ -99,8 +105,11 @@ mod tests {
                 agentwire_transport::lines(Input::from(super::stdin()), Output::from(super::stdout()));
             let packet = transport.next().await.unwrap().unwrap();
             transport.send(packet).await.unwrap();
+            assert!(transport.next().now_or_never().is_none(), "no more comes");
         });
-        // The thread that reads stdin is still in its next read.
-        runtime.shutdown_background();
+        // The thread is in its read by then, of which nothing tells.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        // As at the end of an asynchronous `main`.
+        drop(runtime);
     }
 }

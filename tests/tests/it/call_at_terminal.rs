@@ -126,3 +126,63 @@ fn where_nobody_is_questions_are_declined_and_that_is_told() {
     call.stdout.words("declined, because nobody is at a terminal");
     leaves(call, &terminal, 0);
 }
+
+/// A server of 2026-07-28 that answers calls, and questions about tasks, so.
+fn asking(call: &str, get: &str) -> String {
+    let describe = r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}},"ttlMs":0,"cacheScope":"private","resultType":"complete"}"#;
+    let answer = |result: &str| format!("echo {{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{result}}}");
+    let cases = [("server/discover", describe), ("tools/call", call), ("tasks/get", get)];
+    let cases: String = cases
+        .map(|(method, result)| {
+            let answer = answer(result).replace('"', r#"\""#).replace("echo ", "echo \"");
+            format!("*{method}*) {answer}\" ;; ")
+        })
+        .concat();
+    let read = r#"while read -r line; do id=${line#*\"id\":}; id=${id%%,*}; n=$((n + 1)); case $line in "#;
+    format!("sh -c '{read}{cases}esac; done'")
+}
+
+/// One question, as it stands in JSON.
+const FORM: &str = r#"{"method":"elicitation/create","params":{"mode":"form","message":"well?","requestedSchema":{"type":"object","properties":{"n":{"type":"string"}},"required":["n"]}}}"#;
+
+#[test]
+fn an_interrupt_at_the_first_of_two_questions_ends_the_call() {
+    let both = format!(r#"{{"resultType":"input_required","inputRequests":{{"a":{FORM},"b":{FORM}}}}}"#);
+    let terminal = Terminal::new();
+    let mut call = Program::start_at(&terminal, &["call", "--era", "modern", &asking(&both, "{}"), "two"]);
+    let mut seen = 0;
+    next(&call, &mut seen, "n *: ");
+    call.write(b"\x03");
+    next(&call, &mut seen, "error: interrupted");
+    leaves(call, &terminal, 1);
+}
+
+/// A task is asked after while its question stands, and says when nobody needs to answer any more.
+#[test]
+fn a_question_that_a_task_takes_back_is_asked_no_more() {
+    let task = |more: &str| {
+        format!(
+            r#"{{"taskId":"t","createdAt":"2026-11-21T10:00:00Z","lastUpdatedAt":"2026-11-21T10:00:0$n","ttlMs":null,"pollIntervalMs":300,{more}}}"#
+        )
+    };
+    let created = task(r#""resultType":"task","status":"working""#);
+    // The shell counts what it was told.
+    let asks = format!(r#""status":"input_required","inputRequests":{{"a":{FORM}}}"#);
+    let done = r#""status":"completed","result":{"content":[{"type":"text","text":"did without"}]}"#;
+    let stands = task(r#""resultType":"complete",$stands"#);
+    let server = asking(&created, &stands).replace(
+        "case $line in ",
+        &format!(
+            r#"if [ $n -lt 6 ]; then stands="{}"; else stands="{}"; fi; case $line in "#,
+            asks.replace('"', r#"\""#),
+            done.replace('"', r#"\""#)
+        ),
+    );
+    let terminal = Terminal::new();
+    let call = Program::start_at(&terminal, &["call", "--era", "modern", &server, "back"]);
+    let mut seen = 0;
+    next(&call, &mut seen, "n *: ");
+    next(&call, &mut seen, "The question was taken back.");
+    next(&call, &mut seen, "did without");
+    leaves(call, &terminal, 0);
+}

@@ -34,7 +34,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const DEPENDENCIES: &str = r#"
 agentwire-acp-agent = { path = "CRATES/acp-agent" }
 agentwire-acp-schema = { path = "CRATES/acp-schema" }
-agentwire-transport-stdio = { path = "CRATES/transport-stdio", default-features = false }
+agentwire-transport-stdio = { path = "CRATES/transport-stdio", default-features = false, features = ["nonblocking"] }
 tokio = { version = "1", default-features = false, features = ["rt", "macros"] }
 "#;
 

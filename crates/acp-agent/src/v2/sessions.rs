@@ -205,7 +205,7 @@ impl Sessions {
         // Whatever a cancel has caused in the agent, the end that the client hears of is that.
         let reason = if work.is_cancelled() { IdleStopReason::Cancelled } else { reason };
         let phase = work.end();
-        let is_last = !table.work.iter().any(|(_, other)| other.session == work.session);
+        let is_last = !table.is_at_work(&work.session);
         if phase == Phase::Accepted {
             let session = table.session(&work.session);
             session.foreground = session.foreground.saturating_sub(1);
@@ -234,7 +234,7 @@ impl Sessions {
     /// Completes when no prompt of a session is under way. None if that is so already.
     pub(crate) fn all_ended(&self, session: &SessionId) -> Option<oneshot::Receiver<()>> {
         let mut table = self.table();
-        if !table.work.iter().any(|(_, work)| work.session == *session) {
+        if !table.is_at_work(session) {
             return None;
         }
         let (end, ended) = oneshot::channel();
@@ -316,6 +316,11 @@ impl Table {
             self.sessions.insert(id.clone(), Session::default());
         }
         self.sessions.get_mut(id).expect("it was put there")
+    }
+
+    /// Whether anything is under way in a session. What was given up is not, also while its author still holds it.
+    fn is_at_work(&self, session: &SessionId) -> bool {
+        self.work.iter().any(|(_, work)| work.session == *session && !work.is_over())
     }
 
     fn check_open(&self, id: &SessionId) -> Result<(), String> {

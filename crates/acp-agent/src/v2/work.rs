@@ -82,6 +82,11 @@ impl Work {
         drop(until);
     }
 
+    /// Whether it is over, though somebody may still hold it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.state().phase == Phase::Ended
+    }
+
     /// Has whatever works on it dropped, where that is a prompt's.
     pub(crate) fn give_up(&self) {
         self.drop.abort();

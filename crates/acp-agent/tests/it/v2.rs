@@ -53,6 +53,41 @@ async fn the_limit_on_prompts_is_the_one_that_was_set() {
     assert!(served.is_ok());
 }
 
+/// What a close has given up on counts no more, also while its author holds on to it.
+#[tokio::test(start_paused = true)]
+async fn work_that_was_given_up_holds_up_no_later_close() {
+    let (near, mut far) = duplex(8);
+    let client = async {
+        let until = async |far: &mut Duplex, id: u32| while next(far).await["id"] != id {};
+        let close = |id| {
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"session/close","params":{{"sessionId":"s"}}}}"#)
+        };
+        send(&mut far, INITIALIZE).await;
+        next(&mut far).await;
+        send(&mut far, r#"{"jsonrpc":"2.0","id":1,"method":"_work","params":{"sessionId":"s","hang":true}}"#)
+            .await;
+        next(&mut far).await;
+        send(&mut far, &close(2)).await;
+        until(&mut far, 2).await;
+        let resume =
+            r#"{"jsonrpc":"2.0","id":3,"method":"session/resume","params":{"sessionId":"s","cwd":"/repo"}}"#;
+        send(&mut far, resume).await;
+        until(&mut far, 3).await;
+        let begun = tokio::time::Instant::now();
+        send(&mut far, &prompt(4, "wait")).await;
+        until(&mut far, 4).await;
+        // Once with a prompt that ends in time, once with none.
+        for id in [5, 6] {
+            send(&mut far, &close(id)).await;
+            until(&mut far, id).await;
+        }
+        assert_eq!(begun.elapsed(), std::time::Duration::ZERO);
+        drop(far);
+    };
+    let (served, ()) = futures::join!(v2::serve(ScriptedV2::default(), in_schema(near)), client);
+    assert!(served.is_ok());
+}
+
 /// Work that has been answered goes on when the client closes its side, as long as the time to drain lasts.
 #[tokio::test(start_paused = true)]
 async fn work_that_was_begun_ends_after_the_client_has_closed() {

@@ -59,6 +59,8 @@ pub(crate) struct End {
 enum Mark {
     Inserted(MessageId),
     Worked,
+    /// Something was said or done behind the answer, without a word on the state.
+    Spoke,
     Idle {
         state: Box<IdleStateUpdate>,
         /// Whether the answer to the prompt came first.
@@ -148,6 +150,7 @@ impl End {
                 self.worked = true;
                 self.resting = None;
             }
+            Mark::Spoke => self.resting = None,
             Mark::Idle { state, answered } => {
                 let tells = receipt.is_some() && self.tells.load(Ordering::Relaxed);
                 let untold = match (answered, self.busy) {
@@ -171,17 +174,32 @@ impl End {
 impl Watch<SessionUpdate> for End {
     fn hear(&mut self, update: &SessionUpdate) -> bool {
         self.heard += 1;
+        let is_answered = |end: &Self| {
+            let (peer, call) = &end.prompt;
+            end.receipt.is_some() || peer.has_result(*call)
+        };
         let mark = match update {
             SessionUpdate::UserMessage(message) => Mark::Inserted(message.message_id.clone()),
             SessionUpdate::UserMessageChunk(chunk) => Mark::Inserted(chunk.message_id.clone()),
             SessionUpdate::StateUpdate(state) => match &**state {
                 StateUpdate::Idle(idle) => {
-                    let (peer, call) = &self.prompt;
-                    let answered = self.receipt.is_some() || peer.has_result(*call);
-                    Mark::Idle { state: Box::new(idle.clone()), answered }
+                    Mark::Idle { state: Box::new(idle.clone()), answered: is_answered(self) }
                 }
                 _ => Mark::Worked,
             },
+            // An agent that answers at the end has said all of it before, and is idle. One that speaks behind its answer
+            // is at work, and may be silent for long while a tool runs.
+            SessionUpdate::AgentMessageChunk(_)
+            | SessionUpdate::AgentMessage(_)
+            | SessionUpdate::AgentThoughtChunk(_)
+            | SessionUpdate::AgentThought(_)
+            | SessionUpdate::ToolCallContentChunk(_)
+            | SessionUpdate::ToolCallUpdate(_)
+            | SessionUpdate::PlanUpdate(_)
+                if is_answered(self) =>
+            {
+                Mark::Spoke
+            }
             _ => return false,
         };
         self.mark(mark)
@@ -294,6 +312,7 @@ mod tests {
                     let mark = match event {
                         'm' | 'o' => Mark::Inserted(event.to_string().into()),
                         'r' => Mark::Worked,
+                        's' => Mark::Spoke,
                         _ => Mark::Idle { state: Box::default(), answered },
                     };
                     end.mark(mark);
@@ -310,7 +329,8 @@ mod tests {
             for busy in [false, true] {
                 assert!(rests(busy, tells, &['i'], &[]), "{busy} {tells}");
                 assert!(rests(busy, tells, &['o', 'i'], &['o']), "{busy} {tells}");
-                for (before, behind) in [("", ""), ("im", ""), ("i", "m"), ("ir", ""), ("i", "r"), ("r", "")]
+                for (before, behind) in
+                    [("", ""), ("im", ""), ("i", "m"), ("ir", ""), ("i", "r"), ("i", "s"), ("r", "")]
                 {
                     let [before, behind] = [before, behind].map(|events| events.chars().collect::<Vec<_>>());
                     assert!(!rests(busy, tells, &before, &behind), "{busy} {tells} {before:?} {behind:?}");

@@ -26,9 +26,9 @@ const QUIET: Duration = Duration::from_secs(5);
 /// makes a stream of it. The prompt is sent when either is first polled.
 ///
 /// The answer to `session/prompt` says only that the message is part of the conversation. The turn is over when the agent
-/// says for the first time after that message that it is idle. An agent that said so before it answered, and has not told
-/// of the message, is taken to have ended the turn when it says nothing for 5 s. Dropping it before its end cancels what the session does
-/// in the foreground, and so does the end of its time, if it has one.
+/// says for the first time after that message that it is idle. An agent that said so before it answered, and has
+/// neither told of the message nor worked since, is taken to have ended the turn when it says nothing for 5 s. Dropping it
+/// before its end cancels what the session does in the foreground, and so does the end of its time, if it has one.
 #[must_use = "a prompt is not sent until it is awaited"]
 pub struct PromptCall(Work);
 

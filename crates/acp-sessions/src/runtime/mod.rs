@@ -2,6 +2,7 @@
 
 mod opening;
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use agentwire_acp_agent::{Agent, Client, Context, Error};
@@ -92,6 +93,33 @@ impl<F> Runtime<F> {
             drop(claim);
         });
         Err(Error::internal_error("the session is closed, but what was said last could not be kept in time"))
+    }
+
+    /// Has the store forget a session that has ended. One that is not there is deleted already.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails or takes too long. It may still do it then, and nobody has the session before it has answered.
+    async fn delete(&self, occupied: &Occupied<'_>) -> Result<(), Error> {
+        let late = || Error::internal_error("the store has not deleted the session in time");
+        let mut time = turn::sleep(self.settings.store_timeout);
+        match select(pin!(self.claim(occupied)), &mut time).await {
+            Either::Left((claimed, _)) => claimed?,
+            Either::Right(_) => return Err(late()),
+        }
+        let (store, id) = (self.settings.store.clone(), occupied.id().clone());
+        let deleting = async move { store.delete(&id).await }.boxed();
+        let deleting = match select(deleting, time).await {
+            Either::Left((deleted, _)) => return deleted.map(drop).map_err(unwritable),
+            Either::Right(((), deleting)) => deleting,
+        };
+        let claim = occupied.claim();
+        self.background.run(async move {
+            // Nobody is left who could be told.
+            let _deleted = deleting.await;
+            drop(claim);
+        });
+        Err(late())
     }
 }
 
@@ -223,9 +251,7 @@ where
         self.gate.pass(context.client())?;
         let occupied = self.sessions.take_over(&request.session_id).await;
         self.end(&occupied).await?;
-        self.claim(&occupied).await?;
-        // One that is not there is deleted already.
-        self.settings.store.delete(&request.session_id).await.map_err(unwritable)?;
+        self.delete(&occupied).await?;
         Ok(DeleteSessionResponse::new())
     }
 

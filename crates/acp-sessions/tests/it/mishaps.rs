@@ -194,6 +194,24 @@ async fn a_store_that_hangs_does_not_hold_up_a_close() {
     .await;
 }
 
+/// It may still delete it, so nobody has the session until that is known.
+#[tokio::test(start_paused = true)]
+async fn a_store_that_hangs_does_not_hold_up_a_delete() {
+    let store = Arc::new(Moody::default());
+    with(moded(&store), async |peer| {
+        let session = peer.open("/repo").await;
+        let permits = store.hold_deletes();
+        let named = json!({ "sessionId": session });
+        assert_eq!(peer.refused("session/delete", named.clone()).await, -32603);
+        assert_eq!(peer.refused("session/close", named).await, -32002, "it is closed");
+        assert_eq!(peer.refused("session/load", again(&session, "/repo")).await, -32600);
+        permits.add_permits(1);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(peer.refused("session/load", again(&session, "/repo")).await, -32002, "it is deleted");
+    })
+    .await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_record_that_is_no_update_is_passed_over() {
     let store = Arc::new(Moody::default());

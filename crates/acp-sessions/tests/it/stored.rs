@@ -22,6 +22,7 @@ use crate::peer::{again, short, text, with};
 pub(crate) struct Moody {
     inner: MemoryStore,
     permits: Mutex<Option<Arc<Semaphore>>>,
+    deletes: Mutex<Option<Arc<Semaphore>>>,
     broken: Mutex<bool>,
     pub(crate) synced: AtomicUsize,
 }
@@ -29,6 +30,11 @@ pub(crate) struct Moody {
 impl Moody {
     pub(crate) fn hold(&self) -> Arc<Semaphore> {
         self.permits.lock().unwrap().insert(Arc::new(Semaphore::new(0))).clone()
+    }
+
+    /// From now on to delete needs a permit.
+    pub(crate) fn hold_deletes(&self) -> Arc<Semaphore> {
+        self.deletes.lock().unwrap().insert(Arc::new(Semaphore::new(0))).clone()
     }
 
     pub(crate) fn break_it(&self, broken: bool) {
@@ -102,7 +108,11 @@ impl SessionStore for Moody {
     }
 
     fn delete<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.inner.delete(id)
+        Box::pin(async move {
+            let permits = self.deletes.lock().unwrap().clone();
+            Self::pass(permits).await;
+            self.inner.delete(id).await
+        })
     }
 }
 

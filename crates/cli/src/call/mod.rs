@@ -58,7 +58,7 @@ impl Calling {
         arguments: JsonObject,
     ) -> Result<CallToolResult, BoxError> {
         let (report, mut reports) = mpsc::channel(1024);
-        let stands = report.clone();
+        let of_task = report.clone();
         // Whoever reports faster than we print is not asked to wait for us. How long is waited is known here, where the
         // user is.
         let call = server
@@ -66,28 +66,38 @@ impl Calling {
             .timeout(None)
             .progress_maximum(None)
             .on_progress(move |progress| drop(report.try_send(Report::Progress(progress))))
-            .on_task(move |state| drop(stands.try_send(Report::Task(state.clone()))));
+            .on_task(move |state| drop(of_task.try_send(Report::Task(state.clone()))));
         let mut call = pin!(call.into_future());
+        let mut stands = None;
         let result = loop {
             tokio::select! {
                 biased;
+                // Whoever interrupts wants to be asked nothing more.
+                () = self.user.interrupts() => return Err("interrupted".into()),
                 Some(report) = reports.recv() => {
                     self.patience.renew();
-                    report.show(self.json)?;
+                    report.show(&mut stands, self.json)?;
+                    self.patience.check()?;
                 }
                 Some(question) = self.questions.recv() => {
-                    // Nothing else is shown while one stands there.
+                    // Nothing else is shown while one stands there. The call goes on, and takes it back where the server
+                    // wants no answer any more.
                     let since = Instant::now();
-                    self.user.answer(question).await;
-                    self.patience.forgive(since);
+                    tokio::select! {
+                        biased;
+                        () = self.user.answer(question) => self.patience.forgive(since),
+                        result = &mut call => {
+                            self.user.is_asked_no_more().await;
+                            break result?;
+                        }
+                    }
                 }
-                () = self.user.interrupts() => return Err("interrupted".into()),
                 result = &mut call => break result?,
                 late = self.patience.over() => return Err(late.into()),
             }
         };
         while let Ok(report) = reports.try_recv() {
-            report.show(self.json)?;
+            report.show(&mut stands, self.json)?;
         }
         Ok(result)
     }
@@ -101,12 +111,17 @@ enum Report {
 }
 
 impl Report {
-    fn show(&self, json: bool) -> io::Result<()> {
+    /// Shows it, unless it is what was last said of the task: that may have changed in what nobody reads, such as a time.
+    fn show(&self, stands: &mut Option<String>, json: bool) -> io::Result<()> {
         match self {
             Self::Progress(progress) => show_progress(progress, json)?,
             Self::Task(TaskState { status, message, .. }) => {
                 let message = message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
-                text::note(&text::one_line(&format!("task {status}{message}")));
+                let now = text::one_line(&format!("task {status}{message}"));
+                if stands.as_ref() != Some(&now) {
+                    text::note(&now);
+                    *stands = Some(now);
+                }
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use agentwire_jsonrpc::Method as _;
 use agentwire_mcp_client::CallError;
 use agentwire_mcp_client::schema::CallToolRequest;
 use tokio::time::{Instant, sleep_until};
@@ -28,6 +29,14 @@ impl Patience {
         self.until = Instant::now().checked_add(self.limit).min(self.last);
     }
 
+    /// Fails when it is over in any case: a server that never stops to report leaves no time to wait for that.
+    pub(super) fn check(&self) -> Result<(), CallError> {
+        match self.last {
+            Some(last) if last <= Instant::now() => Err(self.late()),
+            _ => Ok(()),
+        }
+    }
+
     /// The server has waited for us since then.
     pub(super) fn forgive(&mut self, since: Instant) {
         let waited = since.elapsed();
@@ -41,6 +50,10 @@ impl Patience {
             Some(until) => sleep_until(until).await,
             None => std::future::pending().await,
         }
-        CallError::timed_out(<CallToolRequest as agentwire_jsonrpc::Method>::NAME, self.limit)
+        self.late()
+    }
+
+    fn late(&self) -> CallError {
+        CallError::timed_out(CallToolRequest::NAME, self.limit)
     }
 }

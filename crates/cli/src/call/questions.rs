@@ -83,10 +83,17 @@ impl User {
         let Question { asked, mut answer } = question;
         let outcome = tokio::select! {
             outcome = self.decide(asked) => outcome,
-            () = answer.closed() => return,
+            () = answer.closed() => return self.is_asked_no_more().await,
         };
         // Who has gone meanwhile needs no answer.
         let _gone = answer.send(outcome);
+    }
+
+    /// Says so, where the question still stands.
+    pub(super) async fn is_asked_no_more(&self) {
+        if let Self::Present { person, .. } = self {
+            person.is_asked_no_more().await;
+        }
     }
 
     async fn decide(&self, asked: ElicitRequest) -> Outcome {

@@ -49,6 +49,14 @@ impl Person {
         *self.0.agent.borrow_mut() = printable(agent);
     }
 
+    /// Says that there is nothing to answer any more, below the question that was to be.
+    pub(crate) async fn is_asked_no_more(&self) {
+        // If nobody is there to read it, nobody is told.
+        if self.0.view.remark("The question was taken back.").is_ok() {
+            let _nobody = self.0.view.outlet().written().await;
+        }
+    }
+
     /// Takes the keyboard to ask something, when nobody else has it any more. Whoever edits a line gives it up. What was
     /// typed before that answers no question, and is forgotten.
     async fn keyboard(&self) -> Result<MutexGuard<'_, ()>, Error> {

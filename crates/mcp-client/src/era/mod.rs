@@ -1,5 +1,6 @@
 //! The two eras of the protocol. What only one of them has is in its module, and nowhere else.
 
+pub(crate) mod discovery;
 pub(crate) mod input;
 pub(crate) mod session;
 pub(crate) mod stateless;

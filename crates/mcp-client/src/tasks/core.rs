@@ -80,7 +80,10 @@ pub(crate) async fn create(
     options: &mut Options,
     patience: &Patience,
 ) -> Result<(CreatedTask, Option<OpenHook>), CallError> {
-    refuse_if_forbidden(server, &request.name).await?;
+    select_biased! {
+        allowed = refuse_if_forbidden(server, &request.name).fuse() => allowed?,
+        error = patience.over().fuse() => return Err(error),
+    }
     let task = request.task.get_or_insert_default();
     if let Some(ttl) = options.task_ttl {
         *task = TaskMetadata::default().ttl(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
@@ -172,11 +175,7 @@ pub(crate) async fn cancel(server: &Server, id: &str, waits: Waits) -> Result<()
 /// Follows a task to its end. It is asked for its result when there is one, or when it has something to ask.
 pub(crate) async fn follow(mut run: Run) -> Result<RawJson, CallError> {
     loop {
-        select_biased! {
-            error = run.patience.over().fuse() => return Err(error),
-            () = run.due().fuse() => {}
-        }
-        let Some(report) = run.poll().await? else {
+        let Some(report) = run.report().await? else {
             continue;
         };
         let waits = match report.status {
@@ -207,9 +206,8 @@ async fn result(run: &mut Run, waits: Waits) -> Result<Option<RawJson>, CallErro
         () = run.expired().fuse() => return Ok(None),
     };
     match outcome {
-        Ok(result) => Ok(Some(result)),
         // It is what the call would have been refused with.
         Err(CallError::Refused { error, .. }) => Err(CallError::refused(CallToolRequest::NAME, error)),
-        Err(error) => run.endure(error).map(|()| None),
+        outcome => run.done(outcome),
     }
 }

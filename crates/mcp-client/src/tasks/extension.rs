@@ -17,8 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Report;
-use super::run::Run;
-use super::run::{Ready, unusable};
+use super::run::{Ready, Run, unusable};
 use crate::Server;
 use crate::call::{Options, Waits};
 use crate::era::input::{Question, Wanted, too_often};
@@ -76,19 +75,19 @@ where
 pub(crate) async fn follow(mut run: Run) -> Result<RawJson, CallError> {
     let mut questions = Questions::default();
     loop {
-        select_biased! {
+        let report = select_biased! {
+            // Whoever waits with the word on how the task stands may wait for these.
             answers = questions.asked.select_next_some() => {
                 questions.ready.extend(answers?);
-                questions.send(&mut run).await?;
                 if questions.asked.is_empty() {
                     run.patience.resume();
                 }
+                questions.send(&mut run).await?;
                 continue;
             }
-            error = run.patience.over().fuse() => return Err(error),
-            () = run.due().fuse() => {}
-        }
-        let Some(report) = run.poll().await? else {
+            report = run.report().fuse() => report?,
+        };
+        let Some(report) = report else {
             continue;
         };
         match report.status {
@@ -177,14 +176,15 @@ impl Questions {
             return Ok(());
         }
         let update = Update { task_id: run.id.clone(), input_responses: self.ready.clone(), meta: None };
-        match once(&run.server, update, run.server.waits()).await {
-            Ok(EmptyResult { .. }) => {
-                let sent = std::mem::take(&mut self.ready).into_keys();
-                run.answered.lock().unwrap_or_else(PoisonError::into_inner).extend(sent);
-                Ok(())
-            }
-            Err(error) => run.endure(error),
+        let outcome = select_biased! {
+            error = run.patience.over().fuse() => return Err(error),
+            outcome = once(&run.server, update, run.server.waits()).fuse() => outcome,
+        };
+        if let Some(EmptyResult { .. }) = run.done(outcome)? {
+            let sent = std::mem::take(&mut self.ready).into_keys();
+            run.answered.lock().unwrap_or_else(PoisonError::into_inner).extend(sent);
         }
+        Ok(())
     }
 }
 

@@ -7,8 +7,7 @@ use agentwire_mcp_schema::{CallToolRequest, CallToolResult};
 use agentwire_peer::CallError;
 
 use super::patience::Patience;
-use super::run::Run;
-use super::run::{self, Answered, OpenHook};
+use super::run::{self, Answered, OpenHook, Run};
 use super::{CreatedTask, Report, TaskHook, TaskState, core, decode};
 use crate::Server;
 use crate::call::Options;

@@ -31,6 +31,7 @@ pub(crate) type TaskHook = Arc<Mutex<Box<dyn FnMut(&TaskState) + Send>>>;
 pub struct Tasks {
     poll_interval: Duration,
     shortest_interval: Duration,
+    longest_interval: Duration,
 }
 
 impl Tasks {
@@ -53,14 +54,26 @@ impl Tasks {
         self
     }
 
+    /// Sets how long to wait at most, also where a server would be left alone for longer (default 1 h).
+    #[must_use]
+    pub fn longest_interval(mut self, interval: Duration) -> Self {
+        self.longest_interval = interval;
+        self
+    }
+
     /// How long to wait before the next question.
     pub(crate) fn interval(&self, suggested: Option<Duration>) -> Duration {
+        let suggested = suggested.map(|suggested| suggested.min(self.longest_interval));
         suggested.unwrap_or(self.poll_interval).max(self.shortest_interval)
     }
 }
 
 impl Default for Tasks {
     fn default() -> Self {
-        Self { poll_interval: Duration::from_secs(1), shortest_interval: Duration::from_millis(100) }
+        Self {
+            poll_interval: Duration::from_secs(1),
+            shortest_interval: Duration::from_millis(100),
+            longest_interval: Duration::from_secs(3600),
+        }
     }
 }

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{Method, RawJson, code};
 use agentwire_mcp_schema::task_extension::TaskStatus;
 use agentwire_mcp_schema::{CallToolRequest, ProgressNotification, ProgressToken};
 use agentwire_peer::{CallError, Clock, TokioClock};
@@ -15,7 +15,7 @@ use super::{Report, TaskHook, TaskState, Tasks, core, extension};
 use crate::Server;
 use crate::call::Waits;
 
-/// How often in a row a question about a task may fail on its way.
+/// How often in a row a request about a task may fail on its way.
 const MOST_FAILURES: usize = 5;
 
 /// The questions of a task that have been answered, by their keys.
@@ -32,14 +32,29 @@ pub(crate) struct Run {
     seen: Option<TaskState>,
     since: Instant,
     next: Instant,
+    /// How often in a row it could not be asked after.
     failures: usize,
+    /// How often in a row what else is to be done about it failed, which a server that can be asked after may go on with.
+    failed_steps: usize,
 }
 
 impl Run {
     pub(crate) fn new(server: Server, id: String, patience: Patience, hook: Option<TaskHook>) -> Self {
         let settings = server.tasks_settings().cloned().unwrap_or_default();
         let (answered, since) = (Answered::default(), now());
-        Self { server, id, answered, patience, settings, hook, seen: None, since, next: since, failures: 0 }
+        Self {
+            server,
+            id,
+            answered,
+            patience,
+            settings,
+            hook,
+            seen: None,
+            since,
+            next: since,
+            failures: 0,
+            failed_steps: 0,
+        }
     }
 
     /// Goes on from what was answered before.
@@ -73,11 +88,6 @@ impl Run {
         self.seen = Some(state);
     }
 
-    /// Completes when the task is to be asked after.
-    pub(crate) async fn due(&self) {
-        TokioClock::default().sleep_until(self.next).await;
-    }
-
     /// Completes when the server need not keep the task any more.
     pub(crate) async fn expired(&self) {
         let ttl = self.seen.as_ref().and_then(|state| state.ttl);
@@ -87,14 +97,17 @@ impl Run {
         }
     }
 
-    /// Asks how the task stands. None where that failed on its way and is to be tried again.
-    pub(crate) async fn poll(&mut self) -> Result<Option<Report>, CallError> {
+    /// Asks how the task stands, once it is time for that. None where that failed on its way and is to be tried again.
+    /// Dropping the future loses nothing: the task is asked after once more.
+    pub(crate) async fn report(&mut self) -> Result<Option<Report>, CallError> {
         let report = {
-            let patience = self.patience.clone();
-            let ask = state(&self.server, &self.id);
+            let asked = async {
+                TokioClock::default().sleep_until(self.next).await;
+                state(&self.server, &self.id).await
+            };
             futures::select_biased! {
-                report = ask.fuse() => report,
-                error = patience.over().fuse() => return Err(error),
+                error = self.patience.over().fuse() => return Err(error),
+                report = asked.fuse() => report,
             }
         };
         match report {
@@ -102,16 +115,32 @@ impl Run {
                 self.see(&report);
                 Ok(Some(report))
             }
-            Err(error) => self.endure(error).map(|()| None),
+            Err(error) => {
+                self.failures += 1;
+                self.endure(self.failures, error).map(|()| None)
+            }
+        }
+    }
+
+    /// Takes what came of something else that was done about the task. None where that is to be tried again.
+    pub(crate) fn done<T>(&mut self, outcome: Result<T, CallError>) -> Result<Option<T>, CallError> {
+        match outcome {
+            Ok(done) => {
+                self.failed_steps = 0;
+                Ok(Some(done))
+            }
+            Err(error) => {
+                self.failed_steps += 1;
+                self.endure(self.failed_steps, error).map(|()| None)
+            }
         }
     }
 
     /// What fails on its way is tried again after a while: asking changes nothing, and an answer that comes twice is
     /// passed over.
-    pub(crate) fn endure(&mut self, error: CallError) -> Result<(), CallError> {
-        self.failures += 1;
+    fn endure(&mut self, failures: usize, error: CallError) -> Result<(), CallError> {
         let again = matches!(error, CallError::Failed { .. } | CallError::TimedOut { .. });
-        if !again || self.failures > MOST_FAILURES || self.server.peer.is_closed() {
+        if !again || failures > MOST_FAILURES || self.server.peer.is_closed() {
             return Err(error);
         }
         let suggested = self.seen.as_ref().and_then(|state| state.poll_interval);
@@ -199,20 +228,21 @@ impl Guard {
     /// Waits for what follows the task. Whatever that says, unless the task is done or gone, nobody waits for it then.
     async fn keep<R>(mut self, run: impl Future<Output = Result<R, CallError>>) -> Result<R, CallError> {
         let result = run.await;
-        let over = match &result {
-            Ok(_) => true,
-            Err(error) => matches!(
-                error,
-                CallError::Refused { .. }
-                    | CallError::Cancelled { .. }
-                    | CallError::Closed(_)
-                    | CallError::Decode { .. }
-            ),
-        };
-        if over {
+        if result.as_ref().err().is_none_or(is_over) {
             self.id = None;
         }
         result
+    }
+}
+
+/// Whether an error says that the task is done, that there is none of that name, or that nobody can be told.
+fn is_over(error: &CallError) -> bool {
+    let is_its_own = |method: &str| method == CallToolRequest::NAME;
+    match error {
+        CallError::Refused { method, error, .. } => is_its_own(method) || error.code == code::INVALID_PARAMS,
+        CallError::Cancelled { method, .. } => is_its_own(method),
+        CallError::Closed(_) => true,
+        _ => false,
     }
 }
 

@@ -13,6 +13,7 @@ mod mock;
 mod output;
 mod peers;
 mod revisions;
+mod sloppy_tasks;
 mod stateless;
 mod subscriptions;
 mod task_extension;

@@ -15,12 +15,12 @@ use crate::mock::{Mock, description, with_mock};
 const SECOND: Duration = Duration::from_secs(1);
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-fn client() -> Client {
+pub(crate) fn client() -> Client {
     Client::default().era(Era::Stateless).tasks(Tasks::new())
 }
 
 /// A server that says that it has tasks.
-async fn with_tasks<R, S>(
+pub(crate) async fn with_tasks<R, S>(
     client: Client,
     script: impl AsyncFnOnce(Mock) -> S,
     main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
@@ -35,52 +35,52 @@ async fn with_tasks<R, S>(
 }
 
 /// A task as it stands, changed when it says so.
-fn task(status: &str, changed: u32) -> Value {
+pub(crate) fn task(status: &str, changed: u32) -> Value {
     json!({
         "taskId": "t-1", "status": status, "createdAt": "2026-11-21T10:00:00Z",
         "lastUpdatedAt": format!("2026-11-21T10:00:{changed:02}Z"), "ttlMs": null, "pollIntervalMs": 1000,
     })
 }
 
-fn with(mut task: Value, members: Value) -> Value {
+pub(crate) fn with(mut task: Value, members: Value) -> Value {
     task.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
     task
 }
 
-fn created() -> Value {
+pub(crate) fn created() -> Value {
     with(task("working", 0), json!({ "resultType": "task" }))
 }
 
-fn complete(task: Value) -> Value {
+pub(crate) fn complete(task: Value) -> Value {
     with(task, json!({ "resultType": "complete" }))
 }
 
-fn done() -> Value {
+pub(crate) fn done() -> Value {
     complete(with(
         task("completed", 59),
         json!({ "result": { "content": [{ "type": "text", "text": "done" }] } }),
     ))
 }
 
-fn form() -> Value {
+pub(crate) fn form() -> Value {
     let schema = json!({ "type": "object", "properties": {} });
     json!({ "method": "elicitation/create", "params": { "mode": "form", "message": "?", "requestedSchema": schema } })
 }
 
-fn asking(requests: Value) -> Value {
+pub(crate) fn asking(requests: Value) -> Value {
     complete(with(task("input_required", 1), json!({ "inputRequests": requests })))
 }
 
 impl Mock {
     /// Answers a call by a task.
-    async fn create(&mut self) -> Value {
+    pub(crate) async fn create(&mut self) -> Value {
         let call = self.expect("tools/call").await;
         self.answer(&call, created()).await;
         call
     }
 
     /// Says how the task stands when it is asked, and gives when that was.
-    async fn tell(&mut self, state: Value) -> Instant {
+    pub(crate) async fn tell(&mut self, state: Value) -> Instant {
         let get = self.expect("tasks/get").await;
         assert_eq!(get["params"]["taskId"], "t-1");
         let asked = Instant::now();
@@ -88,14 +88,14 @@ impl Mock {
         asked
     }
 
-    async fn take_update(&mut self) -> Value {
+    pub(crate) async fn take_update(&mut self) -> Value {
         let update = self.expect("tasks/update").await;
         assert_eq!(update["params"]["taskId"], "t-1");
         self.answer(&update, json!({ "resultType": "complete" })).await;
         update["params"]["inputResponses"].clone()
     }
 
-    async fn take_cancel(&mut self) {
+    pub(crate) async fn take_cancel(&mut self) {
         let cancel = self.expect("tasks/cancel").await;
         assert_eq!(cancel["params"]["taskId"], "t-1");
         self.answer(&cancel, json!({ "resultType": "complete" })).await;

@@ -16,11 +16,11 @@ use crate::mock::{Mock, NEWEST, with_mock};
 const SECOND: Duration = Duration::from_secs(1);
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 
-fn client() -> Client {
+pub(crate) fn client() -> Client {
     Client::default().tasks(Tasks::new())
 }
 
-async fn with_tasks<R, S>(
+pub(crate) async fn with_tasks<R, S>(
     client: Client,
     tasks: Value,
     script: impl AsyncFnOnce(Mock) -> S,
@@ -35,23 +35,23 @@ async fn with_tasks<R, S>(
     with_mock(client, script, main).await
 }
 
-fn all() -> Value {
+pub(crate) fn all() -> Value {
     json!({ "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } } })
 }
 
-fn task(status: &str, changed: u32) -> Value {
+pub(crate) fn task(status: &str, changed: u32) -> Value {
     json!({
         "taskId": "t-1", "status": status, "createdAt": "2026-11-21T10:00:00Z",
         "lastUpdatedAt": format!("2026-11-21T10:00:{changed:02}Z"), "ttl": null, "pollInterval": 5000,
     })
 }
 
-fn done() -> Value {
+pub(crate) fn done() -> Value {
     json!({ "content": [{ "type": "text", "text": "done" }], "_meta": { RELATED: { "taskId": "t-1" } } })
 }
 
 impl Mock {
-    async fn list(&mut self) {
+    pub(crate) async fn list(&mut self) {
         let list = self.expect("tools/list").await;
         let tool = |name: &str, execution: Value| {
             let schema = json!({ "type": "object" });
@@ -66,20 +66,20 @@ impl Mock {
         self.answer(&list, json!({ "tools": tools })).await;
     }
 
-    async fn begin(&mut self) -> Value {
+    pub(crate) async fn begin(&mut self) -> Value {
         let call = self.expect("tools/call").await;
         self.answer(&call, json!({ "task": task("working", 0) })).await;
         call
     }
 
     /// A request about the task, which names it in its parameters and not in its `_meta`.
-    async fn about(&mut self, method: &str) -> Value {
+    pub(crate) async fn about(&mut self, method: &str) -> Value {
         let request = self.expect(method).await;
         assert_eq!(request["params"], json!({ "taskId": "t-1" }));
         request
     }
 
-    async fn answer_about(&mut self, method: &str, result: Value) {
+    pub(crate) async fn answer_about(&mut self, method: &str, result: Value) {
         let request = self.about(method).await;
         self.answer(&request, result).await;
     }

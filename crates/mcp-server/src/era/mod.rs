@@ -124,12 +124,14 @@ impl Caller {
         key: &str,
         question: Q,
     ) -> Result<Q::Response, AskError> {
-        #[cfg(feature = "tasks")]
-        if let Some(board) = context.task() {
-            return crate::tasks::ask(board, key, question).await;
-        }
         match self {
-            Self::Session(session) => session.ask(context, question).await,
+            Self::Session(session) => {
+                #[cfg(feature = "tasks")]
+                if let Some(board) = context.task() {
+                    return crate::tasks::ask(board, key, question).await;
+                }
+                session.ask(context, question).await
+            }
             Self::Request(_) => stateless::ask(context, key, question).await,
         }
     }

@@ -66,8 +66,6 @@ pub(crate) fn reply(
     };
     match &*request.method {
         SetLevelRequest::NAME if session.is_offered(Kind::Logging) => session.set_level(text, &context),
-        SubscribeRequest::NAME if session.is_offered(Kind::Updates) => session.watch(text, &context),
-        UnsubscribeRequest::NAME if session.is_offered(Kind::Updates) => session.unwatch(text, &context),
         _ => dispatch(server, Caller::Session(session.clone()), request, params, context),
     }
 }
@@ -206,7 +204,12 @@ impl Session {
         empty(context)
     }
 
-    fn watch(&self, params: Option<&RawJson>, context: &RequestContext) -> Result<Reply, ErrorObject> {
+    /// The client wants to hear when what a resource holds changes.
+    pub(crate) fn watch(
+        &self,
+        params: Option<&RawJson>,
+        context: &RequestContext,
+    ) -> Result<Reply, ErrorObject> {
         let SubscribeRequest { uri, .. } = read_params(params)?;
         if !self.server.has_resource(&uri) {
             return Err(code::missing_resource(&uri, self.negotiated.revision));
@@ -215,7 +218,12 @@ impl Session {
         empty(context)
     }
 
-    fn unwatch(&self, params: Option<&RawJson>, context: &RequestContext) -> Result<Reply, ErrorObject> {
+    /// It does not any more.
+    pub(crate) fn unwatch(
+        &self,
+        params: Option<&RawJson>,
+        context: &RequestContext,
+    ) -> Result<Reply, ErrorObject> {
         let UnsubscribeRequest { uri, .. } = read_params(params)?;
         self.watched().remove(&uri);
         empty(context)

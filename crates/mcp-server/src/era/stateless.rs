@@ -7,7 +7,7 @@ use agentwire_mcp_schema::code::UnsupportedVersion;
 #[cfg(feature = "tasks")]
 use agentwire_mcp_schema::task_extension::TaskSubscription;
 use agentwire_mcp_schema::{
-    ClientCapabilities, DiscoverRequest, DiscoverResult, HasMeta, Implementation, LoggingLevel,
+    ClientCapabilities, DiscoverRequest, DiscoverResult, HasMeta, Implementation, LoggingLevel, Meta,
     ProgressToken, ProtocolVersion, RequestMeta, ResultMeta, ResultType, Revision, SubscriptionFilter,
     SubscriptionsListenRequest, SubscriptionsListenResult,
 };
@@ -268,22 +268,31 @@ pub(crate) fn begin_pass(
     Ok(Pass::begin(server, &request.method, whole, responses, state, origin)?.map(Box::new))
 }
 
-/// Asks what a function wants to know, by way of the result.
+/// Asks what a function wants to know: by way of the result, or as the task that the call has become.
 pub(crate) async fn ask<Q: Question>(
     context: &Context,
     key: &str,
     question: Q,
 ) -> Result<Q::Response, AskError> {
     #[cfg(feature = "tasks")]
-    if let (Some(pass), Some(board)) = (context.pass(), context.board()) {
-        return match pass.ask(key, question.clone()).await {
-            // The call became a task just when it asked.
-            Err(AskError(AskErrorKind::Over)) if board.is_task() => {
+    if context.board().is_some() {
+        // What was answered in an earlier round is known to a task too. Its pass is over, also if that came just now.
+        let answer = ask_in_pass(context, key, question.clone()).await;
+        return match (answer, context.task()) {
+            (Err(AskError(AskErrorKind::Over | AskErrorKind::Nowhere)), Some(board)) => {
                 crate::tasks::ask(board, key, question).await
             }
-            answer => answer,
+            (answer, _) => answer,
         };
     }
+    ask_in_pass(context, key, question).await
+}
+
+async fn ask_in_pass<Q: Question>(
+    context: &Context,
+    key: &str,
+    question: Q,
+) -> Result<Q::Response, AskError> {
     match context.pass() {
         Some(pass) => pass.ask(key, question).await,
         None => Err(AskError(AskErrorKind::Nowhere)),
@@ -307,13 +316,17 @@ pub(crate) fn encode<T: Serialize + HasMeta>(
     let encoded = match value.meta_slot() {
         None => peer.encode_answer(&Signed { value: &value, meta: server.signature() }),
         Some(meta) => {
-            for (key, name) in ResultMeta::new(server.info().clone()).to_meta() {
-                meta.entry(key).or_insert(name);
-            }
+            sign(server, meta);
             peer.encode_answer(&value)
         }
     };
     encoded.map_err(ErrorObject::internal_error)
+}
+
+fn sign(server: &Server, meta: &mut Meta) {
+    for (key, name) in ResultMeta::new(server.info().clone()).to_meta() {
+        meta.entry(key).or_insert(name);
+    }
 }
 
 /// The `_meta` that says who answers.

@@ -19,6 +19,7 @@ use super::{Offers, Server, Settings};
 use crate::ask::Asking;
 use crate::caching::Caching;
 use crate::completion::Completable;
+use crate::dispatch::Answers;
 use crate::kind::Kind;
 use crate::listeners::Listeners;
 use crate::registry::Registry;
@@ -59,6 +60,10 @@ impl Server {
 
     pub(crate) fn prompts(&self) -> &Registry<ServerPrompt> {
         &self.offers.prompts
+    }
+
+    pub(crate) fn answers(&self) -> &Answers {
+        &self.offers.answers
     }
 
     pub(crate) fn listeners(&self) -> &Listeners {

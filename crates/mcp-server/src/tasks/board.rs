@@ -149,9 +149,21 @@ impl Board {
         });
     }
 
-    /// Nobody writes anything down any more.
-    pub(crate) fn close(&self) {
-        self.change(|state| state.is_written = true);
+    /// Ends it, unless it has ended, for a reason that is neither its function's nor its client's. Whoever waits for its
+    /// cancellation has nothing more to wait for.
+    pub(crate) fn give_up(&self, why: &str) {
+        self.change(|state| {
+            if !state.record.is_final() {
+                state.is_cancelled = true;
+                state.record.fail(ErrorObject::internal_error(why));
+                state.end();
+            }
+        });
+    }
+
+    /// Nobody writes anything down any more. False if that was so already.
+    pub(crate) fn close(&self) -> bool {
+        self.change(|state| !std::mem::replace(&mut state.is_written, true))
     }
 
     /// Waits until it has ended, and that is written down.

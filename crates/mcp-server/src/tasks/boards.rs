@@ -30,6 +30,22 @@ struct Place {
     expiry: Option<Instant>,
 }
 
+impl Here {
+    /// Gives up the places of tasks whose time is over. One that still runs leaves by itself as soon as it notices; of one
+    /// whose future was dropped the board is still here.
+    fn expire(&mut self, now: Instant) {
+        let Self { running, kept, .. } = self;
+        kept.retain(|id, place| {
+            let stays = place.expiry.is_none_or(|expiry| expiry > now)
+                || running.get(id).is_some_and(|board| !board.is_over());
+            if !stays {
+                running.remove(id);
+            }
+            stays
+        });
+    }
+}
+
 impl Boards {
     pub(crate) fn listeners(&self) -> &Listeners {
         &self.listeners
@@ -46,7 +62,7 @@ impl Boards {
         let now = TokioClock::default().now();
         let mut here = self.lock();
         if here.kept.len() >= limit {
-            here.kept.retain(|_, place| place.expiry.is_none_or(|expiry| expiry > now));
+            here.expire(now);
         }
         if here.kept.len() >= limit {
             return false;
@@ -98,9 +114,11 @@ impl Boards {
         !self.lock().kept.is_empty()
     }
 
-    /// What the store may forget.
-    pub(crate) fn take_stale(&self) -> HashSet<String> {
-        std::mem::take(&mut self.lock().stale)
+    /// One of those that the store may forget.
+    pub(crate) fn take_stale(&self) -> Option<String> {
+        let mut here = self.lock();
+        let id = here.stale.iter().next()?.clone();
+        here.stale.take(&id)
     }
 
     /// All that run now.
@@ -114,7 +132,7 @@ impl Boards {
         let belongs = |place: &Place| place.session.as_deref() == Some(session);
         let ids: Vec<_> =
             here.kept.iter().filter(|(_, place)| belongs(place)).map(|(id, _)| id.clone()).collect();
-        let boards: Vec<_> = ids.iter().filter_map(|id| here.running.get(id).cloned()).collect();
+        let boards: Vec<_> = ids.iter().filter_map(|id| here.running.remove(id)).collect();
         for id in ids {
             here.kept.remove(&id);
             here.stale.insert(id);

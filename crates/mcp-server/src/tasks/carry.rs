@@ -13,12 +13,14 @@ use futures::future::{join, select};
 
 use super::board::{Board, Outcome};
 use super::{Tasks, report};
-use crate::Context;
 use crate::context::Running;
 use crate::listeners::Change;
+use crate::{Context, TaskRecord};
 
 /// How much of what a tool says went wrong is said of its task, in characters.
 const LONGEST_REASON: usize = 500;
+/// How long after a store has failed it is tried again.
+const AGAIN: Duration = Duration::from_secs(30);
 
 /// What a task has while it runs. Where its future is dropped, nothing becomes of it.
 pub(super) struct Carried {
@@ -36,8 +38,10 @@ impl Carried {
 impl Drop for Carried {
     fn drop(&mut self) {
         self.context.end();
-        self.board.finish(Outcome::Error(ErrorObject::internal_error("the task was dropped")));
-        self.board.close();
+        self.board.give_up("the task was dropped");
+        if self.board.close() {
+            self.tasks.boards.listeners().announce(Change::Task(self.board.id()));
+        }
     }
 }
 
@@ -52,7 +56,7 @@ pub(super) async fn carry(carried: Carried, running: Running, version: u64) {
             Ended::Cancelled => {}
             Ended::Expired => {
                 tasks.boards.abandon(board.id());
-                board.finish(Outcome::Error(ErrorObject::internal_error("the time of the task is over")));
+                board.give_up("the time of the task is over");
             }
         }
     };
@@ -66,18 +70,22 @@ enum Ended {
     Expired,
 }
 
-/// Works until the function is done, or is to end. Then it is dropped before this gives what became of it.
+/// Works until the function is done, or is to end. Then it is dropped before this gives what became of it. A panic, also of
+/// a destructor, goes no further.
 async fn work(board: &Arc<Board>, running: Running) -> Ended {
+    let ended = AssertUnwindSafe(run(board, running)).catch_unwind().await;
+    ended.unwrap_or_else(|_| Ended::Done(Err(ErrorObject::internal_error("the handler panicked"))))
+}
+
+async fn run(board: &Arc<Board>, mut running: Running) -> Ended {
     let clock = TokioClock::default();
     let ttl = board.record().ttl.map(Duration::from_millis);
     let mut expiry = ttl.and_then(|ttl| clock.now().checked_add(ttl)).map(|end| clock.sleep_until(end));
-    let mut running = AssertUnwindSafe(running).catch_unwind();
     let mut cancelled = board.cancelled();
     poll_fn(move |cx| {
         // The function first: one that waits for its cancellation may still do something about it.
-        if let Poll::Ready(outcome) = running.poll_unpin(cx) {
-            let panicked = |_| Err(ErrorObject::internal_error("the handler panicked"));
-            return Poll::Ready(Ended::Done(outcome.unwrap_or_else(panicked)));
+        if let Poll::Ready(outcome) = running.as_mut().poll(cx) {
+            return Poll::Ready(Ended::Done(outcome));
         }
         if Pin::new(&mut cancelled).poll(cx).is_ready() {
             return Poll::Ready(Ended::Cancelled);
@@ -115,19 +123,15 @@ async fn follow(tasks: &Tasks, board: &Board, told: Option<Peer>, mut version: u
         let is_final = record.is_final();
         if boards.is_stale(board.id()) {
             if is_final {
-                boards.remove(board.id());
-                boards.forget(board.id());
-                // If it fails, the record is forgotten when its time is over.
-                let _failed = store.remove(board.id()).await;
-                return;
+                return forget(tasks, board.id()).await;
             }
             continue;
         }
         let written = store.update(record.clone()).await;
-        if is_final && written.is_ok() {
-            boards.remove(board.id());
-        }
         if is_final {
+            if written.is_ok() {
+                boards.remove(board.id());
+            }
             board.close();
         }
         boards.listeners().announce(Change::Task(board.id()));
@@ -142,7 +146,34 @@ async fn follow(tasks: &Tasks, board: &Board, told: Option<Peer>, mut version: u
             }
         }
         if is_final {
+            if written.is_err() {
+                write_later(tasks, record).await;
+            }
             return;
         }
     }
+}
+
+/// Nobody asks for it any more.
+async fn forget(tasks: &Tasks, id: &str) {
+    tasks.boards.remove(id);
+    tasks.boards.forget(id);
+    // If it fails, the record is forgotten when its time is over.
+    let _failed = tasks.store.remove(id).await;
+}
+
+/// Writes down how a task has ended, once the store can do that again. Until then its board says it.
+async fn write_later(tasks: &Tasks, record: TaskRecord) {
+    let Tasks { store, boards, .. } = tasks;
+    let clock = TokioClock::default();
+    while !record.is_expired() {
+        clock.sleep_until(clock.now() + AGAIN).await;
+        if boards.is_stale(&record.id) {
+            return forget(tasks, &record.id).await;
+        }
+        if store.update(record.clone()).await.is_ok() {
+            break;
+        }
+    }
+    boards.remove(&record.id);
 }

@@ -68,15 +68,16 @@ impl Tasks {
         self
     }
 
-    /// Sets for how long a task is kept from its creation on, where its client does not say (default: 1 hour; none: for
-    /// ever). One that still runs then is dropped. What is kept for ever counts against the [limit](Self::limit) for ever.
+    /// Sets for how long a task is kept from its creation on, where its client does not say (default: 1 hour; none: as
+    /// long as [may be](Self::longest_ttl)). One that still runs then is dropped.
     #[must_use]
     pub fn ttl(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.ttl = time.into();
         self
     }
 
-    /// Sets for how long at most, whatever a client says (default: 1 day; none: as long as it likes).
+    /// Sets for how long at most, whatever a client says (default: 1 day; none: as long as it likes, or
+    /// for ever). What is kept for ever counts against the [limit](Self::limit) for ever.
     #[must_use]
     pub fn longest_ttl(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.longest_ttl = time.into();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::Meta;
-use agentwire_mcp_schema::task_extension::TaskSubscription;
+use agentwire_mcp_schema::task_extension::{TaskStatus, TaskSubscription};
 use agentwire_peer::{CallError, Peer};
 
 use super::owner::owner;
@@ -49,19 +49,19 @@ pub(crate) fn follow(
 }
 
 impl Followed {
-    /// Leaves out those that the client does not have. Gives those that are done.
+    /// Leaves out those that the client does not have. Gives those that change no more, or not until the client answers.
     pub(crate) async fn look(&mut self) -> Result<Vec<String>, ErrorObject> {
-        let mut done = Vec::new();
+        let mut still = Vec::new();
         for id in std::mem::take(&mut self.ids) {
             let seen = |record: &_| may_see(&self.owner, self.context.revision(), record);
             if let Some((record, _)) = find(&self.tasks, &id, seen).await? {
-                if record.is_final() {
-                    done.push(id.clone());
+                if record.is_final() || record.status == TaskStatus::InputRequired {
+                    still.push(id.clone());
                 }
                 self.ids.insert(id);
             }
         }
-        Ok(done)
+        Ok(still)
     }
 
     pub(crate) fn listen(&self, listener: std::sync::Weak<dyn Listener>) -> Listening {

@@ -61,9 +61,9 @@ pub(crate) fn plan(
                 None => Ok(None),
             }
         }
-        Caller::Session(_) if is_required => refuse(
-            "runs as a task only, and nothing in this session can: tasks begin with revision 2025-11-25",
-        ),
+        Caller::Session(_) if is_required => {
+            refuse("runs as a task only, and this session has none: tasks begin with revision 2025-11-25")
+        }
         Caller::Session(_) => Ok(None),
     }
 }
@@ -165,7 +165,8 @@ impl Call {
             return Err(ErrorObject::internal_error(why));
         }
         let mut created = Created { boards: boards.clone(), id: record.id.clone(), version, is_kept: false };
-        for stale in boards.take_stale() {
+        // One by one, as this may be dropped meanwhile.
+        while let Some(stale) = boards.take_stale() {
             // What cannot be removed now is forgotten when its time is over.
             let _failed = store.remove(&stale).await;
         }

@@ -12,10 +12,15 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::board::{Board, Outcome};
+use super::boards::Boards;
 use super::{TaskOwner, TaskRecord};
 
 fn board() -> Arc<Board> {
-    let board = Board::new(TaskRecord::new("task", TaskOwner::Bearer, Revision::V2026_07_28, None));
+    board_of("task")
+}
+
+fn board_of(id: &str) -> Arc<Board> {
+    let board = Board::new(TaskRecord::new(id, TaskOwner::Bearer, Revision::V2026_07_28, None));
     board.begin();
     board
 }
@@ -57,7 +62,8 @@ async fn a_question_that_is_dropped_is_withdrawn_and_its_key_is_used() {
     assert!(poll_immediate(&mut asked).await.is_none());
     drop(asked);
     assert_eq!((status(&board), board.record().input_requests.len()), (TaskStatus::Working, 0));
-    assert!(board.ask("one", question()).await.is_err(), "another question has another key");
+    let again = poll_immediate(Box::pin(board.ask("one", question()))).await;
+    assert!(again.is_some_and(|refused| refused.is_err()), "another question has another key");
 }
 
 #[tokio::test]
@@ -91,6 +97,36 @@ async fn only_one_takes_a_question_to_the_client_until_it_leaves() {
     let (taken, _) = next.await.expect("it is there again");
     taken.answer(Ok(json("1")));
     assert_eq!(asked.await.expect("an answer").as_str(), "1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_board_of_a_task_that_nobody_carries_any_more_leaves_with_its_time() {
+    let (boards, board, minute) = (Boards::default(), board(), Duration::from_secs(60));
+    assert!(boards.reserve(board.id(), None, Some(minute), 1));
+    boards.add(&board);
+    tokio::time::advance(minute).await;
+    assert!(!boards.reserve("next", None, Some(minute), 1), "it still runs");
+    board.give_up("dropped");
+    assert!(boards.reserve("next", None, Some(minute), 1) && boards.all().is_empty());
+    tokio::time::advance(minute).await;
+    assert!(boards.reserve("last", None, Some(minute), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_of_a_session_is_left_when_it_is_over() {
+    let (boards, running, done) = (Boards::default(), board_of("running"), board_of("done"));
+    for board in [&running, &done] {
+        assert!(boards.reserve(board.id(), Some("session"), None, 9));
+        boards.add(board);
+    }
+    assert!(boards.reserve("other", Some("another"), None, 9));
+    done.finish(self::done());
+    boards.end_session("session");
+    assert!(boards.all().is_empty() && running.is_cancelled() && !done.is_cancelled());
+    let mut stale = [boards.take_stale(), boards.take_stale()];
+    stale.sort();
+    assert_eq!(stale, [Some("done".to_owned()), Some("running".to_owned())]);
+    assert!(boards.take_stale().is_none() && boards.has_any());
 }
 
 /// Numbers by chance, the same for each seed.

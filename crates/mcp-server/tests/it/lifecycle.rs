@@ -2,8 +2,8 @@
 
 use agentwire_jsonrpc::Method;
 use agentwire_mcp_server::schema::{
-    CreateMessageRequest, ElicitRequest, ElicitUrlRequest, JsonSchema, Narrow, SamplingMessage, Tool,
-    ToolResultContent,
+    CreateMessageRequest, ElicitRequest, ElicitUrlRequest, HasMeta, JsonSchema, Narrow, SamplingMessage,
+    Tool, ToolResultContent,
 };
 use agentwire_mcp_server::{NoArguments, Server};
 use serde_json::{Value, json};
@@ -104,7 +104,7 @@ async fn a_tool_may_ask_the_client_and_wait() {
 /// A tool asks a client of that revision and with those capabilities: `asked`, or why it was not.
 async fn asks<M>(request: M, revision: &str, capabilities: Value) -> String
 where
-    M: Method + Narrow + Clone + Send + Sync + 'static,
+    M: Method + Narrow + HasMeta + Clone + Send + Sync + 'static,
 {
     let server = Server::new("asking", "1").tool("ask", "Ask the client", move |_: NoArguments, cx| {
         let request = request.clone();

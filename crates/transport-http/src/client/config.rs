@@ -18,7 +18,7 @@ pub struct Config {
     /// Whether the credentials among the headers are those of the URL.
     named_in_url: bool,
     #[cfg_attr(
-        not(any(feature = "reqwest", feature = "rustls")),
+        not(any(feature = "reqwest", feature = "rustls-no-provider")),
         allow(dead_code, reason = "only those clients are made here")
     )]
     pub(crate) connect_timeout: Duration,
@@ -173,7 +173,7 @@ impl Config {
     /// # Errors
     ///
     /// When TLS cannot be set up.
-    #[cfg(any(feature = "reqwest", feature = "rustls"))]
+    #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
     pub fn open(self) -> Result<Http, crate::client::HttpError> {
         #[cfg(feature = "reqwest")]
         let client = crate::client::Reqwest::new(self.connect_timeout);

@@ -22,7 +22,7 @@ use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
-use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::crypto::CryptoProvider;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
@@ -31,10 +31,26 @@ use crate::client::BoxError;
 /// TLS that trusts whom the platform trusts.
 pub(crate) fn trusting_the_platform() -> Result<ClientConfig, rustls::Error> {
     // Said in full, because rustls panics where several providers are built in and none was chosen.
-    let provider = CryptoProvider::get_default().cloned();
-    let provider = provider.unwrap_or_else(|| Arc::new(aws_lc_rs::default_provider()));
+    let provider = CryptoProvider::get_default().cloned().or_else(built_in);
+    let provider = provider.ok_or_else(|| rustls::Error::General("no `CryptoProvider` is there".into()))?;
     let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     Ok(versions.try_with_platform_verifier()?.with_no_client_auth())
+}
+
+/// The provider that comes with the features; that of `rustls` if it has both, as it can do more.
+#[cfg(feature = "rustls")]
+fn built_in() -> Option<Arc<CryptoProvider>> {
+    Some(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+}
+
+#[cfg(all(feature = "rustls-ring", not(feature = "rustls")))]
+fn built_in() -> Option<Arc<CryptoProvider>> {
+    Some(Arc::new(rustls::crypto::ring::default_provider()))
+}
+
+#[cfg(not(any(feature = "rustls", feature = "rustls-ring")))]
+fn built_in() -> Option<Arc<CryptoProvider>> {
+    None
 }
 
 /// Connects to wherever a URL says, within a time.
@@ -51,6 +67,8 @@ impl Connector {
         let mut direct = HttpConnector::new();
         direct.set_nodelay(true);
         direct.enforce_http(false);
+        // Of several addresses each has its share of that time, so that one which is silent leaves some to the others.
+        direct.set_connect_timeout(Some(timeout));
         let to_proxies =
             HttpsConnectorBuilder::new().with_tls_config(tls.clone()).https_or_http().enable_http1();
         let route = Route { to_proxies: to_proxies.wrap_connector(direct.clone()), direct, proxies };
@@ -173,5 +191,25 @@ impl Write for Line {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::NamedGroup;
+
+    use super::*;
+
+    #[test]
+    fn aws_lc_comes_before_ring_and_has_what_ring_lacks() {
+        let has = |provider: Arc<CryptoProvider>| {
+            provider.kx_groups.iter().any(|group| group.name() == NamedGroup::X25519MLKEM768)
+        };
+        let expected = if cfg!(feature = "rustls") {
+            Some(true)
+        } else {
+            cfg!(feature = "rustls-ring").then_some(false)
+        };
+        assert_eq!(built_in().map(has), expected);
     }
 }

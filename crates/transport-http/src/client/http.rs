@@ -74,7 +74,7 @@ impl Http {
     /// # Errors
     ///
     /// When that is no URL of a server, or TLS cannot be set up.
-    #[cfg(any(feature = "reqwest", feature = "rustls"))]
+    #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
     pub fn new(url: &str) -> Result<Self, Fault> {
         Ok(Config::new(url).map_err(Fault::other)?.open()?)
     }

@@ -24,6 +24,15 @@ const KEPT: Duration = Duration::from_secs(90);
 /// It does what [`Reqwest`](crate::client::Reqwest) does, with a third fewer crates: gzip, proxies and the user agent are as
 /// described there. It runs on tokio. A clone shares its connections.
 ///
+/// # Cryptography
+///
+/// The feature `rustls` brings that of aws-lc, `rustls-ring` that of `ring`, and `rustls-no-provider` none. What the program
+/// has installed by [`install_default`](rustls::crypto::CryptoProvider::install_default) comes before both, and aws-lc before
+/// `ring`.
+///
+/// `ring` takes less time to build and makes a smaller program. It lacks X25519MLKEM768, the key exchange whose secrets
+/// quantum computers will not find out from what was recorded, and signatures by keys on the curve P-521.
+///
 /// ```
 /// use std::time::Duration;
 ///
@@ -47,7 +56,7 @@ impl Hyper {
     ///
     /// # Errors
     ///
-    /// When TLS cannot be set up.
+    /// When TLS cannot be set up, such as without any provider of cryptography.
     pub fn new(connect_timeout: Duration) -> Result<Self, BoxError> {
         Ok(Self::with_tls(connect_timeout, connector::trusting_the_platform()?))
     }
@@ -90,7 +99,7 @@ async fn send(
     Ok(response.map(|body| BodyDataStream::new(body).map_err(BoxError::from).boxed()))
 }
 
-#[cfg(test)]
+#[cfg(all(test, any(feature = "rustls", feature = "rustls-ring")))]
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};

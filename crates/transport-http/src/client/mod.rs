@@ -1,7 +1,7 @@
 //! The client: a transport to one server.
 //!
 //! ```no_run
-//! # #[cfg(any(feature = "reqwest", feature = "rustls"))]
+//! # #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use agentwire_transport::Packet;
 //! use agentwire_transport_http::client::Http;
@@ -83,15 +83,15 @@
 mod backoff;
 mod body;
 mod config;
-#[cfg(feature = "rustls")]
+#[cfg(feature = "rustls-no-provider")]
 mod connector;
 mod error;
 mod exchange;
 mod http;
 mod http_client;
-#[cfg(feature = "rustls")]
+#[cfg(feature = "rustls-no-provider")]
 mod hyper;
-#[cfg(any(feature = "reqwest", feature = "rustls"))]
+#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
 mod inflate;
 mod mirror;
 mod place;
@@ -107,7 +107,7 @@ mod wakers;
 pub use config::{Config, InvalidUrl};
 pub use error::{HttpError, Refusal, Wait};
 pub use http_client::{Body, BoxError, HttpClient};
-#[cfg(feature = "rustls")]
+#[cfg(feature = "rustls-no-provider")]
 pub use hyper::Hyper;
 #[cfg(feature = "reqwest")]
 pub use reqwest::Reqwest;

@@ -82,8 +82,8 @@ impl http_body::Body for Body {
                 Poll::Ready(None)
             }
             Kind::Said(events) => Poll::Ready(events.pop().map(|piece| Ok(Frame::data(piece)))),
-            Kind::Stream { replayed, .. } if !replayed.is_empty() => {
-                Poll::Ready(Some(Ok(Frame::data(std::mem::take(replayed)))))
+            Kind::Stream { replayed, reader, .. } if !replayed.is_empty() => {
+                Poll::Ready(Some(Ok(Frame::data(reader.replay(replayed)))))
             }
             Kind::Stream { reader, running, .. } => {
                 running.take_if(|running| running.poll(cx).is_ready());

@@ -5,6 +5,9 @@ use bytes::Bytes;
 /// A piece from this size on is sent from where it lies.
 pub(crate) const COPY_LIMIT: usize = 32 << 10;
 
+/// What is written to a client at a time, where it matters how fast the client reads.
+pub(crate) const STRIDE: usize = 64 << 10;
+
 /// Bytes that wait to be sent: small ones joined, large ones as they are.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
@@ -59,6 +62,17 @@ impl Queue {
             }
         };
         self.len -= piece.len();
+        Some(piece)
+    }
+
+    /// Takes no more than so many bytes of what is first.
+    pub(crate) fn pop_some(&mut self, limit: usize) -> Option<Bytes> {
+        let mut piece = self.pop()?;
+        if piece.len() > limit {
+            let rest = piece.split_off(limit);
+            self.len += rest.len();
+            self.pieces.push_front(rest);
+        }
         Some(piece)
     }
 

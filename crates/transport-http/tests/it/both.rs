@@ -6,7 +6,7 @@ use agentwire_transport::Packet;
 use agentwire_transport_http::{client, server};
 use serde_json::{Value, json};
 
-use crate::client::mock::Client;
+use crate::client::mock::{Client, open};
 use crate::server::script::{Heard, Server};
 
 fn call(id: u64, method: &str, params: Value) -> Value {
@@ -27,12 +27,15 @@ async fn session(client: &mut Client, version: &str) {
     client.say(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
 }
 
+fn connect(server: &Server) -> Client {
+    Client::new(open(client::Config::new(&format!("http://127.0.0.1:{}/mcp", server.port)).unwrap()))
+}
+
 #[tokio::test]
 async fn a_session_carries_everything() {
     for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut server = Server::start(server::Config::new()).await;
-        let mut client =
-            Client::new(client::Http::new(&format!("http://127.0.0.1:{}/mcp", server.port)).unwrap());
+        let mut client = connect(&server);
         session(&mut client, version).await;
         server.hears(&Heard::Message("notifications/initialized".into())).await;
 
@@ -64,8 +67,7 @@ async fn a_session_carries_everything() {
 #[tokio::test]
 async fn each_stateless_request_stands_alone() {
     let mut server = Server::start(server::Config::new()).await;
-    let mut client =
-        Client::new(client::Http::new(&format!("http://127.0.0.1:{}/mcp", server.port)).unwrap());
+    let mut client = connect(&server);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},

@@ -9,3 +9,5 @@ mod refusals;
 mod session;
 mod stateless;
 mod streams;
+#[cfg(all(feature = "http2", feature = "rustls"))]
+mod tls;

@@ -1,8 +1,19 @@
 //! The transport from outside: raw sockets against the server, scripted servers against the client.
 
-#[cfg(all(feature = "reqwest", feature = "hyper"))]
+#[cfg(all(any(feature = "reqwest", feature = "rustls"), feature = "hyper"))]
 mod both;
-#[cfg(feature = "reqwest")]
+#[cfg(any(feature = "reqwest", feature = "rustls"))]
 mod client;
 #[cfg(feature = "server")]
 mod server;
+
+/// What the client is tested for does not depend on what it runs on.
+#[cfg(all(feature = "reqwest", feature = "rustls", feature = "hyper"))]
+#[test]
+fn all_the_same_with_hyper() {
+    let mut tests = std::process::Command::new(std::env::current_exe().unwrap());
+    tests.args(["client::", "both::", "--skip", "fire::"]).env(client::mock::HYPER, "1");
+    let output = tests.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("client::gzip::"), "{text}");
+}

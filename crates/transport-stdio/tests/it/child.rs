@@ -7,9 +7,8 @@ use agentwire_transport::{Fault, Packet};
 use agentwire_transport_stdio::{Child, Command, SpawnError, Stderr};
 use futures::{Sink, SinkExt, StreamExt};
 
-use crate::support::{
-    HELLO, Stranger, assert_gone, example, exited, listen, packet, run, shell, spawn, watch,
-};
+use crate::children::{assert_gone, exited, listen, packet, shell, spawn};
+use crate::support::{HELLO, Stranger, example, run, watch};
 
 /// Ten megabytes, in lines of 99 letters.
 const FLOOD: &str = "head -c 10000000 /dev/zero | tr '\\0' x | fold -w 99";

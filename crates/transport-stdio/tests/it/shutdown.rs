@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 use agentwire_transport_stdio::{Command, Stderr};
 use futures::{SinkExt, StreamExt};
 
-use crate::support::{
-    HELLO, LONG, Stranger, assert_gone, example, listen, members, packet, run, shell, spawn, watch,
-};
+use crate::children::{assert_gone, listen, members, packet, shell, spawn};
+use crate::support::{HELLO, LONG, Stranger, example, run, watch};
 
 const SHORT: Duration = Duration::from_millis(100);
 
@@ -152,7 +151,7 @@ fn our_own_death_is_the_end_of_all() {
     for member in members {
         member.wait();
     }
-    assert_eq!(crate::support::members(other.id()), [other.id()], "another group was hit");
+    assert_eq!(crate::children::members(other.id()), [other.id()], "another group was hit");
 }
 
 /// Whether a process ignores SIGTERM.

@@ -109,6 +109,7 @@ fn named_pipe(path: &Path) -> (File, File) {
     (File::open(path).unwrap(), File::options().write(true).open(path).unwrap())
 }
 
+#[cfg(feature = "nonblocking")]
 #[test]
 fn nothing_blocks() {
     let folder = tempfile::tempdir().unwrap();

@@ -248,6 +248,23 @@ async fn agents_that_skip_what_comes_before_the_end() {
     .unwrap();
 }
 
+/// What an agent has said behind its answer shows that it works, whatever state it has told of before.
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_speaks_behind_its_answer_may_be_silent_for_long() {
+    check_v2!("TURN-silent", &Recorder::default(), async |agent| {
+        let session = begin(&agent).await?;
+        let later = async {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            agent.extension_request::<_, [(); 0]>("_more", &[(); 0]).await
+        };
+        let (turn, later) = join!(agent.prompt(PromptRequest::new(&session, "go")), later);
+        later?;
+        assert_eq!(turn?.stop_reason(), Some(&IdleStopReason::EndTurn));
+        Ok(())
+    })
+    .unwrap();
+}
+
 /// Nothing more comes from a session that is closed, so nothing more is waited for.
 #[tokio::test(start_paused = true)]
 async fn a_turn_ends_when_its_session_is_closed() {

@@ -282,6 +282,7 @@ async fn a_subscription_hears_of_its_tasks_what_asking_would_have_said() {
         until(raw, &watched, "input_required").await;
         let honoured = listen(raw, json!([watched, "nowhere"])).await;
         assert_eq!(honoured, json!({ "taskIds": [watched] }), "those that there are");
+        assert_eq!(raw.next().await["params"]["status"], "input_required", "it waits for the client already");
         until(raw, &other, "completed").await;
         let params = json!({
             "taskId": watched,

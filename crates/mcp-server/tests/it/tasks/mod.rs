@@ -4,6 +4,7 @@ mod core_questions;
 mod core_tasks;
 mod extension;
 mod extension_questions;
+mod faults;
 mod kept;
 mod owners;
 mod stores;

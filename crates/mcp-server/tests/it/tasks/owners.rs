@@ -179,6 +179,26 @@ async fn tsk_11_a_task_of_a_session_is_its_owners_whichever_session_that_is() {
     assert_eq!(cancelled["result"]["status"], "cancelled");
 }
 
+/// The questions and the result of a task are in the words of the revision in which it began.
+#[tokio::test]
+async fn a_task_of_one_era_is_not_there_in_the_other() {
+    let at = Listening::start(owned()).await;
+    let session = Session::open(&at, ANN).await;
+    let mut job = json!({ "name": "deaf", "arguments": {} });
+    let of_extension = at.ask(ANN, "tools/call", job.clone()).await.message["result"]["taskId"].take();
+    job["task"] = json!({});
+    let of_core = session.ask("tools/call", job).await.message["result"]["task"]["taskId"].take();
+    assert!(of_core.is_string() && of_extension.is_string());
+    for method in ["tasks/get", "tasks/cancel"] {
+        let foreign = session.ask(method, json!({ "taskId": of_extension })).await.message;
+        assert_eq!(code_of(&foreign), -32602, "{method}");
+        let foreign = at.ask(ANN, method, json!({ "taskId": of_core })).await.message;
+        assert_eq!(code_of(&foreign), -32602, "{method}");
+    }
+    let listed = session.ask("tasks/list", json!({})).await.message["result"]["tasks"].take();
+    assert_eq!((listed.as_array().map(Vec::len), &listed[0]["taskId"]), (Some(1), &of_core));
+}
+
 #[tokio::test]
 async fn tsk_14_to_ask_how_a_task_stands_opens_no_stream() {
     let at = Listening::start(subject()).await;

@@ -165,10 +165,10 @@ fn what_is_done_outlives_the_program_and_what_is_not_has_failed() {
 
 /// A store that takes its time, or does not do what it is asked for.
 #[derive(Default)]
-struct Difficult {
-    memory: MemoryTasks,
+pub(super) struct Difficult {
+    pub(super) memory: MemoryTasks,
     delay: Duration,
-    fails: AtomicBool,
+    pub(super) fails: AtomicBool,
 }
 
 impl Difficult {

@@ -221,7 +221,8 @@ impl Outlet {
         let mut state = self.lock();
         state.owed = state.owed.saturating_sub(answers);
         state.ended |= state.owed == 0;
-        wake(state, |state| [state.reader.take()]);
+        // Nobody has to wait for room on a stream on which nothing more is said.
+        wake(state, |state| [state.reader.take(), state.sink.take()]);
     }
 
     /// The link has gone, so that nothing more will be put in and nobody there waits.
@@ -328,10 +329,8 @@ impl Outlet {
         shared: &Arc<Shared>,
     ) -> Reader {
         let generation = state.generation;
-        drop(state);
-        if let Some(before) = before {
-            before.wake();
-        }
+        // What waited for the reader before has gone, and so there is room.
+        wake(state, |state| [before, state.sink.take()]);
         Reader::new(self, shared, generation)
     }
 

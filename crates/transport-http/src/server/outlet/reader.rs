@@ -8,7 +8,7 @@ use crate::server::AnswerForm;
 use crate::server::body::Stalled;
 use crate::server::outlet::Outlet;
 use crate::server::outlet::state::{Cut, Phase, State, set, wake};
-use crate::server::queue::Queue;
+use crate::server::queue::{Queue, STRIDE};
 use crate::server::shared::Shared;
 use crate::server::text::Text;
 
@@ -101,11 +101,15 @@ impl Reader {
         }
         let high_water = self.shared.config.high_water;
         let was_full = state.queue.len() >= high_water;
-        if let Some(bytes) = state.queue.pop() {
+        // A client that reads slowly shows by each piece that it does.
+        if let Some(bytes) = state.queue.pop_some(STRIDE) {
             state.moved = self.shared.now();
-            if was_full && state.queue.len() < high_water {
-                state.beyond = 0;
-                wake(state, |state| [state.sink.take()]);
+            if was_full {
+                let (unread, before) = (state.queue.len(), state.beyond);
+                state.beyond = before.min(unread.saturating_sub(high_water));
+                if unread < high_water || state.beyond < before {
+                    wake(state, |state| [state.sink.take()]);
+                }
             }
             return Poll::Ready(Some(Ok(bytes)));
         }
@@ -114,6 +118,15 @@ impl Reader {
         }
         set(&mut state.reader, cx);
         Poll::Pending
+    }
+
+    /// Takes a piece of what is replayed before anything that waits.
+    pub(crate) fn replay(&self, replayed: &mut Bytes) -> Bytes {
+        let mut state = self.outlet.lock();
+        if state.generation == self.generation {
+            state.moved = self.shared.now();
+        }
+        replayed.split_to(replayed.len().min(STRIDE))
     }
 
     /// Whether nothing more can be read.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::client::mock::{Chance, Client};
+use crate::client::mock::{Chance, Client, open};
 
 const CALLS: u64 = 200;
 const EVENTS_A_CALL: u64 = 50;
@@ -46,7 +46,7 @@ async fn stand_fire(seeds: RangeInclusive<u64>) {
             () = async { serve(listener, endpoint).await } => unreachable!("it serves for ever"),
             () = answer(links) => unreachable!("it answers for ever"),
             () = cut_all(proxy, port, Chance(seed), &cuts) => unreachable!("it cuts for ever"),
-            () = hear_all(Client::new(config.open().unwrap())) => {}
+            () = hear_all(Client::new(open(config))) => {}
         }
         assert!(cuts.get() > 2 * CALLS, "{} connections were cut", cuts.get());
     }

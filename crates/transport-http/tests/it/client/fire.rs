@@ -42,7 +42,7 @@ async fn play(request: Received, mut chance: Chance) {
 async fn nothing_is_lost_under_fire() {
     for seed in 1..4 {
         let mock = Mock::new().await;
-        let mut client = Client::new(mock.config().open().unwrap());
+        let mut client = mock.client();
         mock.session(&mut client).await;
         (1..=CALLS).for_each(|call| client.call(call));
         let connections = Cell::new(0);

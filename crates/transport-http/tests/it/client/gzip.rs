@@ -14,7 +14,7 @@ use http::{Request, Response};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-use super::mock::{Client, Mock, event, ok, result};
+use super::mock::{Client, Mock, event, ok, open, result};
 
 const JSON: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n";
 const EVENTS: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\n";
@@ -98,7 +98,7 @@ async fn what_breaks_off_or_is_no_gzip_fails_the_call() {
 async fn a_decompression_bomb_goes_no_further_than_the_limit() {
     let limit = 1 << 20;
     let mock = Mock::new().await;
-    let mut client = Client::new(mock.config().message_limit(limit).open().unwrap());
+    let mut client = Client::new(open(mock.config().message_limit(limit)));
     let bomb = gzip(&vec![b' '; 16 << 20]);
     for (head, name) in [(JSON, ""), (EVENTS, "data:"), (EVENTS, ":")] {
         client.call(1);

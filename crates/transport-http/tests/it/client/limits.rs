@@ -11,13 +11,13 @@ use futures::{SinkExt, StreamExt, stream};
 use http::{Request, Response};
 use serde_json::json;
 
-use super::mock::{ACCEPTED, Client, EVENTS, Mock, event, ok, patiently, result};
+use super::mock::{ACCEPTED, Client, EVENTS, Mock, event, ok, open, open_within, patiently, result};
 
 const SHORT: Duration = Duration::from_millis(150);
 
 async fn limited(limit: impl FnOnce(Config) -> Config) -> (Mock, Client) {
     let mock = Mock::new().await;
-    let client = Client::new(limit(mock.config()).open().unwrap());
+    let client = Client::new(open(limit(mock.config())));
     (mock, client)
 }
 
@@ -124,8 +124,8 @@ async fn a_connection_may_take_so_long() {
     while let Ok(socket) = tokio::time::timeout(SHORT, tokio::net::TcpStream::connect(address)).await {
         queued.push(socket.unwrap());
     }
-    let config = Config::new(&format!("http://{address}/?secret")).unwrap().connect_timeout(SHORT);
-    let mut client = Client::new(config.open().unwrap());
+    let config = Config::new(&format!("http://{address}/?secret")).unwrap();
+    let mut client = Client::new(open_within(config, SHORT));
     client.call(1);
     client
         .failed(1, |error| {

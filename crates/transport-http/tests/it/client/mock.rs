@@ -8,7 +8,7 @@ use agentwire_transport_http::client::{Config, Http, HttpError};
 use futures::StreamExt;
 use futures::channel::mpsc;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
@@ -17,6 +17,25 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long it is watched that something does not happen.
 pub(crate) const QUIET: Duration = Duration::from_millis(80);
+
+/// Set where the tests are to use `Hyper`, although there is `Reqwest` too.
+#[cfg(feature = "rustls")]
+pub(crate) const HYPER: &str = "AGENTWIRE_TEST_HYPER";
+
+/// A transport that uses the client that is tested.
+pub(crate) fn open(config: Config) -> Http {
+    open_within(config, PATIENCE)
+}
+
+/// The same with a limit for the time that a connection takes.
+pub(crate) fn open_within(config: Config, connect_timeout: Duration) -> Http {
+    #[cfg(feature = "rustls")]
+    if std::env::var_os(HYPER).is_some() {
+        let hyper = agentwire_transport_http::client::Hyper::new(connect_timeout).unwrap();
+        return config.open_with(hyper);
+    }
+    config.connect_timeout(connect_timeout).open().unwrap()
+}
 
 pub(crate) struct Mock {
     listener: TcpListener,
@@ -37,7 +56,7 @@ impl Mock {
     }
 
     pub(crate) fn client(&self) -> Client {
-        Client::new(self.config().open().unwrap())
+        Client::new(open(self.config()))
     }
 
     /// The next request.
@@ -79,14 +98,14 @@ impl Mock {
 }
 
 /// A request, and the connection it came on.
-pub(crate) struct Received {
+pub(crate) struct Received<S = TcpStream> {
     head: String,
     body: String,
-    socket: TcpStream,
+    socket: S,
 }
 
-impl Received {
-    pub(crate) async fn read(mut socket: TcpStream) -> Self {
+impl<S: AsyncRead + AsyncWrite + Unpin> Received<S> {
+    pub(crate) async fn read(mut socket: S) -> Self {
         let mut bytes = Vec::new();
         let head = loop {
             if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -139,7 +158,7 @@ impl Received {
     }
 
     /// Writes, and leaves the connection open.
-    pub(crate) async fn open(mut self, bytes: &(impl AsRef<[u8]> + ?Sized)) -> TcpStream {
+    pub(crate) async fn open(mut self, bytes: &(impl AsRef<[u8]> + ?Sized)) -> S {
         self.socket.write_all(bytes.as_ref()).await.unwrap();
         self.socket
     }

@@ -1,9 +1,9 @@
 //! Responses that are no answers.
 
-use agentwire_transport_http::client::HttpError;
+use agentwire_transport_http::client::{Config, HttpError};
 use serde_json::{Value, json};
 
-use super::mock::{Client, Mock, ok, response, result, status};
+use super::mock::{Client, Mock, ok, open, response, result, status};
 
 fn refusal(error: &HttpError) -> &agentwire_transport_http::client::Refusal {
     match error {
@@ -200,7 +200,7 @@ async fn redirects_stay_within_the_origin() {
 #[tokio::test]
 async fn a_server_that_is_not_there_fails_the_call() {
     let url = Mock::new().await.url();
-    let mut client = Client::new(agentwire_transport_http::client::Http::new(&url).unwrap());
+    let mut client = Client::new(open(Config::new(&url).unwrap()));
     client.call(1);
     client.failed(1, |error| assert!(matches!(error, HttpError::Unsent(_)), "{error:?}")).await;
     client.call(2);

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use agentwire_transport_http::client::HttpError;
+use agentwire_transport_http::client::{Config, HttpError};
 use http::{HeaderName, HeaderValue};
 use serde_json::json;
 
-use super::mock::{ACCEPTED, Client, EVENTS, Mock, Received, closed, event, ok, patiently, result, status};
+use super::mock::{
+    ACCEPTED, Client, EVENTS, Mock, Received, closed, event, ok, open, patiently, result, status,
+};
 
 fn headers(request: &Received) -> [Option<&str>; 5] {
     ["accept", "content-type", "mcp-session-id", "mcp-protocol-version", "x-mine"]
@@ -22,7 +24,7 @@ const JSON: Option<&str> = Some("application/json");
 async fn every_request_has_the_headers_of_its_session() {
     let mock = Mock::new().await;
     let mine = (HeaderName::from_static("x-mine"), HeaderValue::from_static("yes"));
-    let mut client = Client::new(mock.config().header(mine.0, mine.1).open().unwrap());
+    let mut client = Client::new(open(mock.config().header(mine.0, mine.1)));
     client.say(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}));
     let request = mock.next().await;
     assert_eq!((request.method(), request.path()), ("POST", "/mcp"));
@@ -86,7 +88,7 @@ async fn without_a_session_id_none_is_sent() {
 async fn what_is_no_session_id_is_not_sent() {
     for id in ["a b", "\u{e9}", ""] {
         let mock = Mock::new().await;
-        let mut client = Client::new(mock.config().listen(false).open().unwrap());
+        let mut client = Client::new(open(mock.config().listen(false)));
         mock.handshake(&mut client, Some(id), "2025-11-25").await;
         client.call(1);
         let request = mock.next().await;
@@ -118,7 +120,7 @@ async fn a_server_may_have_no_stream_for_the_session() {
 #[tokio::test]
 async fn the_stream_of_the_session_can_be_left_out() {
     let mock = Mock::new().await;
-    let mut client = Client::new(mock.config().listen(false).open().unwrap());
+    let mut client = Client::new(open(mock.config().listen(false)));
     mock.handshake(&mut client, Some("s-1"), "2025-11-25").await;
     assert!(mock.is_quiet().await);
 }
@@ -209,7 +211,7 @@ async fn a_cancelled_call_is_told_to_the_server_and_its_stream_closed() {
 #[tokio::test]
 async fn closing_takes_no_longer_than_it_may() {
     let mock = Mock::new().await;
-    let mut client = Client::new(mock.config().close_timeout(Duration::from_millis(300)).open().unwrap());
+    let mut client = Client::new(open(mock.config().close_timeout(Duration::from_millis(300))));
     mock.session(&mut client).await;
     let closing = tokio::spawn(client.close());
     let delete = mock.next().await;
@@ -217,7 +219,7 @@ async fn closing_takes_no_longer_than_it_may() {
     patiently(closing).await.unwrap();
     closed(delete.open("").await).await;
 
-    let mut client = Client::new(mock.config().close_timeout(Duration::from_millis(300)).open().unwrap());
+    let mut client = Client::new(open(mock.config().close_timeout(Duration::from_millis(300))));
     mock.session(&mut client).await;
     client.say(json!({"jsonrpc": "2.0", "method": "notifications/any"}));
     let note = mock.next().await;
@@ -230,7 +232,7 @@ async fn closing_takes_no_longer_than_it_may() {
 async fn connections_are_used_again() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let mut client = Client::new(agentwire_transport_http::client::Http::new(&url).unwrap());
+    let mut client = Client::new(open(Config::new(&url).unwrap()));
     let mut socket = None;
     for id in 0..3_u64 {
         client.call(id);
@@ -252,7 +254,7 @@ async fn connections_are_used_again() {
 async fn a_server_is_found_by_its_name() {
     let mock = Mock::new().await;
     let url = mock.url().replace("127.0.0.1", "localhost");
-    let mut client = Client::new(agentwire_transport_http::client::Http::new(&url).unwrap());
+    let mut client = Client::new(open(Config::new(&url).unwrap()));
     client.call(1);
     let request = mock.next().await;
     assert_eq!(request.header("host"), Some(&url["http://".len()..url.len() - "/mcp".len()]));

@@ -6,7 +6,7 @@ use agentwire_transport_http::client::HttpError;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-use super::mock::{ACCEPTED, Client, EVENTS, Mock, event, ok, result};
+use super::mock::{ACCEPTED, Client, EVENTS, Mock, event, ok, open, result};
 
 fn progress(number: u64) -> Value {
     json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": number}})
@@ -94,7 +94,7 @@ async fn each_stream_is_resumed_by_its_own_id() {
 #[tokio::test]
 async fn the_server_says_when_to_come_back() {
     let mock = Mock::new().await;
-    let mut client = Client::new(mock.config().retries(0).open().unwrap());
+    let mut client = Client::new(open(mock.config().retries(0)));
     mock.session(&mut client).await;
     client.call(1);
     let prime =
@@ -116,7 +116,7 @@ async fn the_server_says_when_to_come_back() {
 #[tokio::test]
 async fn the_stream_of_the_session_is_resumed() {
     let mock = Mock::new().await;
-    let mut client = Client::new(mock.config().retries(1).open().unwrap());
+    let mut client = Client::new(open(mock.config().retries(1)));
     mock.handshake(&mut client, Some("s-1"), "2025-11-25").await;
     // As often as it is closed: it can be opened, so it is worth having.
     for _ in 0..3 {
@@ -181,7 +181,7 @@ async fn a_stream_without_ids_that_breaks_off_fails_its_call() {
 #[tokio::test]
 async fn resuming_is_given_up() {
     let mock = Mock::new().await;
-    let mut client = Client::new(mock.config().retries(2).open().unwrap());
+    let mut client = Client::new(open(mock.config().retries(2)));
     mock.session(&mut client).await;
     let cut = EVENTS.to_owned() + "id: 1\nretry: 10\ndata:\n\n";
     client.call(1);
@@ -206,7 +206,7 @@ async fn resuming_is_given_up() {
 #[tokio::test]
 async fn nobody_waits_for_long_where_nobody_listens() {
     let mock = Mock::new().await;
-    let mut client = Client::new(mock.config().retries(1000).open().unwrap());
+    let mut client = Client::new(open(mock.config().retries(1000)));
     mock.session(&mut client).await;
     client.call(1);
     let stream = mock.next().await.open(&(EVENTS.to_owned() + "id: 1\ndata:\n\n")).await;

@@ -186,3 +186,53 @@ async fn a_stream_that_holds_up_nobody_is_not_cut_early() {
     let took = lazy.answer(1, json!("flooded")).await;
     assert!((Duration::from_secs(29)..Duration::from_secs(35)).contains(&took), "{took:?}");
 }
+
+/// What stands between takes what it has room for, and more only when its client has read that.
+#[tokio::test(start_paused = true)]
+async fn a_client_with_little_bandwidth_is_not_cut() {
+    const A_SECOND: f64 = 65_536.0;
+    let mut lazy = Lazy::new(Config::new()).await;
+    let mut body = lazy.ask(2, "wait").await;
+    let mut unread = std::mem::replace(&mut lazy.unread, Body::empty());
+    let reading = async {
+        let mut text = String::new();
+        while !text.contains("flooded") {
+            let more = piece(&mut unread).await.expect("it is not cut");
+            tokio::time::sleep(Duration::from_secs_f64(more.len() as f64 / A_SECOND)).await;
+            text += &more;
+        }
+        text.matches("nnn\"").count()
+    };
+    let saying = async {
+        for _ in 0..3000 {
+            let note = lazy.note(1, 1000);
+            lazy.link.send(note).await.unwrap();
+        }
+        lazy.answer(1, json!("flooded")).await;
+        lazy.answer(2, json!("waited")).await;
+    };
+    let (read, ()) = futures::join!(reading, saying);
+    assert_eq!(read, 3000);
+    assert!(rest(&mut body).await.contains("waited"));
+}
+
+/// The connection that was lost may not have been missed yet, and be full.
+#[tokio::test(start_paused = true)]
+async fn whoever_comes_back_for_a_full_stream_makes_room() {
+    let mut lazy = Lazy::new(Config::new()).await;
+    let said = lazy.flood(100);
+    let note = lazy.note(1, 100);
+    let Lazy { mut endpoint, session, mut link, unread } = lazy;
+    let mut sending = tokio::spawn(async move { link.send(note).await.map(|()| link) });
+    tokio::task::yield_now().await;
+    assert!((&mut sending).now_or_never().is_none(), "there is no room");
+    let headers = [("mcp-session-id", session.as_str()), ("last-event-id", "2-0")];
+    let mut resumed = call(&mut endpoint, "GET", &headers, "").await.into_body();
+    let sent = tokio::time::timeout(Duration::from_secs(5), sending).await;
+    let mut link = sent.expect("there is room").unwrap().unwrap();
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": "flooded"});
+    link.send(Packet::from_json(&answer.to_string())).await.unwrap();
+    let text = rest(&mut resumed).await;
+    assert_eq!((text.matches("nnn\"").count(), text.matches("flooded").count()), (said / 100 + 1, 1));
+    drop(unread);
+}

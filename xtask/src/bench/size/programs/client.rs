@@ -1,4 +1,4 @@
-//! An MCP client over HTTP: it has the server at the URL add 40 and 2, and says what they are.
+//! An MCP client over HTTP: it has the server at the URL add 40 and 2, and says what they are. TLS is by rustls on ring.
 
 use std::io::{self, Write};
 
