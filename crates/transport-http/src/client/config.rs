@@ -167,7 +167,7 @@ impl Config {
         self
     }
 
-    /// A transport that uses `Reqwest`, or [`Hyper`](crate::client::Hyper) where the feature `reqwest` is off. Nothing is
+    /// A transport that uses `Reqwest`, or `Hyper` where the feature `reqwest` is off. Nothing is
     /// sent yet.
     ///
     /// # Errors
