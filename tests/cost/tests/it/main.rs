@@ -1,0 +1,6 @@
+//! One module for each place where a peer's bytes cost time or memory. A test names the input, what it costs, and the
+//! most that it may cost; it fails when the cost grows.
+
+#![cfg(unix)]
+
+mod frames;
