@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::agreed::{Agreed, Shared};
-use crate::{outgoing, rules};
+use crate::outgoing;
 
 /// The editor at the other end: what an agent tells and asks it.
 ///
@@ -188,11 +188,9 @@ impl Client {
         if !self.capabilities().is_some_and(has) {
             return self.peer.refuse_call(not_advertised(M::NAME, name));
         }
-        match path {
-            Some(path) if !rules::is_absolute(path) => {
-                self.peer.refuse_call(CallError::not_allowed(M::NAME, outgoing::relative(path)))
-            }
-            _ => self.peer.call(request),
+        match outgoing::absolute(path) {
+            Err(why) => self.peer.refuse_call(CallError::not_allowed(M::NAME, why)),
+            Ok(()) => self.peer.call(request),
         }
     }
 }

@@ -13,7 +13,7 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_peer::CallError;
 
-use crate::rules::is_absolute;
+use crate::rules::{holds_nul, is_absolute};
 
 /// What is wrong, in words; none if nothing is.
 pub(crate) type Checked = Result<(), String>;
@@ -191,14 +191,15 @@ pub(crate) fn not_advertised(capability: &str) -> String {
     format!("the client did not advertise the capability {capability}")
 }
 
-/// Paths that cross the wire are absolute.
+/// Paths that cross the wire are absolute, and hold no NUL.
 pub(crate) fn absolute<'a, P: AsRef<Path> + ?Sized + 'a>(paths: impl IntoIterator<Item = &'a P>) -> Checked {
-    match paths.into_iter().map(AsRef::as_ref).find(|path| !is_absolute(path)) {
-        Some(path) => Err(relative(path)),
-        None => Ok(()),
-    }
-}
-
-pub(crate) fn relative(path: &Path) -> String {
-    format!("paths are absolute, and {path:?} is not")
+    paths.into_iter().map(AsRef::as_ref).try_for_each(|path| {
+        if !is_absolute(path) {
+            return Err(format!("paths are absolute, and {path:?} is not"));
+        }
+        if holds_nul(path) {
+            return Err(format!("paths hold no NUL, and {path:?} does"));
+        }
+        Ok(())
+    })
 }

@@ -21,14 +21,23 @@ pub(crate) fn is_absolute(path: &Path) -> bool {
     }
 }
 
-/// Paths that cross the wire are absolute.
+/// Whether a path holds a NUL. No system has such paths: a call that is given one fails, or takes what precedes the NUL.
+pub(crate) fn holds_nul(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().contains(&0)
+}
+
+/// Checks paths that a request holds: they are absolute, and hold no NUL.
 pub(crate) fn absolute<'a>(what: &str, paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
-    match paths.into_iter().find(|path| !is_absolute(path)) {
-        Some(path) => {
-            Err(Error::invalid_params(format_args!("{what} must be an absolute path, and {path:?} is not")))
+    paths.into_iter().try_for_each(|path| {
+        if !is_absolute(path) {
+            let why = format_args!("{what} must be an absolute path, and {path:?} is not");
+            return Err(Error::invalid_params(why));
         }
-        None => Ok(()),
-    }
+        if holds_nul(path) {
+            return Err(Error::invalid_params(format_args!("{what} must hold no NUL, and {path:?} does")));
+        }
+        Ok(())
+    })
 }
 
 /// A capability that was not advertised is not there, whatever the agent's code could do.

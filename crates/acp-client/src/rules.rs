@@ -12,17 +12,22 @@ pub(crate) fn advertised(capability: &str, has: bool) -> Result<(), String> {
     if has { Ok(()) } else { Err(format!("the agent did not advertise the capability {capability}")) }
 }
 
-/// Paths that cross the wire are absolute, here or on a system of another kind: the agent may run on one.
+/// Paths that cross the wire hold no NUL and are absolute, here or on a system of another kind: the agent may run on one.
 pub(crate) fn absolute<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<(), String> {
     let is_absolute = |path: &Path| match path.as_os_str().as_encoded_bytes() {
         [b'/', ..] | [b'\\', b'\\', ..] => true,
         [drive, b':', b'/' | b'\\', ..] => drive.is_ascii_alphabetic(),
         _ => path.is_absolute(),
     };
-    match paths.into_iter().find(|path| !is_absolute(path)) {
-        Some(path) => Err(format!("paths are absolute, and {path:?} is not")),
-        None => Ok(()),
-    }
+    paths.into_iter().try_for_each(|path| {
+        if !is_absolute(path) {
+            return Err(format!("paths are absolute, and {path:?} is not"));
+        }
+        if path.as_os_str().as_encoded_bytes().contains(&0) {
+            return Err(format!("paths hold no NUL, and {path:?} does"));
+        }
+        Ok(())
+    })
 }
 
 /// The roots and servers that a session is set up with.

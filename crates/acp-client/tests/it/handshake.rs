@@ -117,6 +117,8 @@ async fn init_12_what_the_agent_lacks_is_refused_here() {
             let error = refused(agent.new_session(NewSessionRequest::new(cwd))).await;
             assert_eq!(error, format!("session/new: paths are absolute, and {cwd:?} is not"));
         }
+        let error = refused(agent.new_session(NewSessionRequest::new("/repo\0"))).await;
+        assert_eq!(error, r#"session/new: paths hold no NUL, and "/repo\0" does"#);
         let stdio = McpServerStdio::new("s", "/bin/s");
         agent.new_session(NewSessionRequest::new("/repo").mcp_servers([stdio])).await?;
         // The agent may run on a system of another kind.
