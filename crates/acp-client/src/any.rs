@@ -370,4 +370,11 @@ impl<C1: Client, C2: v2::Client> Handler for Either<C1, C2> {
             _ => {}
         }
     }
+
+    fn unreadable(&self, error: ErrorObject) {
+        match self.choice.version() {
+            2 => self.two.unreadable(error),
+            _ => self.one.unreadable(error),
+        }
+    }
 }

@@ -199,6 +199,10 @@ impl<C: Client> Handler for Dispatch<C> {
             method => self.client.extension_notification(method, params, &self.agent(peer)),
         }
     }
+
+    fn unreadable(&self, error: Error) {
+        self.client.unreadable_message(&error);
+    }
 }
 
 /// Decodes the params and answers with what `method` makes of them.

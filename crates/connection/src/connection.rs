@@ -61,6 +61,7 @@ impl Connection {
             Frame::Malformed(malformed) => self.handle_malformed(malformed, None),
             Frame::Batch(_) if !self.config.dialect.batches => {
                 let error = ErrorObject::invalid_request("an array of messages is not taken here");
+                self.events.push(Event::Unreadable(error.clone()));
                 self.refuse(RequestId::NULL, error, None);
             }
             Frame::Batch(messages) => self.handle_batch(now, messages),
@@ -347,7 +348,13 @@ impl Connection {
 
     fn handle_malformed(&mut self, malformed: Malformed, batch: Option<usize>) {
         match malformed.intent {
-            Intent::Request(id) => self.refuse(id, malformed.error, batch),
+            Intent::Request(id) => {
+                // In a batch the sender reads with the other answers which element it was.
+                if id.is_null() && batch.is_none() {
+                    self.events.push(Event::Unreadable(malformed.error.clone()));
+                }
+                self.refuse(id, malformed.error, batch);
+            }
             Intent::Response(id) => {
                 let event = match self.take_call(&id) {
                     Some(call) => {
@@ -359,7 +366,7 @@ impl Connection {
                 self.events.push(event);
             }
             // A notification is never answered, whatever is wrong with it.
-            _ => {}
+            _ => self.events.push(Event::Unreadable(malformed.error)),
         }
     }
 

@@ -56,6 +56,9 @@ pub enum Event {
     /// An answer to no call of ours: late, repeated, or to something that the peer could not read. One that
     /// is itself no JSON-RPC response holds what is wrong with it as its error. Worth a line in a log.
     Stray(Response),
+    /// A message that could not be read and belongs to no call: a line over the limit, text that is no JSON-RPC, or a
+    /// malformed notification. Whatever it said is lost. The peer is told too, unless it was a notification.
+    Unreadable(ErrorObject),
 }
 
 /// Why a call of ours has no result.

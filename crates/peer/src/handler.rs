@@ -34,6 +34,12 @@ pub trait Handler {
     fn stray(&self, response: Response) {
         drop(response);
     }
+
+    /// Called for a message that could not be read and belongs to no call: a line over the limit, text that is no
+    /// JSON-RPC, or a malformed notification. Whatever it said is lost. It is passed over unless this is written.
+    fn unreadable(&self, error: ErrorObject) {
+        drop(error);
+    }
 }
 
 /// What a handler holds of one request while it answers it.

@@ -322,6 +322,7 @@ where
                 self.wake(wakers);
             }
             Event::Stray(response) => guarded(|| self.handler.stray(response)),
+            Event::Unreadable(error) => guarded(|| self.handler.unreadable(error)),
             _ => {}
         }
         None

@@ -21,7 +21,7 @@ const LIMIT: &str = "limit of 33554432 bytes";
 #[test]
 fn from_an_agent() {
     let rows: [(&str, i32, &str); 3] = [
-        ("gigabyte", 0, ""),
+        ("gigabyte", 0, "warning: a message of the agent is lost"),
         ("gigabyte-answer", 1, LIMIT),
         ("gigabyte-end", 1, "scripted: I have had enough"),
     ];

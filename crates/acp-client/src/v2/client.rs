@@ -64,4 +64,10 @@ pub trait Client {
     fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
         let _ = (params, why);
     }
+
+    /// A message that cannot be read and belongs to no call, such as a line over the limit. What it said is lost; it may
+    /// have been an update. It is passed over unless this is written.
+    fn unreadable_message(&self, why: &Error) {
+        let _ = why;
+    }
 }

@@ -145,4 +145,8 @@ impl<C: Client> Handler for Dispatch<C> {
             method => self.client.extension_notification(method, params, &self.agent(peer)),
         }
     }
+
+    fn unreadable(&self, error: Error) {
+        self.client.unreadable_message(&error);
+    }
 }

@@ -224,6 +224,10 @@ impl Client for Recorder {
         assert!(why.message.starts_with("invalid params: "), "{why}");
         self.note(format!("unreadable {}", params.unwrap_or(RawJson::NULL)));
     }
+
+    fn unreadable_message(&self, why: &Error) {
+        self.note(format!("lost {}", why.message));
+    }
 }
 
 pub(crate) fn greeting() -> InitializeRequest {

@@ -61,6 +61,46 @@ async fn fwd_01_updates_that_nobody_knows() {
     );
 }
 
+/// A line over the limit may have been an update, so the client's code is told that one is lost.
+#[tokio::test(start_paused = true)]
+async fn a_line_that_is_lost_is_reported() {
+    use agentwire_acp_client::connect;
+    use agentwire_transport::lines;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+
+    let client = Recorder::default();
+    let (near, mut far) = tokio::io::duplex(1 << 20);
+    let (read, write) = tokio::io::split(near);
+    let wire = lines(read.compat(), write.compat_write()).limit(200);
+    let agent = async {
+        let pad = "x".repeat(200);
+        let update = |text: &str| {
+            let text = format!(
+                r#"{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}"#
+            );
+            format!(
+                r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{text}}}}}"#
+            )
+        };
+        far.write_all(format!("{}\n{}\n", update(&pad), update("after")).as_bytes()).await.unwrap();
+        // The agent is told as well.
+        let mut told = Vec::new();
+        while !told.ends_with(b"\n") {
+            far.read_buf(&mut told).await.unwrap();
+        }
+        assert!(String::from_utf8(told).unwrap().contains("limit of 200 bytes"));
+    };
+    let main = async |_| {
+        client.until(2).await;
+        Ok(())
+    };
+    let (ended, ()) = futures::join!(connect(client.clone(), wire, main), agent);
+    ended.unwrap();
+    let lost = "lost invalid request: the message is longer than the limit of 200 bytes";
+    assert_eq!(client.heard(), [lost, "s agent_message_chunk after"]);
+}
+
 /// The kinds that nobody knows, as a client's code sees them. TC-12.
 #[tokio::test(start_paused = true)]
 async fn fwd_01_unknown_is_passed_on_whole() {

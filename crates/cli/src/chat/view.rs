@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::io::{self, IsTerminal as _};
 
+use agentwire_acp_client::Error;
 use serde::Serialize;
+use serde_json::json;
 
 use super::outlet::Outlet;
 use super::screen::Screen;
@@ -47,6 +49,15 @@ impl View {
     /// Shows an object that programs want to see; to people it says nothing.
     pub(super) fn fact<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
         if self.is_json() { json_line(&mut self.outlet.clone(), &Member(name, value)) } else { Ok(()) }
+    }
+
+    /// Shows that a message of the agent's is lost, because it cannot be read: to programs as a fact, to people on stderr.
+    pub(super) fn lost(&self, why: &Error) -> io::Result<()> {
+        let why = crate::text::one_line(&why.message);
+        if !self.is_json() {
+            crate::text::note(&format!("warning: a message of the agent is lost: {why}"));
+        }
+        self.fact("unreadable", &json!({ "why": why }))
     }
 
     /// Shows programs a failure; people are told on stderr.

@@ -164,6 +164,10 @@ impl Client for Recorder {
     fn unreadable_update(&self, params: Option<RawJson>, _: &Error) {
         self.note(format!("unreadable {}", params.unwrap_or(RawJson::NULL)));
     }
+
+    fn unreadable_message(&self, why: &Error) {
+        self.note(format!("lost {}", why.message));
+    }
 }
 
 pub(crate) fn greeting() -> InitializeRequest {

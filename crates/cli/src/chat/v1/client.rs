@@ -199,6 +199,10 @@ impl Client for Hands {
         shown(self.0.view.fact("unreadable", &json!({ "params": params, "why": why.message })));
     }
 
+    fn unreadable_message(&self, why: &Error) {
+        shown(self.0.view.lost(why));
+    }
+
     async fn request_permission(
         &self,
         request: RequestPermissionRequest,

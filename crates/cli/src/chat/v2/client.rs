@@ -146,6 +146,10 @@ impl Client for Hands {
         let _told_there = self.0.view.fact("unreadable", &fact);
     }
 
+    fn unreadable_message(&self, why: &Error) {
+        let _told_there = self.0.view.lost(why);
+    }
+
     async fn request_permission(
         &self,
         request: RequestPermissionRequest,
