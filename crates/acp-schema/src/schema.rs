@@ -81,7 +81,7 @@ macro_rules! definitions {
                 $($($crate::schema::add_keyword(generator, stringify!($name), $member, $keyword, $value.into());)+)?
                 schema
             },
-            round_trip: |text| serde_json::from_str::<$name>(text).and_then(|value| serde_json::to_string(&value)),
+            round_trip: |text| agentwire_jsonrpc::read::<$name>(text).and_then(|value| serde_json::to_string(&value)),
         },)+];
     };
 }
@@ -101,11 +101,11 @@ macro_rules! additions {
     (@schema $type:ty) => { <$type as $crate::common::unstable::Added>::added };
     (@schema $type:ty, $added:ty) => { <$added as $crate::common::unstable::Added>::added };
     (@round_trip $type:ty) => {
-        |text| serde_json::from_str::<$type>(text).and_then(|value| serde_json::to_string(&value))
+        |text| agentwire_jsonrpc::read::<$type>(text).and_then(|value| serde_json::to_string(&value))
     };
     (@round_trip $type:ty, $added:ty) => {
         |text| {
-            let mut value: $type = serde_json::from_str(text)?;
+            let mut value: $type = agentwire_jsonrpc::read(text)?;
             <$added>::of(&value.extra).put(&mut value.extra);
             serde_json::to_string(&value)
         }

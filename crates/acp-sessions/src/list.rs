@@ -53,7 +53,7 @@ fn read_cursor(cursor: &str) -> Result<Position, Error> {
     if sum(text).to_be_bytes() != *checked {
         return Err(invalid());
     }
-    serde_json::from_slice(text).map_err(|_| invalid())
+    agentwire_jsonrpc::read_bytes(text).map_err(|_| invalid())
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

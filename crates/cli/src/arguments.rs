@@ -280,7 +280,7 @@ fn directory(text: &str) -> Result<PathBuf, String> {
 }
 
 fn json_object(text: &str) -> Result<JsonObject, String> {
-    serde_json::from_str(text).map_err(|why| format!("not a JSON object: {why}"))
+    agentwire_jsonrpc::read(text).map_err(|why| format!("not a JSON object: {why}"))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

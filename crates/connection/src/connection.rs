@@ -323,7 +323,7 @@ impl Connection {
         let Some(params) = notification.params.clone() else {
             return;
         };
-        let Ok(ProgressParams { progress_token }) = params.decode_borrowed() else {
+        let Ok(ProgressParams { progress_token }) = params.decode() else {
             return;
         };
         match progress_token.as_u64().map(CallId) {

@@ -7,6 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::frame::{Intent, Malformed};
+use crate::reader::{self, Reserved};
 use crate::{ErrorObject, Message, Notification, RawJson, Request, RequestId, Response};
 
 /// The members of a message that JSON-RPC gives a meaning, undecoded. Others are passed over.
@@ -134,8 +135,11 @@ impl Envelope<'_> {
         }
     }
 
-    /// Makes a message of the members, which must lie within `frame`.
-    pub(crate) fn into_message(self, frame: &ByteString) -> Result<Message, Malformed> {
+    /// Makes a message of the members, which must lie within `frame`. `text` is all of the message.
+    pub(crate) fn into_message(self, frame: &ByteString, text: &str) -> Result<Message, Malformed> {
+        if reader::has_reserved_name(text) {
+            return Err(self.malformed(Reserved));
+        }
         if let Some(name) = self.repeated {
             return Err(self.malformed(format_args!("the member {name:?} stands twice")));
         }
@@ -172,7 +176,7 @@ impl Envelope<'_> {
             (Some(result), None) => Ok(RawJson::slice(frame, result)),
             // A null result beside an error is how JSON-RPC 1.0 wrote an error.
             (result, Some(error)) if result.is_none_or(|result| result.get() == "null") => {
-                match serde_json::from_str::<ErrorObject>(error.get()) {
+                match reader::decode::<ErrorObject>(error.get()) {
                     Ok(error) => Err(error),
                     Err(why) => return Err(self.malformed(format_args!("the member \"error\": {why}"))),
                 }
@@ -205,7 +209,7 @@ impl Envelope<'_> {
 
 fn is_version_two(version: &RawValue) -> bool {
     let text = version.get();
-    text == "\"2.0\"" || text.contains('\\') && serde_json::from_str::<String>(text).is_ok_and(|v| v == "2.0")
+    text == "\"2.0\"" || text.contains('\\') && reader::decode::<String>(text).is_ok_and(|v| v == "2.0")
 }
 
 /// The string that `raw` stands for, sharing the frame's memory where it has no escapes.

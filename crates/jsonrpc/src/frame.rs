@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
@@ -7,7 +8,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visi
 use serde_json::value::RawValue;
 
 use crate::envelope::{Envelope, EnvelopeSeed};
-use crate::{ErrorObject, Message, RequestId, line::LineError};
+use crate::{ErrorObject, Message, RequestId, line::LineError, reader};
 
 /// The most messages a batch may hold unless a caller says otherwise.
 pub const DEFAULT_BATCH_LIMIT: usize = 1024;
@@ -176,13 +177,25 @@ struct Exceeded {
 
 /// Reads one message from `text`, which lies within `frame`.
 fn parse_message(frame: &ByteString, text: &str) -> Result<Message, Malformed> {
+    match read_envelope(text) {
+        Ok(envelope) => envelope.into_message(frame, text),
+        Err(error) => match reader::whole_pairs(text) {
+            Cow::Borrowed(_) => Err(Malformed::request(RequestId::NULL, ErrorObject::parse_error(error))),
+            // A name of the envelope that is cut inside a character is one that nobody knows.
+            Cow::Owned(text) => {
+                let text = ByteString::from(text);
+                parse_message(&text, &text)
+            }
+        },
+    }
+}
+
+fn read_envelope(text: &str) -> Result<Envelope<'_>, serde_json::Error> {
     let mut envelope = Envelope::default();
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    EnvelopeSeed(&mut envelope)
-        .deserialize(&mut deserializer)
-        .and_then(|()| deserializer.end())
-        .map_err(|error| Malformed::request(RequestId::NULL, ErrorObject::parse_error(error)))?;
-    envelope.into_message(frame)
+    EnvelopeSeed(&mut envelope).deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(envelope)
 }
 
 /// What to say of text that begins neither an object nor an array.

@@ -39,7 +39,8 @@
 //! The reading is lenient where nothing is at stake: members nobody knows, members in any order, `params`
 //! that is null, a null `result` beside an `error`, escapes in names. It is strict where two readers could
 //! disagree: a member of the envelope that stands twice, an id that is no integer (`1.0`, `1e2`, `-0`) or out
-//! of the range of `i64` and `u64`.
+//! of the range of `i64` and `u64`, and a member anywhere in it whose name begins with `$serde_json::private::`, which
+//! `serde_json` reads in two ways (see [`read`]).
 //!
 //! # What it will not do
 //!
@@ -67,6 +68,7 @@ mod members;
 mod message;
 mod method;
 mod raw;
+mod reader;
 #[cfg(feature = "schema")]
 mod schema;
 
@@ -78,6 +80,7 @@ pub use members::{Member, Members, MembersWithin};
 pub use message::{Message, Notification, Request, Response};
 pub use method::{Method, Notice, decode_params};
 pub use raw::{Encoder, RawJson};
+pub use reader::{read, read_bytes, readable};
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

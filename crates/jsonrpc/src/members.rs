@@ -1,5 +1,7 @@
 use std::borrow::Cow;
 
+use crate::reader;
+
 /// The members of a JSON object, in the order in which they stand: the name of each, and its value as text.
 ///
 /// For whoever looks for a few of them in text that has been read once already, as a [`RawJson`](crate::RawJson)
@@ -86,11 +88,8 @@ impl<'a> Members<'a> {
         let value = skip_space(bytes, colon + 1);
         let plain = self.text.get(name + 1..name_end.at - 1)?;
         // What is escaped wrongly is no name that anybody looks for.
-        let decoded = if name_end.escapes {
-            serde_json::from_str(self.text.get(name..name_end.at)?).ok()
-        } else {
-            None
-        };
+        let decoded =
+            if name_end.escapes { reader::decode(self.text.get(name..name_end.at)?).ok() } else { None };
         Some((decoded.map_or(Cow::Borrowed(plain), Cow::Owned), value))
     }
 
@@ -156,7 +155,7 @@ impl<'a> Iterator for MembersWithin<'a> {
 }
 
 #[inline]
-fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     // Mostly there is none.
     if bytes.get(at).is_some_and(|byte| *byte > b' ') {
         return at;
@@ -167,15 +166,15 @@ fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-struct StringEnd {
+pub(crate) struct StringEnd {
     /// Behind the last quote.
-    at: usize,
+    pub(crate) at: usize,
     /// Whether there are escapes in the string.
     escapes: bool,
 }
 
 /// Where the string ends whose first quote is at `open`.
-fn string_end(bytes: &[u8], open: usize) -> Option<StringEnd> {
+pub(crate) fn string_end(bytes: &[u8], open: usize) -> Option<StringEnd> {
     let mut at = open + 1;
     let mut escapes = false;
     loop {

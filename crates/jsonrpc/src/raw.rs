@@ -8,6 +8,8 @@ use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
+use crate::reader;
+
 /// One JSON value that nobody has decoded yet: a cheap, shared slice of the text it arrived in.
 ///
 /// Cloning copies no text. The text is always one complete and well-formed JSON value, without white space
@@ -15,6 +17,10 @@ use serde_json::value::RawValue;
 /// so that no text can break the framing of a transport that it is passed on to. Decoding it into a type may
 /// still fail, because the type may want something else or because it is nested deeper than 128 levels, which
 /// `serde_json` refuses.
+///
+/// What was read holds no member that `serde_json` would take for something else than a member (see
+/// [`read`](crate::read)), so it means the same to whoever decodes it, into whichever type. Values of one's own are
+/// encoded unseen.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawJson(ByteString);
 
@@ -42,8 +48,9 @@ impl RawJson {
     ///
     /// # Errors
     ///
-    /// When it is not.
+    /// When it is not, or when a member's name begins with `$serde_json::private::` (see [`read`](crate::read)).
     pub fn parse(text: ByteString) -> Result<Self, serde_json::Error> {
+        reader::refuse_reserved(&text)?;
         let raw = serde_json::from_str::<&RawValue>(&text)?;
         Ok(Self::slice(&text, raw))
     }
@@ -58,22 +65,14 @@ impl RawJson {
         Self(on_one_line(frame.slice_ref(raw.get())))
     }
 
-    /// Decodes the value.
+    /// Decodes the value as [`read`](crate::read) does.
     ///
     /// # Errors
     ///
     /// When the text is not what `T` wants; the error names the place.
+    #[inline]
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(&self.0)
-    }
-
-    /// Decodes the value into something that may borrow from the text.
-    ///
-    /// # Errors
-    ///
-    /// As [`decode`](Self::decode).
-    pub fn decode_borrowed<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(&self.0)
+        reader::decode(&self.0)
     }
 
     /// The text as it arrived or was written, on one line.
@@ -205,6 +204,7 @@ impl<'de> Deserializer<'de> for Known<'de> {
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
+        reader::refuse_reserved(raw.get()).map_err(Error::custom)?;
         Ok(Self(on_one_line(ByteString::from(Box::<str>::from(raw).into_string()))))
     }
 }

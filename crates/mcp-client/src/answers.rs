@@ -55,8 +55,8 @@ impl Answers {
         M::Response: Serialize + Narrow,
     {
         let answer = move |params: Option<&RawJson>, agreed: &Agreed| {
-            let text = params.map_or("{}", RawJson::as_str);
-            let request = serde_json::from_str(text).map_err(ErrorObject::invalid_params)?;
+            let request = params.map_or_else(|| RawJson::EMPTY_OBJECT.decode(), RawJson::decode);
+            let request = request.map_err(ErrorObject::invalid_params)?;
             let (result, agreed) = (function(request), agreed.clone());
             Ok(async move { encode_in(result.await?, &agreed) }.boxed())
         };

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{Method, RawJson, read};
 use agentwire_mcp_schema::{
     CacheScope, HasMeta, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
     ListToolsRequest, ReadResourceRequest,
@@ -183,9 +183,7 @@ impl Connected {
             uri: String,
         }
 
-        let holds = |params: &str| {
-            serde_json::from_str(params).is_ok_and(|params: Params| uri.starts_with(&params.uri))
-        };
+        let holds = |params: &str| read(params).is_ok_and(|params: Params| uri.starts_with(&params.uri));
         let which = |key: &Key| key.method == ReadResourceRequest::NAME && holds(&key.params);
         self.cache.lock().forget(|key| self.sees(key) && which(key));
     }

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, read};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -116,7 +116,7 @@ impl<'a> CallToolParams<'a> {
     /// When the text says something else.
     #[inline]
     pub fn decode_task(&self) -> Result<Option<TaskMetadata>, serde_json::Error> {
-        self.task.map(|task| serde_json::from_str(task.get())).transpose()
+        self.task.map(|task| read(task.get())).transpose()
     }
 
     /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult), if it does.
@@ -126,7 +126,7 @@ impl<'a> CallToolParams<'a> {
     /// When the text says something else.
     #[inline]
     pub fn decode_input_responses(&self) -> Result<Option<InputResponses>, serde_json::Error> {
-        self.input_responses.map(|responses| serde_json::from_str(responses.get())).transpose()
+        self.input_responses.map(|responses| read(responses.get())).transpose()
     }
 
     /// What that result gave the client to send back, if it did.
@@ -136,7 +136,7 @@ impl<'a> CallToolParams<'a> {
     /// When it is no string.
     #[inline]
     pub fn decode_request_state(&self) -> Result<Option<String>, serde_json::Error> {
-        self.request_state.map(|state| serde_json::from_str(state.get())).transpose()
+        self.request_state.map(|state| read(state.get())).transpose()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use agentwire_jsonrpc::{read, readable};
 use agentwire_mcp_schema::JsonSchema;
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -30,13 +31,15 @@ impl schemars::JsonSchema for NoArguments {
 ///
 /// What is wrong, and where.
 pub(crate) fn decode<A: DeserializeOwned>(json: &str) -> Result<A, String> {
-    serde_json::from_str(json).map_err(|error| locate::<A>(json).unwrap_or_else(|| error.to_string()))
+    read(json).map_err(|error| locate::<A>(json).unwrap_or_else(|| error.to_string()))
 }
 
 /// Reads once more, keeping track of the place, which would be too slow for arguments that are right.
 #[cold]
 fn locate<A: DeserializeOwned>(json: &str) -> Option<String> {
-    let mut reader = serde_json::Deserializer::from_str(json);
+    let text = readable(json).ok()?;
+    // read: the text is what `read` would decode.
+    let mut reader = serde_json::Deserializer::from_str(&text);
     serde_path_to_error::deserialize::<_, A>(&mut reader).err().map(|error| error.to_string())
 }
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{ErrorObject, Member, Members, RawJson};
-use serde::Deserialize;
+use agentwire_jsonrpc::{ErrorObject, Member, Members, RawJson, read};
+use serde::de::DeserializeOwned;
 
 /// The members that decide what becomes of a request, as text. The era looks at `_meta`; a call of a tool is found
 /// by its name, and its arguments are decoded by the tool.
@@ -76,7 +76,7 @@ impl<'a> Params<'a> {
         let plain = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
         match plain.filter(|plain| !plain.contains('\\')) {
             Some(plain) => Ok(Cow::Borrowed(plain)),
-            None => serde_json::from_str(text).map(Cow::Owned).map_err(ErrorObject::invalid_params),
+            None => read(text).map(Cow::Owned).map_err(ErrorObject::invalid_params),
         }
     }
 
@@ -117,13 +117,12 @@ impl<'a> Said<'a> {
 }
 
 /// Reads the params of a request; absent ones count as an empty object.
-pub(crate) fn read_params<'a, P: Deserialize<'a>>(params: Option<&'a RawJson>) -> Result<P, ErrorObject> {
-    let text = params.map_or("{}", RawJson::as_str);
-    serde_json::from_str(text).map_err(ErrorObject::invalid_params)
+pub(crate) fn read_params<P: DeserializeOwned>(params: Option<&RawJson>) -> Result<P, ErrorObject> {
+    params.unwrap_or(&RawJson::EMPTY_OBJECT).decode().map_err(ErrorObject::invalid_params)
 }
 
 /// The same for what serde would take from an array too.
-pub(crate) fn read_object<'a, P: Deserialize<'a>>(params: Option<&'a RawJson>) -> Result<P, ErrorObject> {
+pub(crate) fn read_object<P: DeserializeOwned>(params: Option<&RawJson>) -> Result<P, ErrorObject> {
     match params {
         Some(params) if !params.as_str().starts_with('{') => {
             Err(ErrorObject::invalid_params("params must be an object"))

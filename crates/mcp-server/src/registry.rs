@@ -1,6 +1,5 @@
 //! What a server offers of one kind: found by name, listed in pages.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -156,9 +155,9 @@ fn parse_cursor(items: &str, cursor: &str) -> Option<u64> {
 }
 
 #[derive(Deserialize)]
-struct ListParams<'a> {
-    #[serde(borrow, default)]
-    cursor: Option<Cow<'a, str>>,
+struct ListParams {
+    #[serde(default)]
+    cursor: Option<String>,
 }
 
 /// A page whose items are text already.

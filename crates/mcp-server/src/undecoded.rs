@@ -1,5 +1,6 @@
 use std::sync::OnceLock;
 
+use agentwire_jsonrpc::read;
 use serde::de::DeserializeOwned;
 
 /// What a request says beside what it asks for, of which few ever want to know more than that it is there.
@@ -21,6 +22,6 @@ impl<T: DeserializeOwned> Undecoded<T> {
 
     /// The value; none where the JSON is not what such a value is written as.
     pub(crate) fn value(&self) -> Option<&T> {
-        self.value.get_or_init(|| serde_json::from_str(&self.text).ok()).as_ref()
+        self.value.get_or_init(|| read(&self.text).ok()).as_ref()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use agentwire_jsonrpc::read;
 use agentwire_mcp_schema::JsonSchema;
 use serde_json::Value;
 
@@ -30,7 +31,7 @@ impl Validator {
 
     /// Holds JSON against the schema.
     pub(crate) fn check(&self, json: &str) -> Result<(), Wrong> {
-        let value: Value = serde_json::from_str(json).map_err(|error| Wrong::Value(error.to_string()))?;
+        let value: Value = read(json).map_err(|error| Wrong::Value(error.to_string()))?;
         let compiled = self.compiled.get_or_init(|| self.compile());
         let validator = compiled.as_ref().map_err(|why| Wrong::Schema(why.clone()))?;
         if validator.is_valid(&value) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{Members, Message, RawJson};
+use agentwire_jsonrpc::{Members, Message, RawJson, read};
 use serde::Deserialize;
 
 /// The members of `params`, or of a result, that a transport looks at. One that is no string is passed over.
@@ -67,7 +67,7 @@ impl<'a> Params<'a> {
 fn string(text: &str) -> Option<Cow<'_, str>> {
     let plain = text.strip_prefix('"')?.strip_suffix('"')?;
     if plain.contains('\\') {
-        serde_json::from_str(text).ok().map(Cow::Owned)
+        read(text).ok().map(Cow::Owned)
     } else {
         Some(Cow::Borrowed(plain))
     }

@@ -15,6 +15,16 @@ const LONG: usize = 400;
 /// What may stand nowhere. Split, or this file would break its own rule.
 const FORBIDDEN: [&str; 3] = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("#[", "ignore")];
 
+/// Where a peer's JSON may be read.
+const READER: &str = "crates/jsonrpc/src/";
+
+/// Ways around that place. They read members of certain names as something else than members.
+const OTHER_READERS: [&str; 5] =
+    ["from_str", "from_slice", "from_reader", "Deserializer", "StreamDeserializer"];
+
+/// What a comment begins with, on the line before, that says why one of them does no harm.
+const READS_NO_PEER: &str = "// read: ";
+
 /// A Rust file, its path relative to where the search began.
 pub(super) struct Source {
     pub(super) path: String,
@@ -58,8 +68,42 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
                 violations.push(Violation::new(format!("{path}:{number}"), "words", format!("`{word}`")));
             }
         }
+        violations.extend(other_readers(path, text));
     }
     violations
+}
+
+/// Lines of our crates that read JSON in another way than by `agentwire_jsonrpc::read`. Tests may, and so may what says
+/// why: `// read: ` and the reason, on the line before.
+fn other_readers(path: &str, text: &str) -> Vec<Violation> {
+    if !path.starts_with("crates/") || !path.contains("/src/") || path.starts_with(READER) {
+        return Vec::new();
+    }
+    let mut violations = Vec::new();
+    let mut before = "";
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.starts_with("#[cfg(test)]") {
+            break;
+        }
+        let line = line.trim_start();
+        if !line.starts_with("//") && !before.starts_with(READS_NO_PEER) && is_other_reader(line) {
+            let what = "read a peer's JSON by `agentwire_jsonrpc::read`, or say why not: `// read: …`";
+            violations.push(Violation::new(format!("{path}:{number}"), "reading", what));
+        }
+        before = line;
+    }
+    violations
+}
+
+fn is_other_reader(line: &str) -> bool {
+    let named = line.split("serde_json::").skip(1).any(|path| match path.split_once(';') {
+        // An import names several things after the crate.
+        Some((imports, _)) if line.contains("use ") => {
+            imports.contains("de::") || OTHER_READERS.iter().any(|word| imports.contains(word))
+        }
+        _ => OTHER_READERS.iter().any(|word| path.starts_with(word)) || path.starts_with("de::"),
+    });
+    named || line.contains("parse::<Value>") || line.contains("parse::<serde_json::Value>")
 }
 
 /// Files that are long, but not too long, with their lines.
@@ -83,6 +127,40 @@ mod tests {
         assert_eq!(long(&source("//\n".repeat(400))).len(), 0);
         assert_eq!(long(&source("//\n".repeat(401))).len(), 1);
         assert_eq!(long(&source("//\n".repeat(601))).len(), 0, "that one is a violation");
+    }
+
+    #[test]
+    fn ways_to_read_json() {
+        let check_at =
+            |path: &str, text: &str| check(&[Source { path: path.into(), text: text.into() }]).len();
+        for line in [
+            "let value: Value = serde_json::from_str(text)?;",
+            "    let mut reader = serde_json::Deserializer::from_str(text);",
+            "use serde_json::{Value, from_slice};",
+            "use serde_json::de::StrRead;",
+            "let value = text.parse::<Value>()?;",
+            "said.map(serde_json::from_reader)",
+        ] {
+            assert_eq!(check_at("crates/cli/src/a.rs", line), 1, "{line}");
+            assert_eq!(
+                check_at("crates/cli/src/a.rs", &format!("// read: a file of ours.\n{line}")),
+                0,
+                "{line}"
+            );
+            assert_eq!(check_at("crates/cli/src/a.rs", &format!("// Why.\n{line}")), 1, "{line}");
+            assert_eq!(
+                check_at("crates/cli/src/a.rs", &format!("/// {line}\n#[cfg(test)]\n{line}")),
+                0,
+                "{line}"
+            );
+            for elsewhere in ["crates/jsonrpc/src/raw.rs", "crates/cli/tests/it/a.rs", "tests/src/lib.rs"] {
+                assert_eq!(check_at(elsewhere, line), 0, "{elsewhere}");
+            }
+        }
+        for line in ["serde_json::to_string(&value)", "use serde_json::{Map, Value};", "text.parse::<f64>()"]
+        {
+            assert_eq!(check_at("crates/cli/src/a.rs", line), 0, "{line}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Ways to be forgiving that only the drafts need.
 
+use agentwire_jsonrpc::read;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -25,6 +26,7 @@ where
     T: DeserializeOwned,
 {
     let raw = Box::<RawValue>::deserialize(deserializer)?;
+    // read: each item is undecoded, and is read on its own.
     let items: Option<Vec<&RawValue>> = serde_json::from_str(raw.get()).unwrap_or_default();
     Ok(items.and_then(|items| items.into_iter().map(decode).collect()))
 }
@@ -32,5 +34,5 @@ where
 /// A member that may be anything, where `null` has a meaning of its own; kept when it is nothing that can be held.
 pub(crate) fn patch_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Patch<Value>, D::Error> {
     let raw = Box::<RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str(raw.get()).unwrap_or_default())
+    Ok(read(raw.get()).unwrap_or_default())
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use agentwire_jsonrpc::read;
 use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -91,7 +92,7 @@ impl<'de> Fields<'de> {
         if named.next().is_some() {
             return Err(serde_json::Error::custom(format_args!("duplicate field `{key}`")));
         }
-        serde_json::from_str(value.get()).map(Some)
+        read(value.get()).map(Some)
     }
 
     /// Decodes one member that must be there.

@@ -10,6 +10,7 @@
 //! well-formed value: also for a number that no type holds, a lone surrogate, or a nesting deeper than
 //! `serde_json` decodes. Nothing is buffered where the member is missing.
 
+use agentwire_jsonrpc::read;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -30,7 +31,7 @@ where
 /// A member that may be anything; missing when it is nothing that can be held.
 pub(crate) fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     let raw = undecoded(deserializer)?;
-    Ok(serde_json::from_str(raw.get()).unwrap_or_default())
+    Ok(read(raw.get()).unwrap_or_default())
 }
 
 /// An array of which bad items are dropped; empty when it is no array. Never fails on JSON.
@@ -74,10 +75,11 @@ where
 }
 
 pub(super) fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
-    serde_json::from_str(raw.get()).ok()
+    read(raw.get()).ok()
 }
 
 fn decode_items<T: DeserializeOwned>(raw: &RawValue) -> Option<Vec<T>> {
+    // read: each item is undecoded, and is read on its own.
     let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
     Some(items.into_iter().filter_map(decode).collect())
 }

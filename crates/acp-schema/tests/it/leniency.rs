@@ -1,12 +1,13 @@
 //! Malformed members: which count as missing, which are dropped, which are errors.
 
+use agentwire_acp_schema::v1::{ContentBlock, SessionNotification, SessionUpdate};
 use serde_json::Value;
 
 use crate::messages::types;
 
 /// Values that are well-formed JSON and of no use to any member below, among them some that not even a
 /// `serde_json::Value` can hold.
-const JUNK: &[&str] = &["[[]]", "[{\"x\":[]}]", "1e999", "\"\\ud800\"", "-1.5"];
+const JUNK: &[&str] = &["[[]]", "[{\"x\":[]}]", "1e999", "-1.5"];
 
 fn deep() -> String {
     "[".repeat(2000) + &"]".repeat(2000)
@@ -54,6 +55,19 @@ fn malformed_optional_members_count_as_missing() {
         let with = format!(r#"{hello},"clientCapabilities":{{"{member}":@}}}}"#);
         counts_as_missing("initialize", &with, &format!("{hello}}}"));
     }
+}
+
+/// JavaScript writes text that was cut inside a character with half a surrogate pair at its end.
+#[test]
+fn half_a_character_is_a_replacement_character_wherever_it_stands() {
+    let text = r#"{"sessionId":"s","update":{"content":{"type":"text","text":"smile \ud83d","annotations":{"audience":["\udc00"]}},
+        "messageId":"\ud83d","sessionUpdate":"agent_message_chunk","_meta":{"a":"\ud83d"}}}"#;
+    let read: SessionNotification = agentwire_jsonrpc::read(text).unwrap();
+    let SessionUpdate::AgentMessageChunk(chunk) = read.update else { panic!("a chunk") };
+    assert_eq!(chunk.message_id.unwrap().as_str(), "\u{fffd}");
+    let ContentBlock::Text(content) = chunk.content else { panic!("text") };
+    assert_eq!(content.text, "smile \u{fffd}");
+    assert!(chunk.meta.is_some());
 }
 
 /// A capability is advertised by an object; `[]`, which some languages write for an empty one, is none.

@@ -46,7 +46,7 @@ fn a_patch_tells_missing_null_and_value_apart() {
 #[test]
 fn a_malformed_patch_keeps() {
     let kept = json!({ "toolCallId": "c" });
-    for junk in ["5", "[[]]", "\"\\ud800\"", "1e999"] {
+    for junk in ["5", "[[]]", "1e999"] {
         for member in ["name", "kind", "status", "locations", "capabilities", "_meta"] {
             let text = format!(r#"{{"toolCallId":"c","{member}":{junk}}}"#);
             let written = rewrite::<ToolCallUpdate>(&text).unwrap();

@@ -78,7 +78,7 @@ impl Command {
                 let arguments =
                     match more {
                         "" => None,
-                        json => Some(serde_json::from_str(json).map_err(|why| {
+                        json => Some(agentwire_jsonrpc::read(json).map_err(|why| {
                             format!("{}. The arguments are no JSON object: {why}", wanted())
                         })?),
                     };

@@ -101,6 +101,50 @@ fn repeated_members_are_refused() {
 }
 
 #[test]
+fn names_that_serde_json_gives_a_meaning_are_refused() {
+    check(&[
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":{"$serde_json::private::RawValue":"[1]"}}}"#,
+            "malformed -32600, answer 1",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","params":[{"\u0024serde_json::priv\u0061te::Number":"1"}]}"#,
+            "malformed -32600, answer 1",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","method":"m","params":{"$serde_json::private::RawValue":"1"}}"#,
+            "malformed -32600, silent",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"result":{"b":1,"$serde_json::private::RawValue":"1"}}"#,
+            "malformed -32600, fails 1",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"","data":{"$serde_json::private::RawValue":"1"}}}"#,
+            "malformed -32600, fails 1",
+        ),
+        (
+            r#"[{"jsonrpc":"2.0","method":"m","params":{"$serde_json::private::Number":"1"}},{"jsonrpc":"2.0","method":"n"}]"#,
+            "batch [malformed -32600, silent, notification n]",
+        ),
+        // As a value it is text like any other.
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","params":["$serde_json::private::RawValue"]}"#,
+            r#"request 1 m ["$serde_json::private::RawValue"]"#,
+        ),
+    ]);
+}
+
+#[test]
+fn names_that_are_cut_inside_a_character_are_names_that_nobody_knows() {
+    check(&[
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","\ud800":1}"#, "request 1 m"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","\ud800":1"#, "malformed -32700, answer null"),
+        (r#"[{"\udc00":1,"jsonrpc":"2.0","method":"m"}]"#, "batch [notification m]"),
+    ]);
+}
+
+#[test]
 fn text_that_is_no_json() {
     check(&[
         ("", "malformed -32700, answer null"),
@@ -112,7 +156,6 @@ fn text_that_is_no_json() {
         (r#"[{"jsonrpc":"2.0","method":"m"}"#, "malformed -32700, answer null"),
         ("{\"jsonrpc\":\"2.0\",\"method\":\"a\nb\"}", "malformed -32700, answer null"),
         // By its grammar this is JSON, but the name stands for no text.
-        (r#"{"jsonrpc":"2.0","id":1,"method":"m","\ud800":1}"#, "malformed -32700, answer null"),
         (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":["\ud800"]}"#, r#"request 1 m ["\ud800"]"#),
         ("\u{feff}{}", "malformed -32700, answer null"),
         ("7", "malformed -32600, answer null"),

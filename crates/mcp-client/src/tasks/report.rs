@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_jsonrpc::{ErrorObject, RawJson, read};
 use agentwire_mcp_schema::task_extension::TaskStatus;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -92,6 +92,6 @@ impl<'de> Deserialize<'de> for CreatedTask {
 /// What is no number of milliseconds is none: a task is not lost for it.
 fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     let text = Box::<RawValue>::deserialize(deserializer)?;
-    let number = serde_json::from_str::<f64>(text.get()).ok();
+    let number = read::<f64>(text.get()).ok();
     Ok(number.and_then(|number| Duration::try_from_secs_f64(number / 1000.0).ok()))
 }

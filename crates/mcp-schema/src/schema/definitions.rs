@@ -40,14 +40,14 @@ use crate::{
 };
 
 fn round_trip<T: Serialize + DeserializeOwned>(text: &str) -> Result<String, serde_json::Error> {
-    serde_json::to_string(&serde_json::from_str::<T>(text)?)
+    serde_json::to_string(&agentwire_jsonrpc::read::<T>(text)?)
 }
 
 fn narrow<T: Serialize + DeserializeOwned + Narrow>(
     text: &str,
     revision: Revision,
 ) -> Result<Result<String, Misfit>, serde_json::Error> {
-    let mut value: T = serde_json::from_str(text)?;
+    let mut value: T = agentwire_jsonrpc::read(text)?;
     value.narrow(revision);
     match value.fits(revision) {
         Ok(()) => serde_json::to_string(&value).map(Ok),

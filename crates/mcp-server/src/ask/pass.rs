@@ -3,7 +3,7 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_jsonrpc::{ErrorObject, RawJson, read};
 use agentwire_mcp_schema::{InputRequest, InputRequests, InputRequiredResult};
 use agentwire_transport::Origin;
 use bytestring::ByteString;
@@ -55,13 +55,13 @@ impl Pass {
         let state = match sealed {
             None => State::default(),
             Some(text) => {
-                let sealed: String = serde_json::from_str(text).map_err(wrong("requestState"))?;
+                let sealed: String = read(text).map_err(wrong("requestState"))?;
                 State::open(asking, &about(method, params, principal.as_deref())?, &sealed)?
             }
         };
         let fresh: Answers = match responses {
             None => Answers::new(),
-            Some(text) => serde_json::from_str(text).map_err(wrong("inputResponses"))?,
+            Some(text) => read(text).map_err(wrong("inputResponses"))?,
         };
         let (server, method, params) = (server.clone(), method.clone(), params.clone());
         Ok(Some(Self { server, method, params, principal, state, fresh, asked: Mutex::default() }))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_jsonrpc::{ErrorObject, RawJson, read_bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -51,8 +51,7 @@ impl State {
             let why = format_args!("`requestState` is longer than {limit} bytes");
             return Err(ErrorObject::invalid_params(why));
         }
-        let state =
-            asking.seal.open(about, sealed).and_then(|text| serde_json::from_slice::<Self>(&text).ok());
+        let state = asking.seal.open(about, sealed).and_then(|text| read_bytes::<Self>(&text).ok());
         let state = state.ok_or_else(|| {
             ErrorObject::invalid_params("`requestState` is not what this server gave for this request")
         })?;

@@ -1,23 +1,18 @@
 //! Arguments that are repeated in headers, for whoever routes by them. What was routed by has to be what is worked on.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-use agentwire_jsonrpc::ErrorObject;
+use agentwire_jsonrpc::{ErrorObject, Members, read};
 use agentwire_mcp_schema::{HeaderMark, code};
 use agentwire_transport::Origin;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::value::RawValue;
 
 /// What every request has that came over a transport which repeats arguments.
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 
 /// The largest number whose neighbours every reader of JSON tells apart: 2^53 - 1.
 const MOST_EXACT: f64 = ((1_u64 << 53) - 1) as f64;
-
-/// The members of an object. Of several of one name the last counts, as it does wherever arguments are read.
-type Members<'a> = HashMap<String, &'a RawValue>;
 
 /// Holds the marked arguments of a call against the headers that came with it, if any did.
 pub(super) fn check(
@@ -31,9 +26,8 @@ pub(super) fn check(
     if origin.header(PROTOCOL_VERSION).is_none() {
         return Ok(());
     }
-    let arguments: Members<'_> = serde_json::from_str(arguments).map_err(ErrorObject::invalid_params)?;
     for mark in marks {
-        let argument = find(&arguments, mark.path());
+        let argument = find(arguments, mark.path());
         if let Err(why) = compare(argument, origin.header(mark.header()).as_deref()) {
             let (header, path) = (mark.header(), mark.path().join("."));
             let message = format!("the header {header} {why} (the argument `{path}`)");
@@ -44,14 +38,13 @@ pub(super) fn check(
 }
 
 /// The text of an argument. None also for null, which counts as absent.
-fn find<'a>(arguments: &Members<'a>, path: &[String]) -> Option<&'a str> {
+fn find<'a>(arguments: &'a str, path: &[String]) -> Option<&'a str> {
+    let member = |text, name: &String| {
+        // What is no object has no members. Of several of one name the last counts, as it does wherever arguments are read.
+        Members::of(text).filter(|(other, _)| other == name).last().map(|(_, value)| value)
+    };
     let (first, rest) = path.split_first()?;
-    let mut text = arguments.get(first)?.get();
-    for name in rest {
-        // What is no object has no members.
-        let members: Members<'a> = serde_json::from_str(text).ok()?;
-        text = members.get(name)?.get();
-    }
+    let text = rest.iter().try_fold(member(arguments, first)?, member)?;
     (text != "null").then_some(text)
 }
 
@@ -69,11 +62,10 @@ fn compare(argument: Option<&str>, header: Option<&[u8]>) -> Result<(), &'static
 /// Whether a header repeats an argument, which is given as JSON. An object or an array cannot be repeated.
 fn says(header: &str, argument: &str) -> bool {
     match argument.as_bytes().first() {
-        Some(b'"') => serde_json::from_str::<String>(argument).is_ok_and(|argument| argument == header),
+        Some(b'"') => read::<String>(argument).is_ok_and(|argument| argument == header),
         Some(b't' | b'f') => header == argument,
         Some(b'-' | b'0'..=b'9') => {
-            let (Ok(header), Ok(argument)) = (serde_json::from_str(header), serde_json::from_str(argument))
-            else {
+            let (Ok(header), Ok(argument)) = (read(header), read(argument)) else {
                 return false;
             };
             let (header, argument): (f64, f64) = (header, argument);

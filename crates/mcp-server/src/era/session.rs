@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use agentwire_jsonrpc::{ErrorObject, Method, Notice, RawJson, Request};
+use agentwire_jsonrpc::{ErrorObject, Method, Notice, RawJson, Request, read};
 use agentwire_mcp_schema::{
     ClientCapabilities, EmptyResult, Implementation, InitializeRequest, InitializeResult, LoggingLevel,
     METHODS, MethodInfo, MethodKind, Narrow, PingRequest, ProgressToken, PromptListChangedNotification,
@@ -261,7 +261,7 @@ impl Listener for Session {
 
 /// The token in a `_meta`. What is none is passed over.
 pub(crate) fn progress_token(params: &Params<'_>) -> Option<ProgressToken> {
-    serde_json::from_str(params.said?.progress_token?).ok()
+    read(params.said?.progress_token?).ok()
 }
 
 fn empty(context: &RequestContext) -> Result<Reply, ErrorObject> {

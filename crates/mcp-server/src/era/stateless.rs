@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use agentwire_jsonrpc::{ErrorObject, Members, Method, RawJson, Request};
+use agentwire_jsonrpc::{ErrorObject, Members, Method, RawJson, Request, read};
 use agentwire_mcp_schema::code::UnsupportedVersion;
 #[cfg(feature = "tasks")]
 use agentwire_mcp_schema::task_extension::TaskSubscription;
@@ -61,14 +61,14 @@ impl Asker {
         let version = said.protocol_version?.strip_prefix('"')?.strip_suffix('"')?;
         let capabilities = match said.client_capabilities? {
             "{}" => OnceLock::new(),
-            some => OnceLock::from(serde_json::from_str::<Box<ClientCapabilities>>(some).ok()?),
+            some => OnceLock::from(read::<Box<ClientCapabilities>>(some).ok()?),
         };
         let info = match said.client_info {
             Some(info) if is_plain_info(info) => Some(Undecoded::new(info)),
-            Some(info) => Some(Undecoded::decoded(serde_json::from_str(info).ok()?)),
+            Some(info) => Some(Undecoded::decoded(read(info).ok()?)),
             None => None,
         };
-        let log_level: Option<LoggingLevel> = said.log_level.map(serde_json::from_str).transpose().ok()?;
+        let log_level: Option<LoggingLevel> = said.log_level.map(read).transpose().ok()?;
         if log_level.as_ref().is_some_and(|level| !level.is_known()) {
             return None;
         }
@@ -77,14 +77,14 @@ impl Asker {
             info,
             capabilities,
             log_level,
-            progress_token: said.progress_token.map(serde_json::from_str).transpose().ok()?,
+            progress_token: said.progress_token.map(read).transpose().ok()?,
         })
     }
 
     /// Reads any other `_meta`, and says what is wrong with it.
     #[cold]
     fn judge(text: &str, in_session: bool) -> Result<Option<Arc<Self>>, ErrorObject> {
-        let read = serde_json::from_str::<RequestMeta>(text);
+        let read = read::<RequestMeta>(text);
         let found;
         let version = match &read {
             Ok(meta) => &meta.protocol_version,
@@ -155,15 +155,15 @@ fn is_plain_info(info: &str) -> bool {
 #[cold]
 fn version_in(meta: &str) -> Result<Option<ProtocolVersion>, ErrorObject> {
     #[derive(Deserialize)]
-    struct Version<'a> {
-        #[serde(borrow, default, rename = "io.modelcontextprotocol/protocolVersion")]
-        version: Option<&'a RawValue>,
+    struct Version {
+        #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
+        version: Option<RawJson>,
     }
 
-    let Ok(Version { version: Some(version) }) = serde_json::from_str(meta) else {
+    let Ok(Version { version: Some(version) }) = read(meta) else {
         return Ok(None);
     };
-    serde_json::from_str(version.get()).map(Some).map_err(ErrorObject::invalid_params)
+    version.decode().map(Some).map_err(ErrorObject::invalid_params)
 }
 
 /// The versions that a request may name.

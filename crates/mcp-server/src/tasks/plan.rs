@@ -1,7 +1,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, RawJson, code};
+use agentwire_jsonrpc::{ErrorObject, RawJson, code, read};
 use agentwire_mcp_schema::TaskSupport;
 use agentwire_mcp_schema::core_tasks::TaskMetadata;
 use agentwire_peer::{Clock, TokioClock};
@@ -53,7 +53,7 @@ pub(crate) fn plan(
             match params.task {
                 Some(_) if !is_possible => refuse("does not run as a task"),
                 Some(text) => {
-                    let asked: TaskMetadata = serde_json::from_str(text)
+                    let asked: TaskMetadata = read(text)
                         .map_err(|why| ErrorObject::invalid_params(format_args!("`task`: {why}")))?;
                     plan(asked.ttl, true)
                 }

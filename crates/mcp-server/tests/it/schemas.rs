@@ -160,6 +160,37 @@ mod validate {
         .await;
     }
 
+    /// A reader that gives names of `serde_json`'s own a meaning would hold what stands in the string against the schema.
+    #[tokio::test(start_paused = true)]
+    async fn arguments_that_read_as_something_else_never_reach_the_function() {
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counted = runs.clone();
+        let tool = ServerTool::from_definition(Tool::new("order", schema(order())), move |_, _| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            async { "ordered" }
+        });
+        with_session(&Server::new("orders", "1").validate(true).with_tool(tool), NEWEST, async |raw| {
+            let allowed = json!({ "phone": "1" }).to_string();
+            let plain = json!({ "$serde_json::private::RawValue": allowed }).to_string();
+            let number = json!({ "phone": "1", "count": { "$serde_json::private::Number": "1" } }).to_string();
+            for arguments in [
+                plain.replace('$', "\\u0024"),
+                plain.replace("private", "pr\\u0069vate"),
+                number,
+                plain,
+            ] {
+                let call = format!(
+                    r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"order","arguments":{arguments}}}}}"#
+                );
+                raw.send_text(&call).await;
+                let answer = raw.next().await;
+                assert_eq!((&answer["id"], code_of(&answer)), (&json!(1), -32600), "{arguments}");
+            }
+            assert_eq!(runs.load(Ordering::Relaxed), 0);
+        })
+        .await;
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_type_is_checked_by_its_schema_too() {
         #[derive(serde::Deserialize, schemars::JsonSchema)]

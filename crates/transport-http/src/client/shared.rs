@@ -1,7 +1,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, RequestId};
+use agentwire_jsonrpc::{ErrorObject, RequestId, read_bytes};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
@@ -196,7 +196,7 @@ impl Reply {
     /// Reads what a refusal says, and to which request it says it.
     pub(crate) async fn refusal(self) -> (Refusal, Option<RequestId>) {
         let start = self.body.beginning(REFUSAL_TIME).await;
-        let answer: Option<ErrorAnswer> = serde_json::from_slice(&start).ok();
+        let answer: Option<ErrorAnswer> = read_bytes(&start).ok();
         // What is compressed tells a reader nothing.
         let readable = answer.is_none() && self.headers.get(CONTENT_ENCODING).is_none();
         let excerpt = if readable { body::excerpt(&start) } else { String::new() };

@@ -176,11 +176,11 @@ fn read(path: &Path, expected: &str) -> Result<SessionHeader, Unread> {
 /// Understands the text of such a line.
 fn understand(text: &str) -> Result<SessionHeader, Unread> {
     let beginning: Beginning<Box<RawValue>> =
-        serde_json::from_str(text).map_err(|_| Unread::Bad("not a file of this kind".to_owned()))?;
+        agentwire_jsonrpc::read(text).map_err(|_| Unread::Bad("not a file of this kind".to_owned()))?;
     if beginning.format != FORMAT {
         return Err(Unread::Closed(format!("of format {}, which is not known here", beginning.format)));
     }
-    serde_json::from_str(beginning.session.get())
+    agentwire_jsonrpc::read(beginning.session.get())
         .map_err(|error| Unread::Bad(format!("not understood: {error}")))
 }
 

@@ -93,6 +93,18 @@ async fn mrt_06_a_state_is_good_for_its_request_alone() {
     .await;
 }
 
+/// A reader that gives names of `serde_json`'s own a meaning would take this for the same request.
+#[tokio::test(start_paused = true)]
+async fn mrt_06_a_state_is_no_good_for_arguments_that_read_as_those_of_its_request() {
+    with_raw(&asker(), async |raw| {
+        let wanted = second(raw).await;
+        let mut other = order();
+        other["arguments"] = json!({ "$serde_json::private::RawValue": order()["arguments"].to_string() });
+        assert_eq!(raw.refusal_of("tools/call", again(&other, &wanted, json!({}))).await, -32600);
+    })
+    .await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn mrt_06_a_state_expires() {
     let (now, later) = (keyed(|asking| asking.expiry(Duration::ZERO)), keyed(|asking| asking));

@@ -1,0 +1,247 @@
+//! Reading a peer's JSON into types: the one place where its text becomes values.
+//!
+//! `serde_json` has two habits that a peer can use against a reader, and one that costs whole messages:
+//!
+//! - Its `Value` gives members with certain names a meaning of their own. With the feature `raw_value`, the object
+//!   `{"$serde_json::private::RawValue":"[1]"}` is read as the array `[1]`; with `arbitrary_precision`, which any crate of a
+//!   program may switch on, `$serde_json::private::Number` does the same. Every other reader sees an object with one
+//!   member, so what was checked is not what is used, and the text inside the string has a limit of depth of its own.
+//!   A member whose name begins so is therefore refused, however the name is written: nothing else is sound, because a
+//!   `Value` that holds such an object turns into the other value when it is decoded once more.
+//! - It refuses strings with half a surrogate pair (`"\ud83d"`), which is JSON by its grammar, and what JavaScript writes
+//!   for text that was cut inside a character. Here each half becomes U+FFFD.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+use serde::de::{DeserializeOwned, Error};
+
+/// What the names begin with that `serde_json` gives a meaning.
+const RESERVED: &str = "$serde_json::private::";
+
+static RESERVED_NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RESERVED));
+
+/// An escape of a character below U+0100.
+static SHORT_ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r"\u00"));
+
+static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r"\u"));
+
+/// Decodes JSON text that a peer, a file or a person wrote.
+///
+/// Differs from `serde_json::from_str` in two points. A member whose name begins with `$serde_json::private::` is an error,
+/// because `serde_json::Value` reads it as something else than an object. Half a surrogate pair in a string is read as U+FFFD;
+/// a [`RawJson`](crate::RawJson) that is part of the value then holds the escape `\ufffd` in its place.
+///
+/// Nesting deeper than 128 levels is an error, except inside a [`RawJson`](crate::RawJson).
+///
+/// ```
+/// use agentwire_jsonrpc::read;
+///
+/// assert_eq!(read::<String>(r#""half \ud83d""#).unwrap(), "half \u{fffd}");
+/// assert!(read::<serde_json::Value>(r#"{"$serde_json::private::RawValue":"[1]"}"#).is_err());
+/// ```
+///
+/// # Errors
+///
+/// When the text is not JSON, is not what `T` wants, or names a reserved member. The error names the place.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    refuse_reserved(text)?;
+    decode(text)
+}
+
+/// [`read`] from bytes that may not be UTF-8.
+///
+/// # Errors
+///
+/// As [`read`], and when the bytes are not UTF-8.
+pub fn read_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
+    read(str::from_utf8(bytes).map_err(Error::custom)?)
+}
+
+/// The text that [`read`] decodes: the same, or a copy with `\ufffd` in the place of each half of a surrogate pair. For
+/// readers that need a `serde_json::Deserializer` of their own.
+///
+/// # Errors
+///
+/// When it names a reserved member.
+pub fn readable(text: &str) -> Result<Cow<'_, str>, serde_json::Error> {
+    refuse_reserved(text)?;
+    Ok(whole_pairs(text))
+}
+
+/// Decodes text that holds no reserved name.
+#[inline]
+pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_str(text).or_else(|error| match whole_pairs(text) {
+        Cow::Borrowed(_) => Err(error),
+        Cow::Owned(text) => serde_json::from_str(&text),
+    })
+}
+
+/// Fails where a member has a name that `serde_json` gives a meaning.
+pub(crate) fn refuse_reserved(text: &str) -> Result<(), serde_json::Error> {
+    if has_reserved_name(text) { Err(Error::custom(Reserved)) } else { Ok(()) }
+}
+
+/// Says that a name is reserved.
+pub(crate) struct Reserved;
+
+impl std::fmt::Display for Reserved {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "member names that begin with `{RESERVED}` are reserved")
+    }
+}
+
+/// Whether a member of some object in the text has a name that `serde_json` gives a meaning.
+#[inline]
+pub(crate) fn has_reserved_name(text: &str) -> bool {
+    // Most texts have neither of the bytes that such a name begins with, and one pass tells.
+    memchr::memchr2(b'$', b'\\', text.as_bytes()).is_some_and(|at| may_have_reserved_name(text, at))
+}
+
+/// Looks closer at text whose first `$` or `\` is at `from`.
+fn may_have_reserved_name(text: &str, from: usize) -> bool {
+    let rest = &text.as_bytes()[from..];
+    let is_suspicious = RESERVED_NAME.find(rest).is_some()
+        || SHORT_ESCAPE.find_iter(rest).any(|at| {
+            let digits = rest.get(at + 4..at + 6).and_then(|digits| str::from_utf8(digits).ok());
+            digits
+                .and_then(|digits| u8::from_str_radix(digits, 16).ok())
+                .is_some_and(|byte| RESERVED.as_bytes().contains(&byte))
+        });
+    is_suspicious && names(text).any(begins_reserved)
+}
+
+/// The names of the members of all objects in a JSON text, as they are written, without quotes.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let open = at + memchr::memchr(b'"', bytes.get(at..)?)?;
+            at = crate::members::string_end(bytes, open)?.at;
+            if bytes.get(crate::members::skip_space(bytes, at)) == Some(&b':') {
+                return text.get(open + 1..at - 1);
+            }
+        }
+    })
+}
+
+fn begins_reserved(name: &str) -> bool {
+    if !name.contains('\\') {
+        return name.starts_with(RESERVED);
+    }
+    // A name can be as long as a message; only its beginning counts.
+    let mut rest = name;
+    RESERVED.chars().all(|expected| next_character(&mut rest) == Some(expected))
+}
+
+/// The next character of a string's text, if it is one that is escaped as `\uXXXX` or not at all: others are in no reserved
+/// name.
+fn next_character(rest: &mut &str) -> Option<char> {
+    let mut characters = rest.chars();
+    let first = characters.next()?;
+    if first != '\\' {
+        *rest = characters.as_str();
+        return Some(first);
+    }
+    let digits = rest.strip_prefix("\\u")?.get(..4)?;
+    *rest = rest.get(6..)?;
+    char::from_u32(u32::from_str_radix(digits, 16).ok()?)
+}
+
+/// The text with `\ufffd` in the place of each escape that is half a surrogate pair. Places in it stay the same.
+pub(crate) fn whole_pairs(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let mut found = Cow::Borrowed(text);
+    let mut behind = 0;
+    for at in ESCAPE.find_iter(bytes) {
+        if at < behind || is_escaped(bytes, at) {
+            continue;
+        }
+        match unit_at(bytes, at) {
+            Some(0xd800..=0xdbff) if matches!(unit_at(bytes, at + 6), Some(0xdc00..=0xdfff)) => {
+                behind = at + 12
+            }
+            Some(0xd800..=0xdfff) => found.to_mut().replace_range(at..at + 6, r"\ufffd"),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether the backslash at `at` stands for itself, because another one escapes it.
+fn is_escaped(bytes: &[u8], at: usize) -> bool {
+    let before = bytes[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+    before % 2 == 1
+}
+
+/// The UTF-16 code unit that the escape at `at` stands for, if there is one.
+fn unit_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |unit, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | u16::try_from(digit).ok()?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{has_reserved_name, whole_pairs};
+
+    #[test]
+    fn reserved_names_are_found_however_they_are_written() {
+        for text in [
+            r#"{"$serde_json::private::RawValue":"1"}"#,
+            r#"{"$serde_json::private::Number":"1"}"#,
+            r#"[{"a":[{"b":1,"$serde_json::private::RawValue" : "1"}]}]"#,
+            r#"{"\u0024serde_json::private::RawValue":"1"}"#,
+            r#"{"$serde_json\u003a:private::RawValue":"1"}"#,
+            r#"{"$serde_json\u003A\u003a\u0070rivate::RawValue":"1"}"#,
+            r#"{"$serde\u005fjson::private::Raw\u0056alue":"1"}"#,
+            r#"{"\\":"\"","$serde_json::private::RawValue":"1"}"#,
+            "{\"$serde_json::private::RawValue\"\t\r\n :1}",
+        ] {
+            assert!(has_reserved_name(text), "{text}");
+        }
+        for text in [
+            "",
+            "\"",
+            r#""$serde_json::private::RawValue""#,
+            r#"["$serde_json::private::RawValue",1]"#,
+            r#"{"a":"{\"$serde_json::private::RawValue\":1}"}"#,
+            r#"{"a":"\u0024serde_json::private::RawValue"}"#,
+            r#"{"\\u0024serde_json::private::RawValue":1}"#,
+            r#"{"$Serde_json::private::RawValue":1,"$ref":"\u001b[0m"}"#,
+            r#"{"$serde_json::private":1,"\u0024":"\u00"}"#,
+            r#"{"$serde_json::private::RawValue"}"#,
+            r#"{"\ud800$serde_json::private::RawValue":1}"#,
+        ] {
+            assert!(!has_reserved_name(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn half_pairs_are_replaced_and_nothing_else() {
+        let table = [
+            (r#""\ud83d""#, r#""\ufffd""#),
+            (r#""\uDE00x""#, r#""\ufffdx""#),
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""\ude00\ud83d""#, r#""\ufffd\ufffd""#),
+            (r#""\ud83d\ud83d\ude00\ude00""#, r#""\ufffd\ud83d\ude00\ufffd""#),
+            (r#""\\ud83d""#, r#""\\ud83d""#),
+            (r#""\\\ud83d""#, r#""\\\ufffd""#),
+            (r#""\ud83d\\ude00""#, r#""\ufffd\\ude00""#),
+            (r#"{"\udbff":1}"#, r#"{"\ufffd":1}"#),
+            (r#""\u00e9\n\ud7ff\ue000""#, r#""\u00e9\n\ud7ff\ue000""#),
+            (r#""\ud8"#, r#""\ud8"#),
+            (r#""\ud83d\u"#, r#""\ufffd\u"#),
+            (r"\u", r"\u"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(whole_pairs(text), expected, "{text}");
+            assert_eq!(whole_pairs(&whole_pairs(text)), expected, "{text}");
+        }
+    }
+}
