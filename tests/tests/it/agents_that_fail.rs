@@ -1,7 +1,5 @@
 //! `agentwire chat` with agents that go wrong.
 
-use std::time::Duration;
-
 use rustix::process::Signal;
 
 use crate::binaries::scripted;
@@ -34,7 +32,7 @@ fn the_end_of_an_agent_is_told_with_its_reason() {
     let moments = ["start", "initialize", "open", "turn"];
     let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|row| (moment, row))).collect();
     rows::for_each(&rows, |(moment, (fault, words))| {
-        chat(&format!("{moment} {fault}"), "10").end(SOON).exits(1).tells(words);
+        chat(&format!("{moment} {fault}"), "60").end(SOON).exits(1).tells(words);
     });
 }
 
@@ -45,8 +43,8 @@ fn an_agent_that_says_nothing_is_given_its_time_and_no_more() {
     let moments = [("start", "initialize"), ("initialize", "initialize"), ("open", "session/new")];
     let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|fault| (moment, fault))).collect();
     rows::for_each(&rows, |((moment, method), fault)| {
-        let ended = chat(&format!("{moment} {fault}"), "1").end(SOON);
-        ended.exits(1).tells(&format!("{method}: no answer within 1s"));
+        let ended = chat(&format!("{moment} {fault}"), "4").end(SOON);
+        ended.exits(1).tells(&format!("{method}: no answer within 4s"));
     });
 }
 
@@ -62,7 +60,7 @@ fn an_agent_that_answers_wrongly_is_told_of() {
         ("turn wrong-shape", "session/prompt: the answer cannot be read"),
     ];
     rows::for_each(&rows, |(script, words)| {
-        chat(script, "10").end(SOON).exits(1).tells(words);
+        chat(script, "60").end(SOON).exits(1).tells(words);
     });
 }
 
@@ -73,7 +71,7 @@ fn noise_does_not_disturb_a_conversation() {
     let rows = moments.iter().flat_map(|moment| noises.map(|noise| format!("{moment} {noise}")));
     let rows: Vec<_> = rows.chain(["grandchild".into(), "stubborn grandchild".into()]).collect();
     rows::for_each(&rows, |script| {
-        chat(script, "10").end(SOON).exits(0).prints(WELL);
+        chat(script, "60").end(SOON).exits(0).prints(WELL);
     });
 }
 
@@ -82,12 +80,9 @@ fn noise_does_not_disturb_a_conversation() {
 fn a_second_interrupt_ends_a_turn_with_an_agent_that_does_not_listen() {
     let faults = ["silent", "deaf", "flood", "wrong-id", "close-stdin", "deaf stubborn", "deaf grandchild"];
     rows::for_each(&faults, |fault| {
-        let program = chat(&format!("turn {fault}"), "10");
+        let mut program = chat(&format!("turn {fault}"), "60");
         program.stdout.words("working");
-        program.signal(Signal::INT);
-        // Two that arrive together would be one.
-        std::thread::sleep(Duration::from_millis(100));
-        program.signal(Signal::INT);
+        program.signal_until(Signal::INT, Program::has_ended);
         program.end(SOON).exits(1).tells("error: ");
     });
 }

@@ -1,29 +1,25 @@
 //! The programs under test.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// The `agentwire` command, built once for all tests, with their own profile and in their own target folder.
+/// The `agentwire` command.
 pub(crate) fn agentwire() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| build(&["--package", "agentwire-cli"], "agentwire"))
+    built("agentwire")
 }
 
 /// The server of the fixtures for the official conformance suite.
 pub(crate) fn everything_server() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let package = ["--package", "agentwire-conformance-fixtures", "--bin", "everything-server"];
-    BUILT.get_or_init(|| build(&package, "everything-server"))
+    built("everything-server")
 }
 
-/// The whole program of a guide. These are the examples of this package, and are built together.
-pub(crate) fn guide_program(guide: &str) -> PathBuf {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let built = BUILT.get_or_init(|| build(&["--package", "agentwire-tests", "--examples"], "guide_agent"));
-    built.with_file_name(format!("guide_{guide}"))
+/// The whole program of a guide.
+pub(crate) fn guide_program(guide: &str) -> &'static Path {
+    built(&format!("guide_{guide}"))
 }
 
 /// The command line of a scripted peer; `script` is what its `main.rs` says.
@@ -43,23 +39,44 @@ pub(crate) fn recorded(protocol: &str, arguments: &str) -> String {
     format!("'{}' {protocol} '{}' {arguments}", env!("CARGO_BIN_EXE_recorder"), agentwire().display())
 }
 
-fn build(what: &[&str], name: &str) -> PathBuf {
+/// The programs, in cargo's words. What is an example makes cargo take the features of tests too.
+const PROGRAMS: [&str; 10] = [
+    "--bin",
+    "agentwire",
+    "--bin",
+    "everything-server",
+    "--example",
+    "guide_agent",
+    "--example",
+    "guide_client",
+    "--example",
+    "guide_mcp",
+];
+
+/// Where a program is. The first call builds them all, with this test's profile and in its target folder, and with the
+/// features that a test of the whole workspace gives their dependencies: after `cargo test --workspace` little is left
+/// to compile.
+fn built(name: &str) -> &'static Path {
+    static BUILT: OnceLock<HashMap<String, PathBuf>> = OnceLock::new();
+    BUILT.get_or_init(build).get(name).unwrap_or_else(|| panic!("cargo does not say where it put {name}"))
+}
+
+fn build() -> HashMap<String, PathBuf> {
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--message-format", "json-render-diagnostics"])
-        .args(what)
+        .args(["build", "--workspace", "--message-format", "json-render-diagnostics"])
+        .args(PROGRAMS)
         .args(place())
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
         .stderr(Stdio::inherit())
         .output()
         .expect("cargo starts");
-    assert!(output.status.success(), "`{name}` cannot be built");
+    assert!(output.status.success(), "the programs cannot be built");
     let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
-    let executable = messages.lines().find_map(|line| {
+    let executables = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
-        let is_it = message["target"]["name"] == name;
-        message["executable"].as_str().filter(|_| is_it).map(PathBuf::from)
+        Some((message["target"]["name"].as_str()?.to_owned(), PathBuf::from(message["executable"].as_str()?)))
     });
-    executable.expect("cargo says where it put the program")
+    executables.collect()
 }
 
 /// The options with which cargo builds to where this test was built to: `[target/][triple/]profile/`.

@@ -84,10 +84,10 @@ fn who_is_at_a_terminal_agrees_to_visit_a_page_or_does_not() {
 fn a_person_may_take_longer_than_a_server() {
     rows::for_each(&ERAS, |era| {
         let terminal = Terminal::new();
-        let mut call = call(&terminal, era, &["order", "--timeout", "1"]);
+        let mut call = call(&terminal, era, &["order", "--timeout", "4"]);
         let mut seen = 0;
         next(&call, &mut seen, "Drink *: ");
-        std::thread::sleep(Duration::from_millis(1500));
+        std::thread::sleep(Duration::from_millis(4500));
         call.write(b"tea\r");
         next(&call, &mut seen, "Cups * [1]: ");
         call.write(b"2\r");

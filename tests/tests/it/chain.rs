@@ -1,8 +1,6 @@
 //! Client, agent and MCP server, all ours, and all at work.
 
 use std::fs;
-use std::thread;
-use std::time::Duration;
 
 use rustix::process::Signal;
 
@@ -157,10 +155,7 @@ fn an_interrupt_ends_a_prompt_that_is_not_taken() {
     let mut program = waiting(&["chat", "--json", "--agent", &agent]);
     program.write(&b"all work and no play ".repeat(50_000));
     program.close_stdin();
-    for _ in 0..2 {
-        thread::sleep(Duration::from_millis(200));
-        program.signal(Signal::INT);
-    }
+    program.signal_until(Signal::INT, Program::has_ended);
     program.end(SOON).exits(1);
 }
 

@@ -6,11 +6,8 @@ use serde_json::{Value, json};
 
 use crate::binaries::agentwire;
 use crate::conversation::Conversation;
-use crate::program::{Ended, Program, SOON};
+use crate::program::{Ended, PROMPT, Program, SOON};
 use crate::rows;
-
-/// How long a program may take to end once its client is gone. A second of that is for work to be finished.
-const AT_ONCE: Duration = Duration::from_secs(3);
 
 /// What cannot be read, and the answer's code: one that is no JSON, one that is no JSON-RPC.
 const GARBAGE: [(&[u8], i64); 5] = [
@@ -46,7 +43,7 @@ fn an_agent_ends_with_its_client() {
     rows::for_each(&BUSY, |(prompt, update)| {
         let (mut agent, ..) = busy_agent(prompt, update);
         agent.program.close_stdin();
-        agent.program.end(AT_ONCE).exits(0);
+        agent.program.end(PROMPT).exits(0);
     });
 }
 
@@ -57,7 +54,7 @@ fn an_agent_whose_client_was_killed_ends() {
         // All that a killed client leaves behind is the ends of pipes, closed.
         agent.program.close_stdout();
         agent.program.close_stdin();
-        agent.program.end(AT_ONCE);
+        agent.program.end(PROMPT);
     });
 }
 
@@ -66,7 +63,7 @@ fn an_agent_whose_client_was_killed_ends() {
 fn an_agent_that_nobody_listens_to_ends() {
     let (mut agent, ..) = busy_agent("/burst 1000000000", "99 ");
     agent.program.close_stdout();
-    agent.program.end(AT_ONCE).exits(1).tells("error: ");
+    agent.program.end(PROMPT).exits(1).tells("error: ");
 }
 
 #[test]
@@ -92,7 +89,7 @@ fn a_client_may_leave_at_any_moment() {
         }
         program.write(said.as_bytes());
         program.close_stdin();
-        let ended = program.end(AT_ONCE);
+        let ended = program.end(PROMPT);
         ended.exits(0);
         for message in ended.objects() {
             assert!(said.ends_with("}\n") || message.get("error").is_some(), "{message}");
@@ -114,7 +111,7 @@ fn garbage_is_answered_and_passed_over() {
             assert_eq!(error["error"]["code"], *code, "{error}");
         }
         peer.program.close_stdin();
-        peer.program.end(AT_ONCE).exits(0);
+        peer.program.end(PROMPT).exits(0);
     }
 }
 
@@ -126,7 +123,7 @@ fn a_question_that_is_never_answered_ends_with_the_turn() {
     // The session is as good as before.
     assert!(agent.turn(&session, "/call add {\"a\": 1, \"b\": 2}").contains("\"completed\""));
     agent.program.close_stdin();
-    agent.program.end(AT_ONCE).exits(0);
+    agent.program.end(PROMPT).exits(0);
 }
 
 #[test]
@@ -140,7 +137,7 @@ fn a_cancelled_turn_cancels_what_its_server_does() {
         assert!(Instant::now() < deadline, "the call goes on: {}", agent.program.stdout.text());
     }
     agent.program.close_stdin();
-    agent.program.end(AT_ONCE).exits(0);
+    agent.program.end(PROMPT).exits(0);
 }
 
 /// A client that stops reading holds the agent back; it must neither be given up nor fill the memory.
@@ -155,7 +152,7 @@ fn a_client_that_does_not_read_costs_no_memory() {
     assert!(peak < 64, "{peak} MiB");
     agent.program.close_stdin();
     agent.program.stdout.resume();
-    agent.program.end(AT_ONCE).exits(0);
+    agent.program.end(PROMPT).exits(0);
 }
 
 #[test]
@@ -173,7 +170,7 @@ fn a_server_ends_with_its_client() {
             server.request("tools/call", params);
             server.program.stdout.words("notifications/progress");
             leave(&mut server.program);
-            let ended: Ended = server.program.end(AT_ONCE);
+            let ended: Ended = server.program.end(PROMPT);
             assert!(ended.code().is_some(), "{ended}");
         }
     });

@@ -93,7 +93,7 @@ fn failures_as_json() {
     let rows: [(&[&str], Value, &str); 4] = [
         (&["chat", "--json", "--agent", &refuses, "hi"], (-32000).into(), "I would rather not"),
         (&["chat", "--json", "--agent", &ends, "hi"], Value::Null, "exited with status 3"),
-        (&["chat", "--json", "--timeout", "1", "--agent", &wrong, "hi"], Value::Null, "no answer within 1s"),
+        (&["chat", "--json", "--timeout", "4", "--agent", &wrong, "hi"], Value::Null, "no answer within 4s"),
         (&["tools", "--json", "/bin/false"], Value::Null, "exited with status 1"),
     ];
     rows::for_each(&rows, |(arguments, code, words)| {

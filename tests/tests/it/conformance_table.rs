@@ -28,7 +28,7 @@ use self::fixture::{Asking, Listening};
 use crate::binaries::everything_server;
 
 /// How long anything may take on a machine that is busy.
-const SOON: Duration = Duration::from_secs(15);
+const SOON: Duration = Duration::from_secs(60);
 
 /// How long the tool takes that is called in vain, and some more.
 const WORK: Duration = Duration::from_millis(2000);

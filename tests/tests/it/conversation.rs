@@ -18,7 +18,7 @@ impl Conversation {
 
     /// Starts our agent and says hello.
     pub(crate) fn with_agent() -> Self {
-        let mut agent = Self::with(&["agent", "--timeout", "2"]);
+        let mut agent = Self::with(&["agent", "--timeout", "20"]);
         let answer = agent.ask(
             "initialize",
             json!({ "protocolVersion": 1, "clientCapabilities":

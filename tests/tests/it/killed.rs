@@ -1,15 +1,10 @@
 //! Programs that are killed while they are busy. No code of theirs runs then; all others must end all the same.
 
-use std::time::Duration;
-
 use rustix::process::Signal;
 
 use crate::binaries::{agentwire, scripted};
-use crate::program::{Program, SOON};
+use crate::program::{PROMPT, Program, SOON};
 use crate::rows;
-
-/// How long the others may take to end.
-const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// How `agentwire chat` may be busy, and what it prints or who runs then.
 fn chats() -> Vec<(Vec<String>, &'static str, &'static str)> {
@@ -52,7 +47,7 @@ fn a_killed_chat_leaves_nobody_behind() {
     rows::for_each(&chats(), |(arguments, prints, runs)| {
         let program = chat(arguments, prints, runs);
         program.signal(Signal::KILL);
-        let ended = program.end(AT_ONCE);
+        let ended = program.end(PROMPT);
         assert_eq!(ended.code(), None, "{ended}");
     });
 }
@@ -61,10 +56,8 @@ fn a_killed_chat_leaves_nobody_behind() {
 #[test]
 fn a_chat_that_is_asked_to_end_leaves_nobody_behind() {
     rows::for_each(&chats(), |(arguments, prints, runs)| {
-        let program = chat(arguments, prints, runs);
-        program.signal(Signal::TERM);
-        std::thread::sleep(Duration::from_millis(100));
-        program.signal(Signal::TERM);
+        let mut program = chat(arguments, prints, runs);
+        program.signal_until(Signal::TERM, Program::has_ended);
         let ended = program.end(SOON);
         assert!(ended.code().is_some(), "{ended}");
     });
@@ -83,7 +76,7 @@ fn a_killed_agent_is_told_of_and_leaves_nobody_behind() {
             let mut program = chat(&["--yes".into(), (*prompt).into()], prints, "agentwire server");
             program.family.find("agentwire agent").signal(signal);
             let name = if signal == Signal::KILL { "SIGKILL" } else { "SIGTERM" };
-            program.end(AT_ONCE).exits(1).tells(&format!("was killed by {name}"));
+            program.end(PROMPT).exits(1).tells(&format!("was killed by {name}"));
         }
     });
 }
@@ -93,9 +86,7 @@ fn a_killed_agent_is_told_of_and_leaves_nobody_behind() {
 fn a_stopped_agent_can_be_left() {
     let mut program = chat(&["/slow 600".into()], "This takes", "agentwire server");
     program.family.find("agentwire agent").signal(Signal::STOP);
-    program.signal(Signal::INT);
-    std::thread::sleep(Duration::from_millis(100));
-    program.signal(Signal::INT);
+    program.signal_until(Signal::INT, Program::has_ended);
     program.end(SOON).exits(1).tells("interrupted");
 }
 
@@ -107,7 +98,7 @@ fn a_killed_server_fails_the_call_and_not_the_turn() {
         "agentwire server",
     );
     program.family.find("agentwire server").signal(Signal::KILL);
-    program.end(AT_ONCE).exits(0).prints("was killed by SIGKILL");
+    program.end(PROMPT).exits(0).prints("was killed by SIGKILL");
 }
 
 #[test]
@@ -116,7 +107,7 @@ fn a_killed_server_is_told_of_by_whoever_calls_it() {
     let mut program = Program::start(&["call", &server, "slow", "{\"seconds\": 600, \"steps\": 6000}"]);
     program.stderr.words("step 1 of 6000");
     program.family.find("agentwire server").signal(Signal::KILL);
-    program.end(AT_ONCE).exits(1).tells("was killed by SIGKILL");
+    program.end(PROMPT).exits(1).tells("was killed by SIGKILL");
 }
 
 #[test]

@@ -22,8 +22,15 @@ use crate::family::Family;
 use crate::terminal::Terminal;
 use crate::wire::{self, Said};
 
-/// How long anything that should happen at once may take on a machine that is busy.
-pub(crate) const SOON: Duration = Duration::from_secs(10);
+/// How long to wait for an event before the test fails: far longer than it takes on a machine that is busy.
+pub(crate) const SOON: Duration = Duration::from_secs(60);
+
+/// How long an end may take that waits for no time-out of ours: the shortest that could be waited for by mistake, a
+/// transport's closing, takes 10 s.
+pub(crate) const PROMPT: Duration = Duration::from_millis(9900);
+
+/// How often a signal is sent to a program that has to notice more than one. Those that arrive together are one.
+const REPEATED: Duration = Duration::from_millis(300);
 
 /// How often to look.
 const STEP: Duration = Duration::from_millis(20);
@@ -143,6 +150,21 @@ impl Program {
         Some(kilobytes >> 10)
     }
 
+    /// Sends it a signal, and again, until `done` says that it was taken as often as it has to be.
+    pub(crate) fn signal_until(&mut self, signal: Signal, mut done: impl FnMut(&mut Self) -> bool) {
+        let deadline = Instant::now() + SOON;
+        while !done(self) {
+            assert!(Instant::now() < deadline, "{signal:?} does nothing: {}", tail(&self.stderr.text()));
+            self.signal(signal);
+            thread::sleep(REPEATED);
+        }
+    }
+
+    /// True once it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("it is our child").is_some()
+    }
+
     /// Closes our end of its stdout, as a reader does who is gone.
     pub(crate) fn close_stdout(&mut self) {
         self.stdout.stop();
@@ -167,7 +189,7 @@ impl Program {
             thread::sleep(STEP);
         };
         let took = self.started.elapsed();
-        self.family.gone(Duration::from_secs(3));
+        self.family.gone(SOON);
         if self.at_terminal {
             // That has no end: it waits for the next program.
             self.stdout.stop();

@@ -30,7 +30,7 @@ fn the_end_of_a_server_is_told_with_its_reason() {
     let moments = ["start", "initialize", "open", "turn"];
     let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|row| (moment, row))).collect();
     rows::for_each(&rows, |(moment, (fault, words))| {
-        call(&format!("{moment} {fault}"), "10").exits(1).tells(words);
+        call(&format!("{moment} {fault}"), "60").exits(1).tells(words);
     });
 }
 
@@ -40,7 +40,7 @@ fn a_server_that_says_nothing_is_given_its_time_and_no_more() {
     let moments = [("initialize", "initialize"), ("open", "tools/list"), ("turn", "tools/call")];
     let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|fault| (moment, fault))).collect();
     rows::for_each(&rows, |((moment, method), fault)| {
-        call(&format!("{moment} {fault}"), "1").exits(1).tells(&format!("{method}: no answer within 1s"));
+        call(&format!("{moment} {fault}"), "4").exits(1).tells(&format!("{method}: no answer within 4s"));
     });
 }
 
@@ -56,7 +56,7 @@ fn a_server_that_answers_wrongly_is_told_of() {
         ("turn wrong-shape", "tools/call: the answer cannot be read"),
     ];
     rows::for_each(&rows, |(script, words)| {
-        call(script, "10").exits(1).tells(words);
+        call(script, "60").exits(1).tells(words);
     });
 }
 
@@ -67,7 +67,7 @@ fn noise_does_not_disturb_a_call() {
     let rows = moments.iter().flat_map(|moment| noises.map(|noise| format!("{moment} {noise}")));
     let rows: Vec<_> = rows.chain(["grandchild".into(), "stubborn grandchild".into()]).collect();
     rows::for_each(&rows, |script| {
-        call(script, "10").exits(0).prints(if script.starts_with("open") { "ping" } else { "pong" });
+        call(script, "60").exits(0).prints(if script.starts_with("open") { "ping" } else { "pong" });
     });
 }
 

@@ -11,10 +11,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::binaries::scripted;
-use crate::program::Program;
-
-/// How long a conversation may take to end when nothing is to be waited for.
-const AT_ONCE: Duration = Duration::from_secs(3);
+use crate::program::{PROMPT, Program};
 
 /// A terminal: our end of it, and the end of those who run at it.
 pub(crate) struct Terminal {
@@ -172,6 +169,6 @@ pub(crate) fn next(chat: &Program, seen: &mut usize, words: &str) {
 
 #[track_caller]
 pub(crate) fn leaves(chat: Program, terminal: &Terminal, code: i32) {
-    chat.end(AT_ONCE).exits(code);
+    chat.end(PROMPT).exits(code);
     assert!(terminal.is_as_before(), "the terminal is not given back");
 }

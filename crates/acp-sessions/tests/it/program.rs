@@ -178,7 +178,8 @@ pub(crate) fn prompt(session: &str, text: &str) -> Value {
     json!({ "sessionId": session, "prompt": [{ "type": "text", "text": text }] })
 }
 
-/// Builds the example, where this test was built to.
+/// Builds the example, where this test was built to, and with the features that a test of the whole workspace gives its
+/// dependencies: after `cargo test --workspace` nothing is left to compile.
 fn example() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -187,7 +188,7 @@ fn example() -> &'static Path {
         let target = profile.parent().expect("TARGET/PROFILE");
         let name = profile.file_name().expect("it has one").to_str().expect("it is UTF-8");
         let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME"), "--example", "turn"])
+            .args(["build", "--quiet", "--workspace", "--example", "turn"])
             .args(["--profile", if name == "debug" { "dev" } else { name }, "--target-dir"])
             .arg(target)
             .current_dir(env!("CARGO_MANIFEST_DIR"))

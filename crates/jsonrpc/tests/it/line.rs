@@ -223,42 +223,6 @@ fn lines_of_all_sizes() {
     }
 }
 
-/// Were the growing line scanned again with each piece, this would take a minute.
-#[test]
-fn a_line_that_grows_is_looked_at_once() {
-    const PIECE: usize = 64;
-    const LENGTH: usize = 8 << 20;
-    let start = Instant::now();
-    let mut decoder = LineDecoder::default();
-    for _ in 0..LENGTH / PIECE {
-        decoder.push(&[b'x'; PIECE]);
-        assert_eq!(decoder.next_line(), None);
-    }
-    decoder.push(b"\n");
-    assert_eq!(decoder.next_line().unwrap().unwrap().len(), LENGTH);
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-}
-
-/// Were what is behind each line moved every time, this would take ten seconds and more.
-#[test]
-fn long_lines_that_arrive_together_are_moved_once() {
-    const LENGTH: usize = 17 << 10;
-    const COUNT: usize = 2_000;
-    let mut line = vec![b'x'; LENGTH];
-    line.push(b'\n');
-    let stream = line.repeat(COUNT);
-    let start = Instant::now();
-    let mut decoder = LineDecoder::new(usize::MAX);
-    decoder.push(&stream);
-    let mut count = 0;
-    while let Some(line) = decoder.next_line() {
-        assert_eq!(line.unwrap().len(), LENGTH);
-        count += 1;
-    }
-    assert_eq!(count, COUNT);
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-}
-
 #[test]
 fn the_memory_of_a_long_line_is_given_back() {
     let mut decoder = LineDecoder::default();

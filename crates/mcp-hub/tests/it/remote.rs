@@ -52,14 +52,14 @@ async fn each_server_has_a_time_of_its_own_to_connect() {
     let good = Web::playing(LEGACY).await;
     let mut servers = vec![ServerConfig::new("good", good.target())];
     servers.extend((0..5).map(|number| ServerConfig::new(format!("silent-{number}"), silent.target())));
-    let limit = Duration::from_millis(600);
+    let limit = Duration::from_secs(4);
     let (hub, driver) = Hub::with_config(Config::new().connect_limit(limit), servers);
     let main = async {
         let begun = std::time::Instant::now();
         assert_eq!(names(&hub).await, ["ping"]);
         assert!(begun.elapsed() < limit * 3, "they wait beside each other: {:?}", begun.elapsed());
         for place in 1..=5 {
-            assert_eq!(state(&hub, place), "failed: it did not tell its tools within 600ms");
+            assert_eq!(state(&hub, place), "failed: it did not tell its tools within 4s");
         }
         hub.close().await;
     };

@@ -1,0 +1,179 @@
+//! `cargo xtask ci`: every check that a change must pass, one after the other, cheapest first.
+
+mod fresh;
+
+use std::iter;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use cargo_metadata::MetadataCommand;
+
+struct Step {
+    name: &'static str,
+    run: Run,
+    /// Too long for every change: runs with `--full`, by name, and in a workflow of its own.
+    full: bool,
+}
+
+impl Step {
+    const fn new(name: &'static str, run: Run) -> Self {
+        Self { name, run, full: false }
+    }
+}
+
+enum Run {
+    /// A cargo command, with an environment variable where it needs one.
+    Cargo(&'static [&'static str], Option<(&'static str, &'static str)>),
+    /// A command of ours, as a process of its own so that it ends as it likes.
+    Xtask(&'static [&'static str]),
+    /// Each crate that has features, without any and with each alone. In a build of the whole workspace the features of
+    /// all members are on for all.
+    Features,
+    /// Each crate that is published, packed as it stands. The tests have compiled it already.
+    Package,
+}
+
+const STEPS: &[Step] = &[
+    Step::new("fmt", Run::Cargo(&["fmt", "--all", "--check"], None)),
+    Step::new(
+        "clippy",
+        Run::Cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"], None),
+    ),
+    Step::new(
+        "doc",
+        Run::Cargo(&["doc", "--workspace", "--no-deps"], Some(("RUSTDOCFLAGS", "--deny warnings"))),
+    ),
+    Step::new("features", Run::Features),
+    Step::new("tidy", Run::Xtask(&["tidy"])),
+    Step::new("schema", Run::Xtask(&["schema", "--check"])),
+    Step::new("test", Run::Cargo(&["test", "--workspace"], None)),
+    Step::new("package", Run::Package),
+    Step::new("interop", Run::Xtask(&["interop"])),
+    Step::new("conformance", Run::Xtask(&["conformance", "official"])),
+    Step::new("upstream", Run::Xtask(&["schema", "--upstream"])),
+];
+
+const USAGE: &str = "\
+cargo xtask ci [--full] [--fresh] [--list] [STEP]...
+
+                every step that a change must pass, in order; with names, those alone
+  --full        also the steps that take too long for every change
+  --fresh       in a new clone of the last commit, with an empty home and no cache: only the toolchain and the machine's
+                registry settings are kept
+  --list        print the names of the steps, each on a line";
+
+/// What the command line asks for.
+#[derive(Default)]
+struct Options {
+    full: bool,
+    fresh: bool,
+    list: bool,
+    names: Vec<String>,
+}
+
+/// Runs the steps that the command line asks for, and stops at the first that fails.
+pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
+    let options = parse(arguments)?;
+    let steps = options.steps()?;
+    if options.list {
+        steps.iter().for_each(|step| println!("{}", step.name));
+        return Ok(());
+    }
+    if options.fresh {
+        return fresh::run(root, &options.arguments());
+    }
+    let started = Instant::now();
+    for step in &steps {
+        let step_started = Instant::now();
+        println!("== {}", step.name);
+        step.run(root).with_context(|| format!("the step `{}` failed", step.name))?;
+        println!("== {}: ok, {:.1} s", step.name, step_started.elapsed().as_secs_f64());
+    }
+    println!("== all of {} steps passed in {:.1} s", steps.len(), started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
+    use lexopt::prelude::*;
+    let mut options = Options::default();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("full") => options.full = true,
+            Long("fresh") => options.fresh = true,
+            Long("list") => options.list = true,
+            Value(name) => options.names.push(name.string()?),
+            other => bail!("{}\n\n{USAGE}", other.unexpected()),
+        }
+    }
+    Ok(options)
+}
+
+impl Options {
+    /// The steps that are named, be they of the full run or not; without names, those of the run.
+    fn steps(&self) -> Result<Vec<&'static Step>> {
+        let unknown = self.names.iter().find(|name| STEPS.iter().all(|step| step.name != *name));
+        if let Some(name) = unknown {
+            let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+            bail!("no step `{name}`; the steps are {}", names.join(", "));
+        }
+        let wanted = |step: &&Step| match self.names.is_empty() {
+            true => self.full || !step.full,
+            false => self.names.iter().any(|name| name == step.name),
+        };
+        Ok(STEPS.iter().filter(wanted).collect())
+    }
+
+    /// These options as a command line, for the same steps elsewhere.
+    fn arguments(&self) -> Vec<&str> {
+        let full = self.full.then_some("--full");
+        full.into_iter().chain(self.names.iter().map(String::as_str)).collect()
+    }
+}
+
+impl Step {
+    fn run(&self, root: &Path) -> Result<()> {
+        match self.run {
+            Run::Cargo(arguments, variable) => {
+                let mut command = Command::new("cargo");
+                let status = command.args(arguments).envs(variable).current_dir(root).status()?;
+                ensure!(status.success(), "cargo {} ended with {status}", arguments.join(" "));
+            }
+            Run::Xtask(arguments) => {
+                let status =
+                    Command::new(std::env::current_exe()?).args(arguments).current_dir(root).status()?;
+                ensure!(status.success(), "cargo xtask {} ended with {status}", arguments.join(" "));
+            }
+            Run::Features => features(root)?,
+            Run::Package => package(root)?,
+        }
+        Ok(())
+    }
+}
+
+fn features(root: &Path) -> Result<()> {
+    let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
+    for package in metadata.packages.iter().filter(|package| !package.features.is_empty()) {
+        let alone = package.features.keys().filter(|name| *name != "default").map(String::as_str);
+        for features in iter::once("").chain(alone) {
+            let arguments = ["clippy", "--quiet", "--package", &package.name, "--no-default-features"];
+            let mut command = Command::new("cargo");
+            command.args(arguments).args(["--features", features, "--", "--deny", "warnings"]);
+            let status = command.current_dir(root).status()?;
+            ensure!(status.success(), "{} with the features `{features}` ended with {status}", package.name);
+        }
+    }
+    Ok(())
+}
+
+fn package(root: &Path) -> Result<()> {
+    let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
+    let private = metadata.packages.iter().filter(|package| package.publish.as_deref() == Some(&[]));
+    let excluded = private.flat_map(|package| ["--exclude", package.name.as_str()]);
+    let mut command = Command::new("cargo");
+    command.args(["package", "--workspace", "--no-verify", "--allow-dirty"]).args(excluded);
+    let status = command.current_dir(root).status()?;
+    ensure!(status.success(), "cargo package ended with {status}");
+    Ok(())
+}
