@@ -18,7 +18,12 @@ impl Conversation {
 
     /// Starts our agent and says hello.
     pub(crate) fn with_agent() -> Self {
-        let mut agent = Self::with(&["agent", "--timeout", "20"]);
+        Self::with_agent_of("60")
+    }
+
+    /// The same, with the seconds that it gives its MCP servers to answer.
+    pub(crate) fn with_agent_of(limit: &str) -> Self {
+        let mut agent = Self::with(&["agent", "--timeout", limit]);
         let answer = agent.ask(
             "initialize",
             json!({ "protocolVersion": 1, "clientCapabilities":

@@ -8,6 +8,9 @@ use crate::program::{Ended, Program, SOON};
 use crate::rows;
 
 /// Calls the tool of a server, or lists them if that is what goes wrong.
+/// The seconds that an agent gives a server: what these tests wait for where it is silent, and enough for those that are not.
+const LIMIT: &str = "6";
+
 fn call(script: &str, limit: &str) -> Ended {
     let server = scripted(&format!("server {script}"));
     if script.starts_with("open") {
@@ -79,17 +82,17 @@ fn a_server_that_fails_costs_a_session_its_own_tools_only() {
         ("initialize kill", "was killed by SIGKILL"),
         ("initialize half-line", "exited with status 3"),
         ("initialize close-stdout", "failed: the connection closed"),
-        ("initialize silent", "did not tell its tools within 2s"),
-        ("initialize flood", "did not tell its tools within 2s"),
-        ("initialize deaf stubborn", "did not tell its tools within 2s"),
+        ("initialize silent", "did not tell its tools within 6s"),
+        ("initialize flood", "did not tell its tools within 6s"),
+        ("initialize deaf stubborn", "did not tell its tools within 6s"),
         ("initialize kill grandchild", "was killed by SIGKILL"),
         ("initialize version", "2999-12-31"),
         ("open exit", "its last words were: scripted: I have had enough"),
-        ("open silent", "within 2s"),
+        ("open silent", "within 6s"),
         ("open wrong-shape", "tools/list: the answer cannot be read"),
     ];
     rows::for_each(&rows, |(script, words)| {
-        let mut agent = Conversation::with_agent();
+        let mut agent = Conversation::with_agent_of(LIMIT);
         let session = agent.open(&servers(script));
         let told = agent.turn(&session, "/tools");
         assert!(told.contains("MCP server bad: failed: ") && told.contains(words), "{told}");
@@ -106,15 +109,15 @@ fn a_server_that_fails_in_a_call_fails_that_call_only() {
         ("turn half-line", "exited with status 3"),
         ("turn close-stdout", "the connection closed"),
         ("turn kill grandchild", "was killed by SIGKILL"),
-        ("turn silent", "no answer within 2s"),
-        ("turn flood", "no answer within 2s"),
-        ("turn deaf stubborn", "no answer within 2s"),
-        ("turn wrong-id", "no answer within 2s"),
+        ("turn silent", "no answer within 6s"),
+        ("turn flood", "no answer within 6s"),
+        ("turn deaf stubborn", "no answer within 6s"),
+        ("turn wrong-id", "no answer within 6s"),
         ("turn refuse", "scripted: I would rather not"),
         ("turn wrong-shape", "the answer cannot be read"),
     ];
     rows::for_each(&rows, |(script, words)| {
-        let mut agent = Conversation::with_agent();
+        let mut agent = Conversation::with_agent_of(LIMIT);
         let session = agent.open(&servers(script));
         let told = agent.turn(&session, "/call ping");
         assert!(told.contains("\"status\":\"failed\"") && told.contains(words), "{told}");
@@ -127,7 +130,7 @@ fn noise_does_not_disturb_a_session() {
     let rows =
         ["start garbage", "initialize strays", "open chatter", "turn garbage", "turn strays", "turn chatter"];
     rows::for_each(&rows, |script| {
-        let mut agent = Conversation::with_agent();
+        let mut agent = Conversation::with_agent_of(LIMIT);
         let session = agent.open(&servers(script));
         let told = agent.turn(&session, "/call ping");
         assert!(told.contains("\"status\":\"completed\"") && told.contains("pong"), "{told}");
