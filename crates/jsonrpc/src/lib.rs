@@ -71,6 +71,7 @@ mod raw;
 mod reader;
 #[cfg(feature = "schema")]
 mod schema;
+mod tree_cost;
 
 pub use error::{ErrorObject, code};
 pub use frame::{DEFAULT_BATCH_LIMIT, Frame, Intent, Malformed};
@@ -81,6 +82,7 @@ pub use message::{Message, Notification, Request, Response};
 pub use method::{Method, Notice, decode_params};
 pub use raw::{Encoder, RawJson};
 pub use reader::{read, read_bytes, readable};
+pub use tree_cost::TreeCost;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

@@ -154,6 +154,23 @@ impl<'a> Iterator for MembersWithin<'a> {
     }
 }
 
+/// The elements of the array that the text is, each as text; none where it is something else. As [`Members`], it finds
+/// nothing that means anything in text that is not JSON.
+pub(crate) fn elements(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let mut at = if bytes.first() == Some(&b'[') { Some(skip_space(bytes, 1)) } else { None };
+    if at.is_some_and(|at| bytes.get(at) == Some(&b']')) {
+        at = None;
+    }
+    std::iter::from_fn(move || {
+        let start = at.take()?;
+        let end = value_end(bytes, start)?;
+        let comma = skip_space(bytes, end);
+        at = (bytes.get(comma) == Some(&b',')).then(|| skip_space(bytes, comma + 1));
+        text.get(start..end)
+    })
+}
+
 #[inline]
 pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     // Mostly there is none.

@@ -8,6 +8,7 @@ use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
+use crate::members::{self, Members};
 use crate::reader;
 
 /// One JSON value that nobody has decoded yet: a cheap, shared slice of the text it arrived in.
@@ -73,6 +74,27 @@ impl RawJson {
     #[inline]
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         reader::decode(&self.0)
+    }
+
+    /// The elements of this array, one by one, as slices of the same text. None where it is something else.
+    ///
+    /// ```
+    /// use agentwire_jsonrpc::RawJson;
+    ///
+    /// let array = RawJson::parse(r#"[1, {"a": []}, "]"]"#.into())?;
+    /// let elements: Vec<_> = array.elements().map(|element| element.to_string()).collect();
+    /// assert_eq!(elements, ["1", r#"{"a": []}"#, r#""]""#]);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn elements(&self) -> impl Iterator<Item = Self> {
+        members::elements(&self.0).map(|element| Self(self.0.slice_ref(element)))
+    }
+
+    /// The value of the member of that name, as a slice of the same text: of several the last. None where there is none,
+    /// or this is no object.
+    pub fn member(&self, name: &str) -> Option<Self> {
+        let found = Members::of(&self.0).filter(|(other, _)| other == name).last();
+        found.map(|(_, value)| Self(self.0.slice_ref(value)))
     }
 
     /// The text as it arrived or was written, on one line.

@@ -13,6 +13,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::Serialize;
 
+use crate::result::{DEFAULT_VALUE_LIMIT, check};
+
 /// The revision that was agreed on, once it is.
 pub(crate) type Agreed = Arc<OnceLock<Revision>>;
 
@@ -37,11 +39,20 @@ pub(crate) struct Answers {
     pub(crate) round_limit: usize,
     /// How many questions there may be at once in a result.
     pub(crate) request_limit: usize,
+    /// How much memory what one message of the server's says may take.
+    pub(crate) value_limit: usize,
 }
 
 impl Default for Answers {
     fn default() -> Self {
-        Self { by_method: BTreeMap::new(), form: None, url: None, round_limit: 10, request_limit: 100 }
+        Self {
+            by_method: BTreeMap::new(),
+            form: None,
+            url: None,
+            round_limit: 10,
+            request_limit: 100,
+            value_limit: DEFAULT_VALUE_LIMIT,
+        }
     }
 }
 
@@ -112,7 +123,9 @@ impl Answers {
         params: Option<&RawJson>,
         agreed: &Agreed,
     ) -> Option<Answering> {
-        self.by_method.get(method).map(|answer| answer(params, agreed))
+        let answer = self.by_method.get(method)?;
+        let checked = params.map_or(Ok(()), |params| check(params, self.value_limit));
+        Some(checked.map_err(ErrorObject::invalid_params).and_then(|()| answer(params, agreed)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Results that need not be asked for again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use agentwire_mcp_schema::{
 };
 use agentwire_peer::{CallError, Clock, TokioClock};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::Server;
 use crate::call::Options;
@@ -32,7 +32,7 @@ const METHODS: [&str; 5] = [
 ];
 
 /// What an entry takes beside its texts, about.
-const OVERHEAD: usize = 200;
+const OVERHEAD: usize = 300;
 
 /// Keeps lists and resources for as long as the server says that they are fresh. Since 2026-07-28, before which servers
 /// say nothing of it. See [`Client::cache`](crate::Client::cache).
@@ -94,7 +94,11 @@ impl fmt::Debug for Cache {
 }
 
 struct Store {
-    entries: HashMap<Key, Entry>,
+    entries: HashMap<Arc<Key>, Entry>,
+    /// The same in the order in which they are stale, and of equal ones in that in which they came.
+    by_time: BTreeMap<(Instant, u64), Arc<Key>>,
+    /// How many entries there have been.
+    inserted: u64,
     bytes: usize,
     limit: usize,
     /// How many connections there have been.
@@ -114,41 +118,64 @@ struct Key {
 struct Entry {
     text: RawJson,
     fresh_until: Instant,
+    /// No other entry has it.
+    number: u64,
 }
 
 impl Default for Store {
     fn default() -> Self {
         let limit = 16 * 1024 * 1024;
-        Self { entries: HashMap::new(), bytes: 0, limit, connections: 0, forgotten: 0 }
+        Self {
+            entries: HashMap::new(),
+            by_time: BTreeMap::new(),
+            inserted: 0,
+            bytes: 0,
+            limit,
+            connections: 0,
+            forgotten: 0,
+        }
     }
 }
 
 impl Store {
-    fn insert(&mut self, key: Key, entry: Entry) {
+    fn insert(&mut self, key: Key, text: RawJson, fresh_until: Instant) {
+        let entry = Entry { text, fresh_until, number: self.inserted };
         let size = size(&key, &entry);
         self.remove(&key);
         if size > self.limit {
             return;
         }
-        while self.bytes + size > self.limit {
-            let soonest = self.entries.iter().min_by_key(|(_, entry)| entry.fresh_until);
-            let Some(soonest) = soonest.map(|(key, _)| key.clone()) else { break };
+        while self.bytes + size > self.limit
+            && let Some((_, soonest)) = self.by_time.first_key_value()
+        {
+            let soonest = soonest.clone();
             self.remove(&soonest);
         }
+        self.inserted += 1;
         self.bytes += size;
+        let key = Arc::new(key);
+        self.by_time.insert((fresh_until, entry.number), key.clone());
         self.entries.insert(key, entry);
     }
 
     fn remove(&mut self, key: &Key) {
         if let Some((key, entry)) = self.entries.remove_entry(key) {
+            self.by_time.remove(&(entry.fresh_until, entry.number));
             self.bytes -= size(&key, &entry);
         }
     }
 
     fn forget(&mut self, mut which: impl FnMut(&Key) -> bool) {
         self.forgotten += 1;
-        self.entries.retain(|key, _| !which(key));
-        self.bytes = self.entries.iter().map(|(key, entry)| size(key, entry)).sum();
+        let Self { entries, by_time, bytes, .. } = self;
+        entries.retain(|key, entry| {
+            let stays = !which(key);
+            if !stays {
+                by_time.remove(&(entry.fresh_until, entry.number));
+                *bytes -= size(key, entry);
+            }
+            stays
+        });
     }
 }
 
@@ -246,7 +273,7 @@ impl Connected {
             let key = Key { owner, method: place.method, params: place.params };
             // What is kept is not a slice of a message that is larger.
             let text = RawJson::encode(text).unwrap_or_else(|_| text.clone());
-            store.insert(key, Entry { text, fresh_until });
+            store.insert(key, text, fresh_until);
         }
     }
 
@@ -271,13 +298,17 @@ pub(crate) struct Place {
 }
 
 /// Makes a call whose result may be there already.
-pub(crate) async fn ask<M: Method + HasMeta>(
+pub(crate) async fn ask<M, R>(
     server: Server,
     request: M,
     options: Options,
     cache: Arc<Connected>,
     place: Place,
-) -> Result<M::Response, CallError> {
+) -> Result<R, CallError>
+where
+    M: Method + HasMeta,
+    R: DeserializeOwned,
+{
     if let Some(result) = cache.find(&place).and_then(|text| text.decode().ok()) {
         return Ok(result);
     }
@@ -295,5 +326,32 @@ pub(crate) async fn ask<M: Method + HasMeta>(
             }
             Err(error)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stale_soonest_makes_room_and_both_orders_agree() {
+        let (mut store, now) = (Store { limit: 10 * (OVERHEAD + 10), ..Store::default() }, Instant::now());
+        let key = |number: u64| Key { owner: None, method: "m", params: format!("{number:08}") };
+        let text = || RawJson::parse("12".into()).expect("JSON");
+        for number in 0..1000_u64 {
+            // Later ones are stale sooner, but for every tenth.
+            let seconds = if number % 10 == 0 { 5000 } else { 2000 - number };
+            store.insert(key(number), text(), now + Duration::from_secs(seconds));
+            assert_eq!(store.entries.len(), store.by_time.len());
+            assert_eq!(store.bytes, store.entries.len() * (OVERHEAD + 10));
+            assert!(store.bytes <= store.limit);
+        }
+        let left: Vec<_> = store.by_time.values().map(|key| key.params.clone()).collect();
+        assert!(left.iter().filter(|params| params.ends_with('0')).count() >= 9, "{left:?}");
+        store.insert(key(990), text(), now);
+        store.forget(|key| key.params != "00000990");
+        assert_eq!((store.entries.len(), store.by_time.len(), store.bytes), (1, 1, OVERHEAD + 10));
+        store.remove(&key(990));
+        assert!(store.entries.is_empty() && store.by_time.is_empty() && store.bytes == 0);
     }
 }

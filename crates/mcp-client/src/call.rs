@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::{CallToolRequest, HasMeta, ProgressNotification, ProgressToken};
-use agentwire_peer::{CallError, Peer};
+use agentwire_peer::CallError;
 use bytestring::ByteString;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 
 use crate::era::stateless;
 use crate::kept::Kept;
+use crate::result::DecodedCall;
 use crate::tasks::{TaskHook, core, decode, handle};
 use crate::{Server, Started, TaskState, cache};
 
@@ -37,6 +38,8 @@ pub(crate) struct Options {
     pub(crate) on_progress: Option<Hook>,
     pub(crate) on_task: Option<TaskHook>,
     pub(crate) task_ttl: Option<Duration>,
+    /// The result stays text, of which whoever gets it decodes parts.
+    pub(crate) as_text: bool,
 }
 
 /// How long a call waits.
@@ -116,14 +119,30 @@ impl<M: Method + HasMeta + Send + 'static> IntoFuture for Call<M> {
     type IntoFuture = Calling<M::Response>;
 
     fn into_future(self) -> Self::IntoFuture {
+        self.begin()
+    }
+}
+
+impl<M: Method + HasMeta + Send + 'static> Call<M> {
+    /// Makes the call, and gives the text of its result.
+    pub(crate) fn into_text(mut self) -> Calling<RawJson> {
+        self.options.as_text = true;
+        self.begin()
+    }
+
+    fn begin<R: DeserializeOwned + 'static>(self) -> Calling<R> {
         let Self { server, request, options } = self;
+        let refuse = |error| {
+            let refused = server.peer.refuse_call(error);
+            Calling(Way::Once(DecodedCall::new(refused, M::NAME, usize::MAX)))
+        };
         let request = match request {
             Ok(request) => request,
-            Err(error) => return Calling(Way::Once(server.peer.refuse_call(error))),
+            Err(error) => return refuse(error),
         };
         if core::must_not_ask(&server, &request) {
             let why = "it cannot be run as a task: the server, or this client, did not say that it has tasks";
-            return Calling(Way::Once(server.peer.refuse_call(CallError::not_allowed(M::NAME, why))));
+            return refuse(CallError::not_allowed(M::NAME, why));
         }
         if let Some(check) = server.check(&request) {
             return Calling(Way::Several(checked(server, request, options, check).boxed()));
@@ -134,18 +153,17 @@ impl<M: Method + HasMeta + Send + 'static> IntoFuture for Call<M> {
             Some((cache, place)) => Way::Several(cache::ask(server, request, options, cache, place).boxed()),
             None if server.is_stateless() => Way::Several(stateless::ask(server, request, options).boxed()),
             None if core::is_offered(&server) => Way::Several(session(server, request, options).boxed()),
-            None => Way::Once(ask(&server.peer, request, options)),
+            None => Way::Once(ask(&server, request, options)),
         })
     }
 }
 
 /// Makes a call whose result must be more than its type says.
-async fn checked<M: Method + HasMeta + Send + 'static>(
-    server: Server,
-    request: M,
-    options: Options,
-    check: Check,
-) -> Result<M::Response, CallError> {
+async fn checked<M, R>(server: Server, request: M, options: Options, check: Check) -> Result<R, CallError>
+where
+    M: Method + HasMeta + Send + 'static,
+    R: DeserializeOwned,
+{
     let Kept { result, text } = match server.is_stateless() {
         true => stateless::ask(server, request, options).await?,
         false => session(server, request, options).await?,
@@ -167,15 +185,17 @@ where
         return decode(&core::ask(server, call, options).await?);
     }
     let request = request.expect("only a call of a tool is taken, and that has returned");
-    ask(&server.peer, request, options).await
+    ask(&server, request, options).await
 }
 
 /// Makes a call in a session.
 pub(crate) fn ask<M: Method + HasMeta, R: DeserializeOwned>(
-    peer: &Peer,
+    server: &Server,
     mut request: M,
     options: Options,
-) -> agentwire_peer::Call<R> {
+) -> DecodedCall<R> {
+    let peer = &server.peer;
+    let limit = server.limit_of(&options);
     let method = ByteString::from_static(M::NAME);
     let call = match options.on_progress {
         Some(mut hook) => {
@@ -191,7 +211,7 @@ pub(crate) fn ask<M: Method + HasMeta, R: DeserializeOwned>(
         }
         None => peer.call_method(method, Some(&request)),
     };
-    options.waits.apply(call)
+    DecodedCall::new(options.waits.apply(call), M::NAME, limit)
 }
 
 impl Waits {
@@ -221,7 +241,7 @@ pub struct Calling<R>(Way<R>);
 
 #[expect(clippy::large_enum_variant, reason = "the usual one needs no allocation")]
 enum Way<R> {
-    Once(agentwire_peer::Call<R>),
+    Once(DecodedCall<R>),
     /// A request that may have to be made again, or of which the result is looked at.
     Several(BoxFuture<'static, Result<R, CallError>>),
 }

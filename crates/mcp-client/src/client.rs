@@ -15,6 +15,7 @@ use crate::call::Waits;
 use crate::era::Era;
 use crate::front::{Front, set};
 use crate::handshake::Handshake;
+use crate::result::DEFAULT_VALUE_LIMIT;
 use crate::{Cache, TaskState, Tasks, Warning};
 
 /// An MCP client before it is connected: who it is, how long it waits, what it hears and what it answers.
@@ -62,6 +63,9 @@ pub struct Client {
 }
 
 impl Client {
+    /// The default of [`value_limit`](Self::value_limit): 32 MiB.
+    pub const DEFAULT_VALUE_LIMIT: usize = DEFAULT_VALUE_LIMIT;
+
     /// A client of that name and version.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self::from_info(Implementation::new(name, version))
@@ -221,6 +225,18 @@ impl Client {
     #[must_use]
     pub fn input_requests(mut self, requests: usize) -> Self {
         self.front.answers.request_limit = requests;
+        self
+    }
+
+    /// Sets how much memory what one message of the server's says may take when it is decoded, in bytes (default
+    /// [`DEFAULT_VALUE_LIMIT`](Self::DEFAULT_VALUE_LIMIT)). It is estimated from the text, before anything is decoded; the
+    /// text of strings and structured content, which stays text, do not count.
+    ///
+    /// A result over the limit is a [`CallError::Decode`](crate::CallError::Decode) that names it, a request is refused, and
+    /// a notification is not heard. [`Pages`](crate::Pages) hold all items of a list to it.
+    #[must_use]
+    pub fn value_limit(mut self, bytes: usize) -> Self {
+        self.front.answers.value_limit = bytes;
         self
     }
 

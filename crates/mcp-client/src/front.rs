@@ -19,6 +19,7 @@ use futures::FutureExt;
 use crate::Warning;
 use crate::answers::{Agreed, Answers, Outcome, encode};
 use crate::cache::{Cache, Connected, RESOURCES};
+use crate::result::check;
 use crate::subscription::Subscriptions;
 use crate::tasks::{Leave, ProgressHooks, Supports, TaskState, Tasks, read_state};
 
@@ -161,6 +162,10 @@ impl Handler for Front {
     }
 
     fn notification(&self, notification: Notification, _peer: &Peer) {
+        let is_too_large = |params: &RawJson| check(params, self.answers.value_limit).is_err();
+        if notification.params.as_ref().is_some_and(is_too_large) {
+            return;
+        }
         if self.is_stateless() && !self.is_heard(&notification) {
             return;
         }

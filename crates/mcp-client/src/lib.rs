@@ -41,7 +41,9 @@
 //!   cannot be said to it at all is an error.
 //! - Pings are answered. So are requests for roots, sampling and elicitation if the client was given something
 //!   to answer with; if not, they are refused and not advertised. The defaults of a form are filled in.
-//! - Lists end: a server whose cursors go in a circle, or on for ever, is an error.
+//! - Lists end: a server whose cursors go in a circle, or on for ever, is an error. So is one that lists more than 10,000
+//!   items, or 16 MiB; see [`Pages`]. An item that cannot be decoded is left out, and [`Client::on_warning`] hears of it.
+//! - What would take more than 32 MiB of memory once decoded is not decoded; see [`Client::value_limit`].
 //!
 //! Since 2026-07-28, moreover:
 //!
@@ -111,6 +113,7 @@ mod listening;
 #[cfg(feature = "validate")]
 mod output;
 mod pages;
+mod result;
 mod server;
 mod subscription;
 mod tasks;

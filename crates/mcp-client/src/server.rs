@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use crate::answers::{Agreed, Answering, Answers};
 use crate::cache::Connected;
-use crate::call::{Check, Waits};
+use crate::call::{Check, Options, Waits};
 use crate::era::stateless::Stateless;
 use crate::front::{Front, Hook, set, tell};
 #[cfg(feature = "validate")]
@@ -263,6 +263,16 @@ impl Server {
     /// Does something more for a call that nobody waits for any more.
     pub(crate) fn leave(&self, what: BoxFuture<'static, ()>) {
         self.shared.leave.leave(what);
+    }
+
+    /// How much memory what one message of the server's says may take.
+    pub(crate) fn value_limit(&self) -> usize {
+        self.shared.answers.value_limit
+    }
+
+    /// The same for the result of a call.
+    pub(crate) fn limit_of(&self, options: &Options) -> usize {
+        if options.as_text { usize::MAX } else { self.value_limit() }
     }
 
     /// How long requests wait that say nothing else.

@@ -15,7 +15,7 @@ use futures::channel::oneshot;
 use futures::{FutureExt, select_biased};
 use serde::Deserialize;
 
-use crate::era::stateless::{Answered, complete, read};
+use crate::era::stateless::{Answered, complete, read_by_default};
 use crate::front::{Hook, tell};
 
 /// What [`Server::listen`](crate::Server::listen) gives: the server tells of changes for as long as this is kept.
@@ -82,7 +82,8 @@ impl Subscriptions {
         let method = ByteString::from_static(SubscriptionsListenRequest::NAME);
         let id = peer.reserve_call();
         let (entry, mut acknowledged) = self.enter(id.request_id(), hook);
-        let mut call = peer.call_method(method.clone(), Some(request)).reserved(id).decode_by(read);
+        let mut call =
+            peer.call_method(method.clone(), Some(request)).reserved(id).decode_by(read_by_default);
         let mut late = async {
             match timeout.and_then(|timeout| TokioClock::default().now().checked_add(timeout)) {
                 Some(deadline) => TokioClock::default().sleep_until(deadline).await,

@@ -15,6 +15,17 @@ pub enum Warning {
         /// What is wrong with it, and where in its schema.
         why: String,
     },
+    /// An item of a list is left out, because it cannot be decoded.
+    #[error("{method}: the item {name:?} is left out: {why}")]
+    #[non_exhaustive]
+    ItemLeftOut {
+        /// What was listed.
+        method: &'static str,
+        /// The item's name, or the beginning of a long one; empty where it has none.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The results of a tool are not checked, because nobody can do it by its output schema: it is none, or points at
     /// what would have to be fetched. Told once for each schema, with the feature `validate`.
     #[error("the results of the tool `{tool}` are not checked: {why}")]

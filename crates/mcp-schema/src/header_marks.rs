@@ -91,6 +91,10 @@ impl Tool {
     ///
     /// The first mark that is wrong. Over HTTP clients leave a tool out that has one.
     pub fn header_marks(&self) -> Result<Vec<HeaderMark>, InvalidHeaderMark> {
+        // Most schemas have none, and are looked at as the text that they are.
+        if !self.input_schema.may_have(MARK) {
+            return Ok(Vec::new());
+        }
         let mut walk = Walk::default();
         match walk.schema(self.input_schema.as_map(), Place::Root) {
             Ok(()) => Ok(walk.found),

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use agentwire_jsonrpc::Method;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// A place in a long list, as the server that made the list names it.
@@ -38,22 +39,24 @@ impl fmt::Display for Cursor {
 }
 
 /// A request whose answer is one page of a list.
+///
+/// A page has its items in the member [`ITEMS`](Self::ITEMS), an array, and in `nextCursor` where the next one begins.
 pub trait Paginated: Method {
     /// What the list is of.
-    type Item;
+    type Item: DeserializeOwned;
+
+    /// The name of the member of a page that holds its items.
+    const ITEMS: &'static str;
 
     /// Asks for the first page, or the one at `cursor`.
     fn page(cursor: Option<Cursor>) -> Self;
-
-    /// The items of a page, and where the next one begins if there is one.
-    fn split(page: Self::Response) -> (Vec<Self::Item>, Option<Cursor>);
 }
 
 /// Declares the request and the result of a method that lists something.
 macro_rules! list_method {
     (
         $(#[$request_attribute:meta])* $request:ident,
-        $(#[$result_attribute:meta])* $result:ident { $(#[doc = $items_doc:literal])* $items:ident: $item:ident }
+        $(#[$result_attribute:meta])* $result:ident { $(#[doc = $items_doc:literal])* $items:ident = $name:literal: $item:ident }
     ) => {
         object! {
             $(#[$request_attribute])*
@@ -132,12 +135,10 @@ macro_rules! list_method {
         impl crate::Paginated for $request {
             type Item = $item;
 
+            const ITEMS: &'static str = $name;
+
             fn page(cursor: Option<crate::Cursor>) -> Self {
                 Self { cursor, meta: None }
-            }
-
-            fn split(page: $result) -> (Vec<$item>, Option<crate::Cursor>) {
-                (page.$items, page.next_cursor)
             }
         }
 

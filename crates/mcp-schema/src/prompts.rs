@@ -94,7 +94,7 @@ list_method! {
     /// A page of the server's prompts.
     ListPromptsResult {
         /// The prompts.
-        prompts: Prompt
+        prompts = "prompts": Prompt
     }
 }
 

@@ -132,7 +132,7 @@ list_method! {
     /// A page of the server's resources.
     ListResourcesResult {
         /// The resources.
-        resources: Resource
+        resources = "resources": Resource
     }
 }
 
@@ -142,7 +142,7 @@ list_method! {
     /// A page of the server's resource templates.
     ListResourceTemplatesResult {
         /// The templates.
-        resource_templates: ResourceTemplate
+        resource_templates = "resourceTemplates": ResourceTemplate
     }
 }
 

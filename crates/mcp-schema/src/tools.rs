@@ -141,7 +141,7 @@ list_method! {
     /// A page of the server's tools.
     ListToolsResult {
         /// The tools.
-        tools: Tool
+        tools = "tools": Tool
     }
 }
 

@@ -10,7 +10,7 @@ use agentwire_mcp_schema::{
 use agentwire_peer::{CallError, Peer};
 use serde::Deserialize;
 
-use crate::era::stateless::{Stateless, capabilities, complete, read};
+use crate::era::stateless::{Stateless, capabilities, complete, read_by_default};
 use crate::handshake::{Handshake, HandshakeError};
 use crate::server::Terms;
 
@@ -35,8 +35,9 @@ pub(crate) async fn discover(
     loop {
         let mut request = DiscoverRequest::default();
         Stateless::new(handshake, revision).stamp(&mut request);
-        let mut call =
-            peer.call_method(DiscoverRequest::NAME, Some(&request)).decode_by(read::<DiscoverResult>);
+        let mut call = peer
+            .call_method(DiscoverRequest::NAME, Some(&request))
+            .decode_by(read_by_default::<DiscoverResult>);
         if let Some(timeout) = timeout {
             call = call.timeout(timeout);
         }

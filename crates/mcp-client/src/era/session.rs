@@ -8,6 +8,7 @@ use agentwire_mcp_schema::{
 use agentwire_peer::{CallError, Peer};
 
 use crate::handshake::{Handshake, HandshakeError};
+use crate::result::decode_by_default;
 use crate::server::Terms;
 
 /// Opens a session, offering that revision.
@@ -21,7 +22,7 @@ pub(crate) async fn open(
     capabilities.narrow(revision);
     let request =
         InitializeRequest::new(handshake.info.clone()).protocol_version(revision).capabilities(capabilities);
-    let mut call = peer.call(&request);
+    let mut call = peer.call(&request).decode_by(decode_by_default);
     if let Some(timeout) = handshake.handshake_timeout {
         call = call.timeout(timeout);
     }

@@ -20,6 +20,7 @@ use crate::call::{Hook, Options, Waits};
 use crate::era::discovery::{best, named};
 use crate::era::input::{Round, Wanted, too_often};
 use crate::handshake::Handshake;
+use crate::result::{DEFAULT_VALUE_LIMIT, as_text, check, malformed};
 use crate::tasks::patience::Patience;
 use crate::tasks::{self, Report, decode, extension};
 
@@ -126,12 +127,13 @@ where
     M: Method + HasMeta,
     R: DeserializeOwned,
 {
+    let limit = server.limit_of(&options);
     let hook = options.on_progress.map(|hook| Arc::new(Mutex::new(hook)));
     if hook.is_some() {
         server.stamp(&mut request);
     }
     let attempt = async |request: &mut M, round: Option<&Round>| {
-        attempt(server, request, round, options.waits, hook.clone()).await
+        attempt(server, request, round, options.waits, hook.clone(), limit).await
     };
     let limit = server.answers().round_limit;
     let (mut rounds, mut round, mut mended) = (0, None, false);
@@ -164,6 +166,7 @@ async fn attempt<M, R>(
     round: Option<&Round>,
     waits: Waits,
     hook: Option<Arc<Mutex<Hook>>>,
+    limit: usize,
 ) -> Result<Answered<R>, CallError>
 where
     M: Method + HasMeta,
@@ -183,18 +186,16 @@ where
         }
         None => send(server, request, round),
     };
-    waits.apply(call.decode_by(read)).await
+    let result = waits.apply(call.decode_by(as_text)).await?;
+    read(&result, limit).map_err(|why| malformed(M::NAME, &why))
 }
 
 /// Sends a request, with what it brings this time.
-fn send<M: Method + HasMeta, R>(
+fn send<M: Method + HasMeta>(
     server: &Server,
     request: &M,
     round: Option<&Round>,
-) -> agentwire_peer::Call<R>
-where
-    R: DeserializeOwned,
-{
+) -> agentwire_peer::Call<RawJson> {
     let (method, peer) = (ByteString::from_static(M::NAME), &server.peer);
     let about = server.about().filter(|_| request.meta_ref().is_none());
     match (round.map(|round| round.with(request)), about) {
@@ -281,12 +282,15 @@ pub(crate) enum Answered<T> {
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Answered<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read(&RawJson::deserialize(deserializer)?).map_err(D::Error::custom)
+        read_by_default(&RawJson::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
 /// Reads what the server answered, of which the usual kind may be large: it is not copied before it is read.
-pub(crate) fn read<T: DeserializeOwned>(result: &RawJson) -> Result<Answered<T>, serde_json::Error> {
+pub(crate) fn read<T: DeserializeOwned>(
+    result: &RawJson,
+    limit: usize,
+) -> Result<Answered<T>, serde_json::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Kind {
@@ -295,6 +299,7 @@ pub(crate) fn read<T: DeserializeOwned>(result: &RawJson) -> Result<Answered<T>,
 
     // Servers that have nothing to say write null where the protocol wants an empty object.
     let result = if result.is_null() { &RawJson::EMPTY_OBJECT } else { result };
+    check(result, limit)?;
     let Kind { result_type } = result.decode()?;
     Ok(match result_type {
         None | Some(ResultType::Complete) => Answered::Complete(result.decode()?),
@@ -302,6 +307,13 @@ pub(crate) fn read<T: DeserializeOwned>(result: &RawJson) -> Result<Answered<T>,
         Some(ResultType::Task) => Answered::Task(result.clone()),
         _ => Answered::Other("the server answers with a kind of result that this client does not know"),
     })
+}
+
+/// The same with the default limit.
+pub(crate) fn read_by_default<T: DeserializeOwned>(
+    result: &RawJson,
+) -> Result<Answered<T>, serde_json::Error> {
+    read(result, DEFAULT_VALUE_LIMIT)
 }
 
 /// Takes the result out of what the server answered, where that must be there at once.

@@ -49,10 +49,10 @@ pub(crate) async fn ask(
     if request.task.is_none() && !must(&server) {
         let plain =
             Options { waits: options.waits, on_progress: hook.clone().map(shared), ..Options::default() };
-        match call::ask(&server.peer, request.clone(), plain).await {
+        match call::ask(&server, request.clone(), plain).await {
             // So says a server whose tool must run as a task. Nothing was worked on.
-            Err(error)
-                if error.refusal().is_some_and(|error| error.code == code::METHOD_NOT_FOUND)
+            outcome
+                if may_want_task(&outcome)
                     && server.supports().of(&request.name).is_none()
                     && is_listed(&server, &request.name).await
                     && must(&server) => {}
@@ -66,6 +66,15 @@ pub(crate) async fn ask(
         (CreatedTask::Task(report), _heard) => {
             follow_to_end(server, *report, patience, options.on_task).await
         }
+    }
+}
+
+/// Whether that may be said of a tool that runs as a task only: by the protocol, that there is no such method. Some
+/// servers give a result that says that the tool failed.
+fn may_want_task(outcome: &Result<RawJson, CallError>) -> bool {
+    match outcome {
+        Ok(result) => result.member("isError").is_some_and(|is_error| is_error.as_str() == "true"),
+        Err(error) => error.refusal().is_some_and(|error| error.code == code::METHOD_NOT_FOUND),
     }
 }
 

@@ -205,7 +205,8 @@ pub(crate) async fn cancel(server: &Server, id: &str, waits: Waits) -> Result<()
 
 /// Reads the result of a call.
 pub(crate) fn decode<R: DeserializeOwned>(result: &RawJson) -> Result<R, CallError> {
-    result.decode().map_err(|error| CallError::malformed(CallToolRequest::NAME, error.to_string()))
+    crate::result::decode_by_default(result)
+        .map_err(|error| CallError::malformed(CallToolRequest::NAME, error.to_string()))
 }
 
 pub(crate) fn unusable<T>(why: String) -> Result<T, CallError> {

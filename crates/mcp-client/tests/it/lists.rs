@@ -1,4 +1,6 @@
-use agentwire_mcp_client::{CallError, Client};
+use std::sync::{Arc, Mutex};
+
+use agentwire_mcp_client::{CallError, Client, Warning};
 use futures::TryStreamExt;
 use serde_json::{Value, json};
 
@@ -83,4 +85,101 @@ async fn pag_06_pages_without_end_end_at_the_limit() {
     })
     .await;
     result.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_and_bytes_of_all_pages_end_at_their_limits() {
+    for (items, bytes, named) in [(3, 10_000, "Pages::item_limit"), (100, 500, "Pages::byte_limit")] {
+        let script = async |mut mock: Mock| {
+            page(&mut mock, None, &["a", "b"], Some("1")).await;
+            page(&mut mock, Some("1"), &["c", &"d".repeat(400)], Some("2")).await;
+            mock.expect_end().await;
+        };
+        let (result, ()) = with_server(Client::default(), script, async |server| {
+            let mut tools = server.tools().item_limit(items).byte_limit(bytes);
+            for name in ["a", "b"] {
+                assert_eq!(tools.try_next().await?.map(|tool| tool.name).as_deref(), Some(name));
+            }
+            let error = tools.try_next().await.unwrap_err();
+            assert!(matches!(error, CallError::NotAllowed { .. }), "{error}");
+            assert!(error.to_string().contains(named), "{error}");
+            assert!(tools.try_next().await?.is_none(), "the stream has ended");
+            Ok(())
+        })
+        .await;
+        result.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_bad_item_is_left_out_with_a_warning_and_the_rest_is_listed() {
+    let script = async |mut mock: Mock| {
+        let request = mock.expect("tools/list").await;
+        let good = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+        let bad = json!({ "name": "bad", "inputSchema": [] });
+        let schema = json!({ "x": vec![json!({ "": 0 }); 10_000] });
+        let large = json!({ "name": "large", "inputSchema": schema });
+        mock.answer(&request, json!({ "tools": [good("a"), bad, 7, large, good("b")] })).await;
+        mock.expect_end().await;
+    };
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let heard = warnings.clone();
+    let client = Client::default().value_limit(1 << 20).on_warning(move |warning: Warning| {
+        heard.lock().expect("nobody panicked").push(warning.to_string());
+    });
+    let (result, ()) = with_server(client, script, async |server| {
+        let names: Vec<_> = server.tools().map_ok(|tool| tool.name).try_collect().await?;
+        Ok(names)
+    })
+    .await;
+    assert_eq!(result.unwrap(), ["a", "b"]);
+    let warnings = warnings.lock().expect("nobody panicked");
+    let named =
+        |number: usize, name: &str| warnings[number].starts_with(&format!("tools/list: the item {name:?} "));
+    assert!(warnings.len() == 3 && named(0, "bad") && named(1, "") && named(2, "large"), "{warnings:?}");
+    assert!(warnings[2].contains("1048576") && warnings[2].contains("Client::value_limit"), "{warnings:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_items_hold_beside_their_schemas_takes_no_more_memory_than_may_be() {
+    let script = async |mut mock: Mock| {
+        for number in 0..2 {
+            let request = mock.expect("tools/list").await;
+            let meta = json!({ "x": vec![json!({ "": 0 }); 900] });
+            let tool = json!({ "name": "t", "inputSchema": {}, "_meta": meta });
+            mock.answer(&request, json!({ "tools": [tool], "nextCursor": number.to_string() })).await;
+        }
+        mock.expect_end().await;
+    };
+    let (result, ()) = with_server(Client::default().value_limit(1 << 20), script, async |server| {
+        let mut tools = server.tools();
+        assert!(tools.try_next().await?.is_some());
+        let error = tools.try_next().await.unwrap_err();
+        assert!(error.to_string().contains("Client::value_limit"), "{error}");
+        Ok(())
+    })
+    .await;
+    result.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_that_takes_too_much_memory_is_an_error_that_names_the_limit() {
+    let blocks = || vec![json!({ "type": "unheard-of", "x": {} }); 10_000];
+    let script = async |mut mock: Mock| {
+        let request = mock.expect("tools/call").await;
+        mock.answer(&request, json!({ "content": blocks() })).await;
+        // What stays text costs nothing.
+        let request = mock.expect("tools/call").await;
+        mock.answer(&request, json!({ "content": [], "structuredContent": { "blocks": blocks() } })).await;
+        mock.expect_end().await;
+    };
+    let client = Client::default().value_limit(1 << 20);
+    let (result, ()) = with_server(client, script, async |server| {
+        let error = server.call_tool("t", ()).await.unwrap_err();
+        assert!(matches!(error, CallError::Decode { .. }), "{error}");
+        assert!(error.to_string().contains("Client::value_limit"), "{error}");
+        Ok(server.call_tool("t", ()).await?)
+    })
+    .await;
+    assert!(result.unwrap().structured_content.is_some());
 }

@@ -134,6 +134,33 @@ async fn tsk_02_a_tool_is_run_as_it_says_that_it_runs() {
     assert_eq!(result.unwrap().text(), "done");
 }
 
+/// The servers of one SDK say so by a result that the model would see.
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_fails_because_it_needs_a_task_is_called_again_as_one() {
+    let failed = || json!({ "content": [{ "type": "text", "text": "needs a task" }], "isError": true });
+    let script = async |mut mock: Mock| {
+        let plain = mock.expect("tools/call").await;
+        assert_eq!(plain["params"].get("task"), None);
+        mock.answer(&plain, failed()).await;
+        mock.list().await;
+        let must = mock.begin().await;
+        assert_eq!(must["params"]["task"], json!({}));
+        mock.answer_about("tasks/get", task("completed", 1)).await;
+        mock.answer_about("tasks/result", done()).await;
+        // Of a tool that may run without a task, the failure is its own.
+        let may = mock.expect("tools/call").await;
+        mock.answer(&may, failed()).await;
+        mock.expect_end().await;
+    };
+    let (result, ()) = with_tasks(client(), all(), script, async |server: Server| {
+        let done = server.call_tool("must", ()).await?;
+        let failed = server.call_tool("may", ()).await?;
+        Ok((done.text().into_owned(), failed.is_error))
+    })
+    .await;
+    assert_eq!(result.unwrap(), ("done".to_owned(), true));
+}
+
 #[tokio::test(start_paused = true)]
 async fn tsk_02_a_tool_that_is_not_known_to_need_a_task_is_called_again_when_it_is() {
     let script = async |mut mock: Mock| {

@@ -308,12 +308,10 @@ setters!(ListTasksResult {
 impl Paginated for ListTasksRequest {
     type Item = Task;
 
+    const ITEMS: &'static str = "tasks";
+
     fn page(cursor: Option<Cursor>) -> Self {
         Self { cursor, meta: None }
-    }
-
-    fn split(page: ListTasksResult) -> (Vec<Task>, Option<Cursor>) {
-        (page.tasks, page.next_cursor)
     }
 }
 

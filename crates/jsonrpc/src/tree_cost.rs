@@ -1,0 +1,113 @@
+use crate::members::string_end;
+
+/// What a JSON text costs as a tree of values, such as a `serde_json::Value`: an estimate that is rather too high, found
+/// in one pass over the text without building anything.
+///
+/// A tree takes up to 130 bytes of memory for each byte of text, so a peer's text is looked at before it becomes one. The
+/// text of strings is not counted: it takes as much in the tree as it did before.
+///
+/// ```
+/// use agentwire_jsonrpc::TreeCost;
+///
+/// let text = format!("[{}]", vec![r#"{"":0}"#; 1000].join(","));
+/// let cost = TreeCost::of(&text);
+/// assert!(cost.bytes > 700_000 && cost.depth == 2);
+/// assert!(TreeCost::is_over(&text, 500_000) && !TreeCost::is_over(&text, 1_000_000));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TreeCost {
+    /// Bytes of memory, without the text of strings.
+    pub bytes: usize,
+    /// How deep its objects and arrays are nested: 0 for a number.
+    pub depth: usize,
+}
+
+impl TreeCost {
+    /// The most that a byte of text costs, in bytes.
+    pub const MAX_PER_BYTE: usize = 168;
+
+    /// An object that is not empty: a node of a B-tree, with room for 11 members.
+    const OBJECT: usize = 656;
+    /// A member of an object: its name, and what nodes that are half full leave empty.
+    const MEMBER: usize = 144;
+    /// An array that is not empty.
+    const ARRAY: usize = 144;
+    /// What follows a comma: a value in an array that grows by doubling, while it is moved.
+    const NEXT: usize = 96;
+    /// A string: what its allocation takes beside the text.
+    const STRING: usize = 32;
+
+    /// Estimates the cost of a text that is JSON. For any other text the figures mean nothing.
+    pub fn of(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let (mut cost, mut depth, mut at) = (Self::default(), 0_usize, 0);
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'"' => {
+                    let Some(end) = string_end(bytes, at) else { break };
+                    cost.bytes += Self::STRING;
+                    at = end.at;
+                    continue;
+                }
+                b'{' | b'[' => {
+                    depth += 1;
+                    cost.depth = cost.depth.max(depth);
+                    cost.bytes += match (byte, bytes.get(at + 1)) {
+                        (b'{', Some(b'}')) | (b'[', Some(b']')) => 0,
+                        (b'{', _) => Self::OBJECT,
+                        _ => Self::ARRAY,
+                    };
+                }
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                b':' => cost.bytes += Self::MEMBER,
+                b',' => cost.bytes += Self::NEXT,
+                _ => {}
+            }
+            at += 1;
+        }
+        cost
+    }
+
+    /// Whether a text costs more than so many bytes. Does not look at text that is too short for that.
+    #[inline]
+    pub fn is_over(text: &str, bytes: usize) -> bool {
+        text.len() > bytes / Self::MAX_PER_BYTE && Self::of(text).bytes > bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TreeCost;
+
+    #[test]
+    fn no_text_costs_more_for_each_byte_than_is_said() {
+        let deep = r#"{"":"#.repeat(100) + "0" + &"}".repeat(100) + ",";
+        let parts = [
+            r#"{"":0},"#,
+            "[0],",
+            "{},",
+            "[],",
+            r#""","#,
+            "0,",
+            "[[[]]],",
+            r#"{"":{"":{}}},"#,
+            r#"{"a":"","b":[0]},"#,
+            &deep,
+        ];
+        for part in parts {
+            let text = format!("[{}0]", part.repeat(1000));
+            let cost = TreeCost::of(&text);
+            assert!(cost.bytes <= text.len() * TreeCost::MAX_PER_BYTE, "{part}: {cost:?}");
+            assert!(!TreeCost::is_over(&text, cost.bytes), "{part}");
+            assert!(TreeCost::is_over(&text, cost.bytes - 1), "{part}");
+        }
+    }
+
+    #[test]
+    fn depth_is_that_of_the_brackets_outside_strings() {
+        for (text, depth) in [("0", 0), ("[]", 1), (r#"{"a":[{"b":"[[[\"{{"}]}"#, 3), ("[[],[]]", 2)] {
+            assert_eq!(TreeCost::of(text).depth, depth, "{text}");
+        }
+    }
+}
