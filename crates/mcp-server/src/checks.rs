@@ -36,9 +36,9 @@ impl Checks {
     ///
     /// What is wrong with them; or within, that the schema is none that anything could be held against.
     #[cfg(feature = "validate")]
-    pub(crate) fn input(&self, arguments: &str) -> Result<Result<(), ErrorObject>, String> {
+    pub(crate) fn input(&self, arguments: &str, limit: usize) -> Result<Result<(), ErrorObject>, String> {
         let Some(input) = &self.input else { return Ok(Ok(())) };
-        match input.check(arguments) {
+        match input.check(arguments, limit) {
             Ok(()) => Ok(Ok(())),
             Err(Wrong::Value(why)) => Err(why),
             Err(Wrong::Schema(why)) => Ok(Err(self.fault("input schema", &why))),
@@ -64,7 +64,8 @@ impl Checks {
     #[cfg(feature = "validate")]
     fn structured(&self, content: &RawJson) -> Result<(), ErrorObject> {
         let Some(output) = &self.output else { return Ok(()) };
-        output.check(content.as_str()).map_err(|wrong| match wrong {
+        // It is the server's own.
+        output.check(content.as_str(), usize::MAX).map_err(|wrong| match wrong {
             Wrong::Value(why) => self.fault("result", &why),
             Wrong::Schema(why) => self.fault("output schema", &why),
         })

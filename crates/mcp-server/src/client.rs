@@ -9,6 +9,7 @@ use agentwire_mcp_schema::{
 use agentwire_peer::{Call, CallError, Peer};
 
 use crate::era::Caller;
+use crate::yield_timer::yield_once;
 
 /// A handle on the client that a request came from. Cloning is cheap.
 #[derive(Clone)]
@@ -59,6 +60,7 @@ impl Client {
     pub async fn elicitation_complete(&self, elicitation_id: impl Into<String>) -> Result<(), CallError> {
         let known = MethodInfo::find_in(ElicitationCompleteNotification::NAME, self.revision());
         if known.is_none() || !self.capabilities().has("elicitation.url") {
+            yield_once().await;
             return Ok(());
         }
         // The request that led to the page may be answered long since.

@@ -26,8 +26,11 @@ use crate::era::Session;
 use crate::kind::Kind;
 use crate::params::Params;
 #[cfg(feature = "tasks")]
+use crate::quota::Holder;
+#[cfg(feature = "tasks")]
 use crate::tasks::Board;
 use crate::undecoded::Undecoded;
+use crate::yield_timer::YieldTimer;
 use crate::{Client, Server};
 
 /// What a function is doing, boxed: it gives the text of the answer.
@@ -48,6 +51,7 @@ struct Work {
     keys: Keys,
     /// The bits of the greatest progress reported, an `f64`. Infinite once the work is over.
     progress: AtomicU64,
+    yields: YieldTimer,
     /// Of a call that is a task, or may become one.
     #[cfg(feature = "tasks")]
     board: OnceLock<Arc<Board>>,
@@ -73,6 +77,7 @@ impl Context {
             pass: None,
             keys,
             progress,
+            yields: YieldTimer::default(),
             #[cfg(feature = "tasks")]
             board: OnceLock::new(),
         })))
@@ -97,6 +102,12 @@ impl Context {
     /// Whether arguments and structured content are held against the schemas of their tools.
     pub(crate) fn validates(&self) -> bool {
         self.0.server.validates()
+    }
+
+    /// How much memory the arguments may take as a tree of values.
+    #[cfg(feature = "validate")]
+    pub(crate) fn value_limit(&self) -> usize {
+        self.0.server.value_limit_value()
     }
 
     /// The client that asked: who it is, and what can be asked of it.
@@ -153,6 +164,9 @@ impl Context {
     /// is not sent, nor is one after the work is over. A `message` is for people, since 2025-03-26. This
     /// waits while much is still to be sent, and nothing else limits how many reports are.
     ///
+    /// Lets the connection and other functions run at least every millisecond, whether or not a report is sent. A
+    /// function whose call was cancelled is dropped then.
+    ///
     /// # Errors
     ///
     /// When the connection is over.
@@ -163,8 +177,13 @@ impl Context {
         message: Option<&str>,
     ) -> Result<(), CallError> {
         let Some(token) = self.0.progress_token.as_ref().filter(|_| self.0.is_heard()) else {
+            self.0.yields.pass().await;
             return Ok(());
         };
+        if !self.0.grows_to(progress) {
+            self.0.yields.pass().await;
+            return Ok(());
+        }
         let mut notification = ProgressNotification::new(token.clone(), progress);
         notification.total = total;
         if self.revision().has_progress_message() {
@@ -174,9 +193,8 @@ impl Context {
         let unrelated = self.is_task().then(|| self.peer().unrelated());
         let mut notify = pin!(unrelated.as_ref().unwrap_or(self.peer()).notify(&notification));
         let sent = poll_fn(|cx| {
-            // Others may have reported more while this one waited for room. Also false for what is no number.
-            let grows = progress > self.0.reported();
-            if !grows {
+            // Others may have reported more while this one waited for room.
+            if !self.0.grows_to(progress) {
                 return Poll::Ready(Ok(()));
             }
             let sent = notify.as_mut().poll(cx);
@@ -186,7 +204,7 @@ impl Context {
             sent
         })
         .await;
-        self.outlive(sent)
+        self.after(sent).await
     }
 
     /// Sends a line of log, from the part of the server that `logger` names: a string, or anything else that
@@ -194,7 +212,7 @@ impl Context {
     ///
     /// Nothing is sent unless the server [logs](crate::Server::logging), nor below the level that the client
     /// set. Since 2026-07-28 the client sets it with each request, and hears nothing where it does not, nor after the
-    /// answer. Secrets do not belong here.
+    /// answer. Secrets do not belong here. Like [`progress`](Self::progress), lets others run at least every millisecond.
     ///
     /// # Errors
     ///
@@ -206,6 +224,7 @@ impl Context {
         data: &T,
     ) -> Result<(), CallError> {
         if !self.0.wants_log(&level) {
+            self.0.yields.pass().await;
             return Ok(());
         }
         let seen = level.clone();
@@ -222,7 +241,7 @@ impl Context {
             true => notify.as_mut().poll(cx),
             false => Poll::Ready(Ok(())),
         });
-        self.outlive(sent.await)
+        self.after(sent.await).await
     }
 
     /// Says in words how a [task](crate::ServerTool::task) stands, for those who ask for it. A call that is none has nobody
@@ -321,9 +340,19 @@ impl Context {
         None
     }
 
-    /// A task does not end with the connection on which it began, which is nothing that its function should trip over.
-    fn outlive(&self, sent: Result<(), CallError>) -> Result<(), CallError> {
+    /// Lets others run after a notification. A task outlives the connection on which it began, so its function gets no
+    /// error for that.
+    async fn after(&self, sent: Result<(), CallError>) -> Result<(), CallError> {
+        match sent {
+            Ok(()) => self.0.yields.pass_queued().await,
+            Err(_) => self.0.yields.pass().await,
+        }
         sent.or_else(|error| if self.is_task() { Ok(()) } else { Err(error) })
+    }
+
+    /// Lets others run at least every millisecond, also where a function only calls what is ready at once.
+    pub(crate) async fn let_others_run(&self) {
+        self.0.yields.pass().await;
     }
 
     /// Works until the function is done, or the client no longer wants it to be.
@@ -360,6 +389,11 @@ impl Context {
         }
     }
 
+    /// Whom limits for each client count.
+    pub(crate) fn holder(&self) -> Holder {
+        self.0.caller.holder(&self.0.server, self.origin().map(|origin| &**origin))
+    }
+
     /// Completes when the client no longer wants the answer to its request.
     pub(crate) fn request_cancelled(&self) -> agentwire_peer::Cancelled {
         self.0.request.cancelled()
@@ -386,6 +420,11 @@ impl Context {
 impl Work {
     fn reported(&self) -> f64 {
         f64::from_bits(self.progress.load(Ordering::Relaxed))
+    }
+
+    /// Whether a report of that progress is more than the last one. False for what is no number.
+    fn grows_to(&self, progress: f64) -> bool {
+        progress > self.reported()
     }
 
     #[cfg(feature = "tasks")]

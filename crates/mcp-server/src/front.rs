@@ -10,6 +10,7 @@ use agentwire_peer::{Handler, Peer, RequestContext};
 use crate::Server;
 use crate::era::{Asker, Reply, Session, session, stateless};
 use crate::params::Params;
+use crate::value_limit;
 
 /// One connection. It holds next to nothing until a client begins a session on it.
 pub(crate) struct Front {
@@ -24,6 +25,7 @@ impl Front {
 
     fn reply(&self, request: &Request, context: RequestContext) -> Result<Reply, ErrorObject> {
         let params = Params::peek(request.params.as_ref());
+        value_limit::check(&self.server, request, &params)?;
         match Asker::of(&params, self.session.get().is_some())? {
             Some(asker) => stateless::reply(&self.server, asker, request, params, context),
             None => session::reply(&self.server, &self.session, request, params, context),

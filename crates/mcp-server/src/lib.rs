@@ -121,6 +121,9 @@
 //! futures `Send`, so that the future of a connection can be spawned. Nothing here spawns anything; tasks are spawned by
 //! the function that [`Tasks`] is given.
 //!
+//! A function that never waits holds the thread of its connection. [`Context::progress`], [`Context::log`] and the questions
+//! make it wait for one poll at least every millisecond, so that others are served and a cancelled call ends there.
+//!
 //! # What happens without you
 //!
 //! - The handshake of the revisions 2024-11-05 to 2025-11-25. A client that asks for something else gets the
@@ -168,6 +171,7 @@ mod kind;
 mod listeners;
 mod params;
 mod prompt;
+mod quota;
 mod registry;
 mod resource;
 mod resource_template;
@@ -182,7 +186,10 @@ mod tool_result;
 mod undecoded;
 #[cfg(feature = "validate")]
 mod validation;
+mod value_limit;
+mod watch_list;
 mod words;
+mod yield_timer;
 
 /// The words of the protocol.
 pub use agentwire_mcp_schema as schema;
@@ -206,3 +213,4 @@ pub use template::{UriTemplate, UriTemplateError};
 pub use tool::ServerTool;
 pub use tool_error::ToolError;
 pub use tool_result::{IntoToolResult, Structured};
+pub use watch_list::SubscriptionLimits;

@@ -19,8 +19,8 @@ use crate::{Context, IntoCompletion, IntoResourceContents, PartialArgument, UriT
 ///
 /// The members of the function's argument type are the template's variables. They arrive as text, percent-decoded, so
 /// each is a `String`, a number, a `bool`, an enum of words, or an `Option` of these where it may be left out. A URI
-/// whose values are not what the type says is that of no resource. What is in a value was written by the client: make no
-/// path of it unseen.
+/// whose values are not what the type says is that of no resource. What is in a value was written by the client, and may
+/// hold `/`, `\` and `..`, though no NUL: make no path of it unseen, or [take single segments only](Self::segments_only).
 ///
 /// ```
 /// # use agentwire_mcp_server::{Context, ErrorObject, PartialArgument, Server, ServerResourceTemplate};
@@ -51,6 +51,7 @@ pub struct ServerResourceTemplate {
     template: UriTemplate,
     caching: Caching,
     completers: Completers,
+    segments_only: bool,
     check: fn(&Values) -> Result<(), String>,
     run: Box<Run>,
 }
@@ -84,6 +85,7 @@ impl ServerResourceTemplate {
             definition: Definition::new(definition),
             caching: Caching::default(),
             completers: Completers::default(),
+            segments_only: false,
             check: |values| from_words::<V>(values).map(drop),
             run: Box::new(run),
         }
@@ -127,6 +129,14 @@ impl ServerResourceTemplate {
         self
     }
 
+    /// Takes only URIs in which each value is one segment of a path: it holds neither `/` nor `\`, and is not empty, `.` or
+    /// `..` (default: any values). Other URIs are those of no resource.
+    #[must_use]
+    pub fn segments_only(mut self) -> Self {
+        self.segments_only = true;
+        self
+    }
+
     /// Proposes how a variable that somebody types might go on.
     ///
     /// # Panics
@@ -165,13 +175,19 @@ impl ServerResourceTemplate {
 
     /// Looks whether that is the URI of one of these resources, and with which values.
     pub(crate) fn values_of(&self, uri: &str) -> Option<Values> {
-        self.template.matches(uri).filter(|values| (self.check)(values).is_ok())
+        let may_be = |values: &Values| !self.segments_only || values.values().all(|value| is_segment(value));
+        self.template.matches(uri).filter(|values| may_be(values) && (self.check)(values).is_ok())
     }
 
     /// Reads the resource with those values, or says what is wrong with them.
     pub(crate) fn run(&self, values: &Values, uri: String, context: Context) -> Result<Running, String> {
         (self.run)(values, uri, self.definition().mime_type.clone(), self.caching.clone(), context)
     }
+}
+
+/// Whether a value names something within a folder, and nothing else.
+fn is_segment(value: &str) -> bool {
+    !matches!(value, "" | "." | "..") && !value.contains(['/', '\\'])
 }
 
 fn parse(uri_template: &str) -> UriTemplate {

@@ -3,6 +3,7 @@ mod asked;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use agentwire_mcp_schema::{CacheScope, Implementation, LoggingLevel, ServerCapabilities};
@@ -17,12 +18,13 @@ use crate::dispatch::Answers;
 use crate::era::stateless::signature;
 use crate::front::Front;
 use crate::listeners::{Change, Listeners};
+use crate::quota::Quota;
 use crate::registry::{Entry, Registry};
 #[cfg(feature = "tasks")]
 use crate::tasks::Tasks;
 use crate::{
     Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,
-    ServerResourceTemplate, ServerTool,
+    ServerResourceTemplate, ServerTool, SubscriptionLimits,
 };
 
 /// How many entries a page of a list has unless the server says otherwise.
@@ -53,6 +55,9 @@ struct Settings {
     page_size: usize,
     caching: Caching,
     resource_updates: bool,
+    subscription_limits: SubscriptionLimits,
+    value_limit: usize,
+    meta_limit: usize,
     /// Whether schemas are held against what they are about; never without the feature of that name.
     validate: bool,
     asking: Asking,
@@ -70,9 +75,18 @@ struct Offers {
     prompts: Registry<ServerPrompt>,
     answers: Answers,
     listeners: Listeners,
+    /// Bytes of the URIs that clients watch.
+    watched: Quota,
+    /// How many sessions there have been.
+    sessions: AtomicU64,
 }
 
 impl Server {
+    /// The default of [`value_limit`](Self::value_limit): 32 MiB.
+    pub const DEFAULT_VALUE_LIMIT: usize = 32 * 1024 * 1024;
+    /// The default of [`meta_limit`](Self::meta_limit): 64 KiB.
+    pub const DEFAULT_META_LIMIT: usize = 64 * 1024;
+
     /// A server of that name and version, which offers nothing yet.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self::from_info(Implementation::new(name, version))
@@ -89,6 +103,9 @@ impl Server {
             page_size: PAGE_SIZE,
             caching: Caching::default(),
             resource_updates: false,
+            subscription_limits: SubscriptionLimits::default(),
+            value_limit: Self::DEFAULT_VALUE_LIMIT,
+            meta_limit: Self::DEFAULT_META_LIMIT,
             validate: false,
             asking: Asking::new(),
             #[cfg(feature = "tasks")]
@@ -228,6 +245,32 @@ impl Server {
     pub fn resource_updates(self) -> Self {
         self.offers.answers.for_resources();
         self.set(|settings| settings.resource_updates = true)
+    }
+
+    /// Changes how many resources clients may watch, and how many bytes their URIs may have.
+    #[must_use]
+    pub fn subscription_limits(self, change: impl FnOnce(SubscriptionLimits) -> SubscriptionLimits) -> Self {
+        self.set(|settings| settings.subscription_limits = change(settings.subscription_limits.clone()))
+    }
+
+    /// Sets how much memory the JSON of one request may take as a tree of values, in bytes (default
+    /// [`DEFAULT_VALUE_LIMIT`](Self::DEFAULT_VALUE_LIMIT)). It is estimated from the text before anything is decoded; the
+    /// text of strings does not count. A tree takes up to 130 bytes for each byte of text. A request over the limit is
+    /// refused, with an error that names it.
+    ///
+    /// Arguments of tools are held to it where they become such a tree here: where the server
+    /// [validates](crate::Server) them, and where the tool asks a client of 2026-07-28. Otherwise the function's type
+    /// decides what they take. One that holds a `serde_json::Value` can take as much.
+    #[must_use]
+    pub fn value_limit(self, bytes: usize) -> Self {
+        self.set(|settings| settings.value_limit = bytes)
+    }
+
+    /// Sets how many bytes the `_meta` of a request may have (default [`DEFAULT_META_LIMIT`](Self::DEFAULT_META_LIMIT)):
+    /// it is kept for as long as the request is worked on. A longer one is refused.
+    #[must_use]
+    pub fn meta_limit(self, bytes: usize) -> Self {
+        self.set(|settings| settings.meta_limit = bytes)
     }
 
     /// Advertises capabilities beyond those of what is registered at the handshake: of tools that come later,

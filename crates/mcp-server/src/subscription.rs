@@ -1,6 +1,6 @@
 //! An open `subscriptions/listen`.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,10 +22,12 @@ use crate::Server;
 use crate::listeners::{Change, Listener, Listening};
 #[cfg(feature = "tasks")]
 use crate::tasks::Followed;
+use crate::watch_list::WatchList;
 
 /// A client that listens. It is told for as long as this is there.
 pub(crate) struct Subscription {
     id: RequestId,
+    /// What the client is told first that it will hear of.
     honoured: SubscriptionFilter,
     changes: Arc<Changes>,
     _listening: Listening,
@@ -36,8 +38,10 @@ pub(crate) struct Subscription {
 /// What a client has not been told yet. However often something changes before it takes the news, they are one: so a
 /// client that reads slowly makes nothing grow.
 struct Changes {
-    filter: SubscriptionFilter,
-    resources: HashSet<String>,
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    watched: WatchList,
     news: Mutex<News>,
 }
 
@@ -47,7 +51,7 @@ struct News {
     prompts: bool,
     resources: bool,
     /// The URIs of resources.
-    updated: BTreeSet<String>,
+    updated: BTreeSet<Arc<str>>,
     /// The ids of tasks, and of all tasks that this is about.
     #[cfg(feature = "tasks")]
     tasks: BTreeSet<String>,
@@ -62,21 +66,27 @@ enum Told {
     Tools,
     Prompts,
     Resources,
-    Resource(String),
+    Resource(Arc<str>),
     #[cfg(feature = "tasks")]
     Task(String),
 }
 
 impl Subscription {
-    /// Listens from now on to what is in the filter.
+    /// Listens from now on to what is in the filter. The URIs in it are those that are watched.
     pub(crate) fn open(
         server: &Server,
         id: RequestId,
         honoured: SubscriptionFilter,
+        watched: WatchList,
         #[cfg(feature = "tasks")] tasks: Option<Followed>,
     ) -> Self {
-        let resources = honoured.resource_subscriptions.iter().cloned().collect();
-        let changes = Arc::new(Changes { filter: honoured.clone(), resources, news: Mutex::default() });
+        let changes = Arc::new(Changes {
+            tools: honoured.tools_list_changed,
+            prompts: honoured.prompts_list_changed,
+            resources: honoured.resources_list_changed,
+            watched,
+            news: Mutex::default(),
+        });
         #[cfg(feature = "tasks")]
         if let Some(tasks) = &tasks {
             changes.news().followed.clone_from(&tasks.ids);
@@ -115,8 +125,12 @@ impl Subscription {
 
     /// Tells the client what it agreed to hear of, and then of every change, until it has left or is told no more.
     pub(crate) async fn run(self, peer: &Peer) -> Result<(), CallError> {
-        let acknowledged = SubscriptionsAcknowledgedNotification::new(self.id.clone(), self.honoured);
-        peer.notify(&acknowledged).await?;
+        // The filter is not kept beside its text while that waits for room, nor later.
+        let acknowledging = {
+            let acknowledged = SubscriptionsAcknowledgedNotification::new(self.id.clone(), self.honoured);
+            peer.notify(&acknowledged)
+        };
+        acknowledging.await?;
         let meta = NotificationMeta::new(self.id).to_meta();
         let mut left = peer.closed();
         let changes = &self.changes;
@@ -141,7 +155,7 @@ async fn tell(peer: &Peer, told: Told, meta: Meta) -> Result<(), CallError> {
         Told::Tools => peer.notify(&ToolListChangedNotification::default().meta(meta)).await,
         Told::Prompts => peer.notify(&PromptListChangedNotification::default().meta(meta)).await,
         Told::Resources => peer.notify(&ResourceListChangedNotification::default().meta(meta)).await,
-        Told::Resource(uri) => peer.notify(&ResourceUpdatedNotification::new(uri).meta(meta)).await,
+        Told::Resource(uri) => peer.notify(&ResourceUpdatedNotification::new(&*uri).meta(meta)).await,
         // Somebody else does, who knows them.
         #[cfg(feature = "tasks")]
         Told::Task(_) => Ok(()),
@@ -192,13 +206,13 @@ impl Changes {
 impl Listener for Changes {
     fn hear(&self, change: Change<'_>) {
         match change {
-            Change::Tools if self.filter.tools_list_changed => self.note(|news| news.tools = true),
-            Change::Prompts if self.filter.prompts_list_changed => self.note(|news| news.prompts = true),
-            Change::Resources if self.filter.resources_list_changed => {
-                self.note(|news| news.resources = true)
-            }
-            Change::Resource(uri) if self.resources.contains(uri) => {
-                self.note(|news| _ = news.updated.insert(uri.to_owned()));
+            Change::Tools if self.tools => self.note(|news| news.tools = true),
+            Change::Prompts if self.prompts => self.note(|news| news.prompts = true),
+            Change::Resources if self.resources => self.note(|news| news.resources = true),
+            Change::Resource(uri) => {
+                if let Some(uri) = self.watched.find(uri) {
+                    self.note(|news| _ = news.updated.insert(uri.clone()));
+                }
             }
             #[cfg(feature = "tasks")]
             Change::Task(id) if self.news().followed.contains(id) => {

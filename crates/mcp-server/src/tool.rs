@@ -229,7 +229,7 @@ impl ServerTool {
     pub(crate) fn run(&self, arguments: &str, context: Context) -> Result<Running, String> {
         #[cfg(feature = "validate")]
         if context.validates()
-            && let Err(fault) = self.checks.input(arguments)?
+            && let Err(fault) = self.checks.input(arguments, context.value_limit())?
         {
             return Ok(Box::pin(std::future::ready(Err(fault))));
         }

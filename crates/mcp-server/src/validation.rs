@@ -6,8 +6,13 @@ use agentwire_jsonrpc::read;
 use agentwire_mcp_schema::JsonSchema;
 use serde_json::Value;
 
+use crate::value_limit::is_over;
+
 /// How many faults of one value are told. A model mends a few at a time, and a value can have any number of them.
 const MOST_FAULTS: usize = 8;
+
+/// How long a value is, in bytes, of which one fault is told: to find them all takes memory for each.
+const LONG: usize = 64 * 1024;
 
 /// A schema that values are held against. It is compiled when it is first needed, since most tools of a server are
 /// never called. No reference in it is followed out of it, neither to the network nor to a file.
@@ -29,15 +34,19 @@ impl Validator {
         Self { schema: schema.clone(), compiled: OnceLock::new() }
     }
 
-    /// Holds JSON against the schema.
-    pub(crate) fn check(&self, json: &str) -> Result<(), Wrong> {
+    /// Holds JSON against the schema, as a tree of values that takes no more than so many bytes of memory.
+    pub(crate) fn check(&self, json: &str, limit: usize) -> Result<(), Wrong> {
+        if let Some(why) = is_over("the value", json, limit) {
+            return Err(Wrong::Value(why));
+        }
         let value: Value = read(json).map_err(|error| Wrong::Value(error.to_string()))?;
         let compiled = self.compiled.get_or_init(|| self.compile());
         let validator = compiled.as_ref().map_err(|why| Wrong::Schema(why.clone()))?;
         if validator.is_valid(&value) {
             return Ok(());
         }
-        Err(Wrong::Value(faults(validator, &value)))
+        let most = if json.len() > LONG { 1 } else { MOST_FAULTS };
+        Err(Wrong::Value(faults(validator, &value, most)))
     }
 
     fn compile(&self) -> Result<jsonschema::Validator, String> {
@@ -48,12 +57,15 @@ impl Validator {
 
 /// Each fault after the place where it is. The values stay out of it: they can be long, and who sent them knows them.
 #[cold]
-fn faults(validator: &jsonschema::Validator, value: &Value) -> String {
+fn faults(validator: &jsonschema::Validator, value: &Value, most: usize) -> String {
     let told = |fault: jsonschema::ValidationError<'_>| {
         let path = fault.instance_path().as_str().to_owned();
         let path = if path.is_empty() { "the whole".to_owned() } else { format!("`{path}`") };
         format!("{path}: {}", fault.masked())
     };
-    let faults: Vec<_> = validator.iter_errors(value).take(MOST_FAULTS).map(told).collect();
+    if most == 1 {
+        return validator.validate(value).err().map(told).unwrap_or_default();
+    }
+    let faults: Vec<_> = validator.iter_errors(value).take(most).map(told).collect();
     faults.join("; ")
 }

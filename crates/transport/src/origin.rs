@@ -31,6 +31,13 @@ pub trait Origin: Any + Debug + Send + Sync {
         let _ = name;
         None
     }
+
+    /// A name for whoever sent the message, the same for all of its messages: a caller that authentication names, or
+    /// else a network address. Limits for each sender count by it. It proves nothing, and several may share it. None
+    /// where the transport knows none.
+    fn sender(&self) -> Option<Cow<'_, str>> {
+        None
+    }
 }
 
 impl dyn Origin {

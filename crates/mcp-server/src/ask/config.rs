@@ -95,10 +95,6 @@ impl Asking {
     }
 
     /// Who calls, where that can be found out.
-    #[cfg_attr(
-        not(any(feature = "rounds", feature = "tasks")),
-        expect(dead_code, reason = "only what is kept from request to request belongs to a caller")
-    )]
     pub(crate) fn principal_of(&self, origin: Option<&dyn Origin>) -> Option<String> {
         self.principal.as_ref()?(origin?)
     }

@@ -133,7 +133,14 @@ impl Context {
         Ok(self.ask(key, ListRootsRequest::default()).await?.roots)
     }
 
-    async fn ask<Q: Question>(&self, key: &str, mut question: Q) -> Result<Q::Response, AskError> {
+    async fn ask<Q: Question>(&self, key: &str, question: Q) -> Result<Q::Response, AskError> {
+        let answer = self.ask_once(key, question).await;
+        // A refusal and an answer of an earlier round are ready at once.
+        self.let_others_run().await;
+        answer
+    }
+
+    async fn ask_once<Q: Question>(&self, key: &str, mut question: Q) -> Result<Q::Response, AskError> {
         let claim = self.keys().claim(key)?;
         let revision = self.revision();
         if let Some(capability) = lacking(&question, revision, self.client().capabilities()) {

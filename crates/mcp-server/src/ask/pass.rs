@@ -56,7 +56,8 @@ impl Pass {
             None => State::default(),
             Some(text) => {
                 let sealed: String = read(text).map_err(wrong("requestState"))?;
-                State::open(asking, &about(method, params, principal.as_deref())?, &sealed)?
+                let limit = server.value_limit_value();
+                State::open(asking, &about(method, params, principal.as_deref(), limit)?, &sealed)?
             }
         };
         let fresh: Answers = match responses {
@@ -105,7 +106,8 @@ impl Pass {
             let why = format_args!("this request was answered by questions {} times already", asking.rounds);
             return Err(ErrorObject::internal_error(why));
         }
-        let about = about(&self.method, &self.params, self.principal.as_deref())?;
+        let limit = self.server.value_limit_value();
+        let about = about(&self.method, &self.params, self.principal.as_deref(), limit)?;
         Ok(InputRequiredResult::new(requests).request_state(state.seal(asking, &about)?))
     }
 

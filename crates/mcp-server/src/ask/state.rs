@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ask::Asking;
+use crate::value_limit::is_over;
 
 /// Answers by the keys of their questions, as they came.
 pub(crate) type Answers = BTreeMap<String, RawJson>;
@@ -68,7 +69,15 @@ fn now() -> u64 {
 }
 
 /// What a state belongs to: who makes which request. It is written so that no two of them are written alike.
-pub(crate) fn about(method: &str, params: &RawJson, principal: Option<&str>) -> Result<Vec<u8>, ErrorObject> {
+pub(crate) fn about(
+    method: &str,
+    params: &RawJson,
+    principal: Option<&str>,
+    value_limit: usize,
+) -> Result<Vec<u8>, ErrorObject> {
+    if let Some(why) = is_over("params", params.as_str(), value_limit) {
+        return Err(ErrorObject::invalid_params(why));
+    }
     let mut params: Map<String, Value> = params.decode().map_err(ErrorObject::invalid_params)?;
     params.retain(|name, _| !CHANGING.contains(&&**name));
     let parts = Value::from(vec![
@@ -124,7 +133,7 @@ mod tests {
 
     fn about(params: &str) -> Vec<u8> {
         let params = RawJson::parse(params.to_owned().into()).expect("JSON");
-        super::about("tools/call", &params, Some("ada")).expect("an object")
+        super::about("tools/call", &params, Some("ada"), usize::MAX).expect("an object")
     }
 
     #[test]

@@ -22,6 +22,7 @@ use crate::ask::{AskError, Kind as AskErrorKind, Pass, Question};
 use crate::context::Running;
 use crate::kind::Kind;
 use crate::params::Params;
+use crate::quota::Holder;
 use crate::{Context, Server};
 
 pub(crate) use session::Session;
@@ -55,6 +56,18 @@ impl Caller {
         match self {
             Self::Session(session) => &session.negotiated().client_capabilities,
             Self::Request(asker) => asker.capabilities(),
+        }
+    }
+
+    /// Whom limits for each client count.
+    pub(crate) fn holder(&self, server: &Server, origin: Option<&dyn Origin>) -> Holder {
+        if let Some(principal) = server.asking_settings().principal_of(origin) {
+            return Holder::Principal(principal);
+        }
+        match (origin.and_then(Origin::sender), self) {
+            (Some(sender), _) => Holder::Sender(sender.into_owned()),
+            (None, Self::Session(session)) => Holder::Session(session.number()),
+            (None, Self::Request(_)) => Holder::Unknown,
         }
     }
 

@@ -1,6 +1,5 @@
 //! Up to 2025-11-25: the handshake, and what it agreed on for the whole connection.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use agentwire_jsonrpc::{ErrorObject, Method, Notice, RawJson, Request, read};
@@ -19,6 +18,8 @@ use crate::era::{Caller, Reply};
 use crate::kind::{Kind, Kinds};
 use crate::listeners::{Change, Listener, Listening};
 use crate::params::{Params, read_params};
+use crate::value_limit::decode_answer;
+use crate::watch_list::WatchList;
 use crate::{Context, Server};
 
 /// What a connection has once `initialize` was answered.
@@ -31,7 +32,9 @@ pub(crate) struct Session {
     /// The least level of log that is sent; none if the server does not log.
     level: Mutex<Option<LoggingLevel>>,
     /// The URIs of what the client wants to hear of. Each was that of a resource when it asked.
-    watched: Mutex<HashSet<String>>,
+    watched: Mutex<WatchList>,
+    /// By which no other session of the server goes.
+    number: u64,
     /// What it is called as the owner of tasks, once it has any.
     #[cfg(feature = "tasks")]
     name: OnceLock<Box<str>>,
@@ -112,6 +115,7 @@ impl Session {
             listening: OnceLock::new(),
             level: Mutex::new(server.logging_level()),
             watched: Mutex::default(),
+            number: server.number_session(),
             #[cfg(feature = "tasks")]
             name: OnceLock::new(),
         }
@@ -123,6 +127,10 @@ impl Session {
 
     pub(crate) fn is_offered(&self, kind: Kind) -> bool {
         self.negotiated.kinds.has(kind)
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// Whether a line of log at that level is sent.
@@ -160,7 +168,7 @@ impl Session {
             let why = format!("the client did not say that it has the capability `{capability}`");
             return peer.refuse_call(CallError::not_allowed(M::NAME, why));
         }
-        peer.call(&request)
+        peer.call(&request).decode_by(decode_answer)
     }
 
     /// Asks what a function wants to know, in a request that belongs to the one it works for.
@@ -206,7 +214,7 @@ impl Session {
 
     /// The client wants to hear when what a resource holds changes.
     pub(crate) fn watch(
-        &self,
+        self: &Arc<Self>,
         params: Option<&RawJson>,
         context: &RequestContext,
     ) -> Result<Reply, ErrorObject> {
@@ -214,7 +222,12 @@ impl Session {
         if !self.server.has_resource(&uri) {
             return Err(code::missing_resource(&uri, self.negotiated.revision));
         }
-        self.watched().insert(uri);
+        let limits = self.server.subscription_limits_value();
+        let holder = || {
+            let origin = context.origin().map(|origin| &**origin);
+            Caller::Session(self.clone()).holder(&self.server, origin)
+        };
+        self.watched().add(&uri, limits, self.server.watched(), holder)?;
         empty(context)
     }
 
@@ -229,7 +242,7 @@ impl Session {
         empty(context)
     }
 
-    fn watched(&self) -> MutexGuard<'_, HashSet<String>> {
+    fn watched(&self) -> MutexGuard<'_, WatchList> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -249,7 +262,7 @@ impl Listener for Session {
             Change::Resources => {
                 self.post(Kind::ResourceChanges, &ResourceListChangedNotification::default())
             }
-            Change::Resource(uri) if self.watched().contains(uri) => {
+            Change::Resource(uri) if self.watched().find(uri).is_some() => {
                 self.post(Kind::Updates, &ResourceUpdatedNotification::new(uri));
             }
             Change::Resource(_) => {}

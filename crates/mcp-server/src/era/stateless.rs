@@ -25,6 +25,7 @@ use crate::kind::{Kind, Kinds};
 use crate::params::{Params, Said, read_params};
 use crate::subscription::Subscription;
 use crate::undecoded::Undecoded;
+use crate::watch_list::WatchList;
 use crate::{Context, Server};
 
 /// What a request says of who asks.
@@ -207,6 +208,13 @@ fn listen(
 ) -> Result<Reply, ErrorObject> {
     let asked: SubscriptionsListenRequest = read_params(request.params.as_ref())?;
     let id = request.id.clone();
+    let holder = || caller.holder(server, context.origin().map(|origin| &**origin));
+    let limits = server.subscription_limits_value();
+    let honoured = honoured(server, &asked.notifications);
+    let mut watched = WatchList::default();
+    for uri in &honoured.resource_subscriptions {
+        watched.add(uri, limits, server.watched(), holder)?;
+    }
     let context = Context::new(server.clone(), caller, context, &params)?;
     #[cfg(feature = "tasks")]
     let tasks = crate::tasks::follow(server, &context, TaskSubscription::read(&asked.notifications))?;
@@ -214,7 +222,8 @@ fn listen(
     let mut subscription = Subscription::open(
         server,
         id.clone(),
-        honoured(server, asked.notifications),
+        honoured,
+        watched,
         #[cfg(feature = "tasks")]
         tasks,
     );
@@ -230,9 +239,9 @@ fn listen(
 }
 
 /// What of a filter the server can keep. A kind of notification that it does not advertise is left out.
-fn honoured(server: &Server, asked: SubscriptionFilter) -> SubscriptionFilter {
+fn honoured(server: &Server, asked: &SubscriptionFilter) -> SubscriptionFilter {
     let kinds = Kinds::of(&server.capabilities());
-    let resources = if kinds.has(Kind::Updates) { asked.resource_subscriptions } else { Vec::new() };
+    let resources = if kinds.has(Kind::Updates) { asked.resource_subscriptions.clone() } else { Vec::new() };
     SubscriptionFilter::default()
         .tools_list_changed(asked.tools_list_changed && kinds.has(Kind::ToolChanges))
         .prompts_list_changed(asked.prompts_list_changed && kinds.has(Kind::PromptChanges))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use agentwire_mcp_schema::{
     Implementation, JsonObject, LoggingLevel, PromptsCapability, ResourcesCapability, ServerCapabilities,
@@ -22,10 +23,11 @@ use crate::completion::Completable;
 use crate::dispatch::Answers;
 use crate::kind::Kind;
 use crate::listeners::Listeners;
+use crate::quota::Quota;
 use crate::registry::Registry;
 #[cfg(feature = "tasks")]
 use crate::tasks::Tasks;
-use crate::{ServerPrompt, ServerResource, ServerResourceTemplate, ServerTool};
+use crate::{ServerPrompt, ServerResource, ServerResourceTemplate, ServerTool, SubscriptionLimits};
 
 impl Server {
     pub(crate) fn validates(&self) -> bool {
@@ -68,6 +70,27 @@ impl Server {
 
     pub(crate) fn listeners(&self) -> &Listeners {
         &self.offers.listeners
+    }
+
+    pub(crate) fn watched(&self) -> &Quota {
+        &self.offers.watched
+    }
+
+    pub(crate) fn subscription_limits_value(&self) -> &SubscriptionLimits {
+        &self.settings.subscription_limits
+    }
+
+    pub(crate) fn value_limit_value(&self) -> usize {
+        self.settings.value_limit
+    }
+
+    pub(crate) fn meta_limit_value(&self) -> usize {
+        self.settings.meta_limit
+    }
+
+    /// A number that no other session of this server has.
+    pub(crate) fn number_session(&self) -> u64 {
+        self.offers.sessions.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn info(&self) -> &Implementation {

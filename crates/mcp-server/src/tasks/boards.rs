@@ -6,6 +6,7 @@ use agentwire_peer::{Clock, TokioClock};
 
 use super::board::Board;
 use crate::listeners::Listeners;
+use crate::quota::{Holder, Limits, Quota, QuotaExceeded, Share};
 
 /// The tasks that run in this process, and how many there may be.
 #[derive(Default)]
@@ -13,6 +14,8 @@ pub(crate) struct Boards {
     here: Mutex<Here>,
     /// Those who hear when a task changes.
     listeners: Listeners,
+    /// How many are kept, and whose they are.
+    quota: Quota,
 }
 
 #[derive(Default)]
@@ -28,6 +31,7 @@ struct Place {
     /// The session that it ends with.
     session: Option<String>,
     expiry: Option<Instant>,
+    _share: Share,
 }
 
 impl Here {
@@ -51,26 +55,28 @@ impl Boards {
         &self.listeners
     }
 
-    /// Takes a place for one more task. False if there are as many as may be.
+    /// Takes a place for one more task of that client, unless there are as many as may be.
     pub(crate) fn reserve(
         &self,
         id: &str,
         session: Option<&str>,
         ttl: Option<Duration>,
-        limit: usize,
-    ) -> bool {
+        holder: Holder,
+        limits: Limits,
+    ) -> Result<(), QuotaExceeded> {
         let now = TokioClock::default().now();
-        let mut here = self.lock();
-        if here.kept.len() >= limit {
-            here.expire(now);
-        }
-        if here.kept.len() >= limit {
-            return false;
-        }
-        let place =
-            Place { session: session.map(str::to_owned), expiry: ttl.and_then(|ttl| now.checked_add(ttl)) };
-        here.kept.insert(id.to_owned(), place);
-        true
+        let share = self.quota.take(holder.clone(), 1, limits).or_else(|_full| {
+            self.lock().expire(now);
+            self.quota.take(holder, 1, limits)
+        })?;
+        let place = Place {
+            session: session.map(str::to_owned),
+            expiry: ttl.and_then(|ttl| now.checked_add(ttl)),
+            _share: share,
+        };
+        let replaced = self.lock().kept.insert(id.to_owned(), place);
+        drop(replaced);
+        Ok(())
     }
 
     /// It runs.

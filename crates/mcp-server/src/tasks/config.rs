@@ -6,6 +6,7 @@ use agentwire_jsonrpc::ErrorObject;
 use futures::future::BoxFuture;
 
 use super::boards::Boards;
+use crate::quota::Limits;
 use crate::{MemoryTasks, TaskStore, TaskStoreError};
 
 /// How many records are read at once.
@@ -40,12 +41,18 @@ pub struct Tasks {
     pub(super) poll_interval: Duration,
     pub(super) grace: Duration,
     pub(super) limit: usize,
+    pub(super) client_limit: usize,
     pub(super) boards: Arc<Boards>,
 }
 
 type Spawn = dyn Fn(BoxFuture<'static, ()>) + Send + Sync;
 
 impl Tasks {
+    /// The default of [`limit`](Self::limit): 1,000.
+    pub const DEFAULT_LIMIT: usize = 1000;
+    /// The default of [`client_limit`](Self::client_limit): 100.
+    pub const DEFAULT_CLIENT_LIMIT: usize = 100;
+
     /// Runs them by that function, which has to see to it that what it is given is polled to its end, on a runtime with
     /// tokio's clock: `|work| drop(tokio::spawn(work))`. A task whose future is dropped has failed.
     pub fn new(spawn: impl Fn(BoxFuture<'static, ()>) + Send + Sync + 'static) -> Self {
@@ -56,7 +63,8 @@ impl Tasks {
             longest_ttl: Some(Duration::from_secs(24 * 60 * 60)),
             poll_interval: Duration::from_secs(1),
             grace: Duration::from_millis(100),
-            limit: 1000,
+            limit: Self::DEFAULT_LIMIT,
+            client_limit: Self::DEFAULT_CLIENT_LIMIT,
             boards: Arc::default(),
         }
     }
@@ -107,6 +115,15 @@ impl Tasks {
         self
     }
 
+    /// Sets how many of them one client may have (default 100): a [principal](crate::Asking::principal), or else a
+    /// [sender](agentwire_transport::Origin::sender), or else a session. All requests without a session of which nothing
+    /// is known are one client. What would be one more is refused, or goes on as a plain call where it can.
+    #[must_use]
+    pub fn client_limit(mut self, tasks: usize) -> Self {
+        self.client_limit = tasks;
+        self
+    }
+
     /// Marks what the store says is still at work, and is not at work here, as failed. For the start of a program whose
     /// store is its own: what such a record is about ended with the program that ran before. What belonged to a session is
     /// forgotten, as its session is over. Gives how many there were.
@@ -142,6 +159,11 @@ impl Tasks {
         &self.boards
     }
 
+    /// How many tasks may be kept.
+    pub(super) fn limits(&self) -> Limits {
+        Limits { total: self.limit, holder: self.client_limit }
+    }
+
     pub(super) fn spawn(&self, work: BoxFuture<'static, ()>) {
         (self.spawn)(work);
     }
@@ -164,6 +186,7 @@ impl fmt::Debug for Tasks {
             .field("poll_interval", &self.poll_interval)
             .field("grace", &self.grace)
             .field("limit", &self.limit)
+            .field("client_limit", &self.client_limit)
             .finish_non_exhaustive()
     }
 }

@@ -43,6 +43,7 @@ pub(crate) fn follow(
     if !has_opted_in(context.caller()) {
         return Err(not_opted_in());
     }
+    server.subscription_limits_value().check_count(wanted.task_ids.len())?;
     let owner = owner(server, context.caller(), context.origin().map(|origin| &**origin))?;
     let ids = wanted.task_ids.into_iter().collect();
     Ok(Some(Followed { tasks: tasks.clone(), owner, context: context.clone(), ids }))

@@ -15,6 +15,7 @@ use crate::context::Running;
 use crate::era::{Caller, Reply};
 use crate::kind::Kind;
 use crate::params::Params;
+use crate::quota::QuotaExceeded;
 use crate::tool::wrong_arguments;
 use crate::{Context, Server, ServerTool, TaskOwner, TaskRecord};
 
@@ -153,17 +154,24 @@ impl Call {
 
     /// Writes down that there is a task. It is taken back unless it is handed over.
     async fn create(&self) -> Result<Created, ErrorObject> {
-        let Tasks { store, boards, limit, .. } = &self.tasks;
+        let Tasks { store, boards, .. } = &self.tasks;
         let (version, record) = self.board.now();
         let session = match &record.owner {
             TaskOwner::Session(name) => Some(&**name),
             _ => None,
         };
         let ttl = record.ttl.map(std::time::Duration::from_millis);
-        if !boards.reserve(&record.id, session, ttl, *limit) {
-            let why = format_args!("there are {limit} tasks already, as many as this server keeps");
-            return Err(ErrorObject::internal_error(why));
-        }
+        let holder = self.context.holder();
+        boards.reserve(&record.id, session, ttl, holder, self.tasks.limits()).map_err(|exceeded| {
+            ErrorObject::internal_error(match exceeded {
+                QuotaExceeded::Total(limit) => {
+                    format!("the server keeps {limit} tasks at once (Tasks::limit)")
+                }
+                QuotaExceeded::Holder(limit) => {
+                    format!("the server keeps {limit} tasks of one client at once (Tasks::client_limit)")
+                }
+            })
+        })?;
         let mut created = Created { boards: boards.clone(), id: record.id.clone(), version, is_kept: false };
         // One by one, as this may be dropped meanwhile.
         while let Some(stale) = boards.take_stale() {

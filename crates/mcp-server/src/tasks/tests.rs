@@ -14,6 +14,10 @@ use tokio::time::{sleep, timeout};
 use super::board::{Board, Outcome};
 use super::boards::Boards;
 use super::{TaskOwner, TaskRecord};
+use crate::quota::{Holder, Limits};
+
+const ONE: Limits = Limits { total: 1, holder: 1 };
+const NINE: Limits = Limits { total: 9, holder: 9 };
 
 fn board() -> Arc<Board> {
     board_of("task")
@@ -102,24 +106,26 @@ async fn only_one_takes_a_question_to_the_client_until_it_leaves() {
 #[tokio::test(start_paused = true)]
 async fn the_board_of_a_task_that_nobody_carries_any_more_leaves_with_its_time() {
     let (boards, board, minute) = (Boards::default(), board(), Duration::from_secs(60));
-    assert!(boards.reserve(board.id(), None, Some(minute), 1));
+    assert!(boards.reserve(board.id(), None, Some(minute), Holder::Unknown, ONE).is_ok());
     boards.add(&board);
     tokio::time::advance(minute).await;
-    assert!(!boards.reserve("next", None, Some(minute), 1), "it still runs");
+    assert!(boards.reserve("next", None, Some(minute), Holder::Unknown, ONE).is_err(), "it still runs");
     board.give_up("dropped");
-    assert!(boards.reserve("next", None, Some(minute), 1) && boards.all().is_empty());
+    assert!(
+        boards.reserve("next", None, Some(minute), Holder::Unknown, ONE).is_ok() && boards.all().is_empty()
+    );
     tokio::time::advance(minute).await;
-    assert!(boards.reserve("last", None, Some(minute), 1));
+    assert!(boards.reserve("last", None, Some(minute), Holder::Unknown, ONE).is_ok());
 }
 
 #[tokio::test(start_paused = true)]
 async fn nothing_of_a_session_is_left_when_it_is_over() {
     let (boards, running, done) = (Boards::default(), board_of("running"), board_of("done"));
     for board in [&running, &done] {
-        assert!(boards.reserve(board.id(), Some("session"), None, 9));
+        assert!(boards.reserve(board.id(), Some("session"), None, Holder::Unknown, NINE).is_ok());
         boards.add(board);
     }
-    assert!(boards.reserve("other", Some("another"), None, 9));
+    assert!(boards.reserve("other", Some("another"), None, Holder::Unknown, NINE).is_ok());
     done.finish(self::done());
     boards.end_session("session");
     assert!(boards.all().is_empty() && running.is_cancelled() && !done.is_cancelled());

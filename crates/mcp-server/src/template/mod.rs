@@ -39,8 +39,10 @@ impl UriTemplate {
     /// it cannot have become it.
     ///
     /// Variables that were left out are missing. Where a URI can be read in several ways, a variable takes as much as it
-    /// can, the first one first; but in a list such as `{+x,y}`, a comma ends the value of each but the last. The values are percent-decoded, so they may contain anything, such as `/` and `..`:
-    /// whoever makes a path of one must look at it.
+    /// can, the first one first; but in a list such as `{+x,y}`, a comma ends the value of each but the last. The values are percent-decoded, so they may contain
+    /// anything but NUL, such as `/`, `\` and `..`, also where the template says `{name}`: whoever makes a path of one must
+    /// look at it, or [refuse](crate::ServerResourceTemplate::segments_only) what is no single segment. A URI with `%00` in
+    /// a value does not match.
     pub fn matches(&self, uri: &str) -> Option<BTreeMap<String, String>> {
         matching::run(&self.program, uri)
     }
@@ -134,6 +136,8 @@ mod tests {
             ("notes:///{id}", "notes:///a?b"),
             ("notes:///{id}", "notes:///%4"),
             ("notes:///{id}", "notes:///%FF"),
+            ("notes:///{id}", "notes:///a%00b"),
+            ("notes:///{+id}", "notes:///%00"),
             ("notes:///{id}/{id}", "notes:///a/b"),
             ("notes:///{?x,y}", "notes:///?z=1"),
             ("{;x}", ";xy=1"),

@@ -18,3 +18,4 @@ mod subscriptions;
 #[cfg(feature = "tasks")]
 mod tasks;
 mod templates;
+mod yielding;

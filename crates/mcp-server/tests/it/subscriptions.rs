@@ -243,3 +243,83 @@ async fn a_session_that_does_not_read_makes_nothing_grow() {
     })
     .await;
 }
+
+/// Resources at all URIs that begin with `x:`.
+fn many() -> Server {
+    watched().resource_template(
+        "x:{+id}",
+        "x",
+        async |_: std::collections::BTreeMap<String, String>, _cx| "x",
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_watches_so_many_resources_and_no_more() {
+    let subscribe = |number: usize| json!({ "uri": format!("x:{number}") });
+    with_session(&many(), NEWEST, async |raw| {
+        for number in (0..1000).chain(0..1000) {
+            raw.result_of("resources/subscribe", subscribe(number)).await;
+        }
+        let refused = raw.ask("resources/subscribe", subscribe(1000)).await;
+        assert_eq!(code_of(&refused), -32602);
+        let why = refused["error"]["message"].as_str().expect("a text");
+        assert!(why.contains("1000") && why.contains("SubscriptionLimits::uris"), "{why}");
+        raw.result_of("resources/unsubscribe", subscribe(7)).await;
+        raw.result_of("resources/subscribe", subscribe(1000)).await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_uris_that_a_client_watches_have_so_many_bytes_and_no_more() {
+    let subscribe = |number: usize| json!({ "uri": format!("x:{number}{}", "y".repeat(100_000)) });
+    let server = many();
+    with_session(&server, NEWEST, async |raw| {
+        for number in 0..10 {
+            raw.result_of("resources/subscribe", subscribe(number)).await;
+        }
+        let refused = raw.ask("resources/subscribe", subscribe(10)).await;
+        let why = refused["error"]["message"].as_str().expect("a text");
+        assert!(why.contains("1048576") && why.contains("SubscriptionLimits::client_bytes"), "{why}");
+        raw.result_of("resources/unsubscribe", subscribe(7)).await;
+        raw.result_of("resources/subscribe", subscribe(10)).await;
+        // Another client is served meanwhile.
+        with_session(&server, NEWEST, async |other| {
+            other.result_of("resources/subscribe", subscribe(11)).await;
+        })
+        .await;
+    })
+    .await;
+    // What a session held is free when it is over.
+    for _ in 0..20 {
+        with_session(&server, NEWEST, async |raw| {
+            for number in 0..10 {
+                raw.result_of("resources/subscribe", subscribe(number)).await;
+            }
+        })
+        .await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_subscription_names_so_many_resources_and_no_more() {
+    let server = many();
+    let uris = |count: usize| (0..count).map(|number| format!("x:{number}")).collect::<Vec<_>>();
+    with_raw(&server, async |raw| {
+        listen(raw, 1, json!({ "resourceSubscriptions": uris(1000) })).await;
+        for (filter, named) in [
+            (json!({ "resourceSubscriptions": uris(1001) }), "SubscriptionLimits::uris"),
+            (
+                json!({ "resourceSubscriptions": ["x:".to_owned() + &"y".repeat(1 << 20)] }),
+                "SubscriptionLimits::client_bytes",
+            ),
+        ] {
+            let refused = raw.ask("subscriptions/listen", alone(json!({ "notifications": filter }))).await;
+            let why = refused["error"]["message"].as_str().expect("a text");
+            assert!(code_of(&refused) == -32602 && why.contains(named), "{why}");
+        }
+        server.resource_updated("x:999");
+        hears(raw, 1, "notifications/resources/updated", json!({ "uri": "x:999" })).await;
+    })
+    .await;
+}

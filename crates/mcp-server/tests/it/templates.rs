@@ -139,3 +139,30 @@ fn what_is_no_template_is_not_offered() {
     assert!(matches!("{".parse::<agentwire_mcp_server::UriTemplate>(), Err(UriTemplateError::Brace(_))));
     let _ = ServerResourceTemplate::new("books:///{book", "page", async |_: NoArguments, _| "");
 }
+
+#[tokio::test(start_paused = true)]
+async fn values_hold_no_nul_and_only_single_segments_where_that_is_wanted() {
+    let segments = ServerResourceTemplate::new("shelf:///{book}{?page}", "page", page).segments_only();
+    let server = library().with_resource_template(segments);
+    with_session(&server, NEWEST, async |raw| {
+        let reads = async |raw: &mut crate::raw::Raw, uri: &str| {
+            raw.ask("resources/read", json!({ "uri": uri })).await.get("result").is_some()
+        };
+        for (value, is_any, is_segment) in [
+            ("a%2Fb", true, false),
+            ("..%2F..%2Fetc", true, false),
+            ("%2e%2e", true, false),
+            ("..", true, false),
+            (".", true, false),
+            ("a%5Cb", true, false),
+            ("a%00b", false, false),
+            ("...", true, true),
+            ("Jane%20Eyre", true, true),
+            ("a.b", true, true),
+        ] {
+            let (any, segment) = (format!("books:///{value}"), format!("shelf:///{value}"));
+            assert_eq!((reads(raw, &any).await, reads(raw, &segment).await), (is_any, is_segment), "{value}");
+        }
+    })
+    .await;
+}

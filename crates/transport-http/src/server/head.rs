@@ -7,6 +7,8 @@ use bytes::BytesMut;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Uri};
 
+use crate::server::Principal;
+
 /// The head of the HTTP request that brought a message: the [`Origin`] of every packet that comes out of a
 /// [`Link`](crate::server::Link), so that whoever answers can look at the request it came with, also within a session.
 ///
@@ -81,6 +83,11 @@ impl Origin for Head {
         let joined =
             values.fold(Cow::Borrowed(first), |joined, value| [&joined, &b", "[..], value].concat().into());
         Some(joined)
+    }
+
+    /// The [`Principal`](crate::server::Principal) that a layer named.
+    fn sender(&self) -> Option<Cow<'_, str>> {
+        self.0.extensions.get::<Principal>().map(|principal| principal.as_str().into())
     }
 }
 

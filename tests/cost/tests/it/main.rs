@@ -4,3 +4,6 @@
 #![cfg(unix)]
 
 mod frames;
+mod mcp_client;
+mod mcp_server;
+mod trees;

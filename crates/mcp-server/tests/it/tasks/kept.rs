@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::subject::{
-    alone_at, cancel, created, in_session, opted, started, state, subject_with, tasks, text, until,
+    alone_at, cancel, created, in_session, opted, started, state, subject, subject_with, tasks, text, until,
 };
 use crate::raw::code_of;
 use crate::subject::Stopped;
@@ -74,6 +74,30 @@ async fn no_more_are_kept_than_the_limit_says() {
         created(raw, "deaf", json!({})).await;
         sleep(Duration::from_secs(1)).await;
         assert_eq!(stopped.dropped.load(Ordering::Relaxed), 3, "those whose time is over");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_client_cannot_use_up_what_is_for_all() {
+    let server = subject();
+    alone_at(&server, async |raw| {
+        let call = || opted(json!({ "name": "deaf", "arguments": {} }));
+        let mut refusals = Vec::new();
+        for _ in 0..1000 {
+            let answer = raw.ask("tools/call", call()).await;
+            refusals.extend(answer["error"]["message"].as_str().map(str::to_owned));
+        }
+        assert_eq!(refusals.len(), 900, "100 of them are tasks");
+        let why = &refusals[0];
+        assert!(why.contains("100") && why.contains("Tasks::client_limit"), "{why}");
+        // Of two sessions, of which nothing else is known, each is a client of its own.
+        for _ in 0..2 {
+            in_session(&server, async |client| {
+                client.start("job", json!({ "seconds": 1 })).await;
+            })
+            .await;
+        }
     })
     .await;
 }

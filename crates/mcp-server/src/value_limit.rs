@@ -1,0 +1,54 @@
+//! How much memory a client's JSON may take once it is decoded.
+
+use agentwire_jsonrpc::{ErrorObject, Members, Method, RawJson, Request, TreeCost};
+use agentwire_mcp_schema::CallToolRequest;
+use serde::de::{DeserializeOwned, Error};
+
+use crate::Server;
+use crate::params::Params;
+
+/// Fails where what is read of a request would take more memory than it may.
+///
+/// The arguments of a tool are not looked at: its function decodes them, into a type of its author's. Those that become a
+/// tree of values here are looked at [where they do](is_over).
+pub(crate) fn check(server: &Server, request: &Request, params: &Params<'_>) -> Result<(), ErrorObject> {
+    if let Some(meta) = params.meta.filter(|meta| meta.len() > server.meta_limit_value()) {
+        let (length, limit) = (meta.len(), server.meta_limit_value());
+        let why = format_args!("`_meta` has {length} bytes, at most {limit} are taken (Server::meta_limit)");
+        return Err(ErrorObject::invalid_params(why));
+    }
+    let (text, limit) = (request.params.as_ref().map_or("", RawJson::as_str), server.value_limit_value());
+    // Looks at nothing that is too short for that, as nearly everything is.
+    if text.len() <= limit / TreeCost::MAX_PER_BYTE {
+        return Ok(());
+    }
+    let is_call = &*request.method == CallToolRequest::NAME;
+    let bytes: usize = if text.starts_with('{') {
+        let members = Members::of(text).filter(|(name, _)| !(is_call && name == "arguments"));
+        members.map(|(_, value)| TreeCost::of(value).bytes).sum()
+    } else {
+        TreeCost::of(text).bytes
+    };
+    if bytes > limit { Err(ErrorObject::invalid_params(over("params", limit))) } else { Ok(()) }
+}
+
+/// What is wrong with text that would take more memory than it may as a tree of values. None where nothing is.
+pub(crate) fn is_over(what: &str, text: &str, limit: usize) -> Option<String> {
+    TreeCost::is_over(text, limit).then(|| over(what, limit))
+}
+
+/// Decodes what a client answered, within the default limit: an answer is read where the server's own is not known.
+pub(crate) fn decode_answer<R: DeserializeOwned>(answer: &RawJson) -> Result<R, serde_json::Error> {
+    if let Some(why) = is_over("the answer", answer.as_str(), Server::DEFAULT_VALUE_LIMIT) {
+        return Err(serde_json::Error::custom(why));
+    }
+    match answer.decode() {
+        Err(_) if answer.is_null() => RawJson::EMPTY_OBJECT.decode(),
+        decoded => decoded,
+    }
+}
+
+#[cold]
+fn over(what: &str, limit: usize) -> String {
+    format!("{what} would take more than {limit} bytes of memory (Server::value_limit)")
+}

@@ -1,0 +1,141 @@
+//! The URIs that a client wants to hear of, and how many of them it may name.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use agentwire_jsonrpc::ErrorObject;
+
+use crate::quota::{Holder, Limits, Quota, QuotaExceeded, Share};
+
+/// What a URI takes in memory beside its text, in bytes.
+const OVERHEAD: usize = 64;
+
+/// How many resources clients may watch, by `resources/subscribe` or `subscriptions/listen`. Set it by
+/// [`Server::subscription_limits`](crate::Server::subscription_limits).
+///
+/// A request over a limit is refused with an error that names the limit. Each URI counts as its length and 64 bytes more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SubscriptionLimits {
+    /// URIs of one session, or of one `subscriptions/listen` (default [`DEFAULT_URIS`](Self::DEFAULT_URIS)). The same
+    /// number of tasks may be named in one `subscriptions/listen`.
+    pub uris: usize,
+    /// Bytes of the URIs of one client (default [`DEFAULT_CLIENT_BYTES`](Self::DEFAULT_CLIENT_BYTES)): of a
+    /// [principal](crate::Asking::principal), or else of a [sender](agentwire_transport::Origin::sender), or else of a
+    /// session. All requests without a session of which nothing is known are one client.
+    pub client_bytes: usize,
+    /// Bytes of the URIs of all clients (default [`DEFAULT_TOTAL_BYTES`](Self::DEFAULT_TOTAL_BYTES)).
+    pub total_bytes: usize,
+}
+
+impl SubscriptionLimits {
+    /// The default of [`uris`](Self::uris): 1,000.
+    pub const DEFAULT_URIS: usize = 1000;
+    /// The default of [`client_bytes`](Self::client_bytes): 1 MiB.
+    pub const DEFAULT_CLIENT_BYTES: usize = 1024 * 1024;
+    /// The default of [`total_bytes`](Self::total_bytes): 16 MiB.
+    pub const DEFAULT_TOTAL_BYTES: usize = 16 * 1024 * 1024;
+
+    /// Sets how many URIs one session or one `subscriptions/listen` may have.
+    #[must_use]
+    pub fn uris(mut self, uris: usize) -> Self {
+        self.uris = uris;
+        self
+    }
+
+    /// Sets how many bytes the URIs of one client may have.
+    #[must_use]
+    pub fn client_bytes(mut self, bytes: usize) -> Self {
+        self.client_bytes = bytes;
+        self
+    }
+
+    /// Sets how many bytes the URIs of all clients may have.
+    #[must_use]
+    pub fn total_bytes(mut self, bytes: usize) -> Self {
+        self.total_bytes = bytes;
+        self
+    }
+
+    /// Refuses a list that is longer than may be.
+    pub(crate) fn check_count(&self, count: usize) -> Result<(), ErrorObject> {
+        if count <= self.uris {
+            return Ok(());
+        }
+        let why = format_args!(
+            "a session or `subscriptions/listen` can name {} resources or tasks (SubscriptionLimits::uris)",
+            self.uris
+        );
+        Err(ErrorObject::invalid_params(why))
+    }
+
+    fn bytes(&self) -> Limits {
+        Limits { total: self.total_bytes, holder: self.client_bytes }
+    }
+}
+
+impl Default for SubscriptionLimits {
+    fn default() -> Self {
+        Self {
+            uris: Self::DEFAULT_URIS,
+            client_bytes: Self::DEFAULT_CLIENT_BYTES,
+            total_bytes: Self::DEFAULT_TOTAL_BYTES,
+        }
+    }
+}
+
+/// The URIs of a session, or of a request that listens.
+#[derive(Default)]
+pub(crate) struct WatchList {
+    uris: HashSet<Arc<str>>,
+    /// None while there is no URI.
+    share: Option<Share>,
+}
+
+impl WatchList {
+    /// Adds a URI, unless a limit leaves no room for it.
+    pub(crate) fn add(
+        &mut self,
+        uri: &str,
+        limits: &SubscriptionLimits,
+        quota: &Quota,
+        holder: impl FnOnce() -> Holder,
+    ) -> Result<(), ErrorObject> {
+        if self.uris.contains(uri) {
+            return Ok(());
+        }
+        limits.check_count(self.uris.len() + 1)?;
+        let size = uri.len() + OVERHEAD;
+        let taken = match &mut self.share {
+            Some(share) => share.grow(size, limits.bytes()),
+            None => quota.take(holder(), size, limits.bytes()).map(|share| self.share = Some(share)),
+        };
+        taken.map_err(|exceeded| {
+            ErrorObject::invalid_params(match exceeded {
+                QuotaExceeded::Holder(bytes) => format!(
+                    "the resources that one client watches can have URIs of {bytes} bytes together \
+                     (SubscriptionLimits::client_bytes)"
+                ),
+                QuotaExceeded::Total(bytes) => format!(
+                    "the resources that all clients watch can have URIs of {bytes} bytes together \
+                     (SubscriptionLimits::total_bytes)"
+                ),
+            })
+        })?;
+        self.uris.insert(uri.into());
+        Ok(())
+    }
+
+    pub(crate) fn remove(&mut self, uri: &str) {
+        if self.uris.remove(uri)
+            && let Some(share) = &mut self.share
+        {
+            share.shrink(uri.len() + OVERHEAD);
+        }
+    }
+
+    /// The URI, where it is watched.
+    pub(crate) fn find(&self, uri: &str) -> Option<&Arc<str>> {
+        self.uris.get(uri)
+    }
+}

@@ -1,0 +1,41 @@
+//! `TreeCost`: what it says is no less than what a tree takes, and is found in a scan.
+
+use agentwire_cost_tests::Meter;
+use agentwire_jsonrpc::TreeCost;
+use serde_json::Value;
+
+#[test]
+fn no_tree_takes_more_than_is_said() {
+    let meter = Meter::lock();
+    let deep = r#"{"":"#.repeat(120) + "0" + &"}".repeat(120);
+    let names: Vec<_> = (0..2000).map(|number| format!(r#""{number}":{number}"#)).collect();
+    let parts = [
+        r#"{"":0}"#.to_owned(),
+        "[0]".to_owned(),
+        "[]".to_owned(),
+        "{}".to_owned(),
+        "0".to_owned(),
+        r#""""#.to_owned(),
+        r#""x""#.to_owned(),
+        r#"{"a":"x","b":[{"c":1.5}],"d":null}"#.to_owned(),
+        format!("{{{}}}", names.join(",")),
+        deep,
+    ];
+    for part in parts {
+        let text = format!("[{}]", vec![&*part; (1 << 20) / (part.len() + 1)].join(","));
+        let (value, cost) = meter.measure(|| serde_json::from_str::<Value>(&text).expect("JSON"));
+        drop(value);
+        let said = TreeCost::of(&text).bytes + text.len();
+        assert!(cost.peak_bytes <= said, "{part:.40}: {said} said, {cost:?}");
+        assert!(said <= 6 * cost.peak_bytes, "{part:.40}: {said} said, {cost:?}");
+    }
+}
+
+#[test]
+fn it_is_found_in_a_scan() {
+    let meter = Meter::lock();
+    let text = format!("[{}]", vec![r#"{"":0}"#; 600_000].join(","));
+    let reference = meter.reference(text.as_bytes());
+    let (_, cost) = meter.measure(|| TreeCost::of(&text));
+    assert!(cost.peak_bytes < 1024 && cost.cpu_ratio(reference) < 6.0, "{cost:?}, reference {reference:?}");
+}
