@@ -9,7 +9,7 @@ use agentwire_mcp_schema::{Cursor, HasMeta, Narrow, Paginated};
 use agentwire_peer::CallError;
 use futures::Stream;
 
-use crate::{Calling, Server};
+use crate::{Calling, Server, Warning};
 
 /// How many pages a list may have unless the caller says otherwise.
 const PAGE_LIMIT: usize = 1000;
@@ -84,6 +84,9 @@ impl<M: Paginated + Narrow + HasMeta + Send + 'static> Pages<M> {
     }
 
     fn take_page(&mut self, page: M::Response) -> Result<(), CallError> {
+        for item in M::skipped(&page) {
+            self.server.warn(Warning::ItemLeftOut { method: M::NAME, item: item.clone() });
+        }
         let (mut items, next) = M::split(page);
         if let Some(keeps) = self.keeps {
             items.retain(|item| keeps(&self.server, item));

@@ -1,4 +1,4 @@
-use agentwire_mcp_schema::SubscriptionFilter;
+use agentwire_mcp_schema::{SkippedItem, SubscriptionFilter};
 use agentwire_peer::CallError;
 
 /// What went wrong without being anybody's error; see [`Client::on_warning`](crate::Client::on_warning).
@@ -14,6 +14,15 @@ pub enum Warning {
         tool: String,
         /// What is wrong with it, and where in its schema.
         why: String,
+    },
+    /// An item of a list cannot be read, and is left out of it.
+    #[error("{method}: an item is left out: {item}")]
+    #[non_exhaustive]
+    ItemLeftOut {
+        /// The method that lists such items, such as `tools/list`.
+        method: &'static str,
+        /// Which one it is, and what is wrong with it.
+        item: SkippedItem,
     },
     /// The results of a tool are not checked, because nobody can do it by its output schema: it is none, or points at
     /// what would have to be fetched. Told once for each schema, with the feature `validate`.
