@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_hub::{EraChoice, Target};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -138,7 +139,7 @@ pub(crate) struct Call {
     pub(crate) tool: String,
     /// Its arguments, a JSON object
     #[arg(value_name = "JSON", value_parser = json_object)]
-    pub(crate) arguments: Option<JsonObject>,
+    pub(crate) arguments: Option<RawJson>,
 }
 
 /// The revisions of MCP that a server is spoken to in.
@@ -174,8 +175,6 @@ pub(crate) enum Protocol {
     #[value(name = "2")]
     Two,
 }
-
-pub(crate) type JsonObject = serde_json::Map<String, serde_json::Value>;
 
 /// `Name: value`.
 #[derive(Clone)]
@@ -279,8 +278,10 @@ fn directory(text: &str) -> Result<PathBuf, String> {
     if path.is_dir() { Ok(path) } else { Err("there is no such directory".into()) }
 }
 
-fn json_object(text: &str) -> Result<JsonObject, String> {
-    agentwire_jsonrpc::read(text).map_err(|why| format!("not a JSON object: {why}"))
+/// Takes an object as it is written: a number that no type holds reaches the tool with all its digits.
+pub(crate) fn json_object(text: &str) -> Result<RawJson, String> {
+    let object = RawJson::parse(text.into()).map_err(|why| format!("not a JSON object: {why}"))?;
+    if object.as_str().starts_with('{') { Ok(object) } else { Err("not a JSON object".to_owned()) }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -7,7 +7,7 @@ use agentwire_mcp_client::HandshakeError;
 use agentwire_mcp_hub::DialError;
 use agentwire_peer::CallError;
 use agentwire_transport_http::client::HttpError;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::call::Failed;
 
@@ -64,10 +64,24 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
 }
 
 /// A failure as an object: what the other side said, where it was the other side.
-pub(crate) fn to_json(error: &anyhow::Error) -> Value {
+pub(crate) fn to_json(error: &anyhow::Error) -> impl Serialize + use<'_> {
+    /// It is written and never made a `Value`: what the other side said may hold numbers that no `Value` can.
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    enum Failure<'a> {
+        Refused { error: &'a ErrorObject, message: String },
+        Other { error: Plain },
+    }
+
+    #[derive(Serialize)]
+    struct Plain {
+        code: (),
+        message: String,
+    }
+
     match error.chain().find_map(refusal) {
-        Some(refusal) => json!({ "error": refusal, "message": error.to_string() }),
-        None => json!({ "error": { "code": null, "message": sentence(error) } }),
+        Some(refusal) => Failure::Refused { error: refusal, message: error.to_string() },
+        None => Failure::Other { error: Plain { code: (), message: sentence(error) } },
     }
 }
 

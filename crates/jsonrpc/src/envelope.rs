@@ -166,7 +166,8 @@ impl Envelope<'_> {
         }
         match self.id() {
             Some(id) => Ok(Request { id, method, params }.into()),
-            None => Err(self.malformed("the member \"id\" must be an integer, a string or null")),
+            None => Err(self
+                .malformed("the member \"id\" must be an integer, a string or null, of at most 1024 bytes")),
         }
     }
 
@@ -190,7 +191,8 @@ impl Envelope<'_> {
         let id = if self.id.is_none() { Some(RequestId::NULL) } else { self.id() };
         match id {
             Some(id) => Ok(Response { id, outcome }.into()),
-            None => Err(self.malformed("the member \"id\" must be an integer, a string or null")),
+            None => Err(self
+                .malformed("the member \"id\" must be an integer, a string or null, of at most 1024 bytes")),
         }
     }
 

@@ -2,16 +2,19 @@ use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use serde::de::{self, Visitor};
+use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::RawJson;
+use crate::reader::{self, RAW_VALUE};
 
 /// The `id` that ties an answer to its request.
 ///
-/// An integer (all of `i64` and `u64`), a string, or null. `1` and `"1"` are two different ids. Null is
-/// read, because peers send it, but this library never asks with it.
+/// An integer of any size, a string, or null; its JSON text has at most 1,024 bytes. `1` and `"1"` are two different
+/// ids. Null is read, because peers send it, but this library never asks with it.
 ///
-/// An id goes back exactly as it came: a string keeps the escapes it was written with, although two
-/// spellings of one string are equal here.
+/// An id goes back exactly as it came: an integer keeps all its digits, and a string the escapes it was written with,
+/// although two spellings of one string are equal here.
 #[derive(Clone)]
 pub struct RequestId(Repr);
 
@@ -21,6 +24,8 @@ enum Repr {
     Signed(i64),
     /// Only numbers above `i64::MAX`, so that equal numbers have one form.
     Unsigned(u64),
+    /// The digits of any other integer, and its sign.
+    Large(Box<str>),
     /// The JSON text, quotes and escapes included.
     Text(Box<str>),
 }
@@ -29,20 +34,35 @@ impl RequestId {
     /// The id `null`.
     pub const NULL: Self = Self(Repr::Null);
 
-    /// Reads an id from its JSON text; none where it is no integer in range, no string and not null.
+    /// The length in bytes that the JSON text of an id may have. Ids are copied, compared and kept until they are
+    /// answered.
+    const LIMIT: usize = 1024;
+
+    /// Reads an id from its JSON text; none where it is no integer, no string and not null, or too long.
     pub(crate) fn from_json(text: &str) -> Option<Self> {
+        if text.len() > Self::LIMIT {
+            return None;
+        }
         match text.as_bytes().first()? {
             b'n' => Some(Self::NULL),
             b'"' => decode_text(text).map(|_| Self(Repr::Text(text.into()))),
-            b'-' => text.parse().ok().filter(|_| text != "-0").map(|n| Self(Repr::Signed(n))),
-            _ => text.parse::<u64>().ok().map(Self::from),
+            b'-' if text == "-0" => None,
+            b'-' => {
+                text.parse().map(|n| Self(Repr::Signed(n))).ok().or_else(|| Self::large(text, &text[1..]))
+            }
+            _ => text.parse::<u64>().map(Self::from).ok().or_else(|| Self::large(text, text)),
         }
+    }
+
+    /// An integer that is out of the range of all types.
+    fn large(text: &str, digits: &str) -> Option<Self> {
+        digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| Self(Repr::Large(text.into())))
     }
 
     /// The length of the text that it holds memory for.
     pub(crate) fn text_len(&self) -> usize {
         match &self.0 {
-            Repr::Text(text) => text.len(),
+            Repr::Text(text) | Repr::Large(text) => text.len(),
             _ => 0,
         }
     }
@@ -52,7 +72,7 @@ impl RequestId {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let number = match &self.0 {
             Repr::Null => return out.extend_from_slice(b"null"),
-            Repr::Text(text) => return out.extend_from_slice(text.as_bytes()),
+            Repr::Text(text) | Repr::Large(text) => return out.extend_from_slice(text.as_bytes()),
             Repr::Signed(number) => serde_json::to_writer(out, number),
             Repr::Unsigned(number) => serde_json::to_writer(out, number),
         };
@@ -81,7 +101,7 @@ impl RequestId {
         }
     }
 
-    /// The string without its escapes, if it is one.
+    /// The string without its escapes, if it is one. Half a surrogate pair is U+FFFD.
     pub fn as_str(&self) -> Option<Cow<'_, str>> {
         match &self.0 {
             Repr::Text(text) => decode_text(text),
@@ -90,12 +110,21 @@ impl RequestId {
     }
 }
 
-/// The string that JSON text stands for. None where it stands for none, such as a lone surrogate.
+/// The string that JSON text stands for. None where it stands for none.
 fn decode_text(text: &str) -> Option<Cow<'_, str>> {
     if text.contains('\\') {
-        serde_json::from_str(text).ok().map(Cow::Owned)
+        reader::decode(text).ok().map(Cow::Owned)
     } else {
         text.get(1..text.len().checked_sub(1)?).map(Cow::Borrowed)
+    }
+}
+
+/// What two spellings of one string have in common. Strings with half a surrogate pair, which decode to the same
+/// replacement character, are told apart by their text.
+fn identity(text: &str) -> (bool, Option<Cow<'_, str>>) {
+    match reader::whole_pairs(text) {
+        Cow::Borrowed(_) => (true, decode_text(text)),
+        Cow::Owned(_) => (false, Some(Cow::Borrowed(text))),
     }
 }
 
@@ -106,7 +135,7 @@ impl fmt::Display for RequestId {
             Repr::Null => f.write_str("null"),
             Repr::Signed(n) => n.fmt(f),
             Repr::Unsigned(n) => n.fmt(f),
-            Repr::Text(text) => f.write_str(text),
+            Repr::Text(text) | Repr::Large(text) => f.write_str(text),
         }
     }
 }
@@ -123,7 +152,8 @@ impl PartialEq for RequestId {
             (Repr::Null, Repr::Null) => true,
             (Repr::Signed(a), Repr::Signed(b)) => a == b,
             (Repr::Unsigned(a), Repr::Unsigned(b)) => a == b,
-            (Repr::Text(a), Repr::Text(b)) => a == b || decode_text(a) == decode_text(b),
+            (Repr::Large(a), Repr::Large(b)) => a == b,
+            (Repr::Text(a), Repr::Text(b)) => a == b || identity(a) == identity(b),
             _ => false,
         }
     }
@@ -138,7 +168,8 @@ impl Hash for RequestId {
             Repr::Null => {}
             Repr::Signed(n) => n.hash(state),
             Repr::Unsigned(n) => n.hash(state),
-            Repr::Text(text) => decode_text(text).hash(state),
+            Repr::Large(text) => text.hash(state),
+            Repr::Text(text) => identity(text).hash(state),
         }
     }
 }
@@ -168,24 +199,40 @@ impl Serialize for RequestId {
             Repr::Null => serializer.serialize_unit(),
             Repr::Signed(n) => serializer.serialize_i64(*n),
             Repr::Unsigned(n) => serializer.serialize_u64(*n),
-            Repr::Text(_) => serializer.serialize_str(&self.as_str().unwrap_or_default()),
+            Repr::Large(text) => RawJson::of_known(text).serialize(serializer),
+            Repr::Text(text) => match identity(text) {
+                (true, Some(text)) => serializer.serialize_str(&text),
+                _ => RawJson::of_known(text).serialize(serializer),
+            },
         }
     }
 }
 
 impl<'de> Deserialize<'de> for RequestId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(IdVisitor)
+        // As text, because an integer may have more digits than any type of serde's.
+        deserializer.deserialize_newtype_struct(RAW_VALUE, IdVisitor)
     }
 }
 
 struct IdVisitor;
 
-impl Visitor<'_> for IdVisitor {
+impl<'de> Visitor<'de> for IdVisitor {
     type Value = RequestId;
 
+    /// What `serde_json` makes of a raw value: an object whose one member is the text.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RequestId, A::Error> {
+        map.next_key::<IgnoredAny>()?;
+        map.next_value_seed(JsonText)
+    }
+
+    /// Other formats know no raw values.
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<RequestId, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a request id: an integer, a string or null")
+        f.write_str("a request id: an integer, a string or null, of at most 1024 bytes")
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<RequestId, E> {
@@ -202,5 +249,29 @@ impl Visitor<'_> for IdVisitor {
 
     fn visit_unit<E: de::Error>(self) -> Result<RequestId, E> {
         Ok(RequestId::NULL)
+    }
+}
+
+/// An id from its JSON text.
+struct JsonText;
+
+impl<'de> DeserializeSeed<'de> for JsonText {
+    type Value = RequestId;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<RequestId, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for JsonText {
+    type Value = RequestId;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        IdVisitor.expecting(f)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<RequestId, E> {
+        RequestId::from_json(text)
+            .ok_or_else(|| E::custom(format_args!("expected {}", &self as &dyn de::Expected)))
     }
 }

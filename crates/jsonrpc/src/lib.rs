@@ -38,8 +38,8 @@
 //!
 //! The reading is lenient where nothing is at stake: members nobody knows, members in any order, `params`
 //! that is null, a null `result` beside an `error`, escapes in names. It is strict where two readers could
-//! disagree: a member of the envelope that stands twice, an id that is no integer (`1.0`, `1e2`, `-0`) or out
-//! of the range of `i64` and `u64`, and a member anywhere in it whose name begins with `$serde_json::private::`, which
+//! disagree: a member of the envelope that stands twice, an id that is no integer (`1.0`, `1e2`, `-0`) or
+//! longer than 1,024 bytes, and a member anywhere in it whose name begins with `$serde_json::private::`, which
 //! `serde_json` reads in two ways (see [`read`]).
 //!
 //! # What it will not do

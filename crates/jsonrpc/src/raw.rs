@@ -56,6 +56,11 @@ impl RawJson {
         Ok(Self::slice(&text, raw))
     }
 
+    /// A copy of text that is known to be JSON on one line.
+    pub(crate) fn of_known(text: &str) -> Self {
+        Self(text.into())
+    }
+
     /// What `serde_json` has written.
     fn written(text: Bytes) -> Self {
         Self(on_one_line(ByteString::try_from(text).expect("serde_json writes UTF-8 only")))

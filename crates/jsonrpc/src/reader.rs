@@ -20,6 +20,9 @@ use serde::de::{DeserializeOwned, Error};
 /// What the names begin with that `serde_json` gives a meaning.
 const RESERVED: &str = "$serde_json::private::";
 
+/// By this name `serde_json` is asked for a value's text.
+pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
+
 static RESERVED_NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RESERVED));
 
 /// An escape of a character below U+0100.

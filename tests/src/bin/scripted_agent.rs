@@ -11,6 +11,7 @@
 //!   response to what was asked;
 //! - `{"ask": [METHOD, PARAMS]}`: sends a request and waits for its response;
 //! - `{"notify": [METHOD, PARAMS]}`: sends a notification;
+//! - `{"raw": TEXT}`: writes a line as it is, but for the request's id in the place of `ID`;
 //! - `{"await": METHOD}`: waits for a notification;
 //! - `{"until": PATH}`: waits until there is such a file;
 //! - `{"touch": PATH}`: makes a file;
@@ -62,6 +63,7 @@ impl Agent {
             "notify" => {
                 self.say(&json!({ "jsonrpc": "2.0", "method": value[0], "params": value[1] }));
             }
+            "raw" => write_line(&value.as_str().expect("a line is a string").replace("ID", &id.to_string())),
             "await" => self.wait(|message| message["method"] == *value, "params"),
             "until" => {
                 while !Path::new(value.as_str().expect("a path is a string")).exists() {
@@ -120,9 +122,13 @@ impl Agent {
     fn say(&self, message: &Value) {
         let line = message.to_string();
         self.recording.add("server", line.as_bytes());
-        let mut stdout = io::stdout().lock();
-        if writeln!(stdout, "{line}").and_then(|()| stdout.flush()).is_err() {
-            std::process::exit(4);
-        }
+        write_line(&line);
+    }
+}
+
+fn write_line(line: &str) {
+    let mut stdout = io::stdout().lock();
+    if writeln!(stdout, "{line}").and_then(|()| stdout.flush()).is_err() {
+        std::process::exit(4);
     }
 }

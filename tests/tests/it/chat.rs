@@ -46,6 +46,31 @@ fn message(kind: &str, text: &str) -> Value {
     json!({ "update": { "sessionUpdate": kind, "content": { "type": "text", "text": text } } })
 }
 
+/// JavaScript writes a chunk that ends inside a character with half a surrogate pair, and `1e999` is JSON too.
+#[test]
+fn what_serde_json_cannot_hold_is_neither_lost_nor_the_end() {
+    let line = |update: &str| {
+        let params = format!(r#"{{"sessionId":"s1","update":{update}}}"#);
+        json!({ "raw": format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{params}}}"#) })
+    };
+    let half = r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"half \ud83d"}}"#;
+    let large = r#"{"sessionUpdate":"agent_message_chunk","content":1e999}"#;
+    let steps = json!([line(half), line(large), { "answer": { "stopReason": "end_turn" } }]);
+    let agent = script(json!({}), json!({ "session/prompt": steps }));
+    let unreadable = format!(r#"{{"unreadable":{{"params":{{"sessionId":"s1","update":{large}}},"#);
+    chat(&agent, &["--json", "hello"]).exits(0).prints("\"half \u{fffd}\"").prints(&unreadable);
+    chat(&agent, &["hello"]).exits(0).prints("half \u{fffd}").tells("an update of the agent cannot be read");
+}
+
+/// What an agent says about an error is shown as it came.
+#[test]
+fn an_error_with_a_number_that_nothing_holds_is_shown() {
+    let refusal = r#"{"code":-32000,"message":"full","data":{"most":1e999}}"#;
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":ID,"error":{refusal}}}"#);
+    let agent = script(json!({}), json!({ "session/prompt": [{ "raw": answer }] }));
+    chat(&agent, &["--json", "hello"]).exits(1).prints(&format!(r#"{{"error":{refusal},"#));
+}
+
 #[test]
 fn sessions_are_listed_and_deleted() {
     let capabilities = json!({ "sessionCapabilities": { "list": {}, "delete": {} } });

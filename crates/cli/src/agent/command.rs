@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use agentwire_acp_sessions::schema::{AvailableCommand, UnstructuredCommandInput};
-use serde_json::{Map, Value};
+use agentwire_jsonrpc::RawJson;
+
+use crate::arguments::json_object;
 
 /// A prompt, read.
 #[derive(Debug, PartialEq)]
@@ -11,7 +13,7 @@ pub(crate) enum Command {
     /// `/tools`: lists the tools of the session's MCP servers.
     Tools,
     /// `/call TOOL JSON`: calls one.
-    Call { tool: String, arguments: Option<Map<String, Value>> },
+    Call { tool: String, arguments: Option<RawJson> },
     /// `/read PATH`: reads a file through the client.
     Read { path: PathBuf },
     /// `/write PATH TEXT`: writes a file through the client.
@@ -78,7 +80,7 @@ impl Command {
                 let arguments =
                     match more {
                         "" => None,
-                        json => Some(agentwire_jsonrpc::read(json).map_err(|why| {
+                        json => Some(json_object(json).map_err(|why| {
                             format!("{}. The arguments are no JSON object: {why}", wanted())
                         })?),
                     };
@@ -121,7 +123,11 @@ mod tests {
         assert_eq!(read("/run ls -l | wc"), Command::Run { command: "ls -l | wc".into() });
         assert_eq!(read("/slow 0.5"), Command::Slow { seconds: 0.5 });
         let Command::Call { tool, arguments } = read("/call add {\"a\": 1}") else { panic!() };
-        assert_eq!((&*tool, arguments.unwrap()["a"].as_i64()), ("add", Some(1)));
+        assert_eq!((&*tool, arguments.unwrap().as_str()), ("add", r#"{"a": 1}"#));
+        let Command::Call { arguments, .. } = read("/call add {\"a\": 18446744073709551616}") else {
+            panic!()
+        };
+        assert_eq!(arguments.unwrap().as_str(), r#"{"a": 18446744073709551616}"#);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use agentwire_acp_sessions::schema::{
     ToolCallStatus, ToolCallUpdate, ToolKind, WaitForTerminalExitResponse,
 };
 use agentwire_acp_sessions::{Ask, TurnError};
-use serde_json::{Map, Value};
+use agentwire_jsonrpc::RawJson;
 
 use super::offer;
 use super::turn::Work;
@@ -64,7 +64,7 @@ impl Work<'_> {
     }
 
     /// `/call`: calls a tool of one of the session's MCP servers.
-    pub(super) async fn call_tool(&self, tool: &str, arguments: Map<String, Value>) -> Result<(), TurnError> {
+    pub(super) async fn call_tool(&self, tool: &str, arguments: RawJson) -> Result<(), TurnError> {
         let ask = if offer::asks_for_calls(self.turn) { Ask::Client } else { Ask::Nobody };
         match self.turn.call_tool(tool, arguments).ask(ask).await {
             Err(error @ (TurnError::Over | TurnError::Store(_))) => Err(error),

@@ -9,6 +9,7 @@ use agentwire_acp_sessions::schema::{
     SessionUpdate, StopReason, UsageUpdate,
 };
 use agentwire_acp_sessions::{Error, Turn, TurnError};
+use agentwire_jsonrpc::RawJson;
 
 use super::command::Command;
 use super::offer;
@@ -56,7 +57,9 @@ impl<'a> Work<'a> {
     async fn obey(&self, command: Command) -> Result<(), TurnError> {
         match command {
             Command::Tools => self.list_tools().await,
-            Command::Call { tool, arguments } => self.call_tool(&tool, arguments.unwrap_or_default()).await,
+            Command::Call { tool, arguments } => {
+                self.call_tool(&tool, arguments.unwrap_or(RawJson::EMPTY_OBJECT)).await
+            }
             Command::Read { path } => self.read(&path).await,
             Command::Write { path, text } => self.write(&path, text).await,
             Command::Run { command } => self.run_command(&command).await,

@@ -7,6 +7,7 @@ use std::future::IntoFuture as _;
 use std::io;
 use std::pin::pin;
 
+use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_client::schema::{CallToolResult, ContentBlock, ProgressNotification};
 use agentwire_mcp_client::{BoxError, Client, Server, TaskState, Tasks};
 use anyhow::Result;
@@ -15,7 +16,7 @@ use tokio::time::Instant;
 
 use self::patience::Patience;
 use self::questions::{Question, User};
-use crate::arguments::{Call, JsonObject};
+use crate::arguments::Call;
 use crate::connect::with_server;
 use crate::output::{JsonLines, Member};
 use crate::text;
@@ -30,7 +31,7 @@ pub(crate) async fn run(arguments: Call, json: bool) -> Result<()> {
     with_server(connect, prepare, async move |server| {
         user.meets(&server.info().name);
         let calling = Calling { user, questions, patience: Patience::new(limit), json };
-        let result = calling.call(&server, &tool, arguments.unwrap_or_else(JsonObject::new)).await?;
+        let result = calling.call(&server, &tool, arguments.unwrap_or(RawJson::EMPTY_OBJECT)).await?;
         show_result(&result, json)?;
         if result.is_error { Err(Failed.into()) } else { Ok(()) }
     })
@@ -55,7 +56,7 @@ impl Calling {
         mut self,
         server: &Server,
         tool: &str,
-        arguments: JsonObject,
+        arguments: RawJson,
     ) -> Result<CallToolResult, BoxError> {
         let (report, mut reports) = mpsc::channel(1024);
         let of_task = report.clone();

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, IsTerminal as _};
 
 use agentwire_acp_client::Error;
+use agentwire_jsonrpc::RawJson;
 use serde::Serialize;
 use serde_json::json;
 
@@ -58,6 +59,32 @@ impl View {
             crate::text::note(&format!("warning: a message of the agent is lost: {why}"));
         }
         self.fact("unreadable", &json!({ "why": why }))
+    }
+
+    /// Shows that an update cannot be read: all of it to programs, what is wrong to people on stderr.
+    pub(super) fn unreadable(&self, params: Option<&RawJson>, why: &Error) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Unreadable<'a> {
+            params: Option<&'a RawJson>,
+            why: &'a str,
+        }
+
+        if !self.is_json() {
+            let why = crate::text::one_line(&why.message);
+            crate::text::note(&format!("warning: an update of the agent cannot be read: {why}"));
+        }
+        self.fact("unreadable", &Unreadable { params, why: &why.message })
+    }
+
+    /// Shows programs what was asked for permission, and what came of it.
+    pub(super) fn permission<Q: Serialize, O: Serialize>(&self, request: &Q, outcome: &O) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Permission<'a, Q, O> {
+            request: &'a Q,
+            outcome: &'a O,
+        }
+
+        self.fact("permission", &Permission { request, outcome })
     }
 
     /// Shows programs a failure; people are told on stderr.

@@ -26,6 +26,11 @@ fn goes_back_byte_for_byte() {
         "9223372036854775807",
         "9223372036854775808",
         "18446744073709551615",
+        "18446744073709551616",
+        "-9223372036854775809",
+        "123456789012345678901234567890123456789012345678901234567890",
+        r#""\ud800""#,
+        r#""\udc00x""#,
         "null",
         r#""""#,
         r#""1""#,
@@ -48,13 +53,13 @@ fn is_an_integer_a_string_or_null() {
         "1.0",
         "1e2",
         "0.5",
-        "-9223372036854775809",
-        "18446744073709551616",
+        "18446744073709551616.0",
+        "-1e30",
         "true",
         "[1]",
         "{}",
-        r#""\ud800""#,
-        r#""\udc00x""#,
+        &"9".repeat(1025),
+        &format!("\"{}\"", "x".repeat(1023)),
     ];
     for id in others {
         assert_eq!(describe(&request_with(id)), "malformed -32600, answer null", "{id}");
@@ -74,9 +79,12 @@ fn equality_is_of_values_and_kinds() {
     assert_eq!(RequestId::from(7u64), RequestId::from(7i64));
     assert_eq!(RequestId::from("a\"b"), id_of(r#""\u0061\"b""#));
 
-    let different = ["1", "-1", "18446744073709551615", r#""1""#, "null", r#""-1""#, r#""""#];
+    let large = ["18446744073709551616", "18446744073709551617", "-18446744073709551616"];
+    let half = [r#""\ud800""#, r#""\ud801""#, r#""\ufffd""#, r#""\"\\ud800\"""#];
+    let plain = ["1", "-1", "18446744073709551615", r#""1""#, "null", r#""-1""#, r#""""#];
+    let different = [&large[..], &half, &plain].concat();
     let same_again = [r#""\u0031""#, r#""\u002d1""#];
-    let set: HashSet<_> = different.into_iter().chain(same_again).map(id_of).collect();
+    let set: HashSet<_> = different.iter().copied().chain(same_again).map(id_of).collect();
     assert_eq!(set.len(), different.len());
 }
 
@@ -95,11 +103,37 @@ fn tells_what_it_is() {
 
 #[test]
 fn travels_inside_params_too() {
-    for text in ["null", "0", "-3", "18446744073709551615", r#""a b""#] {
+    let large = "18446744073709551616";
+    assert_eq!(id_of(large).as_u64(), None);
+    assert_eq!(id_of(&"9".repeat(1024)).to_string().len(), 1024);
+    for text in ["null", "0", "-3", "18446744073709551615", large, r#""a b""#, r#""\ud800""#] {
         let id: RequestId = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&id).unwrap(), text);
     }
-    for text in ["1.0", "-0", "1e2", "true", "[]", "{}", "18446744073709551616"] {
+    for text in ["1.0", "-0", "1e2", "true", "[]", "{}", &"9".repeat(1025)] {
         assert!(serde_json::from_str::<RequestId>(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn is_read_from_a_value_and_from_text_alike() {
+    for text in ["null", "0", "-3", "18446744073709551615", r#""a b""#] {
+        let value: serde_json::Value = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::from_value::<RequestId>(value.clone()).unwrap().to_string(), text);
+        assert_eq!(<RequestId as serde::Deserialize>::deserialize(&value).unwrap().to_string(), text);
+
+        #[derive(serde::Deserialize)]
+        struct Outer {
+            #[serde(flatten)]
+            inner: Inner,
+        }
+
+        #[derive(serde::Deserialize)]
+        struct Inner {
+            id: RequestId,
+        }
+
+        let outer: Outer = serde_json::from_str(&format!(r#"{{"id":{text}}}"#)).unwrap();
+        assert_eq!(outer.inner.id.to_string(), text);
     }
 }

@@ -120,6 +120,46 @@ async fn st_21_and_22_a_tool_with_a_wrong_mark_is_left_out_and_the_others_stay()
     assert!(warnings.lock().unwrap().is_empty());
 }
 
+/// A list is as good as its items, one by one.
+#[tokio::test(start_paused = true)]
+async fn an_item_that_cannot_be_read_is_left_out_of_its_list_and_named() {
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let heard = warnings.clone();
+    let client = Client::default().on_warning(move |warning| heard.lock().unwrap().push(warning.to_string()));
+    let script = async |mut mock: Mock| {
+        let good = json!({ "name": "good", "inputSchema": { "type": "object" } });
+        let wrong = json!({ "name": "wrong", "inputSchema": [] });
+        let request = mock.expect("tools/list").await;
+        let tools = json!([wrong, good, { "name": 5, "inputSchema": {} }, null]);
+        mock.answer(&request, json!({ "resultType": "complete", "tools": tools })).await;
+        let request = mock.expect("resources/list").await;
+        let resources = json!([{ "uri": "memo:///a" }, { "uri": "memo:///b", "name": "b" }]);
+        mock.answer(&request, json!({ "resultType": "complete", "resources": resources })).await;
+        mock.expect_end().await;
+    };
+    let main = async |server: Server| {
+        let tools = server.tools().collect().await?;
+        let resources = server.resources().collect().await?;
+        Ok((tools, resources))
+    };
+    let (result, ()) = with_stateless(client, script, main).await;
+    let (tools, resources) = result.unwrap();
+    assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["good"]);
+    assert_eq!(resources.iter().map(|resource| &*resource.name).collect::<Vec<_>>(), ["b"]);
+    let warnings = warnings.lock().unwrap();
+    let beginnings = [
+        "tools/list: an item is left out: \"wrong\": ",
+        "tools/list: an item is left out: number 2: ",
+        "tools/list: an item is left out: number 3: ",
+        "resources/list: an item is left out: \"memo:///a\": ",
+    ];
+    assert_eq!(warnings.len(), beginnings.len(), "{warnings:?}");
+    assert!(
+        warnings.iter().zip(beginnings).all(|(warning, start)| warning.starts_with(start)),
+        "{warnings:?}"
+    );
+}
+
 /// Wherever a hook is called from, it is the hook alone that fails.
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_panics_ends_nothing_else() {

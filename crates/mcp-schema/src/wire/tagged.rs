@@ -8,10 +8,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::MapAccessDeserializer;
+use agentwire_jsonrpc::read;
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{Error, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// An enum whose variant a member decides.
@@ -47,16 +49,19 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
             let Text(tag) = map.next_value()?;
             return T::variant(&tag, MapAccessDeserializer::new(map));
         }
-        let mut members = Map::new();
-        members.insert(first.into_owned(), map.next_value()?);
-        while let Some((name, value)) = map.next_entry()? {
-            members.insert(name, value);
+        // As text, in which a value that no type holds costs nothing where no variant looks at it.
+        let mut members: Vec<(String, Box<RawValue>)> = vec![(first.into_owned(), map.next_value()?)];
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
         }
-        match members.remove(T::TAG) {
-            Some(Value::String(tag)) => T::variant(&tag, Value::Object(members)).map_err(A::Error::custom),
-            Some(_) => Err(A::Error::custom(format_args!("`{}` is not a string", T::TAG))),
-            None => Err(A::Error::missing_field(T::TAG)),
-        }
+        // Of several tags the first counts, as it does where it comes first.
+        let Some((_, tag)) = members.iter().find(|(name, _)| name == T::TAG) else {
+            return Err(A::Error::missing_field(T::TAG));
+        };
+        let tag: String = read(tag.get()).map_err(A::Error::custom)?;
+        members.retain(|(name, _)| name != T::TAG);
+        let members = members.iter().map(|(name, value)| (name.as_str(), &**value));
+        T::variant(&tag, MapDeserializer::new(members)).map_err(A::Error::custom)
     }
 }
 

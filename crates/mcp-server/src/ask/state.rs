@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agentwire_jsonrpc::{ErrorObject, RawJson, read_bytes};
+use agentwire_jsonrpc::{ErrorObject, Members, RawJson, read_bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -78,6 +78,10 @@ pub(crate) fn about(
     if let Some(why) = is_over("params", params.as_str(), value_limit) {
         return Err(ErrorObject::invalid_params(why));
     }
+    let mut numbers = Vec::new();
+    for (_, member) in Members::of(params.as_str()).filter(|(name, _)| !CHANGING.contains(&&**name)) {
+        long_numbers(member, &mut numbers);
+    }
     let mut params: Map<String, Value> = params.decode().map_err(ErrorObject::invalid_params)?;
     params.retain(|name, _| !CHANGING.contains(&&**name));
     let parts = Value::from(vec![
@@ -85,10 +89,38 @@ pub(crate) fn about(
         principal.map_or(Value::Null, Value::from),
         Value::from(method),
         Value::Object(params),
+        Value::from(numbers),
     ]);
     let mut text = String::new();
     write(&parts, &mut text);
     Ok(text.into_bytes())
+}
+
+/// Finds the numbers in a JSON text that have more digits than every reader tells apart. A `Value` makes one number of
+/// several of them.
+fn long_numbers<'a>(json: &'a str, found: &mut Vec<&'a str>) {
+    const EXACT_DIGITS: usize = 15;
+
+    let bytes = json.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if *byte == b'"' {
+            at += 1;
+            while !matches!(bytes.get(at), None | Some(b'"')) {
+                at += if bytes[at] == b'\\' { 2 } else { 1 };
+            }
+            at += 1;
+        } else if matches!(byte, b'-' | b'0'..=b'9') {
+            let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+            let end =
+                bytes[at..].iter().position(|byte| !is_part(byte)).map_or(bytes.len(), |length| at + length);
+            let digits = bytes[at..end].iter().filter(|byte| byte.is_ascii_digit()).count();
+            found.extend(json.get(at..end).filter(|_| digits > EXACT_DIGITS));
+            at = end;
+        } else {
+            at += 1;
+        }
+    }
 }
 
 /// Writes JSON so that what means the same is written the same: members by name, whole numbers without a fraction.
@@ -154,6 +186,22 @@ mod tests {
             r#"{"name":"a"}"#,
         ] {
             assert_ne!(about(other), one, "{other}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_one_type_makes_the_same_are_different_requests() {
+        let with = |number: &str| about(&format!(r#"{{"arguments":{{"s":"\"1","x":[{number}]}}}}"#));
+        for (one, other) in [
+            ("18446744073709551616", "18446744073709551617"),
+            ("0.1", "0.10000000000000000001"),
+            ("9007199254740992", "9007199254740993"),
+            ("1", "-1"),
+        ] {
+            assert_ne!(with(one), with(other), "{one} {other}");
+        }
+        for (one, other) in [("1", "1.0"), ("100", "1e2"), ("1.50", "1.5")] {
+            assert_eq!(with(one), with(other), "{one} {other}");
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{Members, RawJson, read};
 use http::{HeaderMap, HeaderName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -36,7 +36,7 @@ struct Mirrored {
 
 #[derive(Deserialize)]
 struct Tools {
-    tools: Vec<Tool>,
+    tools: Vec<RawJson>,
 }
 
 #[derive(Deserialize)]
@@ -49,7 +49,7 @@ struct Tool {
 #[derive(Deserialize)]
 struct Call {
     name: String,
-    arguments: Value,
+    arguments: RawJson,
 }
 
 impl Mirror {
@@ -61,7 +61,8 @@ impl Mirror {
         let Ok(list) = result.decode::<Tools>() else {
             return;
         };
-        for tool in list.tools {
+        // One that cannot be read is offered to nobody.
+        for tool in list.tools.iter().filter_map(|tool| tool.decode::<Tool>().ok()) {
             let mut mirrored = Vec::new();
             // A tool whose marks are wrong must not be offered to anyone, so it needs no headers.
             if collect(&tool.input_schema, &mut Vec::new(), &mut mirrored).is_none() || mirrored.is_empty() {
@@ -81,8 +82,12 @@ impl Mirror {
             return;
         };
         for mirrored in self.tools.get(&call.name).into_iter().flatten() {
-            let argument = mirrored.path.iter().try_fold(&call.arguments, |value, name| value.get(name));
-            let text = argument.and_then(text);
+            let member = |value, name: &String| {
+                // Of several of one name the last counts, as it does wherever arguments are read.
+                Members::of(value).filter(|(other, _)| other == name).last().map(|(_, value)| value)
+            };
+            let argument = mirrored.path.iter().try_fold(call.arguments.as_str(), member);
+            let text = argument.and_then(|argument| text(&read(argument).ok()?));
             headers.extend(
                 text.and_then(|text| route::value(&text)).map(|value| (mirrored.header.clone(), value)),
             );
@@ -151,6 +156,19 @@ mod tests {
 
     fn property(kind: &str, mark: &str) -> Value {
         json!({"type": kind, "x-mcp-header": mark})
+    }
+
+    #[test]
+    fn one_bad_tool_and_one_odd_argument_cost_nothing_else() {
+        let mut mirror = Mirror::default();
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A"}}});
+        let tools =
+            json!({"tools": [null, {"name": "bad", "inputSchema": 5}, {"name": "t", "inputSchema": schema}]});
+        mirror.learn(&RawJson::encode(&tools).unwrap());
+        let params = r#"{"name":"t","arguments":{"b":1e999,"a":"no","a":"half \ud83d"}}"#;
+        let mut headers = HeaderMap::new();
+        mirror.add(Some(&RawJson::parse(params.into()).unwrap()), &mut headers);
+        assert_eq!(headers["mcp-param-a"], route::value("half \u{fffd}").unwrap());
     }
 
     #[test]

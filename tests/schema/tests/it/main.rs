@@ -3,6 +3,7 @@
 mod judge;
 mod narrowing;
 mod reader;
+mod readers_agree;
 mod registry;
 mod round_trips;
 mod transcripts;

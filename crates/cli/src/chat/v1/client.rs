@@ -20,7 +20,6 @@ use agentwire_acp_toolkit::{
     Applied, Change, Conversation, MessageKind, PermissionPolicy, Permissions, Workspace, Workspaces,
 };
 use agentwire_jsonrpc::RawJson;
-use serde_json::json;
 
 use super::settings;
 use crate::chat::complete::Words;
@@ -196,7 +195,7 @@ impl Client for Hands {
     }
 
     fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
-        shown(self.0.view.fact("unreadable", &json!({ "params": params, "why": why.message })));
+        shown(self.0.view.unreadable(params.as_ref(), why));
     }
 
     fn unreadable_message(&self, why: &Error) {
@@ -216,8 +215,7 @@ impl Client for Hands {
             None => Ok(RequestPermissionResponse::cancelled()),
         };
         let response = self.0.permissions.answer(&request, ask).await?;
-        let fact = json!({ "request": request, "outcome": response.outcome });
-        self.0.view.fact("permission", &fact).map_err(Error::internal_error)?;
+        self.0.view.permission(&request, &response.outcome).map_err(Error::internal_error)?;
         Ok(response)
     }
 

@@ -14,7 +14,6 @@ use agentwire_acp_schema::v2::{
 };
 use agentwire_acp_toolkit::{PermissionPolicy, Permissions};
 use agentwire_jsonrpc::RawJson;
-use serde_json::json;
 
 use super::draw::Drawn;
 use super::settings::current_value;
@@ -142,8 +141,7 @@ impl Client for Hands {
     }
 
     fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
-        let fact = json!({ "params": params, "why": why.message });
-        let _told_there = self.0.view.fact("unreadable", &fact);
+        let _told_there = self.0.view.unreadable(params.as_ref(), why);
     }
 
     fn unreadable_message(&self, why: &Error) {
@@ -164,8 +162,7 @@ impl Client for Hands {
             v1::RequestPermissionOutcome::Selected(selected) => RequestPermissionOutcome::from(selected),
             _ => RequestPermissionResponse::cancelled().outcome,
         };
-        let fact = json!({ "request": request, "outcome": outcome });
-        self.0.view.fact("permission", &fact).map_err(Error::internal_error)?;
+        self.0.view.permission(&request, &outcome).map_err(Error::internal_error)?;
         Ok(RequestPermissionResponse::new(outcome))
     }
 }
