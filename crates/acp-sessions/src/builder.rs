@@ -6,6 +6,7 @@ use agentwire_acp_agent::{Closed, Error};
 use agentwire_acp_schema::v1::{
     AvailableCommand, Implementation, PromptCapabilities, SessionConfigOption, SessionModeState, StopReason,
 };
+use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
 use agentwire_mcp_hub::ServerConfig;
 use agentwire_transport::Transport;
 use futures::future::{join, join_all, select};
@@ -16,6 +17,10 @@ use crate::runtime::Runtime;
 use crate::store::{MemoryStore, SessionStore};
 use crate::turn::{self, Ask, Turn};
 use crate::warning::Warning;
+
+/// How many bytes of JSON an update may have unless [`SessionAgent::update_limit`] says otherwise: a line of the default
+/// limit of its reader, 32 MiB, less 64 KiB for what stands around the update.
+pub const DEFAULT_UPDATE_LIMIT: usize = DEFAULT_LINE_LIMIT - (64 << 10);
 
 /// An agent of which only the turn is written: everything else comes with this crate.
 ///
@@ -53,6 +58,7 @@ pub(crate) struct Settings {
     pub(crate) store_timeout: Duration,
     pub(crate) page_size: usize,
     pub(crate) session_limit: usize,
+    pub(crate) update_limit: usize,
     pub(crate) on_warning: Option<OnWarning>,
 }
 
@@ -71,6 +77,7 @@ impl Settings {
             store_timeout: Duration::from_secs(10),
             page_size: 50,
             session_limit: 1024,
+            update_limit: DEFAULT_UPDATE_LIMIT,
             on_warning: None,
         }
     }
@@ -181,6 +188,14 @@ where
     /// Sets how many sessions may be open at once (default 1024).
     pub fn session_limit(self, sessions: usize) -> Self {
         self.set(|settings| settings.session_limit = sessions)
+    }
+
+    /// Sets how many bytes of JSON an update may have (default [`DEFAULT_UPDATE_LIMIT`]). A client drops a line that is
+    /// longer than it takes, so an update over the limit is neither kept nor sent: [`TurnError::TooLong`](crate::TurnError)
+    /// tells its author. What a tool has given is shortened and marked instead, and so are updates of a session that is
+    /// loaded.
+    pub fn update_limit(self, bytes: usize) -> Self {
+        self.set(|settings| settings.update_limit = bytes)
     }
 
     /// Hears what went wrong without being anybody's error (default: nobody does).

@@ -25,15 +25,17 @@ pub(crate) struct Facts {
 pub(crate) struct Said {
     pub(crate) update: SessionUpdate,
     pub(crate) aloud: bool,
+    /// Whether it is shortened where it is too long, rather than refused.
+    pub(crate) shorten: bool,
 }
 
 impl Said {
     pub(crate) fn aloud(update: impl Into<SessionUpdate>) -> Self {
-        Self { update: update.into(), aloud: true }
+        Self { update: update.into(), aloud: true, shorten: false }
     }
 
     pub(crate) fn silently(update: impl Into<SessionUpdate>) -> Self {
-        Self { update: update.into(), aloud: false }
+        Self { update: update.into(), aloud: false, shorten: false }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_mcp_hub::Hub;
+use agentwire_mcp_hub::schema::Tool;
 use futures::future::join;
 
 use crate::outbox::Outbox;
@@ -21,7 +22,7 @@ pub(crate) struct Session {
     pub(crate) hub: Hub,
     pub(crate) outbox: Arc<Outbox>,
     turn: Mutex<Option<Running>>,
-    rules: Mutex<HashMap<ToolName, bool>>,
+    rules: Mutex<HashMap<ToolName, Rule>>,
     /// What the ids given out in this life of the session begin with: another life has other ids.
     prefix: String,
     next_id: AtomicU64,
@@ -29,6 +30,14 @@ pub(crate) struct Session {
 
 /// A tool that the person has decided on once and for all: its server, none for the agent itself, and its name there.
 pub(crate) type ToolName = (Option<String>, String);
+
+/// What the person has decided on a tool.
+#[derive(Debug)]
+struct Rule {
+    allowed: bool,
+    /// The tool of an MCP server, as the person was shown it.
+    definition: Option<Tool>,
+}
 
 #[derive(Clone, Debug, Default)]
 struct Running {
@@ -89,13 +98,20 @@ impl Session {
         Some(running.over)
     }
 
-    /// What the person has decided on a tool once and for all.
-    pub(crate) fn rule(&self, tool: &ToolName) -> Option<bool> {
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner).get(tool).copied()
+    /// What the person has decided on a tool once and for all. A tool that is now described in another way is not the one
+    /// that was allowed; a rejection stays.
+    pub(crate) fn rule(&self, tool: &ToolName, definition: Option<&Tool>) -> Option<bool> {
+        let rules = self.rules();
+        let rule = rules.get(tool)?;
+        (!rule.allowed || rule.definition.as_ref() == definition).then_some(rule.allowed)
     }
 
-    pub(crate) fn set_rule(&self, tool: ToolName, allowed: bool) {
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner).insert(tool, allowed);
+    pub(crate) fn set_rule(&self, tool: ToolName, allowed: bool, definition: Option<Tool>) {
+        self.rules().insert(tool, Rule { allowed, definition });
+    }
+
+    fn rules(&self) -> MutexGuard<'_, HashMap<ToolName, Rule>> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets go of what the session holds, once all that was said in it is kept. Its turn is over.

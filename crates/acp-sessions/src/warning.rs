@@ -19,6 +19,21 @@ pub enum Warning {
         /// What is wrong with it.
         reason: String,
     },
+    /// A record in a session's journal is longer than a client takes. It stays as it is, and the client that loads the
+    /// session is sent less of it.
+    #[non_exhaustive]
+    LongRecord {
+        /// The session.
+        session_id: SessionId,
+        /// Which record, counted from 1.
+        number: u64,
+        /// How long it is, in bytes of JSON.
+        bytes: usize,
+        /// How long it may be.
+        limit: usize,
+        /// Whether the client is sent a shortened form, rather than nothing.
+        shortened: bool,
+    },
     /// An MCP server of a session could not be connected to, or has died. The session goes on without it.
     #[non_exhaustive]
     McpServer {
@@ -37,6 +52,13 @@ impl std::fmt::Display for Warning {
             Self::Store(warning) => warning.fmt(f),
             Self::Record { session_id, number, reason } => {
                 write!(f, "session {session_id}: record {number} is passed over: {reason}")
+            }
+            Self::LongRecord { session_id, number, bytes, limit, shortened } => {
+                let fate = if *shortened { "shortened" } else { "left out" };
+                write!(
+                    f,
+                    "session {session_id}: record {number} is {fate}: it has {bytes} bytes, and the limit is {limit}"
+                )
             }
             Self::McpServer { session_id, server, state } => {
                 write!(f, "session {session_id}: MCP server {server}: {state}")

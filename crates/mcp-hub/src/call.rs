@@ -11,6 +11,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::ServerState;
+use crate::names::HubTool;
+use crate::state::Shared;
 
 /// Why a tool was not called or gave no result, or a server is not listened to.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +31,17 @@ pub enum HubError {
     NoSuchServer {
         /// The name.
         name: String,
+    },
+    /// The server has dropped the tool, or describes it in another way, since it was looked up. It was not called.
+    #[error(
+        "the server `{server}` has changed or dropped its tool `{tool}` since it was looked up, so it was not called"
+    )]
+    #[non_exhaustive]
+    ToolChanged {
+        /// The server.
+        server: String,
+        /// The tool's name there.
+        tool: String,
     },
     /// The server cannot be called, or no more.
     #[error("the server `{server}` cannot be called: {state}")]
@@ -68,15 +81,22 @@ impl HubError {
 pub struct ToolCall(Result<Ready, HubError>);
 
 struct Ready {
-    server: String,
+    shared: Arc<Shared>,
+    /// What is called, as its server described it then.
+    tool: HubTool,
     call: Call<CallToolRequest>,
     /// To be set when there is an answer.
     answered: Arc<AtomicBool>,
 }
 
 impl ToolCall {
-    pub(crate) fn new(server: String, call: Call<CallToolRequest>, answered: Arc<AtomicBool>) -> Self {
-        Self(Ok(Ready { server, call, answered }))
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        tool: HubTool,
+        call: Call<CallToolRequest>,
+        answered: Arc<AtomicBool>,
+    ) -> Self {
+        Self(Ok(Ready { shared, tool, call, answered }))
     }
 
     pub(crate) fn failed(error: HubError) -> Self {
@@ -115,8 +135,10 @@ impl IntoFuture for ToolCall {
 
     fn into_future(self) -> Self::IntoFuture {
         async move {
-            let Ready { server, call, answered } = self.0?;
-            let result = call.await.map_err(|source| HubError::Call { server, source })?;
+            let Ready { shared, tool, call, answered } = self.0?;
+            // The list may have changed since the call was made; it is not sent before this is polled.
+            shared.callable(&tool)?;
+            let result = call.await.map_err(|source| HubError::Call { server: tool.server, source })?;
             answered.store(true, Ordering::Relaxed);
             Ok(result)
         }
@@ -127,8 +149,8 @@ impl IntoFuture for ToolCall {
 impl fmt::Debug for ToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Ok(Ready { server, call, .. }) => {
-                f.debug_struct("ToolCall").field("server", server).field("call", call).finish()
+            Ok(Ready { tool, call, .. }) => {
+                f.debug_struct("ToolCall").field("server", &tool.server).field("call", call).finish()
             }
             Err(error) => f.debug_tuple("ToolCall").field(error).finish(),
         }

@@ -25,6 +25,13 @@ impl ServerConfig {
     }
 }
 
+/// How many bytes of short names are recorded for each server unless [`Config::short_name_limit`] says otherwise: 256 KiB.
+pub const DEFAULT_SHORT_NAME_LIMIT: usize = 256 << 10;
+
+/// How long the pause between two listings of a server's tools is at least, unless [`Config::relist_pause`] says otherwise:
+/// 1 s.
+pub const DEFAULT_RELIST_PAUSE: Duration = Duration::from_secs(1);
+
 /// How a [`Hub`](crate::Hub) treats its servers.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -45,6 +52,13 @@ pub struct Config {
     /// How the tasks are followed that servers make of calls (default: with the defaults of [`Tasks`]). With `None`, servers
     /// are not told that they may.
     pub tasks: Option<Tasks>,
+    /// How many bytes of short names are recorded for each server over the hub's life (default
+    /// [`DEFAULT_SHORT_NAME_LIMIT`]). Each name counts as its length and 64 bytes. Tools that a server lists beyond that
+    /// are called by their full names, `server__tool`.
+    pub short_name_limit: usize,
+    /// How long the pause is before the tools of a server that has told of a change twice are listed once more (default
+    /// [`DEFAULT_RELIST_PAUSE`]). Each next pause is twice as long, up to 30 s, until the server is silent for one.
+    pub relist_pause: Duration,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_log: Option<Hook<LoggingMessageNotification>>,
     pub(crate) on_warning: Option<Hook<Warning>>,
@@ -64,6 +78,8 @@ impl Config {
             restarts: 3,
             restart_pause: Duration::from_secs(1),
             tasks: Some(Tasks::new()),
+            short_name_limit: DEFAULT_SHORT_NAME_LIMIT,
+            relist_pause: DEFAULT_RELIST_PAUSE,
             log_level: None,
             on_log: None,
             on_warning: None,
@@ -119,6 +135,21 @@ impl Config {
         self
     }
 
+    /// Sets how many bytes of short names are recorded for each server over the hub's life; with 0, every tool is called by
+    /// its full name.
+    #[must_use]
+    pub fn short_name_limit(mut self, bytes: usize) -> Self {
+        self.short_name_limit = bytes;
+        self
+    }
+
+    /// Sets how long the pause is between two listings of a server's tools.
+    #[must_use]
+    pub fn relist_pause(mut self, pause: Duration) -> Self {
+        self.relist_pause = pause;
+        self
+    }
+
     /// Asks the servers for their logs from that level upwards (default: not asked). Since 2026-07-28 a server logs
     /// nothing that it was not asked for.
     #[must_use]
@@ -158,6 +189,8 @@ impl fmt::Debug for Config {
             .field("restarts", &self.restarts)
             .field("restart_pause", &self.restart_pause)
             .field("tasks", &self.tasks)
+            .field("short_name_limit", &self.short_name_limit)
+            .field("relist_pause", &self.relist_pause)
             .finish_non_exhaustive()
     }
 }

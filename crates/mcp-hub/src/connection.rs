@@ -1,9 +1,10 @@
 //! The life of the connection to one server, and its other lives where the server has forgotten the first, or crashed.
 
 use std::error::Error;
+use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agentwire_mcp_client::{BoxError, CallError, Client, Server};
 use agentwire_mcp_schema::Tool;
@@ -85,7 +86,7 @@ impl Connection<'_> {
         let connection = dial(&server.target, &config.dial, client, async |server| {
             let tools = list(&server).await?;
             shared.connected(place, server.clone(), tools, TokioClock::default().now());
-            self.stay(server).await
+            self.stay(server, Relisting::new(config.relist_pause)).await
         });
         let mut connection = pin!(connection.fuse());
         // Neither connecting for long nor closing may wait for a server that says nothing.
@@ -97,24 +98,70 @@ impl Connection<'_> {
     }
 
     /// Keeps the list of tools up to date.
-    async fn stay(mut self, server: Server) -> Result<(), BoxError> {
+    async fn stay(mut self, server: Server, mut relisting: Relisting) -> Result<(), BoxError> {
         let Self { shared, place, .. } = self;
+        let clock = TokioClock::default();
         loop {
             select_biased! {
                 closed = pin!(server.closed().fuse()) => return Err(closed.into()),
                 () = pin!(shared.until_closing().fuse()) => return Ok(()),
-                _ = self.changed.next() => {
-                    // Where that fails, the old list is the best there is; if the connection is over, the next
-                    // round tells.
-                    select_biased! {
-                        tools = pin!(list(&server).fuse()) => if let Ok(tools) = tools {
-                            shared.tools_changed(place, tools);
-                        },
-                        () = pin!(shared.until_closing().fuse()) => {}
-                    }
+                () = pin!(self.list_again(&mut relisting, &clock).fuse()) => {}
+            }
+            // Where that fails, the old list is the best there is; if the connection is over, the next round tells.
+            select_biased! {
+                tools = pin!(list(&server).fuse()) => if let Ok(tools) = tools {
+                    shared.tools_changed(place, tools);
                 },
+                () = pin!(shared.until_closing().fuse()) => {}
+            }
+            relisting.listed(clock.now());
+        }
+    }
+
+    /// Completes when the tools have changed and it is time to list them.
+    async fn list_again(&mut self, relisting: &mut Relisting, clock: &TokioClock) {
+        if self.changed.next().await.is_none() {
+            return pending().await;
+        }
+        clock.sleep_until(relisting.due(clock.now())).await;
+        // The listing that is due shows what has changed up to here.
+        while let Ok(()) = self.changed.try_recv() {}
+    }
+}
+
+/// When to list the tools of a server that goes on telling of changes.
+#[derive(Debug)]
+struct Relisting {
+    first: Duration,
+    pause: Duration,
+    /// Until when the pause after the last listing is.
+    until: Option<Instant>,
+}
+
+/// The longest pause between two listings.
+const LONGEST_RELIST_PAUSE: Duration = Duration::from_secs(30);
+
+impl Relisting {
+    fn new(pause: Duration) -> Self {
+        Self { first: pause, pause, until: None }
+    }
+
+    /// When to list, where a change is told now.
+    fn due(&mut self, now: Instant) -> Instant {
+        match self.until.filter(|until| now < *until) {
+            Some(until) => {
+                self.pause = LONGEST_RELIST_PAUSE.max(self.first).min(self.pause.saturating_mul(2));
+                until
+            }
+            None => {
+                self.pause = self.first;
+                now
             }
         }
+    }
+
+    fn listed(&mut self, now: Instant) {
+        self.until = now.checked_add(self.pause);
     }
 }
 
@@ -123,7 +170,7 @@ async fn too_slow(shared: &Shared, place: usize, limit: Duration) {
     let clock = TokioClock::default();
     clock.sleep_until(clock.now() + limit).await;
     if !shared.is_connecting(place) {
-        std::future::pending::<()>().await;
+        pending::<()>().await;
     }
 }
 
@@ -166,4 +213,28 @@ fn client(name: &str, config: &Config, mut changes: mpsc::Sender<()>, ears: Ears
 fn named<T: 'static>(name: &str, hook: &Option<Hook<T>>) -> Option<impl Fn(T) + Send + use<T>> {
     let (name, hook) = (name.to_owned(), hook.clone()?);
     Some(move |what| hook(&name, what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_tells_of_changes_without_pause_is_listed_less_and_less_often() {
+        let begun = Instant::now();
+        let (mut relisting, mut now) = (Relisting::new(Duration::from_secs(1)), begun);
+        // How long after a listing the next change is told.
+        let told = [0, 0, 0, 0, 0, 0, 0, 0, 31, 1, 0];
+        let listed: Vec<_> = told
+            .map(|silence| {
+                let changed = now + Duration::from_secs(silence);
+                let due = relisting.due(changed);
+                let waited = due - now;
+                relisting.listed(due);
+                now = due;
+                waited.as_secs()
+            })
+            .into();
+        assert_eq!(listed, [0, 1, 2, 4, 8, 16, 30, 30, 31, 1, 1]);
+    }
 }

@@ -12,7 +12,7 @@ use crate::config::{Config, ServerConfig};
 use crate::connection;
 use crate::driver::Driver;
 use crate::listening::Listening;
-use crate::names::{HubTool, server_name};
+use crate::names::{HubTool, server_names};
 use crate::state::{Callable, Shared};
 use crate::status::ServerStatus;
 
@@ -53,14 +53,10 @@ impl Hub {
 
     /// A hub for these servers, and the future that connects to them and runs it.
     pub fn with_config(config: Config, servers: impl IntoIterator<Item = ServerConfig>) -> (Self, Driver) {
-        let mut names = Vec::new();
-        let mut named = Vec::new();
-        for server in servers {
-            let name = server_name(&server.name, &names);
-            names.push(name.clone());
-            named.push((name, server));
-        }
-        let shared = Arc::new(Shared::new(names));
+        let servers: Vec<_> = servers.into_iter().collect();
+        let names = server_names(servers.iter().map(|server| &*server.name));
+        let named: Vec<_> = names.iter().cloned().zip(servers).collect();
+        let shared = Arc::new(Shared::new(names, config.short_name_limit));
         let connections = named.into_iter().enumerate().map(|(place, (name, server))| {
             connection::run(shared.clone(), place, name, server, config.clone()).boxed()
         });
@@ -83,22 +79,44 @@ impl Hub {
 
     /// Calls a tool by a name that [`tools`](Self::tools) gave, or as `server__tool`. The arguments are
     /// anything whose JSON is an object, or `()` for none.
+    ///
+    /// A name never comes to mean another tool, but its server may change what the tool is. A caller who has shown a tool to
+    /// somebody calls it by [`call_tool`](Self::call_tool).
     pub fn call<A: Serialize>(&self, name: &str, arguments: A) -> ToolCall {
-        match self.shared().find(name) {
-            Some((tool, Ok(Callable { server, answered }))) => {
-                ToolCall::new(tool.server, server.call_tool(tool.tool.name, arguments), answered)
+        match self.resolve(name) {
+            Ok(tool) => self.call_tool(&tool, arguments),
+            Err(error) => ToolCall::failed(error),
+        }
+    }
+
+    /// Calls a tool that [`tools`](Self::tools) or [`resolve`](Self::resolve) gave, as it was described there. The
+    /// arguments are as in [`call`](Self::call).
+    ///
+    /// Awaiting the call fails with [`HubError::ToolChanged`] if the server has dropped the tool or describes it in another
+    /// way by then: whoever agreed to the call agreed to something else.
+    pub fn call_tool<A: Serialize>(&self, tool: &HubTool, arguments: A) -> ToolCall {
+        match self.shared().callable(tool) {
+            Ok(Callable { server, answered }) => {
+                let call = server.call_tool(&*tool.tool.name, arguments);
+                ToolCall::new(self.0.0.clone(), tool.clone(), call, answered)
             }
-            Some((tool, Err(state))) => {
-                ToolCall::failed(HubError::Unavailable { server: tool.server, state })
-            }
-            None => ToolCall::failed(HubError::NoSuchTool { name: name.to_owned() }),
+            Err(error) => ToolCall::failed(error),
         }
     }
 
     /// The tool of that name, one that [`tools`](Self::tools) gave or `server__tool`, also while its server is gone.
     /// Like [`call`](Self::call), this does not wait for servers.
     pub fn tool(&self, name: &str) -> Option<HubTool> {
-        self.shared().find(name).map(|(tool, _)| tool)
+        self.shared().find(name)
+    }
+
+    /// As [`tool`](Self::tool), with an error to pass on.
+    ///
+    /// # Errors
+    ///
+    /// [`HubError::NoSuchTool`] when no server lists such a tool.
+    pub fn resolve(&self, name: &str) -> Result<HubTool, HubError> {
+        self.tool(name).ok_or_else(|| HubError::NoSuchTool { name: name.to_owned() })
     }
 
     /// How every server is, in the order of the configuration.

@@ -29,14 +29,22 @@
 //!
 //! # Names
 //!
-//! A tool keeps its plain name while no other server has one of that name. Where two have, both are called
-//! `server__tool`, and that form is always understood, also for a tool whose plain name is unique. Characters of
-//! a server's name that language models do not take in the name of a tool (all but `A-Z a-z 0-9 _ -`) become
-//! `_`, and where two names would still be one, the later gets a number: `files`, `files_2`.
+//! Every tool has a full name, `server__tool`, which is always understood. A server's name in it has only characters that
+//! language models take in the name of a tool: each run of others, and of `_`, is one `_`, and none stands at the end. So
+//! the first `__` of a full name is the separator, and no two tools share one. Where two servers' names would be the same,
+//! the later gets a number: `files`, `files_2`. A tool's own name is never altered or cut.
 //!
-//! Names follow from the configuration and from what the servers list, not from who was faster:
-//! [`Hub::tools`] waits until every server has answered or failed. They stay when a server dies, and calling a
-//! tool of a dead server fails with the reason of its death.
+//! A tool whose plain name no other server lists is called by that. Plain names are given out once every server has told
+//! its tools or failed, and then to each tool that is new, so they follow from the configuration and the lists, not from
+//! which server was faster. One that begins like a full name is not given out.
+//!
+//! **A name never changes its meaning** while the hub lives: what was one tool's is never another's, also when the tool is
+//! gone, and a tool that comes back has the name that it had. A server can change what its own tool is. Whoever shows a
+//! tool to somebody before it is called keeps the [`HubTool`] and calls that, by [`Hub::call_tool`]: if the server has
+//! dropped it or describes it in another way by then, the call fails.
+//!
+//! Calling a tool of a dead server fails with the reason of its death. A server that goes on telling of changes is listed
+//! after pauses that grow: see [`Config::relist_pause`].
 //!
 //! # How a server is spoken to
 //!
@@ -105,7 +113,7 @@ pub use agentwire_mcp_schema as schema;
 
 pub use call::{HubError, ToolCall};
 pub use change::Change;
-pub use config::{Config, ServerConfig};
+pub use config::{Config, DEFAULT_RELIST_PAUSE, DEFAULT_SHORT_NAME_LIMIT, ServerConfig};
 pub use dial::{Attempt, Dial, DialError, EraChoice, dial};
 pub use driver::Driver;
 pub use hub::{Hub, connect};

@@ -141,7 +141,7 @@ impl Listener {
         let clock = TokioClock::default();
         let mut tries = 0;
         loop {
-            let server = match self.shared.callable(self.place, self.seen) {
+            let server = match self.shared.connected_as(self.place, self.seen) {
                 Some(server) if is_open(&server) => {
                     let now = clock.now();
                     clock.sleep_until(now + self.pauses.next(now)).await;

@@ -1,4 +1,9 @@
-//! Which tool a name means.
+//! Which tool a name means, now and for as long as the hub lives.
+//!
+//! A tool's full name is `server__tool`. A server's name holds no `__` and does not end in `_`, so the first `__` of a full
+//! name is the separator: full names need no record, and none ever means another tool. A tool's plain name is its short
+//! name if it was free when it was first listed. That is recorded once and for ever, because a server may change its list
+//! at any moment, also between a person's permission and the call.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +12,10 @@ use agentwire_mcp_schema::Tool;
 /// What stands between a server's name and a tool's.
 const SEPARATOR: &str = "__";
 
-/// A tool of one of the servers.
+/// What the record of a short name costs beyond its text, in bytes.
+const OVERHEAD: usize = 64;
+
+/// A tool of one of the servers, as the server described it when this was made.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HubTool {
@@ -19,86 +27,143 @@ pub struct HubTool {
     pub tool: Tool,
 }
 
-/// All tools by all names.
-#[derive(Debug, Default)]
+/// What each name means.
+#[derive(Debug)]
 pub(crate) struct Names {
-    /// In the order of the servers and, within one, in its own.
-    pub(crate) tools: Vec<(usize, HubTool)>,
-    by_name: HashMap<String, usize>,
+    servers: Vec<String>,
+    /// Whose tool a short name is, by the server's place. None where several servers had one when it was first listed.
+    short: HashMap<String, Option<usize>>,
+    /// How many bytes of short names may still be recorded for each server.
+    room: Vec<usize>,
+    /// Whether every server has told its tools or failed. Before that, no short name is given.
+    settled: bool,
 }
 
 impl Names {
-    /// Gives a name to every tool. Servers come with their names, which differ.
-    pub(crate) fn new<'a>(servers: impl Iterator<Item = (usize, &'a str, &'a [Tool])>) -> Self {
-        let mut names = Self::default();
-        for (place, server, tools) in servers {
-            let mut of_this_server = HashSet::new();
-            // A second tool of the same name could not be called on its server either.
-            for tool in tools.iter().filter(|tool| of_this_server.insert(&*tool.name)) {
-                let name = unique(format!("{server}{SEPARATOR}{}", tool.name), |name| {
-                    !names.by_name.contains_key(name)
-                });
-                names.by_name.insert(name.clone(), names.tools.len());
-                names.tools.push((place, HubTool { name, server: server.to_owned(), tool: tool.clone() }));
-            }
-        }
-        names.shorten();
-        names
+    /// For servers of these names, which [`server_names`] has made, with room for so many bytes of short names each.
+    pub(crate) fn new(servers: Vec<String>, room: usize) -> Self {
+        let room = vec![room; servers.len()];
+        Self { servers, short: HashMap::new(), room, settled: false }
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<&(usize, HubTool)> {
-        self.by_name.get(name).map(|place| &self.tools[*place])
+    pub(crate) fn is_settled(&self) -> bool {
+        self.settled
     }
 
-    /// Lets tools whose plain name nobody else has, and that is nobody's long name, be called by it.
-    fn shorten(&mut self) {
+    /// Gives short names to the tools that all servers list, once every server has told its own or failed. Which those are
+    /// depends on the lists and their order, and not on which server was faster.
+    pub(crate) fn settle<'a>(&mut self, listed: impl Iterator<Item = (usize, &'a str)> + Clone) {
         let mut uses: HashMap<&str, usize> = HashMap::new();
-        for (_, tool) in &self.tools {
-            *uses.entry(&tool.tool.name).or_default() += 1;
+        for (_, tool) in listed.clone() {
+            *uses.entry(tool).or_default() += 1;
         }
-        let is_free = |name: &str| uses[name] == 1 && !self.by_name.contains_key(name);
-        let short: Vec<_> = self.tools.iter().map(|(_, tool)| is_free(&tool.tool.name)).collect();
-        for (place, (_, tool)) in self.tools.iter_mut().enumerate().filter(|(place, _)| short[*place]) {
-            tool.name.clone_from(&tool.tool.name);
-            self.by_name.insert(tool.name.clone(), place);
+        self.settled = true;
+        for (place, tool) in listed {
+            self.record(place, tool, (uses[tool] == 1).then_some(place));
         }
+    }
+
+    /// Takes note of a tool that a server lists.
+    pub(crate) fn note(&mut self, place: usize, tool: &str) {
+        if self.settled {
+            self.record(place, tool, Some(place));
+        }
+    }
+
+    fn record(&mut self, place: usize, tool: &str, owner: Option<usize>) {
+        if tool.is_empty() || self.short.contains_key(tool) || self.split(tool).is_some() {
+            return;
+        }
+        if let Some(left) = self.room[place].checked_sub(tool.len() + OVERHEAD) {
+            self.room[place] = left;
+            self.short.insert(tool.to_owned(), owner);
+        }
+    }
+
+    /// The name of a server's tool. It is the same for the same tool whenever it is listed.
+    pub(crate) fn name(&self, place: usize, tool: &str) -> String {
+        match self.short.get(tool) {
+            Some(Some(owner)) if *owner == place => tool.to_owned(),
+            _ => format!("{}{SEPARATOR}{tool}", self.servers[place]),
+        }
+    }
+
+    /// Which tool of which server a name means, be it listed now or not.
+    pub(crate) fn find<'a>(&self, name: &'a str) -> Option<(usize, &'a str)> {
+        match self.short.get(name) {
+            Some(owner) => owner.map(|place| (place, name)),
+            None => self.split(name),
+        }
+    }
+
+    /// The parts of a full name.
+    fn split<'a>(&self, name: &'a str) -> Option<(usize, &'a str)> {
+        let (server, tool) = name.split_once(SEPARATOR)?;
+        let place = self.servers.iter().position(|name| name == server)?;
+        Some((place, tool))
     }
 }
 
-/// A server's name in the form that can be part of a tool's, different from those before it.
-pub(crate) fn server_name(wanted: &str, taken: &[String]) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
-    let name: String =
-        wanted.chars().map(|character| if is_plain(character) { character } else { '_' }).collect();
-    let name = if name.is_empty() { "server".to_owned() } else { name };
-    unique(name, |name| taken.iter().all(|taken| taken != name))
+/// The names of servers in the form that can be part of a tool's, all different, in the order of `wanted`. A server whose
+/// name has that form already keeps it, unless an earlier one has the same.
+pub(crate) fn server_names<'a>(wanted: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let wanted: Vec<_> = wanted.into_iter().map(|name| (name, escape(name))).collect();
+    let mut taken = HashSet::new();
+    let keeps: Vec<_> =
+        wanted.iter().map(|(name, escaped)| name == escaped && taken.insert(escaped.clone())).collect();
+    let named = wanted.into_iter().zip(keeps).map(|((_, escaped), keeps)| match keeps {
+        true => escaped,
+        false => {
+            let name = unique(escaped, &taken);
+            taken.insert(name.clone());
+            name
+        }
+    });
+    named.collect()
 }
 
-fn unique(name: String, is_free: impl Fn(&str) -> bool) -> String {
-    if is_free(&name) {
+/// A name of the characters that language models take in the name of a tool, without `__` and without `_` at its end.
+fn escape(wanted: &str) -> String {
+    let mut name = String::with_capacity(wanted.len());
+    for character in wanted.chars() {
+        let is_plain = character.is_ascii_alphanumeric() || character == '-';
+        match is_plain {
+            true => name.push(character),
+            false if name.ends_with('_') => {}
+            false => name.push('_'),
+        }
+    }
+    let name = name.trim_end_matches('_');
+    if name.is_empty() { "server".to_owned() } else { name.to_owned() }
+}
+
+fn unique(name: String, taken: &HashSet<String>) -> String {
+    if !taken.contains(&name) {
         return name;
     }
     let numbered = (2_u64..).map(|number| format!("{name}_{number}"));
-    numbered.into_iter().find(|name| is_free(name)).expect("there are more numbers than names")
+    numbered.into_iter().find(|name| !taken.contains(name)).expect("there are more numbers than names")
 }
 
 #[cfg(test)]
 mod tests {
-    use agentwire_mcp_schema::JsonSchema;
-
     use super::*;
 
+    const ROOM: usize = 1 << 10;
+
+    /// The names that servers' tools get, when all are listed at once.
     fn names(servers: &[(&str, &[&str])]) -> Vec<String> {
-        let tools: Vec<Vec<Tool>> = servers
-            .iter()
-            .map(|(_, tools)| tools.iter().map(|name| Tool::new(*name, JsonSchema::any_object())).collect())
-            .collect();
-        let servers = servers.iter().zip(&tools).enumerate();
-        let names = Names::new(servers.map(|(place, ((name, _), tools))| (place, *name, &**tools)));
-        for (place, (_, tool)) in names.tools.iter().enumerate() {
-            assert_eq!(names.by_name[&tool.name], place, "a name means the tool that bears it");
-        }
-        names.tools.into_iter().map(|(_, tool)| tool.name).collect()
+        let mut names = Names::new(server_names(servers.iter().map(|(name, _)| *name)), ROOM);
+        let listed = servers.iter().enumerate();
+        let listed = listed.flat_map(|(place, (_, tools))| tools.iter().map(move |tool| (place, *tool)));
+        names.settle(listed.clone());
+        let given = listed.map(|(place, tool)| {
+            let name = names.name(place, tool);
+            assert_eq!(names.find(&name), Some((place, tool)), "a name means the tool that bears it");
+            assert_eq!(names.find(&format!("{}__{tool}", names.servers[place])), Some((place, tool)));
+            name
+        });
+        given.collect()
     }
 
     #[test]
@@ -113,16 +178,71 @@ mod tests {
 
     #[test]
     fn no_two_tools_share_a_name_whatever_they_are_called() {
-        // The long name of one server's tool is the long name of another's, and the plain name of a third's.
+        // What is one server's full name must not be another's, nor the plain name of a third's.
         let servers: &[(&str, &[&str])] =
-            &[("a", &["b__c", "c"]), ("a__b", &["c"]), ("x", &["a__b__c", "a__b__c"])];
-        assert_eq!(names(servers), ["b__c", "a__c", "a__b__c_2", "x__a__b__c"]);
+            &[("a", &["b__c", "c"]), ("a__b", &["c"]), ("x", &["a__b__c", "_c", "_c_"]), ("a_", &["_c", ""])];
+        let given = names(servers);
+        assert_eq!(given, ["b__c", "a__c", "a_b__c", "x__a__b__c", "x___c", "_c_", "a_2___c", "a_2__"]);
+        assert_eq!(given.iter().collect::<HashSet<_>>().len(), given.len());
+    }
+
+    /// The attack of a server `a` on the tool `c` of `a__b`.
+    #[test]
+    fn a_separator_in_a_servers_name_is_escaped() {
+        assert_eq!(
+            names(&[("a", &["b__c"]), ("a__b", &["c", "d"]), ("x", &["c"])]),
+            ["b__c", "a_b__c", "d", "x__c"]
+        );
     }
 
     #[test]
     fn a_servers_name_fits_into_a_tools() {
-        assert_eq!(server_name("my files!", &[]), "my_files_");
-        assert_eq!(server_name("", &[]), "server");
-        assert_eq!(server_name("files", &["files".into(), "files_2".into()]), "files_3");
+        for (wanted, given) in [
+            (&["my files!"][..], &["my_files"][..]),
+            (&["", "__", "\u{43f}\u{440}", "_x", "a___b"], &["server", "server_2", "server_3", "_x", "a_b"]),
+            (&["files", "files_2", "files"], &["files", "files_2", "files_3"]),
+            // One that only looks like another does not take its name, wherever it stands.
+            (
+                &["git!", "git_hub_", "git", "git_hub", "git_2"],
+                &["git_3", "git_hub_2", "git", "git_hub", "git_2"],
+            ),
+        ] {
+            assert_eq!(server_names(wanted.iter().copied()), given);
+        }
+    }
+
+    #[test]
+    fn a_name_that_was_given_keeps_its_meaning() {
+        let mut names = Names::new(server_names(["a", "b"]), ROOM);
+        names.note(0, "x");
+        assert_eq!(names.find("x"), None, "no short name before all servers are there");
+        assert_eq!(names.find("a__x"), Some((0, "x")));
+        names.settle([(0, "x"), (0, "y"), (1, "y")].into_iter());
+        // The other one lists it too, and is all who does later on.
+        names.note(1, "x");
+        names.note(1, "x");
+        assert_eq!((names.name(0, "x"), names.name(1, "x")), ("x".into(), "b__x".into()));
+        // What was ambiguous stays so.
+        names.note(1, "y");
+        assert_eq!((names.find("y"), names.name(1, "y")), (None, "b__y".into()));
+        // A name of the form of a full one is never short.
+        names.note(0, "b__z");
+        assert_eq!((names.find("b__z"), names.name(0, "b__z")), (Some((1, "z")), "a__b__z".into()));
+    }
+
+    #[test]
+    fn short_names_are_bounded_and_full_ones_are_not() {
+        let cost = 1 + OVERHEAD;
+        let mut names = Names::new(server_names(["a", "b"]), 2 * cost);
+        names.settle([].into_iter());
+        for tool in ["p", "q", "r", "p"] {
+            names.note(0, tool);
+        }
+        assert_eq!(["p", "q", "r"].map(|tool| names.name(0, tool)), ["p", "q", "a__r"]);
+        // It costs the server itself only, and stays as it is.
+        names.note(1, "r");
+        names.note(0, "r");
+        assert_eq!((names.name(0, "r"), names.name(1, "r")), ("a__r".into(), "r".into()));
+        assert_eq!(names.find("a__r"), Some((0, "r")));
     }
 }

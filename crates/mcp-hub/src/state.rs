@@ -1,5 +1,6 @@
 //! What the handles and the driver share.
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 use agentwire_mcp_client::Server;
 use agentwire_mcp_schema::Tool;
 
+use crate::call::HubError;
 use crate::change::Ears;
 use crate::config::Config;
 use crate::names::{HubTool, Names};
@@ -55,7 +57,7 @@ struct Entry {
     begun_again: bool,
     /// How often its process was started again, ever and in a row.
     restarts: (u32, u32),
-    /// What it listed last, also when it is dead: names must not come to mean something else by that.
+    /// What it listed last, also when it is dead: calling one of these fails with the reason of its death.
     tools: Vec<Tool>,
 }
 
@@ -68,9 +70,9 @@ pub(crate) struct Callable {
 }
 
 impl Shared {
-    pub(crate) fn new(names: impl IntoIterator<Item = String>) -> Self {
-        let servers = names.into_iter().map(Entry::new).collect();
-        let names = Names::default();
+    pub(crate) fn new(names: Vec<String>, short_name_limit: usize) -> Self {
+        let servers = names.iter().cloned().map(Entry::new).collect();
+        let names = Names::new(names, short_name_limit);
         Self(Mutex::new(State { servers, names, closing: false, changes: 0, wakers: Vec::new() }))
     }
 
@@ -82,7 +84,7 @@ impl Shared {
             entry.state = ServerState::Connected;
             entry.since = Some(now);
             entry.answered = Arc::default();
-            state.retool(place, tools);
+            state.set_tools(place, tools);
         });
     }
 
@@ -138,7 +140,10 @@ impl Shared {
     }
 
     pub(crate) fn tools_changed(&self, place: usize, tools: Vec<Tool>) {
-        self.change(|state| state.retool(place, tools));
+        // A server that tells of changes without any wakes nobody.
+        if self.lock().servers[place].tools != tools {
+            self.change(|state| state.set_tools(place, tools));
+        }
     }
 
     /// A connection is over: by an error, or because we closed it.
@@ -200,7 +205,7 @@ impl Shared {
     }
 
     /// The server, where that is still this connection to it.
-    pub(crate) fn callable(&self, place: usize, connection: u64) -> Option<Server> {
+    pub(crate) fn connected_as(&self, place: usize, connection: u64) -> Option<Server> {
         let state = self.lock();
         let entry = &state.servers[place];
         entry.server.clone().filter(|_| entry.connections == connection)
@@ -209,17 +214,31 @@ impl Shared {
     /// The tools that can be called.
     pub(crate) fn tools(&self) -> Vec<HubTool> {
         let state = self.lock();
-        let callable = state.names.tools.iter().filter(|(place, _)| state.servers[*place].server.is_some());
-        callable.map(|(_, tool)| tool.clone()).collect()
+        let callable = state.servers.iter().enumerate().filter(|(_, entry)| entry.server.is_some());
+        let tools = callable.flat_map(|(place, entry)| entry.tools.iter().map(move |tool| (place, tool)));
+        tools.map(|(place, tool)| state.tool(place, tool)).collect()
     }
 
-    /// The tool of that name, with its server or what became of that.
-    pub(crate) fn find(&self, name: &str) -> Option<(HubTool, Result<Callable, ServerState>)> {
+    /// The tool of that name, if its server lists it.
+    pub(crate) fn find(&self, name: &str) -> Option<HubTool> {
         let state = self.lock();
         let (place, tool) = state.names.find(name)?;
-        let entry = &state.servers[*place];
+        let tool = state.servers[place].tools.iter().find(|listed| listed.name == tool)?;
+        Some(state.tool(place, tool))
+    }
+
+    /// The server of a tool, if that is still listed as it was then.
+    pub(crate) fn callable(&self, tool: &HubTool) -> Result<Callable, HubError> {
+        let state = self.lock();
+        let entry = state.servers.iter().find(|entry| entry.name == tool.server);
+        let entry = entry.ok_or_else(|| HubError::NoSuchServer { name: tool.server.clone() })?;
+        if !entry.tools.contains(&tool.tool) {
+            let (server, tool) = (tool.server.clone(), tool.tool.name.clone());
+            return Err(HubError::ToolChanged { server, tool });
+        }
         let callable = |server| Callable { server, answered: entry.answered.clone() };
-        Some((tool.clone(), entry.server.clone().map(callable).ok_or_else(|| entry.state.clone())))
+        let unavailable = || HubError::Unavailable { server: entry.name.clone(), state: entry.state.clone() };
+        entry.server.clone().map(callable).ok_or_else(unavailable)
     }
 
     pub(crate) fn is_connecting(&self, place: usize) -> bool {
@@ -294,6 +313,7 @@ impl Shared {
     fn change(&self, change: impl FnOnce(&mut State)) {
         let mut state = self.lock();
         change(&mut state);
+        state.settle_names();
         state.changes += 1;
         let wakers = std::mem::take(&mut state.wakers);
         drop(state);
@@ -306,10 +326,30 @@ impl Shared {
 }
 
 impl State {
-    fn retool(&mut self, place: usize, tools: Vec<Tool>) {
+    fn set_tools(&mut self, place: usize, tools: Vec<Tool>) {
+        let mut listed = HashSet::new();
+        // A second tool of the same name could not be called on its server either.
+        let is_first: Vec<_> = tools.iter().map(|tool| listed.insert(&*tool.name)).collect();
+        let mut is_first = is_first.into_iter();
+        let mut tools = tools;
+        tools.retain(|_| is_first.next().unwrap_or_default());
+        tools.iter().for_each(|tool| self.names.note(place, &tool.name));
         self.servers[place].tools = tools;
-        let servers = self.servers.iter().enumerate();
-        self.names = Names::new(servers.map(|(place, entry)| (place, &*entry.name, &*entry.tools)));
+    }
+
+    /// Gives short names, once, as soon as every server has told its tools or failed.
+    fn settle_names(&mut self) {
+        if !self.names.is_settled() && self.servers.iter().all(Entry::has_settled) {
+            let servers = self.servers.iter().enumerate();
+            let listed =
+                servers.flat_map(|(place, entry)| entry.tools.iter().map(move |tool| (place, &*tool.name)));
+            self.names.settle(listed);
+        }
+    }
+
+    fn tool(&self, place: usize, tool: &Tool) -> HubTool {
+        let (name, server) = (self.names.name(place, &tool.name), self.servers[place].name.clone());
+        HubTool { name, server, tool: tool.clone() }
     }
 }
 
@@ -331,6 +371,11 @@ impl Entry {
 
     fn is_connecting(&self) -> bool {
         matches!(self.state, ServerState::Connecting | ServerState::Restarting(_))
+    }
+
+    /// Whether it has ever told its tools, or never will.
+    fn has_settled(&self) -> bool {
+        self.since.is_some() || self.is_over()
     }
 
     fn is_over(&self) -> bool {

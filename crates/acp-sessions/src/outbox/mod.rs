@@ -10,14 +10,15 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use agentwire_acp_agent::Client;
+use agentwire_acp_agent::{CallError, Client};
 use agentwire_acp_schema::v1::{SessionId, SessionUpdate};
 use agentwire_jsonrpc::RawJson;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use self::write::{Entry, Failure, unwritable, write};
+use self::write::{Entry, Failure, write};
 use crate::facts::{Facts, Said, told};
+use crate::shorten::shortened;
 use crate::store::{SessionHeader, SessionStore, StoreError, Timestamp};
 use crate::turn::TurnError;
 
@@ -40,6 +41,8 @@ pub(crate) struct Outbox {
 struct State {
     facts: Facts,
     header: SessionHeader,
+    /// How many bytes of JSON an update may have.
+    update_limit: usize,
     /// The turn that may speak.
     turn: Option<u64>,
     turns: u64,
@@ -73,11 +76,17 @@ enum Work {
 }
 
 impl Outbox {
-    pub(crate) fn new(store: Arc<dyn SessionStore>, header: SessionHeader, facts: Facts) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn SessionStore>,
+        header: SessionHeader,
+        facts: Facts,
+        update_limit: usize,
+    ) -> Self {
         let session_id = header.session_id.clone();
         let state = State {
             facts,
             header,
+            update_limit,
             turn: None,
             turns: 0,
             queue: VecDeque::new(),
@@ -173,6 +182,20 @@ impl Outbox {
         .await?;
         self.done(number).await?;
         Ok(())
+    }
+
+    /// Says something that is not kept, unless the session is closed. In the same queue as all else, so that closing the
+    /// session waits for it.
+    pub(crate) async fn announce(&self, client: &Client, update: SessionUpdate) {
+        let number = {
+            let mut state = self.lock();
+            if state.closed || state.failure.is_some() {
+                return;
+            }
+            state.enqueue(Entry { aloud: vec![(client.clone(), update)], ..Entry::default() })
+        };
+        // The client may be gone by now, which is no concern of this update's.
+        let _sent = self.done(number).await;
     }
 
     /// Notes that something happened just now, and lets the store make durable what it has.
@@ -298,15 +321,16 @@ impl Outbox {
 }
 
 impl State {
-    /// Queues what is said, and notes what holds from now on.
+    /// Queues what is said, and notes what holds from now on. Nothing has changed where that fails.
     fn push(&mut self, client: &Client, said: Vec<Said>, settle: bool) -> Result<u64, TurnError> {
-        let mut entry = Entry::default();
-        if said.iter().any(|said| is_choice(&said.update)) {
+        let limit = self.update_limit;
+        let encoded: Vec<_> = said.into_iter().map(|said| encode(said, limit)).collect::<Result<_, _>>()?;
+        if encoded.iter().any(|(said, _)| is_choice(&said.update)) {
             self.undo.push_back((self.queued + 1, self.facts.clone(), self.header.title.clone()));
         }
         self.unsettled = true;
-        for Said { update, aloud } in said {
-            let record = RawJson::encode(&update).map_err(|why| unwritable(StoreError::other(why)))?;
+        let mut entry = Entry::default();
+        for (Said { update, aloud, .. }, record) in encoded {
             entry.records.push(record);
             self.facts.tell(&update);
             if let SessionUpdate::SessionInfoUpdate(info) = &update
@@ -384,6 +408,21 @@ impl State {
         }
         self.failure = Some(failure);
     }
+}
+
+/// What is said, as it is kept.
+fn encode(mut said: Said, limit: usize) -> Result<(Said, RawJson), TurnError> {
+    let encode = |update: &SessionUpdate| {
+        RawJson::encode(update).map_err(|why| CallError::not_allowed("session/update", why.to_string()))
+    };
+    let mut record = encode(&said.update)?;
+    let bytes = record.len();
+    if bytes > limit {
+        let short = if said.shorten { shortened(&said.update, bytes, limit) } else { None };
+        said.update = short.ok_or(TurnError::TooLong { bytes, limit })?;
+        record = encode(&said.update)?;
+    }
+    Ok((said, record))
 }
 
 /// Whether an update says what holds from now on.

@@ -78,7 +78,3 @@ impl From<StoreError> for Failure {
         Self::Store(Arc::new(error))
     }
 }
-
-pub(super) fn unwritable(error: StoreError) -> TurnError {
-    TurnError::Store(Arc::new(error))
-}

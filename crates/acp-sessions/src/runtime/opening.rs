@@ -19,6 +19,7 @@ use crate::facts::{Facts, told};
 use crate::outbox::Outbox;
 use crate::registry::Occupied;
 use crate::session::Session;
+use crate::shorten::shortened;
 use crate::store::SessionHeader;
 use crate::warning::Warning;
 use crate::{setup, turn};
@@ -53,7 +54,8 @@ impl<F> Runtime<F> {
     ) -> Result<Arc<Session>, Error> {
         let id = header.session_id.clone();
         let (hub, driver) = Hub::with_config(self.settings.hub.clone(), setup.servers);
-        let outbox = Arc::new(Outbox::new(self.settings.store.clone(), header, facts));
+        let outbox =
+            Arc::new(Outbox::new(self.settings.store.clone(), header, facts, self.settings.update_limit));
         let session = Arc::new(Session::new(id.clone(), setup.roots, hub.clone(), outbox.clone())?);
         self.background.run(driver);
         self.background.run(outbox.drive());
@@ -71,11 +73,8 @@ impl<F> Runtime<F> {
             return;
         }
         let update = SessionUpdate::from(AvailableCommandsUpdate::new(commands));
-        let (id, client) = (session.id.clone(), client.clone());
-        self.background.run(async move {
-            // The client may be gone by now, which is no concern of this update's.
-            let _sent = client.session_update(SessionNotification::new(id, update)).await;
-        });
+        let (outbox, client) = (session.outbox.clone(), client.clone());
+        self.background.run(async move { outbox.announce(&client, update).await });
     }
 
     /// Opens a session of the store, with or without saying all of it again.
@@ -153,7 +152,9 @@ impl<F> Runtime<F> {
             // What this client cannot take it is not told.
             if replay && client.check_update(&update).is_ok() {
                 let update = told(client, update);
-                client.session_update(SessionNotification::new(&id, update)).await?;
+                if let Some(update) = self.fitting(update, record.len(), &id, number) {
+                    client.session_update(SessionNotification::new(&id, update)).await?;
+                }
             }
         }
         self.end_left_calls(&id, &mut facts, replay.then_some(client)).await?;
@@ -162,6 +163,24 @@ impl<F> Runtime<F> {
             store.update_header(&header).await.map_err(unwritable)?;
         }
         self.open(header, facts, setup)
+    }
+
+    /// A recorded update as it can be sent: one that is longer than a client takes is shortened, or left out, and reported.
+    fn fitting(
+        &self,
+        update: SessionUpdate,
+        bytes: usize,
+        id: &SessionId,
+        number: u64,
+    ) -> Option<SessionUpdate> {
+        let limit = self.settings.update_limit;
+        if bytes <= limit {
+            return Some(update);
+        }
+        let short = shortened(&update, bytes, limit);
+        let (session_id, shortened) = (id.clone(), short.is_some());
+        self.settings.warn(Warning::LongRecord { session_id, number, bytes, limit, shortened });
+        short
     }
 
     /// Tool calls that were under way when an earlier life of the session ended have failed. Nobody has said so yet, and

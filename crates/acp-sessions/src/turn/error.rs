@@ -20,6 +20,15 @@ pub enum TurnError {
     /// What was said could not be kept, so it was not sent. The turn ends with an error, whatever it then gives.
     #[error("the session could not be written: {0}")]
     Store(#[source] Arc<StoreError>),
+    /// An update is longer than a client takes. It was neither kept nor sent, and the turn goes on.
+    #[error("the update has {bytes} bytes of JSON, and the limit is {limit}")]
+    #[non_exhaustive]
+    TooLong {
+        /// How long it is, in bytes of JSON.
+        bytes: usize,
+        /// How long it may be: [`SessionAgent::update_limit`](crate::SessionAgent::update_limit).
+        limit: usize,
+    },
     /// The client did not do what it was asked.
     #[error(transparent)]
     Call(#[from] CallError),

@@ -4,19 +4,28 @@ use agentwire_acp_schema::v1::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, ToolCallId,
     ToolCallUpdate,
 };
+use agentwire_mcp_hub::HubTool;
 
 use super::{Turn, TurnError};
-use crate::session::ToolName;
 
 /// Who is asked before a tool of an MCP server is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ask {
-    /// The person, through the client. Who answers "always" is not asked again for that tool while the session is open.
+    /// The person, through the client. Who answers "always" is not asked again for that tool while the session is open. A
+    /// permission lasts until the server describes the tool in another way, a rejection in any case.
     #[default]
     Client,
     /// Nobody: every tool may be called.
     Nobody,
+}
+
+/// The tool that the person is asked about.
+pub(super) enum Asked<'a> {
+    /// One of the agent's own, by its name.
+    Own(&'a str),
+    /// One of an MCP server, as it is shown.
+    Hub(&'a HubTool),
 }
 
 /// What can be answered, by id, name and kind: first what holds for this call alone.
@@ -63,7 +72,7 @@ impl Turn {
     ///
     /// As [`request_permission`](Self::request_permission).
     pub async fn permits(&self, tool: &str, call: ToolCallUpdate) -> Result<bool, TurnError> {
-        self.permits_tool(&(None, tool.to_owned()), call).await
+        self.permits_tool(&Asked::Own(tool), call).await
     }
 
     /// An id for a tool call that nothing else has in the session, also not in its earlier lives.
@@ -74,10 +83,14 @@ impl Turn {
     /// Whether a tool may be called, by what the person has answered before or answers now.
     pub(super) async fn permits_tool(
         &self,
-        tool: &ToolName,
+        tool: &Asked<'_>,
         call: ToolCallUpdate,
     ) -> Result<bool, TurnError> {
-        if let Some(allowed) = self.0.session.rule(tool) {
+        let (name, definition) = match tool {
+            Asked::Own(tool) => ((None, (*tool).to_owned()), None),
+            Asked::Hub(tool) => ((Some(tool.server.clone()), tool.tool.name.clone()), Some(&tool.tool)),
+        };
+        if let Some(allowed) = self.0.session.rule(&name, definition) {
             return Ok(allowed);
         }
         let options = ANSWERS.map(|(id, name, kind)| PermissionOption::new(id, name, kind));
@@ -89,7 +102,7 @@ impl Turn {
         let kind = answer.map(|(_, _, kind)| kind);
         let allowed = kind.is_some_and(PermissionOptionKind::allows);
         if matches!(kind, Some(PermissionOptionKind::AllowAlways | PermissionOptionKind::RejectAlways)) {
-            self.0.session.set_rule(tool.clone(), allowed);
+            self.0.session.set_rule(name, allowed, definition.cloned());
         }
         Ok(allowed)
     }

@@ -23,6 +23,10 @@ where
     let Begun { turn, guard } = begun;
     let outcome = match turn.keep_prompt().await {
         Ok(()) => answer(&turn, author).await,
+        Err(TurnError::TooLong { bytes, limit }) => {
+            let why = format!("a block of the prompt has {bytes} bytes, and the limit is {limit}");
+            Err(Error::invalid_params(why))
+        }
         Err(error) => Err(error.into()),
     };
     let ended = turn.wind_up().await;

@@ -27,7 +27,8 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError::Over`]; [`TurnError::Store`], [`TurnError::Call`] when it could not be kept or sent.
+    /// [`TurnError::Over`]; [`TurnError::Store`], [`TurnError::Call`] when it could not be kept or sent;
+    /// [`TurnError::TooLong`] when it is over [the limit](crate::SessionAgent::update_limit).
     pub async fn say(&self, content: impl Into<ContentBlock>) -> Result<(), TurnError> {
         self.update(SessionUpdate::AgentMessageChunk(ContentChunk::new(content))).await
     }
@@ -111,14 +112,28 @@ impl Turn {
     /// As [`say`](Self::say); [`TurnError::Call`] where the client did not say that it takes such an update, where the
     /// update breaks a rule, such as with a path that is not absolute, and where there is no such mode.
     pub async fn update(&self, update: impl Into<SessionUpdate>) -> Result<(), TurnError> {
-        let mut update = update.into();
+        self.say_update(update.into(), false).await
+    }
+
+    async fn say_update(&self, mut update: SessionUpdate, shorten: bool) -> Result<(), TurnError> {
         self.client().check_update(&update)?;
         self.name_message(&mut update);
         self.tell(|facts| {
             let follows = facts.follows(&update).map_err(|why| not_allowed(why.message))?;
-            Ok([update].into_iter().chain(follows).map(Said::aloud).collect())
+            let said = Said { update, aloud: true, shorten };
+            Ok([said].into_iter().chain(follows.map(Said::aloud)).collect())
         })
         .await
+    }
+
+    /// As [`update`](Self::update), but an update over [the limit](crate::SessionAgent::update_limit) is shortened: what a
+    /// tool call has produced, or the text of a message, to its beginning and a line that tells how long it was.
+    ///
+    /// # Errors
+    ///
+    /// As [`update`](Self::update); [`TurnError::TooLong`] for an update that has no shorter form.
+    pub async fn update_shortened(&self, update: impl Into<SessionUpdate>) -> Result<(), TurnError> {
+        self.say_update(update.into(), true).await
     }
 
     /// Keeps the prompt. The client knows it, so it is not told.

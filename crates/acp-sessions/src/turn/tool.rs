@@ -8,33 +8,42 @@ use agentwire_acp_agent::CallError;
 use agentwire_acp_schema::v1::{
     Content, ContentBlock, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
+use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_hub::HubTool;
 use agentwire_mcp_hub::schema::{CallToolResult, ProgressNotification};
 use futures::channel::mpsc;
 use futures::future::{BoxFuture, Either, select};
 use futures::{FutureExt, StreamExt};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::permission::Asked;
 use super::{Ask, Turn, TurnError};
+use crate::shorten::cut;
+
+/// How many bytes of a tool's own title are shown.
+const TITLE_LIMIT: usize = 256;
 
 impl Turn {
     /// Calls a tool of one of the session's MCP servers, once all of these have told theirs, and shows that to the
     /// client: the call is announced, the person is asked, its progress is told, and then how it ended.
     ///
-    /// The name is one that [`Hub::tools`](agentwire_mcp_hub::Hub::tools) gives; the arguments are anything whose JSON is
-    /// an object, or `()` for none. It is a value until it is awaited, which begins the call.
+    /// The name is one that [`Hub::tools`](agentwire_mcp_hub::Hub::tools) gives. It is looked up once, before the call is
+    /// announced: the tool that is shown is the one that is called, or none. A result that is too long to be shown is
+    /// [shortened](crate::SessionAgent::update_limit) for the client, and given here as it is. The arguments are anything
+    /// whose JSON is an object, or `()` for none. It is a value until it is awaited, which begins the call.
     ///
     /// # Errors
     ///
     /// [`TurnError::Cancelled`]: the call was cancelled at its server. [`TurnError::NotPermitted`]: the person did not
-    /// allow it. [`TurnError::Call`]: the arguments have no JSON. [`TurnError::Hub`]: there is no such tool, or its server failed. A tool that says itself that it failed
-    /// is no error: `is_error` of its result tells.
+    /// allow it. [`TurnError::Call`]: the arguments have no JSON. [`TurnError::TooLong`]: they are too long to be shown.
+    /// [`TurnError::Hub`]: there is no such tool, its server failed, or it changed the tool after that was shown. A tool that
+    /// says itself that it failed is no error: `is_error` of its result tells.
     pub fn call_tool<A: Serialize>(&self, name: impl Into<String>, arguments: A) -> ToolCalling {
         ToolCalling {
             turn: self.clone(),
             name: name.into(),
-            arguments: serde_json::to_value(arguments).map_err(|why| {
+            arguments: RawJson::encode(&arguments).map_err(|why| {
                 CallError::not_allowed("tools/call", format!("the arguments cannot be sent: {why}"))
             }),
             title: None,
@@ -50,7 +59,7 @@ impl Turn {
 pub struct ToolCalling {
     turn: Turn,
     name: String,
-    arguments: Result<Value, CallError>,
+    arguments: Result<RawJson, CallError>,
     title: Option<String>,
     kind: Option<ToolKind>,
     ask: Option<Ask>,
@@ -58,7 +67,7 @@ pub struct ToolCalling {
 }
 
 impl ToolCalling {
-    /// Sets what the call is called in front of people (default: the tool's title, or else its name).
+    /// Sets what the call is called in front of people (default: the server's name, and the tool's title or else its name).
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -83,18 +92,30 @@ impl ToolCalling {
     }
 
     async fn call(mut self) -> Result<CallToolResult, TurnError> {
-        let arguments = std::mem::replace(&mut self.arguments, Ok(Value::Null))?;
+        let arguments = std::mem::replace(&mut self.arguments, Ok(RawJson::NULL))?;
+        let shown: Option<Value> = arguments.decode().map_err(|why| {
+            CallError::not_allowed("tools/call", format!("the arguments cannot be shown: {why}"))
+        })?;
         let turn = &self.turn;
         turn.unless_cancelled(turn.mcp().ready()).await?;
-        let tool = turn.mcp().tool(&self.name);
-        let id = self.announce(tool.as_ref(), &arguments).await?;
-        let outcome = self.carry_out(&id, tool.as_ref(), &arguments).await;
+        // Looked up once: what is shown is what is called, whatever servers list by then.
+        let tool = turn.mcp().resolve(&self.name);
+        let id = self.announce(tool.as_ref().ok(), shown.clone()).await?;
+        let outcome = match tool {
+            Ok(tool) => self.carry_out(&id, &tool, &arguments, shown).await,
+            Err(error) => Err(error.into()),
+        };
         let ended = ToolCallUpdate::new(id);
         let ended = match &outcome {
             Ok(result) => {
                 let status = if result.is_error { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
-                let raw = serde_json::to_value(result).unwrap_or_default();
-                ended.status(status).content(content(result)).raw_output(raw)
+                let mut shown = content(result);
+                let mut ended = ended.status(status);
+                match raw_output(result) {
+                    Ok(raw) => ended.raw_output = raw,
+                    Err(why) => shown.push(unshown("the structured result", &why).into()),
+                }
+                ended.content(shown)
             }
             Err(error @ (TurnError::Over | TurnError::Store(_))) => {
                 // There is nothing that could be said any more.
@@ -104,15 +125,20 @@ impl ToolCalling {
             Err(TurnError::Cancelled) => failed(ended, "cancelled"),
             Err(error) => failed(ended, error.to_string()),
         };
-        turn.update(ended).await?;
+        // However long it is, the call has ended, and the client must see that.
+        turn.update_shortened(ended).await?;
         outcome
     }
 
-    async fn announce(&self, tool: Option<&HubTool>, arguments: &Value) -> Result<ToolCallId, TurnError> {
+    async fn announce(&self, tool: Option<&HubTool>, input: Option<Value>) -> Result<ToolCallId, TurnError> {
         let id = self.turn.new_tool_call_id();
-        let call =
-            ToolCall::new(id.clone(), self.shown_title(tool)).name(&*self.name).kind(self.shown_kind(tool));
-        let call = if arguments.is_null() { call } else { call.raw_input(arguments.clone()) };
+        let call = ToolCall::new(id.clone(), self.shown_title(tool))
+            .name(self.shown_name(tool))
+            .kind(self.shown_kind(tool));
+        let call = match input {
+            Some(input) => call.raw_input(input),
+            None => call,
+        };
         self.turn.update(call).await?;
         Ok(id)
     }
@@ -120,37 +146,35 @@ impl ToolCalling {
     async fn carry_out(
         &self,
         id: &ToolCallId,
-        tool: Option<&HubTool>,
-        arguments: &Value,
+        tool: &HubTool,
+        arguments: &RawJson,
+        input: Option<Value>,
     ) -> Result<CallToolResult, TurnError> {
         let turn = &self.turn;
-        if let Some(tool) = tool
-            && self.ask.unwrap_or(turn.0.settings.ask) == Ask::Client
-        {
+        if self.ask.unwrap_or(turn.0.settings.ask) == Ask::Client {
             let subject = ToolCallUpdate::new(id.clone())
                 .title(self.shown_title(Some(tool)))
+                .name(self.shown_name(Some(tool)))
                 .kind(self.shown_kind(Some(tool)))
-                .raw_input(arguments.clone());
-            if !turn.permits_tool(&(Some(tool.server.clone()), tool.tool.name.clone()), subject).await? {
+                .raw_input(input.unwrap_or_default());
+            if !turn.permits_tool(&Asked::Hub(tool), subject).await? {
                 return Err(TurnError::not_permitted(&*self.name));
             }
         }
+        turn.update(ToolCallUpdate::new(id.clone()).status(ToolCallStatus::InProgress)).await?;
         // A server may report faster than the client reads; what does not fit is left out.
         let (mut report, mut reports) = mpsc::channel::<ProgressNotification>(16);
-        let call = turn.mcp().call(&self.name, arguments).on_progress(move |progress| {
+        let call = turn.mcp().call_tool(tool, arguments).on_progress(move |progress| {
             let _left_out = report.try_send(progress);
         });
         let call = match self.timeout {
             Some(timeout) => call.timeout(timeout),
             None => call,
         };
-        if tool.is_some() {
-            turn.update(ToolCallUpdate::new(id.clone()).status(ToolCallStatus::InProgress)).await?;
-        }
         let told = async {
             while let Some(progress) = reports.next().await {
                 let update = ToolCallUpdate::new(id.clone()).content([Content::from(describe(&progress))]);
-                turn.update(update).await?;
+                turn.update_shortened(update).await?;
             }
             std::future::pending::<Result<CallToolResult, TurnError>>().await
         };
@@ -163,9 +187,23 @@ impl ToolCalling {
         .await?
     }
 
+    /// The tool's full name where there is such a tool, so that programs tell those of one name apart.
+    fn shown_name(&self, tool: Option<&HubTool>) -> String {
+        tool.map_or(&self.name, |tool| &tool.name).clone()
+    }
+
+    /// What the author says, or else the server's name and what it says itself, on one line: a server must not be able to
+    /// pass for another one.
     fn shown_title(&self, tool: Option<&HubTool>) -> String {
-        let own = || tool.and_then(|tool| tool.tool.title.clone());
-        self.title.clone().or_else(own).unwrap_or_else(|| self.name.clone())
+        let own = |tool: &HubTool| {
+            let title = tool.tool.title.as_ref().unwrap_or(&tool.tool.name);
+            let words =
+                title.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+            let title = words.collect::<Vec<_>>().join(" ");
+            format!("{}: {}", tool.server, cut(&title, TITLE_LIMIT))
+        };
+        let title = self.title.clone().or_else(|| tool.map(own));
+        title.unwrap_or_else(|| self.name.clone())
     }
 
     fn shown_kind(&self, tool: Option<&HubTool>) -> ToolKind {
@@ -202,12 +240,30 @@ fn describe(progress: &ProgressNotification) -> String {
     }
 }
 
-/// What a tool gave, in the terms of ACP. MCP and ACP write content alike, so a block is read as what it is written as;
-/// one of a kind that only MCP has is kept as ACP keeps what it does not know.
+/// What a tool gave for people and models, in the terms of ACP. MCP and ACP write content alike, so a block is read as
+/// what it is written as; one of a kind that only MCP has is kept as ACP keeps what it does not know.
 fn content(result: &CallToolResult) -> Vec<ToolCallContent> {
-    let block = |block| -> Option<ContentBlock> {
-        let block: Value = serde_json::to_value(block).ok()?;
-        serde_json::from_value(block).ok()
-    };
-    result.content.iter().filter_map(block).map(|block| Content::new(block).into()).collect()
+    let block = |block| -> Result<ContentBlock, serde_json::Error> { RawJson::encode(block)?.decode() };
+    let blocks = result.content.iter().map(|content| match block(content) {
+        Ok(block) => Content::new(block),
+        Err(why) => unshown("a block of the result", &why),
+    });
+    blocks.map(ToolCallContent::from).collect()
+}
+
+fn unshown(what: &str, why: &serde_json::Error) -> Content {
+    Content::from(format!("[{what} cannot be shown: {why}]"))
+}
+
+/// What a tool gave for programs. The content is not among it: it is said once.
+fn raw_output(result: &CallToolResult) -> Result<Option<Value>, serde_json::Error> {
+    let mut rest = CallToolResult::default();
+    rest.structured_content.clone_from(&result.structured_content);
+    rest.meta.clone_from(&result.meta);
+    if rest == CallToolResult::default() {
+        return Ok(None);
+    }
+    let mut raw: Map<String, Value> = RawJson::encode(&rest)?.decode()?;
+    raw.remove("content");
+    Ok(Some(raw.into()))
 }

@@ -1,17 +1,21 @@
 //! Everything that the crate does, as a client sees it, with a test that bears the ids of the rules that it checks; and
 //! what its stores keep.
 
+mod closes;
 mod hands;
+mod long;
 mod mishaps;
 #[cfg(feature = "file")]
 mod on_the_wire;
 mod options;
 mod peer;
+mod played;
 #[cfg(feature = "file")]
 mod program;
 #[cfg(feature = "file")]
 mod rows;
 mod sessions;
+mod shown;
 #[cfg(feature = "file")]
 mod store;
 #[cfg(feature = "file")]

@@ -91,6 +91,16 @@ impl Peer {
         Some(serde_json::from_str(&text).expect("JSON"))
     }
 
+    /// Forgets what came before what was waited for.
+    pub(crate) fn drain(&mut self) {
+        self.kept.clear();
+    }
+
+    /// What comes next, if anything does.
+    pub(crate) async fn late(&mut self) -> Option<Value> {
+        self.read().await
+    }
+
     /// Sees that nothing comes.
     pub(crate) async fn silence(&mut self) {
         assert!(self.kept.is_empty(), "expected silence, came {:?}", self.kept);

@@ -42,7 +42,7 @@ pub(crate) async fn run(arguments: Agent) -> Result<()> {
 
 /// What is wrong with a session's MCP servers is told in the session itself.
 fn warn(warning: Warning) {
-    if let Warning::Store(warning) = warning {
-        text::note(&format!("warning: {warning}"));
+    if !matches!(warning, Warning::McpServer { .. }) {
+        text::note(&format!("warning: {}", text::one_line(&warning.to_string())));
     }
 }

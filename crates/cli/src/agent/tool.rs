@@ -106,7 +106,8 @@ impl Work<'_> {
             Err(TurnError::Cancelled) => ended.status(ToolCallStatus::Failed),
             Err(error) => ended.status(ToolCallStatus::Failed).content([Content::from(error.to_string())]),
         };
-        self.turn.update(ended).await
+        // The client must see that it has ended, however much there is to show.
+        self.turn.update_shortened(ended).await
     }
 }
 

@@ -28,6 +28,9 @@ pub(super) struct Work<'a> {
 /// How much a session can hold, in tokens of four characters each: ours, as we have no model.
 const CONTEXT: u64 = 200_000;
 
+/// Of how many servers it is remembered that their failure was told.
+const MOST_TOLD: usize = 4096;
+
 /// How many characters of something are shown where there is one line for it.
 const LINE: usize = 60;
 
@@ -81,11 +84,20 @@ impl<'a> Work<'a> {
     pub(super) async fn tell_failures(&self) -> Result<(), TurnError> {
         for server in self.turn.mcp().status() {
             let key = (self.turn.session_id().clone(), server.name.clone());
-            if server.state.reason().is_some() && self.told.borrow_mut().insert(key) {
+            if server.state.reason().is_some() && self.note_told(key) {
                 self.say(&format!("MCP server {}: {}\n", server.name, server.state)).await?;
             }
         }
         Ok(())
+    }
+
+    /// Whether a failure was not told before. Whose were forgotten are told once more.
+    fn note_told(&self, key: (SessionId, String)) -> bool {
+        let mut told = self.told.borrow_mut();
+        if told.len() >= MOST_TOLD {
+            told.clear();
+        }
+        told.insert(key)
     }
 
     async fn tell_usage(&self, prompt: &str) -> Result<(), TurnError> {

@@ -1,0 +1,161 @@
+//! What is left of an update that is longer than a client takes.
+
+use agentwire_acp_schema::v1::{
+    Content, ContentBlock, ContentChunk, SessionUpdate, ToolCall, ToolCallContent, ToolCallUpdate,
+};
+use agentwire_jsonrpc::RawJson;
+use serde::Serialize;
+
+/// How many bytes of JSON are kept of an update that is shortened, at most.
+const KEPT: usize = 64 << 10;
+
+/// How many bytes a title has at most in an update that is shortened.
+const TITLE: usize = 1 << 10;
+
+/// The update with the beginning of its text and a mark that it was shortened, in less than `limit` bytes; `bytes` is how
+/// long it is. None where that cannot be: it is no tool call and no text, or its ids alone are too long.
+pub(crate) fn shortened(update: &SessionUpdate, bytes: usize, limit: usize) -> Option<SessionUpdate> {
+    let mark = format!("[shortened: this had {bytes} bytes, and the limit is {limit}]");
+    let room = KEPT.min(limit / 4);
+    let short = match update {
+        SessionUpdate::ToolCall(call) => {
+            let title = cut(&call.title, TITLE.min(room));
+            let mut short = ToolCall::new(call.tool_call_id.clone(), title).kind(call.kind.clone());
+            short.status = call.status.clone();
+            short.content = contents(&call.content, room, mark);
+            short.into()
+        }
+        SessionUpdate::ToolCallUpdate(call) => {
+            let mut short = ToolCallUpdate::new(call.tool_call_id.clone());
+            short.title = call.title.as_deref().map(|title| cut(title, TITLE.min(room)).to_owned());
+            (short.kind, short.status) = (call.kind.clone(), call.status.clone());
+            short.content = Some(contents(call.content.as_deref().unwrap_or_default(), room, mark));
+            short.into()
+        }
+        SessionUpdate::UserMessageChunk(chunk) => {
+            SessionUpdate::UserMessageChunk(self::chunk(chunk, room, &mark))
+        }
+        SessionUpdate::AgentMessageChunk(chunk) => {
+            SessionUpdate::AgentMessageChunk(self::chunk(chunk, room, &mark))
+        }
+        SessionUpdate::AgentThoughtChunk(chunk) => {
+            SessionUpdate::AgentThoughtChunk(self::chunk(chunk, room, &mark))
+        }
+        _ => return None,
+    };
+    (length(&short) <= limit).then_some(short)
+}
+
+/// As much text as fits into so many bytes of JSON.
+pub(crate) fn cut(text: &str, room: usize) -> &str {
+    let mut kept = beginning(text, room);
+    // What is escaped is longer in JSON, which adds two quotation marks.
+    while !kept.is_empty() && length(kept) > room.saturating_add(2) {
+        kept = beginning(kept, kept.len() / 2);
+    }
+    kept
+}
+
+/// The beginning of a text, of at most so many bytes.
+fn beginning(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The beginning of what a call has produced, and the mark.
+fn contents(contents: &[ToolCallContent], mut room: usize, mark: String) -> Vec<ToolCallContent> {
+    let mut kept = Vec::new();
+    for content in contents {
+        let bytes = length(content);
+        if bytes <= room {
+            room -= bytes;
+            kept.push(content.clone());
+            continue;
+        }
+        if let ToolCallContent::Content(content) = content
+            && let Some(text) = content.content.as_text()
+        {
+            kept.push(Content::from(cut(text, room)).into());
+        }
+        break;
+    }
+    kept.push(Content::from(mark).into());
+    kept
+}
+
+fn chunk(chunk: &ContentChunk, room: usize, mark: &str) -> ContentChunk {
+    let text = chunk.content.as_text().map_or("", |text| cut(text, room));
+    let mut short = ContentChunk::new(ContentBlock::from(format!("{text}\n{mark}")));
+    short.message_id = chunk.message_id.clone();
+    short
+}
+
+/// How long a value is in JSON. What has no JSON fits nowhere.
+fn length<T: Serialize + ?Sized>(value: &T) -> usize {
+    RawJson::encode(value).map_or(usize::MAX, |json| json.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_acp_schema::v1::{
+        Diff, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, ToolCallStatus,
+    };
+    use serde_json::json;
+
+    use super::*;
+
+    const LIMIT: usize = 4 << 10;
+
+    fn short(update: impl Into<SessionUpdate>) -> Option<serde_json::Value> {
+        let update = update.into();
+        let short = shortened(&update, length(&update), LIMIT)?;
+        assert!(length(&short) <= LIMIT);
+        Some(serde_json::to_value(short).unwrap())
+    }
+
+    #[test]
+    fn a_call_keeps_its_end_and_the_beginning_of_its_text() {
+        for text in ["x".repeat(9000), "\u{1}\u{e4}".repeat(9000)] {
+            let call = ToolCallUpdate::new("c")
+                .status(ToolCallStatus::Completed)
+                .content([Content::from("first"), Content::from(text.clone()), Content::from("last")])
+                .raw_output(json!("x".repeat(9000)));
+            let short = short(call).unwrap();
+            assert_eq!((&short["toolCallId"], &short["status"]), (&json!("c"), &json!("completed")));
+            assert_eq!(short["rawOutput"], json!(null));
+            let said: Vec<_> = short["content"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|part| part["content"]["text"].as_str().unwrap())
+                .collect();
+            assert_eq!((said.len(), said[0]), (3, "first"));
+            assert!(said[1].len() > 20 && text.starts_with(said[1]));
+            assert!(
+                said[2].starts_with("[shortened: this had ") && said[2].ends_with("the limit is 4096]"),
+                "{}",
+                said[2]
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_left_out() {
+        let call = ToolCall::new("c", "t".repeat(9000)).content([Diff::new("/a", "x".repeat(9000))]);
+        let short = short(call).unwrap();
+        assert_eq!(short["content"].as_array().unwrap().len(), 1);
+        assert_eq!(short["title"].as_str().unwrap().len(), TITLE);
+    }
+
+    #[test]
+    fn what_has_no_shorter_form_has_none() {
+        assert!(short(ToolCallUpdate::new("c".repeat(9000))).is_none());
+        let entry = PlanEntry::new("x".repeat(9000), PlanEntryPriority::Low, PlanEntryStatus::Pending);
+        assert!(short(Plan::new(vec![entry])).is_none());
+        let said = SessionUpdate::AgentMessageChunk(ContentChunk::new("x".repeat(9000)));
+        assert!(short(said).unwrap()["content"]["text"].as_str().unwrap().contains("x\n[shortened"));
+    }
+}
