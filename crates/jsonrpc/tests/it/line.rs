@@ -1,5 +1,3 @@
-use std::time::{Duration, Instant};
-
 use agentwire_jsonrpc::{DEFAULT_LINE_LIMIT, Frame, LineDecoder, LineError, RequestId};
 use proptest::prelude::*;
 
