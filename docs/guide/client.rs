@@ -88,7 +88,7 @@ impl Client for Editor {
 /// Prints what is new.
 fn draw(conversation: &Conversation, change: Change) {
     match change {
-        Change::Added(index) | Change::Updated(index) => match conversation.entry(index) {
+        Change::Added(index) | Change::Updated { index, .. } => match conversation.entry(index) {
             Some(Entry::Message(message)) if message.kind == MessageKind::User => {
                 println!("\n> {}", message.text())
             }

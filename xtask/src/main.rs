@@ -13,6 +13,7 @@ mod bench {
 }
 mod ci;
 mod conformance;
+mod fuzz;
 #[cfg(unix)]
 mod interop;
 #[cfg(not(unix))]
@@ -38,6 +39,7 @@ cargo xtask COMMAND
   ci           run every check that a change must pass, in order; or the one that is named
   schema       write, check or compare the JSON Schemas and the reference; see `cargo xtask schema --help`
   conformance  hold our MCP server and client against the official suite
+  fuzz         run the fuzzers, on mutations or by libFuzzer; see `cargo xtask fuzz --help`
   interop      talk to programs built on other libraries
   bench        compare with the rivals and with a hand-written loop; see `cargo xtask bench`";
 
@@ -65,6 +67,7 @@ fn run() -> Result<()> {
         "ci" => ci::run(root, arguments),
         "schema" => schema::run(root, arguments),
         "conformance" => conformance::run(root, arguments),
+        "fuzz" => fuzz::run(root, arguments),
         "interop" => interop::run(root, arguments),
         "bench" => bench::run(root, arguments),
         _ => bail!("no command `{command}`\n\n{USAGE}"),

@@ -119,7 +119,8 @@ mod terminals;
 mod workspace;
 
 pub use conversation::{
-    Applied, Change, Compaction, Conversation, Entry, Message, MessageKind, ToolCallEntry,
+    Applied, Change, ChangedFields, Compaction, Conversation, ConversationLimits, Entry, Message,
+    MessageKind, ToolCallEntry, memory_estimate,
 };
 pub use elicitation::{FieldError, FieldFault, Form, FormError, UrlConsent, UrlError, UrlWarning};
 pub use files::{BufferFuture, Buffers, Files};

@@ -7,6 +7,8 @@
 //! When a request comes, the steps of its method are done. A step is one of
 //!
 //! - `{"update": UPDATE}`: sends a `session/update` of the session `s1`;
+//! - `{"large": [POINTER, LENGTH, UPDATE]}`: the same, with a text of so many bytes at a place in it; each `#` in it becomes
+//!   a number that is used once;
 //! - `"hear"`: says, as a message of the agent's, what was heard last: the params of a request or notification, or the
 //!   response to what was asked;
 //! - `{"ask": [METHOD, PARAMS]}`: sends a request and waits for its response;
@@ -59,6 +61,16 @@ impl Agent {
         let (name, value) = step.as_object().and_then(|step| step.iter().next()).expect("a step has a name");
         match &**name {
             "update" => self.update(value),
+            "large" => {
+                self.asked += 1;
+                let update = value[2].to_string().replace('#', &self.asked.to_string());
+                let mut update: Value = serde_json::from_str(&update).expect("a number is put into a text");
+                let length = value[1].as_u64().expect("it is a number");
+                let text = format!("{:08}{}", self.asked, "x".repeat(length as usize));
+                let place = value[0].as_str().and_then(|pointer| update.pointer_mut(pointer));
+                *place.expect("there is such a place") = text.into();
+                self.update(&update);
+            }
             "ask" => self.ask(value),
             "notify" => {
                 self.say(&json!({ "jsonrpc": "2.0", "method": value[0], "params": value[1] }));

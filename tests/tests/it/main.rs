@@ -12,6 +12,7 @@ mod call_tasks;
 mod chain;
 mod chat;
 mod chat_at_terminal;
+mod chat_costs;
 mod chat_v2;
 mod clients_that_fail;
 mod command_line;

@@ -60,6 +60,8 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
     /// The most memory that was seen in use, in MiB.
     pub(crate) peak_memory: u64,
+    /// The processor time that it was seen to take, without its children.
+    pub(crate) cpu: Duration,
     /// How many messages were checked by the schema.
     pub(crate) checked: usize,
 }
@@ -165,6 +167,17 @@ impl Program {
         self.child.try_wait().expect("it is our child").is_some()
     }
 
+    /// The processor time that it has taken, also when it has ended and nobody waited for it.
+    fn cpu(&self) -> Option<Duration> {
+        let status = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        // After the name, which may hold anything: state, parent, … and in places 14 and 15 the time in user and kernel
+        // mode, in hundredths of a second.
+        let (_, fields) = status.rsplit_once(") ")?;
+        let ticks =
+            fields.split(' ').skip(11).take(2).map(|field| field.parse::<u64>().expect("it is a number"));
+        Some(Duration::from_millis(10 * ticks.sum::<u64>()))
+    }
+
     /// Closes our end of its stdout, as a reader does who is gone.
     pub(crate) fn close_stdout(&mut self) {
         self.stdout.stop();
@@ -173,9 +186,10 @@ impl Program {
     /// Waits for its end, and then for that of everybody it started.
     pub(crate) fn end(mut self, within: Duration) -> Ended {
         let deadline = Instant::now() + within;
-        let mut peak_memory = 0;
+        let (mut peak_memory, mut cpu) = (0, Duration::ZERO);
         let status = loop {
             peak_memory = self.peak_memory().unwrap_or(peak_memory);
+            cpu = self.cpu().unwrap_or(cpu);
             // Also to learn of those whom only their group gives away.
             let living = self.family.living();
             if let Some(status) = self.child.try_wait().expect("it is our child") {
@@ -197,7 +211,7 @@ impl Program {
         let (stdout, stderr) = (self.stdout.to_end(), self.stderr.to_end());
         let checked = wire::check_program(&self.arguments, &self.said, &stdout)
             + wire::check_recordings(self.recordings.path());
-        Ended { status, stdout, stderr, took, peak_memory, checked }
+        Ended { status, stdout, stderr, took, peak_memory, cpu, checked }
     }
 }
 

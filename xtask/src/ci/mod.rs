@@ -49,6 +49,7 @@ const STEPS: &[Step] = &[
     Step::new("tidy", Run::Xtask(&["tidy"])),
     Step::new("schema", Run::Xtask(&["schema", "--check"])),
     Step::new("test", Run::Cargo(&["test", "--workspace"], None)),
+    Step::new("fuzz", Run::Xtask(&["fuzz", "--seconds", "3"])),
     Step::new("package", Run::Package),
     Step::new("interop", Run::Xtask(&["interop"])),
     Step::new("conformance", Run::Xtask(&["conformance", "official"])),

@@ -2,6 +2,7 @@ use agentwire_acp_schema::v1::{
     CompactionId, CompactionSummaryChunk, CompactionUpdate, ContentChunk, ToolCall, ToolCallUpdate,
 };
 
+use super::change::ChangedFields;
 use super::entry::{Grown, as_update};
 use super::limits::ENTRY;
 use super::weight::weight;
@@ -15,7 +16,7 @@ impl Conversation {
         let Some(Echo { index, next }) = self.echo.take() else {
             return self.chunk(MessageKind::User, chunk);
         };
-        let fits = chunk.message_id.as_ref().is_none_or(|id| id.len() <= self.limits.small());
+        let fits = chunk.message_id.as_ref().is_none_or(|id| id.len() <= self.limits.field);
         if let Some(Entry::Message(prompt)) = self.entry_mut(index)
             && fits
             && prompt.content.get(next) == Some(&chunk.content)
@@ -30,14 +31,14 @@ impl Conversation {
             self.echo = (!whole).then_some(Echo { index, next: next + 1 });
             let Some(id) = named else { return (Change::Nothing, 0) };
             self.messages.insert((MessageKind::User, id), index);
-            return (Change::Updated(index), 0);
+            return (Change::updated(index, ChangedFields { message_id: true, ..Default::default() }), 0);
         }
         self.chunk(MessageKind::User, chunk)
     }
 
     pub(super) fn chunk(&mut self, kind: MessageKind, chunk: ContentChunk) -> (Change, usize) {
         let limits = self.limits;
-        if chunk.message_id.as_ref().is_some_and(|id| id.len() > limits.small()) {
+        if chunk.message_id.as_ref().is_some_and(|id| id.len() > limits.field) {
             return (Change::Nothing, weight(&chunk));
         }
         let known = match &chunk.message_id {
@@ -48,13 +49,13 @@ impl Conversation {
         self.open = Some((kind, index));
         self.echo = None;
         let Some(Entry::Message(message)) = self.entry_mut(index) else { return (Change::Nothing, 0) };
-        let (grown, omitted) = message.push(chunk.content, chunk.meta, limits);
+        let (grown, fields, omitted) = message.push(chunk.content, chunk.meta, limits);
         let weight = message.weight();
         self.set_weight(index, weight);
         let change = match (known, grown) {
             (None, _) => Change::Added(index),
             (Some(_), Some(Grown { block, byte })) => Change::Extended { index, block, byte },
-            (Some(_), None) => Change::Updated(index),
+            (Some(_), None) => Change::updated(index, fields),
         };
         (change, omitted)
     }
@@ -76,7 +77,7 @@ impl Conversation {
     pub(super) fn tool_updated(&mut self, update: ToolCallUpdate, anew: bool) -> (Change, usize) {
         let limits = self.limits;
         let id = update.tool_call_id.clone();
-        if id.len() > limits.small() {
+        if id.len() > limits.field {
             return (Change::Nothing, weight(&update));
         }
         self.echo = None;
@@ -90,13 +91,14 @@ impl Conversation {
             index
         });
         let Some(Entry::ToolCall(entry)) = self.entry_mut(index) else { return (Change::Nothing, 0) };
-        if anew && known.is_some() {
-            **entry = ToolCallEntry::new(id);
+        let before = anew.then(|| std::mem::replace(&mut **entry, ToolCallEntry::new(id)));
+        let (mut fields, omitted) = entry.patch(update, limits);
+        if let Some(before) = before {
+            fields = entry.differences(&before);
         }
-        let omitted = entry.patch(update, limits);
         let weight = entry.weight();
         self.set_weight(index, weight);
-        (if known.is_some() { Change::Updated(index) } else { Change::Added(index) }, omitted)
+        (if known.is_some() { Change::updated(index, fields) } else { Change::Added(index) }, omitted)
     }
 
     pub(super) fn compacted(&mut self, update: CompactionUpdate) -> (Change, usize) {
@@ -105,10 +107,10 @@ impl Conversation {
             return (Change::Nothing, weight(&update));
         };
         let Some(Entry::Compaction(entry)) = self.entry_mut(index) else { return (Change::Nothing, 0) };
-        let omitted = entry.patch(update, limits);
+        let (fields, omitted) = entry.patch(update, limits);
         let weight = entry.weight();
         self.set_weight(index, weight);
-        (if new { Change::Added(index) } else { Change::Updated(index) }, omitted)
+        (if new { Change::Added(index) } else { Change::updated(index, fields) }, omitted)
     }
 
     pub(super) fn summarized(&mut self, chunk: CompactionSummaryChunk) -> (Change, usize) {
@@ -123,14 +125,14 @@ impl Conversation {
         let change = match grown {
             _ if new => Change::Added(index),
             Some(Grown { block, byte }) => Change::Extended { index, block, byte },
-            None => Change::Updated(index),
+            None => Change::updated(index, ChangedFields { omitted: omitted > 0, ..Default::default() }),
         };
         (change, omitted)
     }
 
     /// Where a compaction is, and whether it is new. None if its id is too long.
     fn compaction(&mut self, id: &CompactionId) -> Option<(usize, bool)> {
-        if id.len() > self.limits.small() {
+        if id.len() > self.limits.field {
             return None;
         }
         if let Some(index) = self.compactions.get(id) {
@@ -146,7 +148,7 @@ impl Conversation {
 
     /// Adds an entry that never changes and that no other begins anew after.
     pub(super) fn add_small(&mut self, entry: Entry, weight: usize) -> (Change, usize) {
-        if weight > self.limits.state() {
+        if weight > self.limits.state {
             return (Change::Nothing, weight);
         }
         (Change::Added(self.add(entry, ENTRY + weight)), 0)

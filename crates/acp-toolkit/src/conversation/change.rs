@@ -19,6 +19,9 @@ impl Applied {
 }
 
 /// The part of a [`Conversation`](super::Conversation) that is different now.
+///
+/// It names what to draw, so a view never compares an entry with what it drew before: drawing costs as much as the update
+/// is long, however much the entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
@@ -36,8 +39,13 @@ pub enum Change {
         /// Where the new text begins in the block, in bytes. 0 if all of the block is new.
         byte: usize,
     },
-    /// Any part of this entry may be different.
-    Updated(usize),
+    /// Fields of an entry have other values.
+    Updated {
+        /// The entry.
+        index: usize,
+        /// Which fields. At least one.
+        fields: ChangedFields,
+    },
     /// The plan.
     Plan,
     /// The slash commands.
@@ -48,8 +56,11 @@ pub enum Change {
     ConfigOptions,
     /// The modes and the configuration options, both.
     Settings,
-    /// The title, or when the session was last active.
-    Info,
+    /// The title, when the session was last active, or its `_meta`.
+    Info {
+        /// Whether the title is another one.
+        title: bool,
+    },
     /// How full the context is, and the cost.
     Usage,
 }
@@ -58,8 +69,46 @@ impl Change {
     /// The entry that it is about.
     pub fn index(&self) -> Option<usize> {
         match self {
-            Self::Added(index) | Self::Updated(index) | Self::Extended { index, .. } => Some(*index),
+            Self::Added(index) | Self::Updated { index, .. } | Self::Extended { index, .. } => Some(*index),
             _ => None,
         }
     }
+
+    /// [`Updated`](Self::Updated), or [`Nothing`](Self::Nothing) where no field is different.
+    pub(super) fn updated(index: usize, fields: ChangedFields) -> Self {
+        if fields == ChangedFields::default() { Self::Nothing } else { Self::Updated { index, fields } }
+    }
+}
+
+/// The fields of an [`Entry`](super::Entry) that have other values than before. An entry has only some of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangedFields {
+    /// The content of a tool call, or the summary of a compaction: the index of the first block that is different, new or
+    /// gone. The blocks before it are as they were.
+    pub content: Option<usize>,
+    /// The status of a tool call or a compaction.
+    pub status: bool,
+    /// The title of a tool call.
+    pub title: bool,
+    /// The kind of a tool call.
+    pub kind: bool,
+    /// The name of the tool.
+    pub name: bool,
+    /// The places that a tool call is about.
+    pub locations: bool,
+    /// What the tool was given.
+    pub raw_input: bool,
+    /// What the tool returned.
+    pub raw_output: bool,
+    /// Whether a tool call counts as cancelled.
+    pub cancelled: bool,
+    /// What went wrong in a compaction.
+    pub error: bool,
+    /// The id of a message.
+    pub message_id: bool,
+    /// The `_meta`.
+    pub meta: bool,
+    /// How much was left out of the entry.
+    pub omitted: bool,
 }

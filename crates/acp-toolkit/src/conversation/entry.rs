@@ -3,7 +3,8 @@ use agentwire_acp_schema::v1::{
     ToolCallId, ToolCallStatus, ToolCallUpdate,
 };
 
-use super::limits::{ENTRY, Limits, replace};
+use super::change::ChangedFields;
+use super::limits::{ConversationLimits, ENTRY, first_difference, replace, replace_list};
 use super::weight::weight;
 
 /// One thing in the flow of a conversation, placed where it was first heard of.
@@ -82,25 +83,26 @@ impl Message {
         ENTRY + self.message_id.as_ref().map_or(0, |id| id.len()) + self.weights.0 + self.weights.1
     }
 
-    /// Adds a chunk. Says where, and how much is left out.
+    /// Adds a chunk. Says where, what else is different, and how much is left out.
     pub(super) fn push(
         &mut self,
         block: ContentBlock,
         meta: Option<Meta>,
-        limits: Limits,
-    ) -> (Option<Grown>, usize) {
+        limits: ConversationLimits,
+    ) -> (Option<Grown>, ChangedFields, usize) {
         let (content, meta_weight) = &mut self.weights;
         let (grown, mut omitted) = match self.omitted {
-            0 => push_block(&mut self.content, block, content, limits.message()),
+            0 => push_block(&mut self.content, block, content, limits.message),
             // A text with a hole in it would be a lie.
             _ => (None, weight(&block)),
         };
         // What is left out of it leaves no hole in the text.
         self.omitted = self.omitted.saturating_add(omitted);
-        if meta.is_some() && meta != self.meta {
-            omitted += replace(&mut self.meta, meta, meta_weight, limits.small());
+        let mut fields = ChangedFields { omitted: omitted > 0, ..ChangedFields::default() };
+        if meta.is_some() {
+            omitted += replace(&mut self.meta, meta, meta_weight, limits.field, &mut fields.meta);
         }
-        (grown, omitted)
+        (grown, fields, omitted)
     }
 }
 
@@ -132,36 +134,62 @@ impl ToolCallEntry {
         ENTRY + self.call.tool_call_id.len() + self.weights.iter().sum::<usize>()
     }
 
-    /// Takes over what the update says. Says how much is left out.
-    pub(super) fn patch(&mut self, update: ToolCallUpdate, limits: Limits) -> usize {
+    /// Takes over what the update says. Says what is different, and how much is left out.
+    pub(super) fn patch(
+        &mut self,
+        update: ToolCallUpdate,
+        limits: ConversationLimits,
+    ) -> (ChangedFields, usize) {
         let ToolCallUpdate {
             kind, status, title, name, content, locations, raw_input, raw_output, meta, ..
         } = update;
         let ended = matches!(status, Some(ToolCallStatus::Completed | ToolCallStatus::Failed));
         let (call, mut weights) = (&mut self.call, self.weights.iter_mut());
+        let mut fields = ChangedFields::default();
         let mut omitted = 0;
         macro_rules! take {
-            ($($member:ident, $limit:ident, $new:ident => $value:expr;)+) => {$(
+            ($($replace:ident $member:ident, $limit:ident, $new:ident => $value:expr;)+) => {$(
                 let held = weights.next().expect("there is a weight for each member");
                 if let Some($new) = $member {
-                    omitted += replace(&mut call.$member, $value, held, limits.$limit());
+                    omitted += $replace(&mut call.$member, $value, held, limits.$limit, &mut fields.$member);
                 }
             )+};
         }
         take! {
-            kind, small, new => new;
-            status, small, new => new;
-            title, small, new => new;
-            name, small, new => Some(new);
-            content, content, new => new;
-            locations, small, new => new;
-            raw_input, raw, new => Some(new);
-            raw_output, raw, new => Some(new);
-            meta, small, new => Some(new);
+            replace kind, field, new => new;
+            replace status, field, new => new;
+            replace title, field, new => new;
+            replace name, field, new => Some(new);
+            replace_list content, content, new => new;
+            replace locations, field, new => new;
+            replace raw_input, raw, new => Some(new);
+            replace raw_output, raw, new => Some(new);
+            replace meta, field, new => Some(new);
         }
+        fields.cancelled = self.cancelled && ended;
+        fields.omitted = omitted > 0;
         self.cancelled &= !ended;
         self.omitted = self.omitted.saturating_add(omitted);
-        omitted
+        (fields, omitted)
+    }
+
+    /// What is different from what it was.
+    pub(super) fn differences(&self, before: &Self) -> ChangedFields {
+        let (now, old) = (&self.call, &before.call);
+        ChangedFields {
+            content: first_difference(&old.content, &now.content),
+            status: old.status != now.status,
+            title: old.title != now.title,
+            kind: old.kind != now.kind,
+            name: old.name != now.name,
+            locations: old.locations != now.locations,
+            raw_input: old.raw_input != now.raw_input,
+            raw_output: old.raw_output != now.raw_output,
+            cancelled: before.cancelled != self.cancelled,
+            meta: old.meta != now.meta,
+            omitted: before.omitted != self.omitted,
+            ..ChangedFields::default()
+        }
     }
 }
 
@@ -229,10 +257,10 @@ impl Compaction {
     }
 
     /// Adds a piece to the summary. Says where, and how much is left out.
-    pub(super) fn push(&mut self, block: ContentBlock, limits: Limits) -> (Option<Grown>, usize) {
+    pub(super) fn push(&mut self, block: ContentBlock, limits: ConversationLimits) -> (Option<Grown>, usize) {
         let weights = &mut self.weights;
         let (grown, omitted) = match weights.gap {
-            false => push_block(&mut self.summary, block, &mut weights.summary, limits.content()),
+            false => push_block(&mut self.summary, block, &mut weights.summary, limits.content),
             true => (None, weight(&block)),
         };
         weights.gap |= grown.is_none();
@@ -240,41 +268,46 @@ impl Compaction {
         (grown, omitted)
     }
 
-    /// Takes over what the update says. Says how much is left out.
-    pub(super) fn patch(&mut self, update: CompactionUpdate, limits: Limits) -> usize {
+    /// Takes over what the update says. Says what is different, and how much is left out.
+    pub(super) fn patch(
+        &mut self,
+        update: CompactionUpdate,
+        limits: ConversationLimits,
+    ) -> (ChangedFields, usize) {
         let weights = &mut self.weights;
-        let mut omitted = replace(&mut self.status, update.status, &mut weights.status, limits.small());
-        omitted += match update.summary {
-            Patch::Keep => 0,
-            Patch::Clear => {
-                (weights.summary, weights.gap) = (0, false);
-                self.summary = Vec::new();
-                0
-            }
-            Patch::Set(summary) => {
-                let left_out = replace(&mut self.summary, summary, &mut weights.summary, limits.content());
-                // What follows would go on with another summary than the one that is kept.
-                weights.gap = left_out > 0;
-                left_out
-            }
+        let mut fields = ChangedFields::default();
+        let mut omitted =
+            replace(&mut self.status, update.status, &mut weights.status, limits.field, &mut fields.status);
+        let summary = match update.summary {
+            Patch::Keep => None,
+            Patch::Clear => Some(Vec::new()),
+            Patch::Set(summary) => Some(summary),
         };
+        if let Some(summary) = summary {
+            let (held, first) = (&mut weights.summary, &mut fields.content);
+            let left_out = replace_list(&mut self.summary, summary, held, limits.content, first);
+            // What follows would go on with another summary than the one that is kept.
+            weights.gap = left_out > 0;
+            omitted += left_out;
+        }
         omitted += match update.error {
             Patch::Keep => 0,
             Patch::Clear => {
-                weights.error = 0;
-                self.error = None;
-                0
+                replace(&mut self.error, None, &mut weights.error, limits.field, &mut fields.error)
             }
-            Patch::Set(error) => replace(&mut self.error, Some(error), &mut weights.error, limits.small()),
+            Patch::Set(error) => {
+                replace(&mut self.error, Some(error), &mut weights.error, limits.field, &mut fields.error)
+            }
         };
         if !update.meta.is_keep() {
             // It is merged key by key, so what it comes to is only known afterwards.
             let mut meta = self.meta.clone();
             update.meta.merge(&mut meta);
-            omitted += replace(&mut self.meta, meta, &mut weights.meta, limits.small());
+            omitted += replace(&mut self.meta, meta, &mut weights.meta, limits.field, &mut fields.meta);
         }
+        fields.omitted = omitted > 0;
         self.omitted = self.omitted.saturating_add(omitted);
-        omitted
+        (fields, omitted)
     }
 }
 

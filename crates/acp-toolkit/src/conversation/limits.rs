@@ -5,51 +5,125 @@ use super::weight::weight;
 /// What an entry takes beside its content: its place, its id, and where the id is looked up.
 pub(super) const ENTRY: usize = 1024;
 
-/// How much memory each part of a conversation may take.
+/// How much memory the parts of a [`Conversation`](super::Conversation) may take, in bytes.
 ///
-/// The shares are such that the largest entry and all of the state fit at once: whatever comes, room can be made by
-/// forgetting entries.
+/// Each part has a share of the total, and a setter that lowers it. The shares are such that the largest entry and all of
+/// the state fit at once, so forgetting old entries always makes room. A setter never raises a part over its share.
+///
+/// | part | share of the total | with the default total |
+/// |---|---|---|
+/// | a message | 1/4 | 32 MiB |
+/// | the content of a tool call; the summary of a compaction | 1/8 | 16 MiB |
+/// | the plan; the commands; the modes; the options; the session's `_meta`; a notice; an unknown update | 1/16 each | 8 MiB |
+/// | the input of a tool call; its output | 1/32 each | 4 MiB |
+/// | a title, an id, the usage, any other field | 1/256 each | 512 KiB |
+///
+/// ```
+/// use agentwire_acp_toolkit::{Conversation, ConversationLimits};
+///
+/// let limits = ConversationLimits::new(32 << 20).state(1 << 20).field(4096);
+/// let conversation = Conversation::new().limits(limits);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Limits {
+pub struct ConversationLimits {
     pub(super) total: usize,
+    pub(super) message: usize,
+    pub(super) content: usize,
+    pub(super) state: usize,
+    pub(super) raw: usize,
+    pub(super) field: usize,
 }
 
-impl Limits {
-    /// A message.
-    pub(super) fn message(self) -> usize {
-        self.total / 4
+impl ConversationLimits {
+    /// The total, in bytes, and the shares of it.
+    pub fn new(total: usize) -> Self {
+        Self {
+            total,
+            message: total / 4,
+            content: total / 8,
+            state: total / 16,
+            raw: total / 32,
+            field: total / 256,
+        }
     }
 
-    /// What a tool call has produced, or the summary of a compaction.
-    pub(super) fn content(self) -> usize {
-        self.total / 8
+    /// Lowers what a message may take.
+    #[must_use]
+    pub fn message(mut self, bytes: usize) -> Self {
+        self.message = self.message.min(bytes);
+        self
     }
 
-    /// Each part of the state, such as the plan; also an update that nobody knows, and a notice.
-    pub(super) fn state(self) -> usize {
-        self.total / 16
+    /// Lowers what the content of a tool call may take, and the summary of a compaction.
+    #[must_use]
+    pub fn content(mut self, bytes: usize) -> Self {
+        self.content = self.content.min(bytes);
+        self
     }
 
-    /// What a tool was given, or what it returned.
-    pub(super) fn raw(self) -> usize {
-        self.total / 32
+    /// Lowers what each part of the session's state may take: the plan, the commands, the modes, the configuration
+    /// options and the `_meta`; also a notice and an update of an unknown kind.
+    #[must_use]
+    pub fn state(mut self, bytes: usize) -> Self {
+        self.state = self.state.min(bytes);
+        self
     }
 
-    /// A title, an id, a word.
-    pub(super) fn small(self) -> usize {
-        self.total / 256
+    /// Lowers what the input of a tool call may take, and its output.
+    #[must_use]
+    pub fn raw(mut self, bytes: usize) -> Self {
+        self.raw = self.raw.min(bytes);
+        self
+    }
+
+    /// Lowers what a title, an id, the usage or any other field may take.
+    #[must_use]
+    pub fn field(mut self, bytes: usize) -> Self {
+        self.field = self.field.min(bytes);
+        self
     }
 }
 
 /// Puts `new` in the place of `old`, and its weight in the place of the old one's, unless it is too heavy. Says how much
-/// is left out.
-pub(super) fn replace<T: Serialize>(old: &mut T, new: T, held: &mut usize, limit: usize) -> usize {
+/// is left out, and notes in `changed` whether the value is another one.
+pub(super) fn replace<T: Serialize + PartialEq>(
+    old: &mut T,
+    new: T,
+    held: &mut usize,
+    limit: usize,
+    changed: &mut bool,
+) -> usize {
+    if *old == new {
+        return 0;
+    }
     match weight(&new) {
         heavy if heavy > limit => heavy,
         light => {
             *old = new;
             *held = light;
+            *changed = true;
             0
         }
     }
+}
+
+/// The same for a list: notes in `first` where the two begin to differ.
+pub(super) fn replace_list<T: Serialize + PartialEq>(
+    old: &mut Vec<T>,
+    new: Vec<T>,
+    held: &mut usize,
+    limit: usize,
+    first: &mut Option<usize>,
+) -> usize {
+    let same = first_difference(old, &new);
+    let mut changed = false;
+    let omitted = replace(old, new, held, limit, &mut changed);
+    *first = same.filter(|_| changed);
+    omitted
+}
+
+/// Where two lists begin to differ. None if they are equal.
+pub(super) fn first_difference<T: PartialEq>(one: &[T], other: &[T]) -> Option<usize> {
+    let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    (same < one.len().max(other.len())).then_some(same)
 }

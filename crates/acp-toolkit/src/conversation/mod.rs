@@ -13,10 +13,11 @@ use agentwire_acp_schema::v1::{
     ToolCallId, UsageUpdate,
 };
 
-pub use change::{Applied, Change};
+pub use change::{Applied, Change, ChangedFields};
 pub use entry::{Compaction, Entry, Message, MessageKind, ToolCallEntry};
+pub use limits::ConversationLimits;
+pub use weight::memory_estimate;
 
-use limits::Limits;
 use state::State;
 use weight::weight;
 
@@ -61,14 +62,18 @@ const LIMIT: usize = 128 * 1024 * 1024;
 /// # Limit
 ///
 /// What is kept takes about as much memory as [`limit`](Self::limit) says, however long the session and however hostile
-/// the agent. When it is reached the oldest entries are forgotten. A message may take a quarter of it, what a tool call
-/// has produced an eighth, each part of the state a sixteenth, what a tool was given or returned a thirty-second, and a
-/// title or an id 1/256: what is larger is left out. Both are [reported](Applied).
+/// the agent. When it is reached the oldest entries are forgotten. Each part has a share of its own, which
+/// [`ConversationLimits`] names: what is larger is left out. Both are [reported](Applied).
+///
+/// # Cost
+///
+/// [`apply`](Self::apply) takes time in proportion to the update, not to what is kept: a chunk is appended, a value is
+/// weighed and compared once when it comes. So does a view that draws what [`Change`] names.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/prompt-turn>.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversation {
-    limits: Limits,
+    limits: ConversationLimits,
     slots: VecDeque<Slot>,
     /// The index of the first slot: how many entries were forgotten.
     first: usize,
@@ -101,7 +106,7 @@ struct Echo {
 impl Default for Conversation {
     fn default() -> Self {
         Self {
-            limits: Limits { total: LIMIT },
+            limits: ConversationLimits::new(LIMIT),
             slots: VecDeque::new(),
             first: 0,
             weight: 0,
@@ -125,8 +130,14 @@ impl Conversation {
     /// Sets how much memory it takes at most, in bytes (default 128 MiB). That is an estimate, rather too high than too
     /// low. Set it at the beginning.
     #[must_use]
-    pub fn limit(mut self, bytes: usize) -> Self {
-        self.limits = Limits { total: bytes };
+    pub fn limit(self, bytes: usize) -> Self {
+        self.limits(ConversationLimits::new(bytes))
+    }
+
+    /// Sets how much memory it takes at most, and each part of it. Set it at the beginning.
+    #[must_use]
+    pub fn limits(mut self, limits: ConversationLimits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -141,19 +152,22 @@ impl Conversation {
             SessionUpdate::ToolCallUpdate(update) => self.tool_updated(*update, false),
             SessionUpdate::CompactionUpdate(update) => self.compacted(*update),
             SessionUpdate::CompactionSummaryChunk(chunk) => self.summarized(chunk),
-            SessionUpdate::Plan(plan) => (Change::Plan, self.state.plan.set(Some(plan), limits)),
-            SessionUpdate::UsageUpdate(usage) => (Change::Usage, self.state.usage.set(Some(usage), limits)),
+            SessionUpdate::Plan(plan) => (Change::Plan, self.state.plan.set(Some(plan), limits.state)),
+            SessionUpdate::UsageUpdate(usage) => {
+                (Change::Usage, self.state.usage.set(Some(usage), limits.field))
+            }
             SessionUpdate::AvailableCommandsUpdate(update) => {
-                (Change::Commands, self.state.commands.set(update.available_commands, limits))
+                (Change::Commands, self.state.commands.set(update.available_commands, limits.state))
             }
             SessionUpdate::CurrentModeUpdate(update) => {
-                (Change::Mode, self.state.current_mode.set(Some(update.current_mode_id), limits))
+                (Change::Mode, self.state.current_mode.set(Some(update.current_mode_id), limits.field))
             }
             SessionUpdate::ConfigOptionUpdate(update) => {
-                (Change::ConfigOptions, self.state.config_options.set(update.config_options, limits))
+                (Change::ConfigOptions, self.state.config_options.set(update.config_options, limits.state))
             }
             SessionUpdate::SessionInfoUpdate(update) => {
-                (Change::Info, self.state.patch_info(*update, limits))
+                let (title, omitted) = self.state.patch_info(*update, limits);
+                (Change::Info { title }, omitted)
             }
             SessionUpdate::Notice(notice) => {
                 let weight = weight(&notice);
@@ -172,7 +186,7 @@ impl Conversation {
     /// The person says something: a message of theirs, before the agent is asked. Messages of agents without ids begin
     /// anew after it.
     pub fn prompt(&mut self, content: impl IntoIterator<Item = ContentBlock>) -> Applied {
-        let message = Message::of_prompt(content, self.limits.message());
+        let message = Message::of_prompt(content, self.limits.message);
         let omitted = message.omitted;
         let weight = message.weight();
         let index = self.add(Entry::Message(message), weight);

@@ -19,11 +19,11 @@ impl Conversation {
         let limits = self.limits;
         let mut omitted = 0;
         if let Some(modes) = modes {
-            omitted += self.state.current_mode.set(Some(modes.current_mode_id), limits);
-            omitted += self.state.modes.set(modes.available_modes, limits);
+            omitted += self.state.current_mode.set(Some(modes.current_mode_id), limits.field);
+            omitted += self.state.modes.set(modes.available_modes, limits.state);
         }
         if let Some(options) = config_options {
-            omitted += self.state.config_options.set(options, limits);
+            omitted += self.state.config_options.set(options, limits.state);
         }
         self.settle(Change::Settings, omitted)
     }

@@ -4,7 +4,7 @@ use agentwire_acp_schema::v1::{
 };
 use serde::Serialize;
 
-use super::limits::{Limits, replace};
+use super::limits::{ConversationLimits, replace};
 
 /// What holds for the session now, wherever in the flow it was said.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,14 +28,18 @@ impl State {
         lists + usage.weight + current_mode.weight + title.weight + updated_at.weight + meta.weight
     }
 
-    /// Takes over what the update says. Says how much is left out.
-    pub(super) fn patch_info(&mut self, update: SessionInfoUpdate, limits: Limits) -> usize {
-        let mut omitted = self.title.patch(update.title, limits);
-        omitted += self.updated_at.patch(update.updated_at, limits);
-        match update.meta {
-            Some(meta) => omitted + self.meta.set(Some(meta), limits),
-            None => omitted,
+    /// Takes over what the update says. Says whether the title is another one, and how much is left out.
+    pub(super) fn patch_info(
+        &mut self,
+        update: SessionInfoUpdate,
+        limits: ConversationLimits,
+    ) -> (bool, usize) {
+        let (title, mut omitted) = self.title.patch(update.title, limits.field);
+        omitted += self.updated_at.patch(update.updated_at, limits.field).1;
+        if let Some(meta) = update.meta {
+            omitted += self.meta.set(Some(meta), limits.state);
         }
+        (title, omitted)
     }
 }
 
@@ -46,19 +50,23 @@ pub(super) struct Held<T> {
     weight: usize,
 }
 
-impl<T: Serialize> Held<T> {
+impl<T: Serialize + PartialEq> Held<T> {
     /// Takes over a value unless it is too large. Says how much is left out.
-    pub(super) fn set(&mut self, value: T, limits: Limits) -> usize {
-        replace(&mut self.value, value, &mut self.weight, limits.state())
+    pub(super) fn set(&mut self, value: T, limit: usize) -> usize {
+        replace(&mut self.value, value, &mut self.weight, limit, &mut false)
     }
 }
 
-impl<T: Serialize> Held<Option<T>> {
-    fn patch(&mut self, patch: Patch<T>, limits: Limits) -> usize {
-        match patch {
-            Patch::Keep => 0,
-            Patch::Clear => self.set(None, limits),
-            Patch::Set(value) => self.set(Some(value), limits),
-        }
+impl<T: Serialize + PartialEq> Held<Option<T>> {
+    /// Does what the patch says. Says whether the value is another one, and how much is left out.
+    fn patch(&mut self, patch: Patch<T>, limit: usize) -> (bool, usize) {
+        let mut changed = false;
+        let value = match patch {
+            Patch::Keep => return (false, 0),
+            Patch::Clear => None,
+            Patch::Set(value) => Some(value),
+        };
+        let omitted = replace(&mut self.value, value, &mut self.weight, limit, &mut changed);
+        (changed, omitted)
     }
 }

@@ -16,11 +16,22 @@ const MAP: usize = 640;
 /// A member of a map, beside its text and its value: nodes are half empty at worst.
 const MEMBER: usize = 96;
 
-/// What `value` takes, about, in bytes.
-pub(super) fn weight<T: Serialize + ?Sized>(value: &T) -> usize {
+/// Estimates how much memory a value takes, in bytes: rather too much than too little. `usize::MAX` for a value that has
+/// no form in JSON.
+///
+/// The length of its JSON says little: an object of seven bytes of JSON is a tree node of six hundred.
+///
+/// ```
+/// use agentwire_acp_toolkit::memory_estimate;
+///
+/// assert!(memory_estimate("twelve bytes") >= 12);
+/// ```
+pub fn memory_estimate<T: Serialize + ?Sized>(value: &T) -> usize {
     // What cannot be written is not known to the wire either.
     value.serialize(Scale).unwrap_or(usize::MAX)
 }
+
+pub(super) use memory_estimate as weight;
 
 struct Scale;
 

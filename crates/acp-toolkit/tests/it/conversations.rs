@@ -4,7 +4,9 @@ mod hostile;
 mod properties;
 
 use agentwire_acp_schema::v1::*;
-use agentwire_acp_toolkit::{Change, Compaction, Conversation, Entry, Message, MessageKind, ToolCallEntry};
+use agentwire_acp_toolkit::{
+    Change, ChangedFields, Compaction, Conversation, Entry, Message, MessageKind, ToolCallEntry,
+};
 use serde_json::json;
 
 /// Applies one update as it comes from the wire.
@@ -14,6 +16,15 @@ fn heard(conversation: &mut Conversation, update: serde_json::Value) -> Change {
     let applied = conversation.apply(update);
     assert_eq!((applied.forgotten, applied.omitted), (0, 0));
     applied.change
+}
+
+/// Which fields of this entry are different.
+#[track_caller]
+fn updated(change: Change, entry: usize) -> ChangedFields {
+    match change {
+        Change::Updated { index, fields } if index == entry => fields,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn all(updates: &[serde_json::Value]) -> Conversation {
@@ -143,7 +154,7 @@ fn a_prompt_that_the_agent_repeats_appears_once() {
     let link = json!({ "type": "resource_link", "name": "a", "uri": "file:///a" });
     assert_eq!(conversation.prompt(prompt()).change, Change::Added(0));
     let repeated = chunk("user_message_chunk", Some("m"), "Read ");
-    assert_eq!(heard(&mut conversation, repeated), Change::Updated(0));
+    assert!(updated(heard(&mut conversation, repeated), 0).message_id);
     let repeated = json!({ "sessionUpdate": "user_message_chunk", "messageId": "m", "content": link });
     assert_eq!(heard(&mut conversation, repeated), Change::Nothing);
     assert_eq!(message(&conversation, 0).message_id, Some("m".into()));
@@ -172,7 +183,11 @@ fn tc_03_an_update_changes_only_what_it_names_and_lists_replace_lists() {
         "sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "in_progress", "title": null,
         "content": null, "locations": null, "rawInput": null,
     });
-    assert_eq!(heard(&mut conversation, update), Change::Updated(0));
+    let fields = updated(heard(&mut conversation, update.clone()), 0);
+    assert!(
+        fields.status && !fields.title && fields.content.is_none() && !fields.locations && !fields.raw_input
+    );
+    assert_eq!(heard(&mut conversation, update), Change::Nothing, "it said nothing new");
     let mut expected = before;
     expected.status = ToolCallStatus::InProgress;
     assert_eq!(tool_call(&conversation, "c").call, expected);
@@ -190,7 +205,8 @@ fn tc_03_an_update_changes_only_what_it_names_and_lists_replace_lists() {
     assert_eq!(json!(call.meta), json!({ "l": 2 }));
 
     // A call that is told anew is told whole.
-    assert_eq!(heard(&mut conversation, self::call("c")), Change::Updated(0));
+    let fields = updated(heard(&mut conversation, self::call("c")), 0);
+    assert!(fields.title && fields.name && fields.content == Some(0) && fields.raw_output && fields.meta);
     assert_eq!(tool_call(&conversation, "c").call, ToolCall::new("c", "Call c"));
 }
 
@@ -200,7 +216,7 @@ fn tc_04_an_update_of_a_call_that_was_never_announced_is_not_lost() {
     let update = ToolCallUpdate::new("c").title("Run `ls`");
     let request = RequestPermissionRequest::new("s", update, Vec::new());
     assert_eq!(conversation.apply(request.tool_call).change, Change::Added(0));
-    assert_eq!(heard(&mut conversation, call("c")), Change::Updated(0));
+    assert!(updated(heard(&mut conversation, call("c")), 0).title);
     assert_eq!(flow(&conversation), ["!c"]);
 }
 
@@ -250,7 +266,7 @@ fn list_11_what_is_left_out_stays_and_null_clears() {
     let mut told = |update: serde_json::Value| {
         let mut object = update;
         object["sessionUpdate"] = json!("session_info_update");
-        assert_eq!(heard(&mut conversation, object), Change::Info);
+        assert!(matches!(heard(&mut conversation, object), Change::Info { .. }));
         (conversation.title().map(str::to_owned), conversation.updated_at().map(str::to_owned))
     };
     let owned = |text: &str| Some(text.to_owned());
@@ -276,7 +292,8 @@ fn cmp_02_a_compaction_is_patched_and_its_summary_grows() {
     assert_eq!(compaction(&conversation, 1).status, CompactionStatus::InProgress);
     assert_eq!(heard(&mut conversation, piece("did.")), Change::Extended { index: 1, block: 0, byte: 3 });
     let patch = json!({ "status": "failed", "error": "E", "_meta": { "a": 1, "b": 2 } });
-    assert_eq!(heard(&mut conversation, update(patch)), Change::Updated(1));
+    let fields = updated(heard(&mut conversation, update(patch)), 1);
+    assert!(fields.status && fields.error && fields.meta && fields.content.is_none());
     heard(&mut conversation, update(json!({ "status": "completed", "_meta": { "a": null, "c": 3 } })));
     let told = compaction(&conversation, 1);
     assert_eq!((&told.status, told.error.as_deref()), (&CompactionStatus::Completed, Some("E")));
@@ -353,4 +370,20 @@ fn the_last_word_on_usage_and_commands_holds() {
     assert_eq!((conversation.commands().len(), &*conversation.commands()[0].name), (1, "c"));
     assert_eq!(conversation.usage(), Some(&UsageUpdate::new(4, 9)));
     assert_eq!(conversation.entries().len(), 0);
+}
+
+#[test]
+fn content_that_is_told_again_is_named_from_where_it_is_new() {
+    let text = |text: &str| json!({ "type": "content", "content": { "type": "text", "text": text } });
+    let told = |contents: &[&str]| {
+        let contents: Vec<_> = contents.iter().map(|content| text(content)).collect();
+        json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c", "content": contents })
+    };
+    let mut conversation = all(&[told(&["a", "b"])]);
+    let mut first = |contents: &[&str]| updated(heard(&mut conversation, told(contents)), 0).content;
+    assert_eq!(first(&["a", "b", "c"]), Some(2));
+    assert_eq!(first(&["a", "x", "c"]), Some(1));
+    assert_eq!(first(&["a"]), Some(1));
+    assert_eq!(first(&[]), Some(0));
+    assert_eq!(heard(&mut conversation, told(&[])), Change::Nothing);
 }

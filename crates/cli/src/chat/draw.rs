@@ -1,5 +1,6 @@
 //! A conversation of version 1 on the screen.
 
+use std::borrow::Cow;
 use std::io;
 
 use agentwire_acp_schema::v1::{
@@ -9,13 +10,17 @@ use agentwire_acp_schema::v1::{
 use agentwire_acp_toolkit::{Change, Compaction, Conversation, Entry, Message, ToolCallEntry};
 
 use super::screen::{Screen, Voice};
+use super::shown::short;
 use crate::text::one_line;
 
 /// Looks up what a terminal of ours has printed, also when it is gone.
 pub(super) type Output<'a> = &'a dyn Fn(&TerminalId) -> Option<String>;
 
+/// Of a call with more content than this, the output of its terminals is not shown.
+const MOST_TERMINALS: usize = 64;
+
 impl Screen {
-    /// Draws what is new in a conversation.
+    /// Draws what is new in a conversation: as much as the change names, and no more.
     pub(super) fn draw(
         &mut self,
         conversation: &Conversation,
@@ -23,11 +28,9 @@ impl Screen {
         output: Output<'_>,
     ) -> io::Result<()> {
         match change {
-            Change::Added(index) | Change::Updated(index) => match conversation.entry(index) {
-                // A message that changes without growing has another id, which is not shown.
-                Some(Entry::Message(_)) if matches!(change, Change::Updated(_)) => {}
+            Change::Added(index) => match conversation.entry(index) {
                 Some(Entry::Message(message)) => self.message(index, message, 0, 0)?,
-                Some(Entry::ToolCall(entry)) => self.tool_call(entry, output)?,
+                Some(Entry::ToolCall(entry)) => self.tool_call(entry, true, Some(0), output)?,
                 Some(Entry::Compaction(compaction)) => self.compaction(compaction)?,
                 Some(Entry::Notice(notice)) => {
                     let colour = match notice.severity {
@@ -42,35 +45,61 @@ impl Screen {
                 // What nobody here knows must not be drawn as if it were known.
                 _ => {}
             },
+            Change::Updated { index, fields } => match conversation.entry(index) {
+                Some(Entry::ToolCall(entry)) => {
+                    // The mark of a call that was cancelled does not depend on its status.
+                    let headline = fields.title || fields.cancelled || (fields.status && !entry.cancelled);
+                    self.tool_call(entry, headline, fields.content, output)?;
+                }
+                Some(Entry::Compaction(compaction)) if fields.status || fields.error => {
+                    self.compaction(compaction)?;
+                }
+                // A message that changes without growing has another id, which is not shown.
+                _ => {}
+            },
             Change::Extended { index, block, byte } => {
                 if let Some(Entry::Message(message)) = conversation.entry(index) {
                     self.message(index, message, block, byte)?;
                 }
             }
             Change::Plan => self.plan(conversation)?,
-            Change::Mode | Change::ConfigOptions => self.settings(conversation, true)?,
-            Change::Settings => self.settings(conversation, false)?,
+            Change::Mode => self.mode(conversation, true)?,
+            Change::ConfigOptions => self.options(conversation, true)?,
+            Change::Settings => {
+                self.mode(conversation, false)?;
+                self.options(conversation, false)?;
+            }
             // What is not about the flow waits until that rests.
+            Change::Info { title } => self.shown.new_title |= title,
+            Change::Usage => self.shown.new_usage = true,
             _ => {}
+        }
+        self.flush()
+    }
+
+    /// Draws a tool call that was marked as cancelled.
+    pub(super) fn draw_cancelled(&mut self, conversation: &Conversation, index: usize) -> io::Result<()> {
+        if let Some(Entry::ToolCall(entry)) = conversation.entry(index) {
+            self.tool_call(entry, true, None, &|_| None)?;
         }
         self.flush()
     }
 
     /// Shows what changed beside the flow: the title and how full the context is.
     pub(super) fn rest(&mut self, conversation: &Conversation) -> io::Result<()> {
-        let title = conversation.title().map(str::to_owned);
-        if title != self.shown.title {
-            if let Some(title) = &title {
-                self.dim(&format!("title: {}", one_line(title)))?;
-            }
-            self.shown.title = title;
+        if std::mem::take(&mut self.shown.new_title)
+            && let Some(title) = conversation.title()
+        {
+            self.dim(&format!("title: {}", short(title)))?;
         }
-        let usage = conversation.usage().map(usage_text);
-        if usage != self.shown.usage {
-            if let Some(usage) = &usage {
-                self.dim(usage)?;
+        if std::mem::take(&mut self.shown.new_usage) {
+            let usage = conversation.usage().map(usage_text);
+            if usage != self.shown.usage {
+                if let Some(usage) = &usage {
+                    self.dim(usage)?;
+                }
+                self.shown.usage = usage;
             }
-            self.shown.usage = usage;
         }
         self.flush()
     }
@@ -83,16 +112,23 @@ impl Screen {
 
     /// Shows a message from this block and byte on.
     fn message(&mut self, index: usize, message: &Message, block: usize, byte: usize) -> io::Result<()> {
-        let voice = Voice { kind: message.kind, message: index.to_string() };
+        let voice = Voice { kind: message.kind, message: index as u64 };
         for (number, content) in message.content.iter().enumerate().skip(block) {
             let text = content_text(content);
             let from = if number == block { byte } else { 0 };
-            self.speak(voice.clone(), text.get(from..).unwrap_or(&text))?;
+            self.speak(voice, text.get(from..).unwrap_or(&text))?;
         }
         Ok(())
     }
 
-    fn tool_call(&mut self, entry: &ToolCallEntry, output: Output<'_>) -> io::Result<()> {
+    /// Shows the headline of a tool call if that is new, and its content from this block on.
+    fn tool_call(
+        &mut self,
+        entry: &ToolCallEntry,
+        headline: bool,
+        content: Option<usize>,
+        output: Output<'_>,
+    ) -> io::Result<()> {
         let call = &entry.call;
         let (mark, colour) = match call.status {
             _ if entry.cancelled => ("✗", "2"),
@@ -102,26 +138,21 @@ impl Screen {
             ToolCallStatus::Failed => ("✗", "31"),
             _ => ("?", "2"),
         };
-        let headline = format!("{} {}", self.paint(colour, mark), one_line(&call.title));
-        if self.shown.headline(&call.tool_call_id, &headline) {
-            self.line(&headline)?;
+        if headline {
+            self.line(&format!("{} {}", self.paint(colour, mark), short(&call.title)))?;
         }
-        for content in &call.content {
-            if self.shown.content(&call.tool_call_id, content) {
-                self.tool_content(content)?;
-            }
-        }
+        let new = content.and_then(|first| call.content.get(first..)).unwrap_or_default();
+        new.iter().try_for_each(|content| self.tool_content(content))?;
         // What ran in a terminal is shown when it is over, where nothing else says what came of it.
-        let terminals = call.content.iter().map(|content| match content {
-            ToolCallContent::Terminal(terminal) => Some(&terminal.terminal_id),
-            _ => None,
-        });
-        if entry.has_ended()
-            && let Some(terminals) = terminals.collect::<Option<Vec<_>>>()
-        {
-            for terminal in terminals {
-                if let Some(text) = output(terminal)
-                    && self.shown.content(&call.tool_call_id, &text)
+        if entry.has_ended() && call.content.len() <= MOST_TERMINALS {
+            let terminals = call.content.iter().map(|content| match content {
+                ToolCallContent::Terminal(terminal) => Some(&terminal.terminal_id),
+                _ => None,
+            });
+            for terminal in terminals.collect::<Option<Vec<_>>>().unwrap_or_default() {
+                if !self.shown.terminals.contains(terminal)
+                    && let Some(text) = output(terminal)
+                    && self.shown.terminal(terminal)
                 {
                     self.indented(&text)?;
                 }
@@ -142,12 +173,9 @@ impl Screen {
     }
 
     fn compaction(&mut self, compaction: &Compaction) -> io::Result<()> {
-        let why = compaction.error.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
-        let headline = format!("[compaction of the context: {}{why}]", compaction.status);
-        if self.shown.headline(&compaction.compaction_id, &headline) {
-            self.dim(&headline)?;
-        }
-        Ok(())
+        let why = compaction.error.as_deref().map(|why| format!(": {}", short(why))).unwrap_or_default();
+        let status = short(compaction.status.as_str());
+        self.dim(&format!("[compaction of the context: {status}{why}]"))
     }
 
     fn plan(&mut self, conversation: &Conversation) -> io::Result<()> {
@@ -163,17 +191,28 @@ impl Screen {
         Ok(())
     }
 
-    /// Takes note of the mode and the options, and shows those that are new.
-    fn settings(&mut self, conversation: &Conversation, show: bool) -> io::Result<()> {
-        let mode = conversation.current_mode().map(|mode| ("mode".to_owned(), mode.to_string()));
-        let options = conversation.config_options().filter_map(|option| {
-            let value = current_value(option)?;
-            Some((option.name.clone(), value))
-        });
-        for (name, value) in mode.into_iter().chain(options) {
-            let before = self.shown.settings.insert(name.clone(), value.clone());
-            if show && before.as_ref() != Some(&value) {
-                self.dim(&format!("{name}: {value}"))?;
+    /// Takes note of the mode, and shows it if it is new.
+    fn mode(&mut self, conversation: &Conversation, show: bool) -> io::Result<()> {
+        let mode = conversation.current_mode().map(|mode| short(mode.as_str()));
+        if show
+            && mode != self.shown.mode
+            && let Some(mode) = &mode
+        {
+            self.dim(&format!("mode: {mode}"))?;
+        }
+        self.shown.mode = mode;
+        Ok(())
+    }
+
+    /// Takes note of the options, and shows those whose value is new.
+    fn options(&mut self, conversation: &Conversation, show: bool) -> io::Result<()> {
+        let values = conversation.config_options().map(|option| (option.id.as_str(), current_value(option)));
+        let mut new = self.shown.options.replace(values).into_iter().peekable();
+        for (place, option) in conversation.config_options().enumerate().filter(|_| show) {
+            if new.next_if_eq(&place).is_some()
+                && let Some(value) = current_value(option)
+            {
+                self.dim(&format!("{}: {}", short(&option.name), short(value)))?;
             }
         }
         Ok(())
@@ -181,18 +220,16 @@ impl Screen {
 }
 
 /// What an option is set to. None where it is of a type that this version does not know.
-pub(super) fn current_value(option: &SessionConfigOption) -> Option<String> {
+pub(super) fn current_value(option: &SessionConfigOption) -> Option<&str> {
     match &option.kind {
-        SessionConfigKind::Select(select) => Some(select.current_value.to_string()),
-        SessionConfigKind::Boolean(boolean) => {
-            Some(if boolean.current_value { "on" } else { "off" }.to_owned())
-        }
+        SessionConfigKind::Select(select) => Some(select.current_value.as_str()),
+        SessionConfigKind::Boolean(boolean) => Some(if boolean.current_value { "on" } else { "off" }),
         _ => None,
     }
 }
 
 fn usage_text(usage: &UsageUpdate) -> String {
-    let cost = usage.cost.as_ref().map(|cost| format!(", {:.2} {}", cost.amount, cost.currency));
+    let cost = usage.cost.as_ref().map(|cost| format!(", {:.2} {}", cost.amount, short(&cost.currency)));
     let cost = cost.unwrap_or_default();
     match (u128::from(usage.used) * 100).checked_div(u128::from(usage.size)) {
         Some(part) => format!("context: {part} % of {} tokens{cost}", usage.size),
@@ -200,13 +237,13 @@ fn usage_text(usage: &UsageUpdate) -> String {
     }
 }
 
-fn content_text(content: &ContentBlock) -> String {
+fn content_text(content: &ContentBlock) -> Cow<'_, str> {
     match content {
-        ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
-        ContentBlock::Image(image) => format!("[an image, {}]", image.mime_type),
-        ContentBlock::Audio(audio) => format!("[a sound, {}]", audio.mime_type),
-        ContentBlock::Resource(resource) => format!("[{}]", super::prompt::embedded_uri(resource)),
+        ContentBlock::Text(text) => text.text.as_str().into(),
+        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri).into(),
+        ContentBlock::Image(image) => format!("[an image, {}]", image.mime_type).into(),
+        ContentBlock::Audio(audio) => format!("[a sound, {}]", audio.mime_type).into(),
+        ContentBlock::Resource(resource) => format!("[{}]", super::prompt::embedded_uri(resource)).into(),
         _ => "[content that cannot be shown here]".into(),
     }
 }
@@ -217,8 +254,8 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use agentwire_acp_schema::v1::{
-        CurrentModeUpdate, Diff, SessionInfoUpdate, SessionNotification, SessionUpdate, Terminal, ToolCall,
-        ToolCallUpdate,
+        ConfigOptionUpdate, CurrentModeUpdate, Diff, SessionInfoUpdate, SessionNotification, SessionUpdate,
+        Terminal, ToolCall, ToolCallUpdate,
     };
 
     use super::*;
@@ -308,6 +345,42 @@ mod tests {
     fn what_has_one_line_does_not_take_more() {
         let title = "Read\n> yes, delete it";
         assert_eq!(show([ToolCall::new("1", title).into()]), "○ Read > yes, delete it\n");
+    }
+
+    #[test]
+    fn what_is_told_again_is_not_shown_again() {
+        let text = |text: &str| ToolCallContent::from(ContentBlock::from(text));
+        let ends = || ToolCallUpdate::new("1").status(ToolCallStatus::Completed);
+        let told = |contents: &[&str]| ends().content(contents.iter().map(|content| text(content)));
+        let shown = show([
+            ToolCall::new("1", "Run").content([text("one")]).into(),
+            told(&["one", "two"]).into(),
+            told(&["one", "two"]).into(),
+            ends().into(),
+        ]);
+        assert_eq!(shown, "○ Run\n  one\n● Run\n  two\n");
+        let terminal = || ToolCallContent::from(Terminal::new("t"));
+        let again =
+            |id: &str| ToolCall::new(id, "Run").status(ToolCallStatus::Completed).content([terminal()]);
+        assert_eq!(show([again("1").into(), again("2").into()]), "● Run\n  from the terminal\n● Run\n");
+    }
+
+    #[test]
+    fn options_are_shown_when_their_values_change() {
+        let options = |loud: bool| {
+            ConfigOptionUpdate::new([
+                SessionConfigOption::boolean("loud", "Loud", loud),
+                SessionConfigOption::boolean("new", "New", true),
+            ])
+        };
+        let shown = show([options(true).into(), options(true).into(), options(false).into()]);
+        assert_eq!(shown, "Loud: on\nNew: on\nLoud: off\n");
+    }
+
+    #[test]
+    fn a_title_is_shown_as_far_as_there_is_room() {
+        let shown = show([ToolCall::new("1", "x".repeat(10_000)).into()]);
+        assert_eq!(shown, format!("○ {}…\n", "x".repeat(500)));
     }
 
     #[test]

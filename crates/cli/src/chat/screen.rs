@@ -1,7 +1,7 @@
 //! A person's screen: lines, text as it streams, a spinner, colours.
 
 use std::io::{self, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use agentwire_acp_toolkit::MessageKind;
 use similar::{ChangeTag, TextDiff};
@@ -11,6 +11,16 @@ use crate::text::printable;
 
 /// The most lines shown of what a tool gave back.
 const MOST_LINES: usize = 40;
+
+/// The most characters shown of each of them.
+const MOST_COLUMNS: usize = 2000;
+
+/// How many bytes of a text are made printable at once: the whole may be as long as a line of the agent's.
+const PIECE: usize = 64 << 10;
+
+/// How long to look for the smallest difference of two texts. Their texts may be such that it takes quadratic time; then
+/// the difference that was found so far is shown.
+const DIFF_TIMEOUT: Duration = Duration::from_millis(200);
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -28,10 +38,11 @@ pub(super) struct Screen {
 }
 
 /// Whose words stream, and in which message.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Voice {
     pub(super) kind: MessageKind,
-    pub(super) message: String,
+    /// Its place in the conversation, or a hash of its id.
+    pub(super) message: u64,
 }
 
 struct Spinner {
@@ -130,12 +141,21 @@ impl Screen {
                 write!(self.out, "> ")?;
             }
         }
-        let painted = match kind {
-            MessageKind::Thought => self.paint("2", text),
-            MessageKind::User => self.paint("1", text),
-            _ => printable(text),
-        };
-        write!(self.out, "{painted}")?;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let mut end = rest.len().min(PIECE);
+            while !rest.is_char_boundary(end) {
+                end += 1;
+            }
+            let (piece, behind) = rest.split_at(end);
+            let painted = match kind {
+                MessageKind::Thought => self.paint("2", piece),
+                MessageKind::User => self.paint("1", piece),
+                _ => printable(piece),
+            };
+            write!(self.out, "{painted}")?;
+            rest = behind;
+        }
         if !text.is_empty() {
             self.at_line_start = text.ends_with('\n');
         }
@@ -146,8 +166,12 @@ impl Screen {
     pub(super) fn indented(&mut self, text: &str) -> io::Result<()> {
         let count = text.lines().count();
         for line in text.lines().take(MOST_LINES) {
+            let (line, more) = match line.char_indices().nth(MOST_COLUMNS) {
+                Some((end, _)) => (&line[..end], "…"),
+                None => (line, ""),
+            };
             let line = self.paint("2", line);
-            self.line(&format!("  {line}"))?;
+            self.line(&format!("  {line}{more}"))?;
         }
         if count > MOST_LINES {
             self.dim(&format!("  … {} more lines", count - MOST_LINES))?;
@@ -157,7 +181,7 @@ impl Screen {
 
     /// Shows what changed in a text, with three lines around it.
     pub(super) fn diff(&mut self, old: &str, new: &str) -> io::Result<()> {
-        let changes = TextDiff::from_lines(old, new);
+        let changes = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
         for group in changes.grouped_ops(3) {
             for change in group.iter().flat_map(|operation| changes.iter_changes(operation)) {
                 let (sign, colour) = match change.tag() {

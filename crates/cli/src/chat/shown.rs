@@ -1,54 +1,147 @@
-//! What stands on the screen already, so that only what is new is added to it.
+//! What stands on the screen already, so that only what is new is added to it. All of it has a bound.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::{BuildHasher as _, RandomState};
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, Hash, Hasher, RandomState};
+use std::io::{self, Write};
 
+use agentwire_acp_schema::v1::TerminalId;
 use serde::Serialize;
 
-/// How many things are remembered. Of one that is forgotten too much is shown when it changes, and nothing too little.
-const LIMIT: usize = 4096;
+use crate::text::one_line;
 
-/// What was shown of the things that change, by a name that each keeps.
+/// The most characters of a title, a name or a value that are shown. A title may have 512 KiB, and is shown again with
+/// each status of 100 bytes.
+const MOST_CHARACTERS: usize = 500;
+
+/// How many things are remembered. Of one that is forgotten too much is shown when it changes, and nothing too little.
+const LIMIT: usize = 65_536;
+
+/// What was shown of a session's settings and state.
 #[derive(Default)]
 pub(super) struct Shown {
-    things: HashMap<String, Thing>,
-    /// What the session's settings were when they were shown last.
-    pub(super) settings: BTreeMap<String, String>,
-    pub(super) title: Option<String>,
+    /// The mode, shortened.
+    pub(super) mode: Option<String>,
+    /// The values of the options that there are now, by their ids.
+    pub(super) options: Values,
+    /// Whether there is a title that was not shown.
+    pub(super) new_title: bool,
+    /// Whether there is a usage that was not shown.
+    pub(super) new_usage: bool,
+    /// The usage, shortened.
     pub(super) usage: Option<String>,
-    hasher: RandomState,
-}
-
-#[derive(Default)]
-struct Thing {
-    headline: Option<String>,
-    /// Hashes: agents send all of a call's content again when it grows, and it may be large.
-    contents: HashSet<u64>,
+    /// The terminals of ours whose output was shown.
+    pub(super) terminals: HashSet<TerminalId>,
 }
 
 impl Shown {
-    /// Takes note of a headline. Whether it was not the one that stands there.
-    pub(super) fn headline(&mut self, name: &str, headline: &str) -> bool {
-        let thing = self.thing(name);
-        let is_new = thing.headline.as_deref() != Some(headline);
-        if is_new {
-            thing.headline = Some(headline.to_owned());
+    /// Takes note of a terminal whose output is about to be shown. Whether it was not shown before.
+    pub(super) fn terminal(&mut self, id: &TerminalId) -> bool {
+        if self.terminals.len() >= LIMIT {
+            self.terminals.clear();
         }
-        is_new
+        self.terminals.insert(id.clone())
+    }
+}
+
+/// The values of a list of options, as hashes: 16 bytes for each option, however long its name.
+#[derive(Default)]
+pub(super) struct Values {
+    values: HashMap<u64, u64>,
+    hasher: RandomState,
+}
+
+impl Values {
+    /// Takes note of a list in place of the one before. Gives the places of those whose value is new.
+    pub(super) fn replace<K: Hash, V: Hash>(&mut self, list: impl IntoIterator<Item = (K, V)>) -> Vec<usize> {
+        let hashes = |(key, value): (K, V)| (self.hasher.hash_one(key), self.hasher.hash_one(value));
+        let list: Vec<_> = list.into_iter().map(hashes).collect();
+        let is_new = |(_, (key, value)): &(usize, &(u64, u64))| self.values.get(key) != Some(value);
+        let new = list.iter().enumerate().filter(is_new).map(|(place, _)| place).collect();
+        self.values = list.into_iter().collect();
+        new
+    }
+}
+
+/// Things that were shown, as hashes.
+#[derive(Default)]
+pub(super) struct Seen {
+    hashes: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl Seen {
+    /// Takes note of something. Whether it was not there.
+    pub(super) fn insert(&mut self, thing: impl Hash) -> bool {
+        self.add(self.hasher.hash_one(thing))
     }
 
-    /// Takes note of a piece of content. Whether it was not there.
-    pub(super) fn content<T: Serialize>(&mut self, name: &str, content: &T) -> bool {
+    /// Takes note of a piece of content of something. Whether it was not there.
+    pub(super) fn insert_content<T: Serialize>(&mut self, of: impl Hash, content: &T) -> bool {
+        let mut hasher = self.hasher.build_hasher();
+        of.hash(&mut hasher);
         // What cannot be written cannot have come over a wire.
-        let written = serde_json::to_vec(content).unwrap_or_default();
-        let hash = self.hasher.hash_one(written);
-        self.thing(name).contents.insert(hash)
+        let _never = serde_json::to_writer(HashWriter(&mut hasher), content);
+        self.add(hasher.finish())
     }
 
-    fn thing(&mut self, name: &str) -> &mut Thing {
-        if self.things.len() >= LIMIT && !self.things.contains_key(name) {
-            self.things.clear();
+    fn add(&mut self, hash: u64) -> bool {
+        if self.hashes.len() >= LIMIT {
+            self.hashes.clear();
         }
-        self.things.entry(name.to_owned()).or_default()
+        self.hashes.insert(hash)
+    }
+}
+
+/// Hashes what is written.
+struct HashWriter<'a, H>(&'a mut H);
+
+impl<H: Hasher> Write for HashWriter<'_, H> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A title, a name or a value on one line, with an ellipsis for what is too long.
+pub(super) fn short(text: &str) -> String {
+    match text.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => format!("{}…", one_line(&text[..end])),
+        None => one_line(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let mut seen = Seen::default();
+        assert!(seen.insert("a") && !seen.insert("a"));
+        assert!(seen.insert_content("a", &[1]) && seen.insert_content("b", &[1]));
+        assert!(!seen.insert_content("a", &[1]));
+        (0..2 * LIMIT).for_each(|number| {
+            seen.insert(number);
+        });
+        assert!(seen.hashes.len() <= LIMIT);
+    }
+
+    #[test]
+    fn only_the_options_that_there_are_now_are_remembered() {
+        let mut values = Values::default();
+        assert_eq!(values.replace([("a", 1), ("b", 1)]), [0, 1]);
+        assert_eq!(values.replace([("b", 1), ("c", 1)]), [1]);
+        assert_eq!(values.replace([("a", 1), ("b", 2)]), [0, 1]);
+        assert_eq!(values.values.len(), 2);
+    }
+
+    #[test]
+    fn what_is_long_is_shortened() {
+        assert_eq!(short("a\nb"), "a b");
+        assert_eq!(short(&"ä".repeat(501)), format!("{}…", "ä".repeat(500)));
     }
 }

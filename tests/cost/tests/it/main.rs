@@ -3,6 +3,7 @@
 
 #![cfg(unix)]
 
+mod conversation;
 mod frames;
 mod mcp_client;
 mod mcp_server;

@@ -1,8 +1,10 @@
 //! Agents that never stop.
 
 use agentwire_acp_schema::v1::*;
-use agentwire_acp_toolkit::{Change, Conversation, Entry};
+use agentwire_acp_toolkit::{Change, Conversation, ConversationLimits, Entry};
 use serde_json::{Value, json};
+
+use super::updated;
 
 const LIMIT: usize = 1024 * 1024;
 
@@ -108,7 +110,7 @@ fn what_is_too_large_is_left_out_and_said() {
     let update =
         ToolCallUpdate::new("c").status(ToolCallStatus::Completed).raw_output(json!("x".repeat(100_000)));
     let applied = conversation.apply(update);
-    assert!(applied.change == Change::Updated(0) && applied.omitted > 100_000, "{applied:?}");
+    assert!(updated(applied.change, 0).omitted && applied.omitted > 100_000, "{applied:?}");
     let call = super::tool_call(&conversation, "c");
     assert_eq!(
         (&call.call.status, &call.call.raw_output),
@@ -208,4 +210,30 @@ fn what_is_forgotten_begins_anew() {
         assert!(conversation.entry(index).is_none());
         assert!(matches!(conversation.apply(update()).change, Change::Added(again) if again > index));
     }
+}
+
+#[test]
+fn each_part_has_a_limit_that_can_be_lowered() {
+    let limits =
+        ConversationLimits::new(LIMIT).message(20_000).content(25_000).state(20_000).raw(20_000).field(4000);
+    let mut conversation = Conversation::new().limits(limits);
+    let content = |text: String| vec![ToolCallContent::from(ContentBlock::from(text))];
+    let plan =
+        |text: String| Plan::new([PlanEntry::new(text, PlanEntryPriority::Low, PlanEntryStatus::Pending)]);
+    type Update<'a> = &'a dyn Fn(String) -> SessionUpdate;
+    let rows: [(&str, usize, Update<'_>); 6] = [
+        ("message", 20_000, &|text| SessionNotification::message("s", text).update),
+        ("content", 25_000, &|text| ToolCallUpdate::new("c").content(content(text)).into()),
+        ("state", 20_000, &|text| plan(text).into()),
+        ("raw", 20_000, &|text| ToolCallUpdate::new("c").raw_input(json!(text)).into()),
+        ("title", 4000, &|text| SessionInfoUpdate::new().title(text).into()),
+        ("mode", 4000, &|text| CurrentModeUpdate::new(text).into()),
+    ];
+    for (name, limit, update) in rows {
+        assert_eq!(conversation.apply(update("x".repeat(limit / 4))).omitted, 0, "{name}");
+        assert!(conversation.apply(update("x".repeat(limit + 1))).omitted > limit, "{name}");
+    }
+    // A setter does not raise a part over its share.
+    let raised = ConversationLimits::new(LIMIT).message(usize::MAX).state(usize::MAX).field(usize::MAX);
+    assert_eq!(raised, ConversationLimits::new(LIMIT));
 }

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
 use agentwire_acp_schema::v1::*;
-use agentwire_acp_toolkit::{Applied, Change, Conversation, Entry};
+use agentwire_acp_toolkit::{Applied, Change, ChangedFields, Conversation, Entry};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -132,6 +132,9 @@ fn same(shown: &Entry, kept: &Entry) -> bool {
         (Entry::Compaction(shown), Entry::Compaction(kept)) => {
             (&shown.status, &shown.summary, shown.omitted) == (&kept.status, &kept.summary, kept.omitted)
         }
+        (Entry::ToolCall(shown), Entry::ToolCall(kept)) => {
+            (&shown.call, shown.cancelled, shown.omitted) == (&kept.call, kept.cancelled, kept.omitted)
+        }
         (shown, kept) => shown == kept,
     }
 }
@@ -148,11 +151,12 @@ impl View {
                 assert_eq!(index, self.first + self.entries.len());
                 self.entries.push_back(conversation.entry(index).unwrap().clone());
             }
-            Change::Updated(index) => self.redraw(index, conversation),
+            Change::Updated { index, fields } => self.update(index, fields, conversation),
             Change::Extended { index, block, byte } => self.extend(index, block, byte, conversation),
             Change::Plan => self.plan = conversation.plan().cloned(),
             Change::Usage => self.usage = conversation.usage().cloned(),
-            Change::Info => self.title = conversation.title().map(str::to_owned),
+            Change::Info { title: false } => {}
+            Change::Info { .. } => self.title = conversation.title().map(str::to_owned),
             Change::Mode => self.mode = conversation.current_mode().cloned(),
             Change::Commands => self.commands = conversation.commands().to_vec(),
             Change::ConfigOptions => self.options = conversation.config_options().cloned().collect(),
@@ -163,6 +167,45 @@ impl View {
 
     fn redraw(&mut self, index: usize, conversation: &Conversation) {
         self.entries[index - self.first] = conversation.entry(index).unwrap().clone();
+    }
+
+    /// Takes over only the fields that are named.
+    fn update(&mut self, index: usize, fields: ChangedFields, conversation: &Conversation) {
+        fn tail<T: Clone>(shown: &mut Vec<T>, now: &[T], first: Option<usize>) {
+            if let Some(first) = first {
+                shown.truncate(first);
+                shown.extend_from_slice(&now[first..]);
+            }
+        }
+        match (&mut self.entries[index - self.first], conversation.entry(index).unwrap()) {
+            (Entry::Message(shown), Entry::Message(now)) if fields.omitted => shown.omitted = now.omitted,
+            (Entry::Message(_), Entry::Message(_)) => {}
+            (Entry::ToolCall(shown), Entry::ToolCall(now)) => {
+                tail(&mut shown.call.content, &now.call.content, fields.content);
+                if fields.status {
+                    shown.call.status = now.call.status.clone();
+                }
+                if fields.title {
+                    shown.call.title.clone_from(&now.call.title);
+                }
+                if fields.cancelled {
+                    shown.cancelled = now.cancelled;
+                }
+                if fields.omitted {
+                    shown.omitted = now.omitted;
+                }
+            }
+            (Entry::Compaction(shown), Entry::Compaction(now)) => {
+                tail(&mut shown.summary, &now.summary, fields.content);
+                if fields.status {
+                    shown.status = now.status.clone();
+                }
+                if fields.omitted {
+                    shown.omitted = now.omitted;
+                }
+            }
+            other => panic!("{other:?} was updated"),
+        }
     }
 
     fn extend(&mut self, index: usize, block: usize, byte: usize, conversation: &Conversation) {

@@ -1,6 +1,7 @@
 //! What the agent may do through us.
 
 use std::cell::{Cell, RefCell};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::rc::Rc;
 
@@ -27,6 +28,10 @@ use crate::chat::person::Person;
 use crate::chat::screen::Voice;
 use crate::chat::view::View;
 
+/// How much memory the conversation takes at most: 32 MiB. What was said scrolls away on the screen, so it need not be
+/// remembered for long.
+const CONVERSATION_LIMIT: usize = 32 << 20;
+
 /// The client: files and terminals within the session's roots, a person or a policy that permits, and the conversation as
 /// far as it has been told. Clones are the same.
 #[derive(Clone)]
@@ -41,6 +46,7 @@ struct Inner {
     words: Words,
     session: RefCell<Option<SessionId>>,
     conversation: RefCell<Conversation>,
+    hasher: RandomState,
     /// Whether a turn goes on, or a session is told anew.
     in_flow: Cell<bool>,
 }
@@ -59,7 +65,8 @@ impl Hands {
             workspaces: Workspaces::new(),
             words,
             session: RefCell::default(),
-            conversation: RefCell::default(),
+            conversation: Conversation::new().limit(CONVERSATION_LIMIT).into(),
+            hasher: RandomState::new(),
             in_flow: Cell::default(),
         }))
     }
@@ -112,7 +119,8 @@ impl Hands {
         let marked = self
             .conversation(|conversation| conversation.turn_ended(reason.unwrap_or(&StopReason::Cancelled)));
         for index in marked {
-            self.draw(Change::Updated(index))?;
+            let view = &self.0.view;
+            view.on_screen(|screen| screen.draw_cancelled(&self.0.conversation.borrow(), index))?;
         }
         Ok(())
     }
@@ -135,10 +143,7 @@ impl Hands {
 
     /// Shows what is new, and takes note of what can be typed now.
     pub(super) fn applied(&self, applied: Applied) -> io::Result<()> {
-        let settings = matches!(applied.change, Change::Settings | Change::ConfigOptions | Change::Mode);
-        if settings || applied.change == Change::Commands {
-            settings::note(&self.0.words, &self.0.conversation.borrow());
-        }
+        settings::note(&self.0.words, &self.0.conversation.borrow(), applied.change);
         self.draw(applied.change)
     }
 
@@ -173,7 +178,7 @@ impl Hands {
         match chunk {
             // What is too long to be kept is shown all the same.
             Some((kind, id, content)) if omitted => {
-                let message = id.map(|id| id.to_string()).unwrap_or_default();
+                let message = self.0.hasher.hash_one(id);
                 self.0.view.on_screen(|screen| screen.unkept(Voice { kind, message }, &content))
             }
             _ => Ok(()),

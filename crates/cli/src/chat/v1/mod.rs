@@ -16,6 +16,7 @@ use self::sessions::Sessions;
 use super::commands::Command;
 use super::converse::{Dialogue, converse, say_once};
 use super::prompt::{Prompt, Takes};
+use super::shown::short;
 use super::{Chat, Plan, Wish, our_info};
 
 pub(in crate::chat) use self::client::Hands;
@@ -70,8 +71,9 @@ impl Talk<'_> {
                 Wish::Talk(which) => {
                     if let Some(info) = agent.info() {
                         let name = info.title.as_deref().unwrap_or(&info.name);
-                        person.meets(name);
-                        view.remark(&format!("{name} {}", info.version))?;
+                        let name = short(name);
+                        person.meets(&name);
+                        view.remark(&format!("{name} {}", short(&info.version)))?;
                     }
                     hands.opens(true);
                     let opened = sessions.open(hands, which, &plan.cwd, servers).await;

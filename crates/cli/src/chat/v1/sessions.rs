@@ -1,5 +1,6 @@
 //! The agent's sessions: which there are, and which is taken up.
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,16 +23,18 @@ pub(super) struct Sessions<'a> {
 }
 
 impl Sessions<'_> {
-    /// Shows the sessions, those of a directory if one is given.
+    /// Shows the sessions, those of a directory if one is given, as they come: there may be more than fit in memory.
     pub(super) async fn list(&self, cwd: Option<&Path>) -> Result<(), BoxError> {
-        let sessions = self.all(cwd).await?;
-        for session in &sessions {
-            self.view.fact("sessionInfo", session)?;
+        let mut any = false;
+        self.each(cwd, |session| {
+            any = true;
+            self.view.fact("sessionInfo", &session)?;
             let SessionInfo { session_id, cwd, title, updated_at, .. } = session;
             let (title, updated) = (title.as_deref().unwrap_or("-"), updated_at.as_deref().unwrap_or("-"));
-            self.view.line(&format!("{session_id}  {updated}  {}  {title}", cwd.display()))?;
-        }
-        if sessions.is_empty() { Ok(self.view.remark("There are no sessions.")?) } else { Ok(()) }
+            self.view.line(&format!("{session_id}  {updated}  {}  {title}", cwd.display()))
+        })
+        .await?;
+        if any { Ok(()) } else { Ok(self.view.remark("There are no sessions.")?) }
     }
 
     /// Makes the agent forget a session.
@@ -108,23 +111,35 @@ impl Sessions<'_> {
             return Err("the agent cannot list its sessions; say which one with --session".into());
         }
         let mut newest: Option<SessionInfo> = None;
-        for session in self.all(Some(cwd)).await? {
+        self.each(Some(cwd), |session| {
             // Times of one agent are written alike, so that the later is the greater. Without them the first counts.
             let is_newer = newest.as_ref().is_none_or(|newest| session.updated_at > newest.updated_at);
-            if is_same_place(&session.cwd, cwd) && is_newer {
+            if is_newer && is_same_place(&session.cwd, cwd) {
                 newest = Some(session);
             }
-        }
+            Ok(())
+        })
+        .await?;
         let none = || format!("there is no session of {} to go on with", cwd.display());
         Ok(newest.ok_or_else(none)?.session_id)
     }
 
-    async fn all(&self, cwd: Option<&Path>) -> Result<Vec<SessionInfo>, BoxError> {
+    /// Does this with each session, in the time that the agent has for all of them.
+    async fn each(
+        &self,
+        cwd: Option<&Path>,
+        mut take: impl FnMut(SessionInfo) -> io::Result<()>,
+    ) -> Result<(), BoxError> {
         let mut request = ListSessionsRequest::new();
         request.cwd = cwd.map(Path::to_owned);
-        let listing = self.agent.sessions(request).collect();
+        let mut sessions = self.agent.sessions(request);
+        let listing = async {
+            while let Some(session) = sessions.try_next().await.map_err(|error| explain(error, self.agent))? {
+                take(session)?;
+            }
+            Ok::<_, BoxError>(())
+        };
         let late = |_| format!("session/list: the sessions did not come within {:?}", self.limit);
-        let listed = tokio::time::timeout(self.limit, listing).await.map_err(late)?;
-        listed.map_err(|error| explain(error, self.agent))
+        tokio::time::timeout(self.limit, listing).await.map_err(late)?
     }
 }

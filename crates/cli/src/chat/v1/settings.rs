@@ -6,22 +6,31 @@ use agentwire_acp_schema::v1::{
     SessionConfigOptionCategory, SessionConfigOptionValue, SessionConfigSelectOption,
     SessionConfigSelectOptions, SessionId, SetSessionConfigOptionRequest, SetSessionModeRequest,
 };
-use agentwire_acp_toolkit::Conversation;
+use agentwire_acp_toolkit::{Change, Conversation};
 
 use super::client::Hands;
 use crate::chat::complete::Words;
 use crate::chat::draw::current_value;
+use crate::chat::shown::short;
 use crate::chat::view::View;
 
-/// Takes note of what can be typed.
-pub(super) fn note(words: &Words, conversation: &Conversation) {
-    let mut known = words.known();
-    let commands = conversation.commands().iter();
-    known.commands = commands.map(|command| (command.name.clone(), command.description.clone())).collect();
-    let modes = conversation.modes().iter();
-    known.modes = modes.map(|mode| (mode.id.to_string(), mode.name.clone())).collect();
-    let options = conversation.config_options();
-    known.options = options.map(|option| (option.id.to_string(), values(option))).collect();
+/// Takes note of what can be typed, as far as that is different now.
+pub(super) fn note(words: &Words, conversation: &Conversation, change: Change) {
+    let (settings, options) =
+        (change == Change::Settings, matches!(change, Change::Settings | Change::ConfigOptions));
+    if change == Change::Commands {
+        let commands = conversation.commands().iter();
+        words.known().commands =
+            commands.map(|command| (command.name.clone(), short(&command.description))).collect();
+    }
+    if settings {
+        let modes = conversation.modes().iter();
+        words.known().modes = modes.map(|mode| (mode.id.to_string(), short(&mode.name))).collect();
+    }
+    if options {
+        let options = conversation.config_options();
+        words.known().options = options.map(|option| (option.id.to_string(), values(option))).collect();
+    }
 }
 
 /// Changes the mode. Where the agent has an option for it instead, that is set.

@@ -12,14 +12,21 @@ use agentwire_acp_schema::v2::{
     RequestPermissionResponse, RequestPermissionSubject, SessionConfigOption, SessionConfigOptionCategory,
     SessionId, SessionUpdate, UpdateSessionNotification,
 };
-use agentwire_acp_toolkit::{PermissionPolicy, Permissions};
+use agentwire_acp_toolkit::{PermissionPolicy, Permissions, memory_estimate};
 use agentwire_jsonrpc::RawJson;
 
 use super::draw::Drawn;
 use super::settings::current_value;
 use crate::chat::complete::Words;
 use crate::chat::person::Person;
+use crate::chat::shown::{Values, short};
 use crate::chat::view::View;
+
+/// How much memory the options take at most, and the names of the commands: 4 MiB each.
+const KEPT: usize = 4 << 20;
+
+/// What a name takes beside its bytes.
+const ENTRY: usize = 128;
 
 /// The client. Clones are the same.
 #[derive(Clone)]
@@ -33,6 +40,8 @@ struct Inner {
     words: Words,
     session: RefCell<Option<SessionId>>,
     options: RefCell<Vec<SessionConfigOption>>,
+    /// The values of the options that were shown.
+    values: RefCell<Values>,
     drawn: RefCell<Drawn>,
     in_turn: Cell<bool>,
 }
@@ -51,6 +60,7 @@ impl Hands {
             words,
             session: RefCell::default(),
             options: RefCell::default(),
+            values: RefCell::default(),
             drawn: RefCell::default(),
             in_turn: Cell::default(),
         }))
@@ -62,10 +72,11 @@ impl Hands {
     }
 
     /// A session was begun or taken up.
-    pub(super) fn opened(&self, opened: NewSessionResponse) {
+    pub(super) fn opened(&self, opened: NewSessionResponse) -> io::Result<()> {
         self.opens(&opened.session_id);
-        self.note(opened.config_options);
+        self.note(&opened.config_options);
         self.note_commands(&opened.available_commands);
+        self.keep(opened.config_options)
     }
 
     pub(super) fn turn_begins(&self) {
@@ -90,28 +101,48 @@ impl Hands {
 
     /// The options are these now; what is new is shown.
     pub(super) fn set(&self, options: Vec<SessionConfigOption>) -> io::Result<()> {
-        let before = self.options(|options| options.to_vec());
-        for option in options.iter().filter(|option| !before.contains(option)) {
-            if let Some(value) = current_value(option) {
-                self.0.view.remark(&format!("{}: {value}", option.name))?;
+        for place in self.note(&options) {
+            if let Some(value) = current_value(&options[place]) {
+                self.0.view.remark(&format!("{}: {}", short(&options[place].name), short(value)))?;
             }
         }
-        self.note(options);
-        Ok(())
+        self.keep(options)
     }
 
-    fn note(&self, options: Vec<SessionConfigOption>) {
+    /// Takes note of the options in place of those before. Gives the places of those that are new.
+    fn note(&self, options: &[SessionConfigOption]) -> Vec<usize> {
+        let values = options.iter().map(|option| (option.config_id.as_str(), current_value(option)));
+        self.0.values.borrow_mut().replace(values)
+    }
+
+    /// Keeps the options, to be set and completed, unless they take too much memory.
+    fn keep(&self, options: Vec<SessionConfigOption>) -> io::Result<()> {
+        let weight = memory_estimate(&options);
+        if weight > KEPT {
+            return self.0.view.remark(&format!(
+                "! the agent's options take {weight} bytes of memory, and the limit is {KEPT}: those before stay"
+            ));
+        }
         let ids = options.iter().map(|option| (option.config_id.to_string(), Vec::new()));
         self.0.words.known().options = ids.collect();
         *self.0.options.borrow_mut() = options;
+        Ok(())
     }
 
+    /// Keeps the names of commands, to be completed: as many as fit.
     fn note_commands(&self, commands: &[AvailableCommand]) {
+        let mut room = KEPT;
         let known = commands.iter().filter_map(|command| match command {
-            AvailableCommand::Command(command) => Some((command.name.clone(), command.description.clone())),
+            AvailableCommand::Command(command) => Some((command.name.as_str(), short(&command.description))),
             _ => None,
         });
-        self.0.words.known().commands = known.collect();
+        let fits = known.take_while(|(name, description)| {
+            let left = room.checked_sub(name.len() + description.len() + ENTRY);
+            room = left.unwrap_or_default();
+            left.is_some()
+        });
+        let fits = fits.map(|(name, description)| (name.to_owned(), description)).collect();
+        self.0.words.known().commands = fits;
     }
 
     fn update(&self, update: SessionUpdate) -> io::Result<()> {

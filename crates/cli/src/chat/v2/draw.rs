@@ -1,6 +1,8 @@
 //! Updates of version 2 on the screen.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 
 use agentwire_acp_schema::v2::{
@@ -10,15 +12,27 @@ use agentwire_acp_schema::v2::{
 use agentwire_acp_toolkit::MessageKind;
 
 use crate::chat::screen::{Screen, Voice};
+use crate::chat::shown::{Seen, short};
 use crate::text::one_line;
 
-/// How many tool calls are remembered. Of one that is forgotten the title is not shown again.
+/// How many tool calls are remembered, each with 2 KiB of its title. Of one that is forgotten the title is not shown again.
 const LIMIT: usize = 4096;
 
-/// What has been drawn of a session, as far as it matters for what comes.
+/// What has been drawn of a session, as far as it matters for what comes. All of it has a bound.
 #[derive(Default)]
 pub(super) struct Drawn {
-    calls: HashMap<ToolCallId, (String, ToolCallStatus)>,
+    /// By a hash of the id, which may be long.
+    calls: HashMap<u64, Headline>,
+    seen: Seen,
+    hasher: RandomState,
+}
+
+/// How a tool call was shown.
+#[derive(Clone, PartialEq)]
+struct Headline {
+    title: String,
+    mark: &'static str,
+    colour: &'static str,
 }
 
 impl Drawn {
@@ -32,26 +46,26 @@ impl Drawn {
         match update {
             // What the person has just said stands there already.
             SessionUpdate::UserMessageChunk(_) | SessionUpdate::UserMessage(_) if in_turn => {}
-            SessionUpdate::UserMessageChunk(chunk) => say(screen, MessageKind::User, &chunk)?,
-            SessionUpdate::AgentMessageChunk(chunk) => say(screen, MessageKind::Agent, &chunk)?,
-            SessionUpdate::AgentThoughtChunk(chunk) => say(screen, MessageKind::Thought, &chunk)?,
+            SessionUpdate::UserMessageChunk(chunk) => self.say(screen, MessageKind::User, &chunk)?,
+            SessionUpdate::AgentMessageChunk(chunk) => self.say(screen, MessageKind::Agent, &chunk)?,
+            SessionUpdate::AgentThoughtChunk(chunk) => self.say(screen, MessageKind::Thought, &chunk)?,
             SessionUpdate::UserMessage(message) => {
-                say_all(screen, MessageKind::User, &message.message_id, message.content)?;
+                self.say_all(screen, MessageKind::User, &message.message_id, message.content)?;
             }
             SessionUpdate::AgentMessage(message) => {
-                say_all(screen, MessageKind::Agent, &message.message_id, message.content)?;
+                self.say_all(screen, MessageKind::Agent, &message.message_id, message.content)?;
             }
             SessionUpdate::AgentThought(message) => {
-                say_all(screen, MessageKind::Thought, &message.message_id, message.content)?;
+                self.say_all(screen, MessageKind::Thought, &message.message_id, message.content)?;
             }
             SessionUpdate::ToolCallUpdate(update) => self.tool_call(screen, *update)?,
             SessionUpdate::ToolCallContentChunk(chunk) => {
-                tool_content(screen, &chunk.tool_call_id, &chunk.content)?;
+                self.tool_content(screen, &chunk.tool_call_id, &chunk.content)?;
             }
             SessionUpdate::PlanUpdate(update) => plan(screen, &update.plan)?,
             SessionUpdate::SessionInfoUpdate(update) => {
                 if let Patch::Set(title) = &update.title {
-                    screen.dim(&format!("title: {}", one_line(title)))?;
+                    screen.dim(&format!("title: {}", short(title)))?;
                 }
             }
             SessionUpdate::Notice(notice) => {
@@ -66,85 +80,93 @@ impl Drawn {
 
     fn tool_call(&mut self, screen: &mut Screen, update: ToolCallUpdate) -> io::Result<()> {
         let id = update.tool_call_id;
-        if self.calls.len() >= LIMIT && !self.calls.contains_key(&id) {
-            self.calls.clear();
-        }
-        let (title, status) = self.calls.entry(id.clone()).or_default();
-        match update.title {
-            Patch::Set(new) => *title = new,
-            Patch::Clear => title.clear(),
+        let key = self.hasher.hash_one(&id);
+        let before = self.calls.get(&key).cloned();
+        let mut headline =
+            before.clone().unwrap_or(Headline { title: String::new(), mark: "○", colour: "2" });
+        match &update.title {
+            Patch::Set(title) => headline.title = short(title),
+            Patch::Clear => headline.title.clear(),
             Patch::Keep => {}
         }
-        if let Patch::Set(new) = update.status {
-            *status = new;
+        if let Patch::Set(status) = &update.status {
+            (headline.mark, headline.colour) = match status {
+                ToolCallStatus::Pending | ToolCallStatus::Paused => ("○", "2"),
+                ToolCallStatus::InProgress => ("◐", "33"),
+                ToolCallStatus::Completed => ("●", "32"),
+                ToolCallStatus::Failed => ("✗", "31"),
+                ToolCallStatus::Cancelled => ("✗", "2"),
+                _ => ("?", "2"),
+            };
         }
-        let (mark, colour) = match status {
-            ToolCallStatus::Pending | ToolCallStatus::Paused => ("○", "2"),
-            ToolCallStatus::InProgress => ("◐", "33"),
-            ToolCallStatus::Completed => ("●", "32"),
-            ToolCallStatus::Failed => ("✗", "31"),
-            ToolCallStatus::Cancelled => ("✗", "2"),
-            _ => ("?", "2"),
-        };
-        let headline = format!("{} {}", screen.paint(colour, mark), one_line(title));
-        if screen.shown.headline(&id, &headline) {
-            screen.line(&headline)?;
+        if before.as_ref() != Some(&headline) {
+            screen.line(&format!("{} {}", screen.paint(headline.colour, headline.mark), headline.title))?;
+            if before.is_none() && self.calls.len() >= LIMIT {
+                self.calls.clear();
+            }
+            self.calls.insert(key, headline);
         }
         if let Patch::Set(contents) = &update.content {
             for content in contents {
-                tool_content(screen, &id, content)?;
+                self.tool_content(screen, &id, content)?;
             }
         }
         Ok(())
     }
-}
 
-fn say(screen: &mut Screen, kind: MessageKind, chunk: &ContentChunk) -> io::Result<()> {
-    let message = chunk.message_id.to_string();
-    screen.shown.headline(&message, "said");
-    screen.speak(Voice { kind, message }, &content_text(&chunk.content))
-}
-
-/// A whole message. One that was said in pieces is not said again.
-fn say_all(
-    screen: &mut Screen,
-    kind: MessageKind,
-    message: &MessageId,
-    content: Patch<Vec<ContentBlock>>,
-) -> io::Result<()> {
-    let Patch::Set(content) = content else { return Ok(()) };
-    if screen.shown.headline(message, "said") {
-        for block in &content {
-            let voice = Voice { kind, message: message.to_string() };
-            screen.speak(voice, &content_text(block))?;
-        }
+    fn say(&mut self, screen: &mut Screen, kind: MessageKind, chunk: &ContentChunk) -> io::Result<()> {
+        self.seen.insert(&chunk.message_id);
+        let message = self.hasher.hash_one(&chunk.message_id);
+        screen.speak(Voice { kind, message }, &content_text(&chunk.content))
     }
-    Ok(())
-}
 
-/// Shows what of a call's content has not been shown.
-fn tool_content(screen: &mut Screen, id: &ToolCallId, content: &ToolCallContent) -> io::Result<()> {
-    if !screen.shown.content(id, content) {
-        return Ok(());
-    }
-    match content {
-        ToolCallContent::Content(content) => screen.indented(&content_text(&content.content)),
-        ToolCallContent::Diff(diff) => {
-            for change in &diff.changes {
-                screen.dim(&format!("  {}", changed(&change.operation)))?;
+    /// A whole message. One that was said in pieces is not said again.
+    fn say_all(
+        &mut self,
+        screen: &mut Screen,
+        kind: MessageKind,
+        id: &MessageId,
+        content: Patch<Vec<ContentBlock>>,
+    ) -> io::Result<()> {
+        let Patch::Set(content) = content else { return Ok(()) };
+        if self.seen.insert(id) {
+            let message = self.hasher.hash_one(id);
+            for block in &content {
+                screen.speak(Voice { kind, message }, &content_text(block))?;
             }
-            let patch = diff.patch.as_ref().map(|patch| &*patch.text).unwrap_or_default();
-            patch.lines().try_for_each(|line| {
-                let colour = match line.as_bytes().first() {
-                    Some(b'+') => "32",
-                    Some(b'-') => "31",
-                    _ => "2",
-                };
-                let line = screen.paint(colour, line);
-                screen.line(&format!("  {line}"))
-            })
         }
-        _ => Ok(()),
+        Ok(())
+    }
+
+    /// Shows what of a call's content has not been shown.
+    fn tool_content(
+        &mut self,
+        screen: &mut Screen,
+        id: &ToolCallId,
+        content: &ToolCallContent,
+    ) -> io::Result<()> {
+        if !self.seen.insert_content(id, content) {
+            return Ok(());
+        }
+        match content {
+            ToolCallContent::Content(content) => screen.indented(&content_text(&content.content)),
+            ToolCallContent::Diff(diff) => {
+                for change in &diff.changes {
+                    screen.dim(&format!("  {}", changed(&change.operation)))?;
+                }
+                let patch = diff.patch.as_ref().map(|patch| &*patch.text).unwrap_or_default();
+                patch.lines().try_for_each(|line| {
+                    let colour = match line.as_bytes().first() {
+                        Some(b'+') => "32",
+                        Some(b'-') => "31",
+                        _ => "2",
+                    };
+                    let line = screen.paint(colour, line);
+                    screen.line(&format!("  {line}"))
+                })
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -173,10 +195,10 @@ fn plan(screen: &mut Screen, plan: &PlanUpdateContent) -> io::Result<()> {
     Ok(())
 }
 
-fn content_text(content: &ContentBlock) -> String {
+fn content_text(content: &ContentBlock) -> Cow<'_, str> {
     match content {
-        ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
+        ContentBlock::Text(text) => text.text.as_str().into(),
+        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri).into(),
         ContentBlock::Image(_) => "[an image]".into(),
         ContentBlock::Audio(_) => "[a sound]".into(),
         _ => "[content that cannot be shown here]".into(),

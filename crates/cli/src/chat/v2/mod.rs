@@ -19,6 +19,7 @@ use agentwire_acp_schema::v2::{
 use super::commands::Command;
 use super::converse::{Dialogue, converse, say_once};
 use super::prompt::{Prompt, Takes};
+use super::shown::short;
 use super::view::View;
 use super::{Chat, Plan, Which, Wish, is_same_place};
 
@@ -54,9 +55,10 @@ impl Talk<'_> {
             view.fact("initialized", greeting)?;
             let info = &greeting.info;
             let name = info.title.as_deref().unwrap_or(&info.name);
-            self.chat.person.meets(name);
+            let name = short(name);
+            self.chat.person.meets(&name);
             if let Wish::Talk(_) = plan.wish {
-                view.remark(&format!("{name} {}", info.version))?;
+                view.remark(&format!("{name} {}", short(&info.version)))?;
             }
         }
         let Self { chat, hands, agent, session } = self;
@@ -198,19 +200,22 @@ async fn begin(
     };
     view.fact("session", &opened)?;
     let id = opened.session_id.clone();
-    hands.opened(opened);
+    hands.opened(opened)?;
     Ok(id)
 }
 
+/// Shows the sessions as they come: there may be more than fit in memory.
 async fn list(agent: &Agent, view: &View, cwd: Option<&Path>) -> Result<(), BoxError> {
-    let sessions = all(agent, cwd).await?;
-    for session in &sessions {
-        view.fact("sessionInfo", session)?;
+    let mut sessions = agent.sessions(of_directory(cwd));
+    let mut any = false;
+    while let Some(session) = sessions.try_next().await? {
+        any = true;
+        view.fact("sessionInfo", &session)?;
         let SessionInfo { session_id, cwd, title, updated_at, .. } = session;
         let (title, updated) = (title.as_deref().unwrap_or("-"), updated_at.as_deref().unwrap_or("-"));
         view.line(&format!("{session_id}  {updated}  {cwd}  {title}"))?;
     }
-    if sessions.is_empty() { Ok(view.remark("There are no sessions.")?) } else { Ok(()) }
+    if any { Ok(()) } else { Ok(view.remark("There are no sessions.")?) }
 }
 
 async fn delete(agent: &Agent, view: &View, session: &str) -> Result<(), BoxError> {
@@ -221,18 +226,22 @@ async fn delete(agent: &Agent, view: &View, session: &str) -> Result<(), BoxErro
 
 /// The session of the directory in which something happened last.
 async fn newest(agent: &Agent, cwd: &Path) -> Result<SessionId, BoxError> {
-    let sessions = all(agent, Some(cwd)).await?.into_iter();
-    let here = sessions.filter(|session| is_same_place(&session.cwd, cwd));
-    let newest =
-        here.reduce(|newest, other| if other.updated_at > newest.updated_at { other } else { newest });
+    let mut sessions = agent.sessions(of_directory(Some(cwd)));
+    let mut newest: Option<SessionInfo> = None;
+    while let Some(session) = sessions.try_next().await? {
+        let is_newer = newest.as_ref().is_none_or(|newest| session.updated_at > newest.updated_at);
+        if is_newer && is_same_place(&session.cwd, cwd) {
+            newest = Some(session);
+        }
+    }
     let none = || format!("there is no session of {} to go on with", cwd.display());
     Ok(newest.ok_or_else(none)?.session_id)
 }
 
-async fn all(agent: &Agent, cwd: Option<&Path>) -> Result<Vec<SessionInfo>, BoxError> {
+fn of_directory(cwd: Option<&Path>) -> ListSessionsRequest {
     let mut request = ListSessionsRequest::new();
     request.cwd = cwd.map(|cwd| cwd.to_owned().into());
-    Ok(agent.sessions(request).collect().await?)
+    request
 }
 
 /// The same server in the words of this version.

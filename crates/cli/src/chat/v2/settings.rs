@@ -54,10 +54,10 @@ pub(super) fn show(view: &View, hands: &Hands) -> Result<(), BoxError> {
 }
 
 /// What an option is set to. None where it is of a type that nobody here knows.
-pub(super) fn current_value(option: &SessionConfigOption) -> Option<String> {
+pub(super) fn current_value(option: &SessionConfigOption) -> Option<&str> {
     match &option.kind {
-        SessionConfigKind::Select(select) => Some(select.current_value.to_string()),
-        SessionConfigKind::Boolean(boolean) => Some(if boolean.current_value { "on" } else { "off" }.into()),
+        SessionConfigKind::Select(select) => Some(select.current_value.as_str()),
+        SessionConfigKind::Boolean(boolean) => Some(if boolean.current_value { "on" } else { "off" }),
         _ => None,
     }
 }
