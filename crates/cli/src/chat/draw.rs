@@ -9,7 +9,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_acp_toolkit::{Change, Compaction, Conversation, Entry, Message, ToolCallEntry};
 
 use super::screen::{Screen, Voice};
-use crate::text::one_line;
+use crate::text::Painted;
 
 /// Looks up what a terminal of ours has printed, also when it is gone.
 pub(super) type Output<'a> = &'a dyn Fn(&TerminalId) -> Option<String>;
@@ -61,7 +61,7 @@ impl Screen {
         let title = conversation.title().map(str::to_owned);
         if title != self.shown.title {
             if let Some(title) = &title {
-                self.dim(&format!("title: {}", one_line(title)))?;
+                self.dim(&format!("title: {title}"))?;
             }
             self.shown.title = title;
         }
@@ -102,9 +102,9 @@ impl Screen {
             ToolCallStatus::Failed => ("✗", "31"),
             _ => ("?", "2"),
         };
-        let headline = format!("{} {}", self.paint(colour, mark), one_line(&call.title));
-        if self.shown.headline(&call.tool_call_id, &headline) {
-            self.line(&headline)?;
+        let headline = self.paint(colour, mark).then(" ").then(&*call.title);
+        if self.shown.headline(&call.tool_call_id, headline.as_str()) {
+            self.line(headline)?;
         }
         for content in &call.content {
             if self.shown.content(&call.tool_call_id, content) {
@@ -151,14 +151,15 @@ impl Screen {
     }
 
     fn plan(&mut self, conversation: &Conversation) -> io::Result<()> {
-        self.line(&self.paint("1", "Plan"))?;
+        self.line(self.paint("1", "Plan"))?;
         for entry in conversation.plan().into_iter().flat_map(|plan| &plan.entries) {
             let (mark, colour) = match entry.status {
                 PlanEntryStatus::Completed => ("●", "32"),
                 PlanEntryStatus::InProgress => ("◐", "33"),
                 _ => ("○", "2"),
             };
-            self.line(&format!("  {} {}", self.paint(colour, mark), one_line(&entry.content)))?;
+            let mark = Painted::from("  ").then(self.paint(colour, mark));
+            self.line(mark.then(" ").then(&*entry.content))?;
         }
         Ok(())
     }
@@ -301,7 +302,7 @@ mod tests {
 
     #[test]
     fn escapes_of_others_do_not_reach_the_terminal() {
-        assert_eq!(show([chunk("\x1b[2Jhel\u{202e}lo\x07")]), "[2Jhello\n");
+        assert_eq!(show([chunk("\x1b[2Jhel\u{202e}lo\x07")]), "^[[2Jhel<U+202E>lo^G\n");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use agentwire_acp_schema::v2::{
 use agentwire_acp_toolkit::MessageKind;
 
 use crate::chat::screen::{Screen, Voice};
-use crate::text::one_line;
+use crate::text::Painted;
 
 /// How many tool calls are remembered. Of one that is forgotten the title is not shown again.
 const LIMIT: usize = 4096;
@@ -51,7 +51,7 @@ impl Drawn {
             SessionUpdate::PlanUpdate(update) => plan(screen, &update.plan)?,
             SessionUpdate::SessionInfoUpdate(update) => {
                 if let Patch::Set(title) = &update.title {
-                    screen.dim(&format!("title: {}", one_line(title)))?;
+                    screen.dim(&format!("title: {title}"))?;
                 }
             }
             SessionUpdate::Notice(notice) => {
@@ -86,9 +86,9 @@ impl Drawn {
             ToolCallStatus::Cancelled => ("✗", "2"),
             _ => ("?", "2"),
         };
-        let headline = format!("{} {}", screen.paint(colour, mark), one_line(title));
-        if screen.shown.headline(&id, &headline) {
-            screen.line(&headline)?;
+        let headline = screen.paint(colour, mark).then(" ").then(&**title);
+        if screen.shown.headline(&id, headline.as_str()) {
+            screen.line(headline)?;
         }
         if let Patch::Set(contents) = &update.content {
             for content in contents {
@@ -140,8 +140,7 @@ fn tool_content(screen: &mut Screen, id: &ToolCallId, content: &ToolCallContent)
                     Some(b'-') => "31",
                     _ => "2",
                 };
-                let line = screen.paint(colour, line);
-                screen.line(&format!("  {line}"))
+                screen.indented_line(colour, line)
             })
         }
         _ => Ok(()),
@@ -160,7 +159,7 @@ fn changed(operation: &DiffOperation) -> String {
 
 fn plan(screen: &mut Screen, plan: &PlanUpdateContent) -> io::Result<()> {
     let PlanUpdateContent::Items(plan) = plan else { return Ok(()) };
-    screen.line(&screen.paint("1", "Plan"))?;
+    screen.line(screen.paint("1", "Plan"))?;
     for entry in &plan.entries {
         let (mark, colour) = match entry.status {
             PlanEntryStatus::Completed => ("●", "32"),
@@ -168,7 +167,8 @@ fn plan(screen: &mut Screen, plan: &PlanUpdateContent) -> io::Result<()> {
             PlanEntryStatus::Cancelled => ("✗", "2"),
             _ => ("○", "2"),
         };
-        screen.line(&format!("  {} {}", screen.paint(colour, mark), one_line(&entry.content)))?;
+        let mark = Painted::from("  ").then(screen.paint(colour, mark));
+        screen.line(mark.then(" ").then(&*entry.content))?;
     }
     Ok(())
 }
