@@ -28,7 +28,14 @@ pub(crate) struct Session {
     next_id: AtomicU64,
 }
 
-/// A tool that the person has decided on once and for all: its server, none for the agent itself, and its name there.
+/// How many decisions are kept.
+const RULE_LIMIT: usize = 1000;
+
+/// How long the scope of one may be, in bytes.
+const SCOPE_LIMIT: usize = 4 << 10;
+
+/// What the person has decided on once and for all: a tool of a server, by the server's name and its own there, or something
+/// that the agent itself does, in its words.
 pub(crate) type ToolName = (Option<String>, String);
 
 /// What the person has decided on a tool.
@@ -107,7 +114,10 @@ impl Session {
     }
 
     pub(crate) fn set_rule(&self, tool: ToolName, allowed: bool, definition: Option<Tool>) {
-        self.rules().insert(tool, Rule { allowed, definition });
+        let mut rules = self.rules();
+        if tool.1.len() <= SCOPE_LIMIT && (rules.len() < RULE_LIMIT || rules.contains_key(&tool)) {
+            rules.insert(tool, Rule { allowed, definition });
+        }
     }
 
     fn rules(&self) -> MutexGuard<'_, HashMap<ToolName, Rule>> {

@@ -1,6 +1,5 @@
 //! The command line.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,6 +7,8 @@ use std::time::Duration;
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_hub::{EraChoice, Target};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::headers::Secret;
 
 /// Talks ACP and MCP: chats with agents, serves and calls tools.
 ///
@@ -50,10 +51,15 @@ pub(crate) struct Chat {
     /// An MCP server for the session: its name, and its command line or URL; may be given again
     #[arg(long, value_name = "NAME=TARGET")]
     pub(crate) mcp: Vec<NamedTarget>,
-    /// A header for the server of that name, which is at a URL, as in 'web=Authorization: Bearer …'; may be given again
+    /// A header for the server of that name, which is at a URL, as in 'web=Authorization: Bearer …'; may be given again.
+    /// Other users of this machine can read it
     #[arg(long = "header", value_name = "NAME=HEADER: VALUE")]
-    pub(crate) headers: Vec<NamedHeader>,
-    /// Permit whatever the agent asks for
+    pub(crate) headers: Vec<Secret>,
+    /// A file with headers for the server of that name, one a line; may be given again
+    #[arg(long = "header-file", value_name = "NAME=FILE")]
+    pub(crate) header_files: Vec<NamedValue>,
+    /// Permit whatever the agent asks for. Without it, and without a person at a terminal, the agent runs no commands and
+    /// writes no files through us
     #[arg(long)]
     pub(crate) yes: bool,
     /// Go on with the newest session of the directory
@@ -112,11 +118,15 @@ pub(crate) struct Server {
 #[derive(Debug, Args)]
 pub(crate) struct Connect {
     /// A URL, or a command line
-    #[arg(value_parser = Target::parse)]
-    pub(crate) target: Target,
-    /// A header to send to a URL with every request, as in 'Authorization: Bearer …'; may be given again
+    #[arg(value_parser = target)]
+    pub(crate) target: String,
+    /// A header to send to a URL with every request, as in 'Authorization: Bearer …'; may be given again. Other users of
+    /// this machine can read it
     #[arg(long = "header", value_name = "NAME: VALUE")]
-    pub(crate) headers: Vec<Header>,
+    pub(crate) headers: Vec<Secret>,
+    /// A file with headers to send, one a line; may be given again
+    #[arg(long = "header-file", value_name = "FILE")]
+    pub(crate) header_files: Vec<PathBuf>,
     /// Which era of the protocol to speak
     #[arg(long, value_enum, default_value_t = Era::Auto)]
     pub(crate) era: Era,
@@ -176,30 +186,6 @@ pub(crate) enum Protocol {
     Two,
 }
 
-/// `Name: value`.
-#[derive(Clone)]
-pub(crate) struct Header {
-    pub(crate) name: String,
-    pub(crate) value: String,
-}
-
-impl FromStr for Header {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            Some((name, value)) => Ok(Self { name: name.trim().into(), value: value.trim().into() }),
-            None => Err("write 'NAME: VALUE', as in 'Authorization: Bearer …'".into()),
-        }
-    }
-}
-
-/// Its value is often secret.
-impl fmt::Debug for Header {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Header").field("name", &self.name).finish_non_exhaustive()
-    }
-}
 
 /// `NAME=TARGET`.
 #[derive(Clone, Debug)]
@@ -233,24 +219,6 @@ impl FromStr for NamedValue {
         match text.split_once('=') {
             Some((id, value)) if !id.is_empty() => Ok(Self { id: id.into(), value: value.into() }),
             _ => Err("write ID=VALUE, as in model=large".into()),
-        }
-    }
-}
-
-/// `NAME=HEADER: VALUE`.
-#[derive(Clone, Debug)]
-pub(crate) struct NamedHeader {
-    pub(crate) server: String,
-    pub(crate) header: Header,
-}
-
-impl FromStr for NamedHeader {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once('=').map(|(server, header)| (server, header.parse())) {
-            Some((server, Ok(header))) => Ok(Self { server: server.into(), header }),
-            _ => Err("write NAME=HEADER: VALUE, as in 'web=Authorization: Bearer …'".into()),
         }
     }
 }

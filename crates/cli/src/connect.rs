@@ -1,32 +1,42 @@
 //! A connection to an MCP server for as long as a command runs.
 
 use std::cell::Cell;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::Implementation;
 use agentwire_mcp_client::{BoxError, Client, Server};
 use agentwire_mcp_hub::{Dial, HttpTarget, Target, dial};
+use agentwire_transport_stdio::Stderr;
 use anyhow::Result;
 
-use crate::arguments::{Connect, Header};
+use crate::Usage;
+use crate::arguments::Connect;
+use crate::headers::{self, Header, Secret};
 use crate::signals::Signals;
-use crate::{Usage, text};
+use crate::text::Notes;
 
 /// Connects as the client that `prepare` makes of ours, and ends the connection when we are interrupted.
 pub(crate) async fn with_server<R>(
     connect: Connect,
+    notes: &Notes,
     prepare: impl FnOnce(Client) -> Client,
     main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
 ) -> Result<R> {
-    let Connect { target, headers, era, timeout } = connect;
-    let target = with_headers(target, headers)?;
+    let Connect { target, headers, header_files, era, timeout } = connect;
+    let target = match with_headers(&target, &headers, &header_files, notes)? {
+        Target::Stdio(command) => command.stderr(stderr_of("server", notes)).into(),
+        target => target,
+    };
     let (mut signals, mut impatience) = (Signals::listen()?, Signals::listen()?);
     let talking = Cell::new(false);
+    let of_client = notes.clone();
     let client = Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
         .discover_timeout(DISCOVER_LIMIT.min(timeout / 2))
         .handshake_timeout(timeout)
         .timeout(timeout)
-        .on_warning(|warning| text::note(&format!("warning: {warning}")));
+        .on_warning(move |warning| of_client.say(&format!("warning: {warning}")));
     let options = Dial::new().era(era.into());
     let talk = dial(&target, &options, prepare(client), async |server| {
         talking.set(true);
@@ -48,17 +58,30 @@ pub(crate) async fn with_server<R>(
     }
 }
 
+/// Where the lines go that a child writes to its stderr: to the notes, behind its name.
+fn stderr_of(name: &'static str, notes: &Notes) -> Stderr {
+    let notes = notes.clone();
+    Stderr::Lines(Arc::new(move |line| notes.say(&format!("{name}: {line}"))))
+}
+
 /// How long a server may at most be silent to `server/discover`, before `initialize` is tried.
 const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
 
-fn with_headers(target: Target, headers: Vec<Header>) -> Result<Target> {
-    match target {
+fn with_headers(text: &str, headers: &[Secret], files: &[PathBuf], notes: &Notes) -> Result<Target> {
+    let mut all = headers.iter().map(Header::read).collect::<Result<Vec<_>>>()?;
+    for file in files {
+        all.extend(Header::read_file(file)?);
+    }
+    match Target::parse(text)? {
         Target::Http(target) => {
+            if let Some(warning) = headers::warning(text, !all.is_empty()) {
+                notes.say(&warning);
+            }
             let add = |target: HttpTarget, Header { name, value }: Header| target.header(&name, &value);
-            let target = headers.into_iter().try_fold(target, add);
+            let target = all.into_iter().try_fold(target, add);
             Ok(target.map_err(|why| Usage(format!("--header: {why}")))?.into())
         }
-        target if headers.is_empty() => Ok(target),
+        target if headers.is_empty() && files.is_empty() => Ok(target),
         _ => Err(Usage("--header: only servers at a URL take headers".into()).into()),
     }
 }

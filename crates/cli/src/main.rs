@@ -6,6 +6,8 @@ mod call;
 mod chat;
 mod connect;
 mod failure;
+mod headers;
+mod outlet;
 mod output;
 mod server;
 mod signals;
@@ -18,6 +20,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use self::arguments::{Arguments, Command};
+use self::text::Notes;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -25,7 +28,7 @@ fn main() -> ExitCode {
     let code = match run(arguments) {
         Ok(()) => 0,
         Err(error) if error.is::<Usage>() => {
-            text::note(&format!("error: {}", failure::sentence(&error)));
+            text::last_note(&format!("error: {}", failure::sentence(&error)));
             2
         }
         Err(error) => {
@@ -33,7 +36,7 @@ fn main() -> ExitCode {
                 // If stdout is gone too, nobody is left to be told.
                 let _printed = output::JsonLines.print(&failure::to_json(&error));
             }
-            text::note(&format!("error: {}", failure::sentence(&error)));
+            text::last_note(&format!("error: {}", failure::sentence(&error)));
             1
         }
     };
@@ -52,19 +55,24 @@ pub(crate) struct Told(pub(crate) anyhow::Error);
 
 fn run(arguments: Arguments) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(obey(arguments));
+    let notes = Notes::new();
+    let outcome = runtime.block_on(async {
+        let outcome = obey(arguments, &notes).await;
+        notes.written().await;
+        outcome
+    });
     // A thread may still wait for a line from the terminal; it need not hold us up.
     runtime.shutdown_background();
     outcome
 }
 
-async fn obey(arguments: Arguments) -> Result<()> {
+async fn obey(arguments: Arguments, notes: &Notes) -> Result<()> {
     let json = arguments.json;
     match arguments.command {
-        Command::Chat(chat) => chat::run(chat, json).await,
-        Command::Agent(agent) => agent::run(agent).await,
-        Command::Server(server) => server::run(server).await,
-        Command::Tools(tools) => tools::list(tools, json).await,
-        Command::Call(call) => call::run(call, json).await,
+        Command::Chat(chat) => chat::run(chat, json, notes).await,
+        Command::Agent(agent) => agent::run(agent, notes).await,
+        Command::Server(server) => server::run(server, notes).await,
+        Command::Tools(tools) => tools::list(tools, json, notes).await,
+        Command::Call(call) => call::run(call, json, notes).await,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use agentwire_jsonrpc::Printable;
 use serde::{Serialize, Serializer};
 
 /// Prints JSON to stdout, a line at a time.
@@ -14,12 +15,38 @@ impl JsonLines {
     }
 }
 
-/// Writes an object as one line.
+/// Writes an object as one line, in which whatever would steer a terminal is escaped.
 pub(crate) fn json_line<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
-    let mut line = serde_json::to_vec(value)?;
-    line.push(b'\n');
-    out.write_all(&line)?;
+    let mut line = serde_json::to_string(value)?;
+    if line.contains(|character| !is_plain(character)) {
+        line = escaped(&line);
+    }
+    line.push('\n');
+    out.write_all(line.as_bytes())?;
     out.flush()
+}
+
+/// The same JSON without line breaks, and with an escape for each other character that is not shown as itself.
+fn escaped(json: &str) -> String {
+    let mut line = String::with_capacity(json.len() + json.len() / 8);
+    for character in json.chars() {
+        match character {
+            character if is_plain(character) => line.push(character),
+            // Raw text of others may have white space between its members; a string cannot hold these.
+            '\0'..=' ' => line.push(' '),
+            character => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    line.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+        }
+    }
+    line
+}
+
+/// Whether a character is shown as itself.
+fn is_plain(character: char) -> bool {
+    matches!(character, ' '..='~') || Printable::one_line(character.encode_utf8(&mut [0; 4])).is_plain()
 }
 
 /// An object with one member, whose value keeps the order in which it writes its own.
@@ -28,5 +55,26 @@ pub(crate) struct Member<'a, T>(pub(crate) &'a str, pub(crate) &'a T);
 impl<T: Serialize> Serialize for Member<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map([(self.0, self.1)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_json_is_one_line_and_steers_nothing() {
+        let text = "\u{1b}[2J\u{9b}m\u{7f}\u{202e}\u{2028}\u{e0041}\r\nред 漢字";
+        let mut line = Vec::new();
+        json_line(&mut line, &Member("text", &text)).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        let escapes = r#"{"text":"\u001b[2J\u009bm\u007f\u202e\u2028\udb40\udc41\r\nред 漢字"}"#;
+        assert_eq!(line, format!("{escapes}\n"));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap()["text"], text);
+        // What others wrote is passed on as they wrote it, but for its lines.
+        let raw = serde_json::value::RawValue::from_string("{\n\t\"a\":\r\n1}".into()).unwrap();
+        let mut line = Vec::new();
+        json_line(&mut line, &raw).unwrap();
+        assert_eq!(line, b"{  \"a\":  1}\n");
     }
 }

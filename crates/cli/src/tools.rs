@@ -6,12 +6,13 @@ use anyhow::Result;
 use crate::arguments::Tools;
 use crate::connect::with_server;
 use crate::output::JsonLines;
-use crate::text;
+use crate::text::{self, Notes};
 
 /// Lists them, one a line.
-pub(crate) async fn list(arguments: Tools, json: bool) -> Result<()> {
+pub(crate) async fn list(arguments: Tools, json: bool, notes: &Notes) -> Result<()> {
     with_server(
         arguments.connect,
+        notes,
         |client| client,
         async |server| {
             let mut tools = server.tools();
@@ -19,7 +20,7 @@ pub(crate) async fn list(arguments: Tools, json: bool) -> Result<()> {
                 if json {
                     JsonLines.print(&tool)?;
                 } else {
-                    text::line(&one_line(&tool))?;
+                    text::print_line(&summary(&tool))?;
                 }
             }
             Ok(())
@@ -29,7 +30,7 @@ pub(crate) async fn list(arguments: Tools, json: bool) -> Result<()> {
 }
 
 /// The tool's name, its arguments, and the first line of what it says of itself.
-fn one_line(tool: &Tool) -> String {
+fn summary(tool: &Tool) -> String {
     let schema = tool.input_schema.as_map();
     let names = schema.get("properties").and_then(|properties| properties.as_object());
     let names: Vec<_> = names.into_iter().flat_map(|names| names.keys().cloned()).collect();

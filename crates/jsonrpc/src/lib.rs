@@ -67,6 +67,7 @@ mod line;
 mod members;
 mod message;
 mod method;
+mod printable;
 mod raw;
 mod reader;
 #[cfg(feature = "schema")]
@@ -80,6 +81,7 @@ pub use line::{DEFAULT_LINE_LIMIT, LineDecoder, LineError};
 pub use members::{Member, Members, MembersWithin};
 pub use message::{Message, Notification, Request, Response};
 pub use method::{Method, Notice, decode_params};
+pub use printable::Printable;
 pub use raw::{Encoder, RawJson};
 pub use reader::{read, read_bytes, readable};
 pub use tree_cost::TreeCost;

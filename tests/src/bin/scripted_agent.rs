@@ -1,4 +1,4 @@
-//! An ACP agent, of whichever version, that does what a script says.
+//! An ACP agent, of whichever version, that does what a script says; an MCP server too, where the script has tools.
 //!
 //! ```text
 //! scripted_agent '{"METHOD": [STEP, …], …}'
@@ -11,12 +11,16 @@
 //!   a number that is used once;
 //! - `"hear"`: says, as a message of the agent's, what was heard last: the params of a request or notification, or the
 //!   response to what was asked;
-//! - `{"ask": [METHOD, PARAMS]}`: sends a request and waits for its response;
+//! - `{"ask": [METHOD, PARAMS]}`: sends a request and waits for its response; `{"begin": [METHOD, PARAMS]}` does not wait,
+//!   and `"response"` does what is left;
 //! - `{"notify": [METHOD, PARAMS]}`: sends a notification;
 //! - `{"raw": TEXT}`: writes a line as it is, but for the request's id in the place of `ID`;
 //! - `{"await": METHOD}`: waits for a notification;
 //! - `{"until": PATH}`: waits until there is such a file;
 //! - `{"touch": PATH}`: makes a file;
+//! - `{"stderr": TEXT}`: writes to stderr;
+//! - `{"progress": MESSAGE}`: reports progress of the request that was heard last;
+//! - `{"exit": CODE}`: ends;
 //! - `{"repeat": [TIMES, STEP]}`: does a step again and again;
 //! - `{"answer": RESULT}`, `{"refuse": ERROR}`: answers the request.
 //!
@@ -33,7 +37,9 @@ use serde_json::{Value, json};
 fn main() {
     let script = std::env::args().nth(1).expect("there is a script");
     let script: Value = serde_json::from_str(&script).expect("the script is JSON");
-    let mut agent = Agent { recording: Recording::begin("acp", "client"), heard: Value::Null, asked: 0 };
+    let is_server = ["tools/list", "tools/call"].iter().any(|method| script.get(method).is_some());
+    let protocol = if is_server { "mcp" } else { "acp" };
+    let mut agent = Agent { recording: Recording::begin(protocol, "client"), heard: Value::Null, asked: 0 };
     while let Some(message) = agent.next() {
         let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) else { continue };
         agent.heard = message["params"].clone();
@@ -58,6 +64,9 @@ impl Agent {
             let kind = "agent_message_chunk";
             return self.update(&json!({ "sessionUpdate": kind, "messageId": "m1", "content": content }));
         }
+        if step == "response" {
+            return self.wait_for_response();
+        }
         let (name, value) = step.as_object().and_then(|step| step.iter().next()).expect("a step has a name");
         match &**name {
             "update" => self.update(value),
@@ -71,7 +80,11 @@ impl Agent {
                 *place.expect("there is such a place") = text.into();
                 self.update(&update);
             }
-            "ask" => self.ask(value),
+            "ask" => {
+                self.begin(value);
+                self.wait_for_response();
+            }
+            "begin" => self.begin(value),
             "notify" => {
                 self.say(&json!({ "jsonrpc": "2.0", "method": value[0], "params": value[1] }));
             }
@@ -85,6 +98,18 @@ impl Agent {
             "touch" => {
                 std::fs::write(value.as_str().expect("a path is a string"), "").expect("there is room")
             }
+            "stderr" => {
+                let text = value.as_str().expect("it is text");
+                io::stderr().write_all(text.as_bytes()).expect("there is a stderr");
+            }
+            "progress" => {
+                let token = &self.heard["_meta"]["progressToken"];
+                let params = json!({ "progressToken": token, "progress": 1, "total": 2, "message": value });
+                self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
+            }
+            "exit" => std::process::exit(
+                value.as_i64().and_then(|code| code.try_into().ok()).expect("it is a code"),
+            ),
             "repeat" => {
                 (0..value[0].as_u64().expect("it is a number")).for_each(|_| self.step(&value[1], id))
             }
@@ -99,11 +124,20 @@ impl Agent {
         self.say(&json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }));
     }
 
-    fn ask(&mut self, what: &Value) {
+    fn begin(&mut self, what: &Value) {
         self.asked += 1;
-        let id = json!(format!("asked-{}", self.asked));
+        let id = self.asked_id();
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": what[0], "params": what[1] }));
+    }
+
+    fn wait_for_response(&mut self) {
+        let id = self.asked_id();
         self.wait(|message| message["id"] == id && message.get("method").is_none(), "");
+    }
+
+    /// The id of the last request.
+    fn asked_id(&self) -> Value {
+        json!(format!("asked-{}", self.asked))
     }
 
     fn wait(&mut self, is_it: impl Fn(&Value) -> bool, member: &str) {

@@ -7,8 +7,10 @@ use rustix::process::Signal;
 use crate::binaries::recorded;
 use crate::program::{Program, SOON};
 use crate::rows;
-use crate::terminal::{Terminal, leaves, next};
+use crate::terminal::{Terminal, answer, leaves, next};
 
+const SEND: &str = "Send this? [y/n] ";
+const VISIT: &str = "Do you agree to visit it? [y/n] ";
 const ERAS: [&str; 2] = ["legacy", "modern"];
 
 /// Calls a tool of our server at a terminal.
@@ -34,9 +36,8 @@ fn who_is_at_a_terminal_fills_in_the_form_of_a_server() {
         call.write(b"tea\r");
         next(&call, &mut seen, "Cups * [1]: ");
         call.write(b"\r");
-        next(&call, &mut seen, "Send this? [y/n] ");
-        call.write(b"y\r");
-        next(&call, &mut seen, "ordered: 1 × tea");
+        next(&call, &mut seen, SEND);
+        answer(&mut call, &mut seen, SEND, "y", "ordered: 1 × tea");
         leaves(call, &terminal, 0);
     });
 }
@@ -63,7 +64,7 @@ fn a_form_is_declined_by_a_key_and_an_interrupt_ends_the_call() {
 
 #[test]
 fn who_is_at_a_terminal_agrees_to_visit_a_page_or_does_not() {
-    let answers = [("y\r", "the user agreed to visit it"), ("n\r", "the user declined")];
+    let answers = [("y", "the user agreed to visit it"), ("n", "the user declined")];
     let rows: Vec<_> = ERAS.iter().flat_map(|era| answers.map(|answer| (era, answer))).collect();
     rows::for_each(&rows, |(era, (key, shows))| {
         let terminal = Terminal::new();
@@ -72,9 +73,8 @@ fn who_is_at_a_terminal_agrees_to_visit_a_page_or_does_not() {
         next(&call, &mut seen, "Please look at this page");
         next(&call, &mut seen, "https://\x1b[1mlogin.example.com\x1b[0m/a?b=c");
         next(&call, &mut seen, "Nothing is opened here");
-        next(&call, &mut seen, "Do you agree to visit it? [y/n] ");
-        call.write(key.as_bytes());
-        next(&call, &mut seen, shows);
+        next(&call, &mut seen, VISIT);
+        answer(&mut call, &mut seen, VISIT, key, shows);
         leaves(call, &terminal, 0);
     });
 }
@@ -91,9 +91,8 @@ fn a_person_may_take_longer_than_a_server() {
         call.write(b"tea\r");
         next(&call, &mut seen, "Cups * [1]: ");
         call.write(b"2\r");
-        next(&call, &mut seen, "Send this? [y/n] ");
-        call.write(b"y\r");
-        next(&call, &mut seen, "ordered: 2 × tea");
+        next(&call, &mut seen, SEND);
+        answer(&mut call, &mut seen, SEND, "y", "ordered: 2 × tea");
         leaves(call, &terminal, 0);
     });
 }

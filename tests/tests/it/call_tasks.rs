@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use crate::binaries::recorded;
 use crate::network::Server;
 use crate::program::{Program, SOON};
-use crate::terminal::{Terminal, leaves, next};
+use crate::terminal::{Terminal, answer, leaves, next};
 
 #[test]
 fn a_task_is_waited_for_and_how_it_stands_is_told() {
@@ -39,8 +39,7 @@ fn a_task_asks_whoever_is_at_the_terminal() {
     next(&call, &mut seen, "Sure *: ");
     call.write(b"y\r");
     next(&call, &mut seen, "Send this? [y/n] ");
-    call.write(b"y\r");
-    next(&call, &mut seen, "did 2 steps");
+    answer(&mut call, &mut seen, "Send this? [y/n] ", "y", "did 2 steps");
     leaves(call, &terminal, 0);
 }
 

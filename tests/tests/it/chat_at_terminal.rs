@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 use crate::binaries::acting;
 use crate::chat::script;
 use crate::program::Program;
-use crate::terminal::{Terminal, leaves, next};
+use crate::terminal::{Terminal, answer, leaves, next};
+
+/// Where the answer to a question of two lines is typed.
+const ANSWER: &str = "\x1b[2K> ";
 
 fn start(terminal: &Terminal, script: &Value) -> Program {
     let agent = acting(script);
@@ -85,6 +88,9 @@ fn modes_are_shown_and_set() {
     leaves(chat, &terminal, 0);
 }
 
+const SEND: &str = "Send this? [y/n] ";
+const VISIT: &str = "Do you agree to visit it? [y/n] ";
+
 fn form() -> Value {
     let properties = json!({
         "branch": { "type": "string", "title": "Branch", "minLength": 2 },
@@ -112,11 +118,10 @@ fn a_form_is_filled_in_field_by_field() {
     chat.write(b"\r");
     chat.stdout.words("force: ");
     chat.write(b"y\r");
-    chat.stdout.words("Send this? [y/n] ");
-    chat.write(b"y\r");
-    let answer = "{\"action\":\"accept\",\"content\":{\"branch\":\"main\",\"depth\":50,\"force\":true}}";
-    chat.stdout.words(answer);
-    let mut seen = chat.stdout.text().len();
+    let mut seen = 0;
+    next(&chat, &mut seen, SEND);
+    let content = "{\"action\":\"accept\",\"content\":{\"branch\":\"main\",\"depth\":50,\"force\":true}}";
+    answer(&mut chat, &mut seen, SEND, "y", content);
     chat.write(b"hello\r");
     next(&chat, &mut seen, "Branch *: ");
     chat.write(b"\x1b");
@@ -141,14 +146,12 @@ fn a_url_is_shown_in_full_and_not_opened() {
         &mut seen,
         "https://\x1b[1mlogin.example.com\x1b[0m/authorize?client=1&next=https%3A%2F%2Fevil.test",
     );
-    next(&chat, &mut seen, "Do you agree to visit it? [y/n] ");
-    chat.write(b"n\r");
-    next(&chat, &mut seen, "{\"action\":\"decline\"}");
+    next(&chat, &mut seen, VISIT);
+    answer(&mut chat, &mut seen, VISIT, "n", "{\"action\":\"decline\"}");
     next(&chat, &mut seen, "> ");
     chat.write(b"hello\r");
-    next(&chat, &mut seen, "Do you agree to visit it? [y/n] ");
-    chat.write(b"y\r");
-    next(&chat, &mut seen, "{\"action\":\"accept\"");
+    next(&chat, &mut seen, VISIT);
+    answer(&mut chat, &mut seen, VISIT, "y", "{\"action\":\"accept\"");
     next(&chat, &mut seen, "> ");
     chat.write(b"\x04");
     leaves(chat, &terminal, 0);
@@ -178,11 +181,11 @@ fn a_question_is_not_answered_by_what_was_typed_before() {
     let mut seen = 0;
     chat.write(b"hello\r");
     next(&chat, &mut seen, "Thinking");
-    chat.write(b"a");
+    chat.write(b"a\n");
     std::fs::write(now, "").expect("it can be written");
-    next(&chat, &mut seen, "2) No (r)");
-    chat.write(b"r");
-    next(&chat, &mut seen, "\"optionId\":\"no\"");
+    next(&chat, &mut seen, "2) reject once (r): No");
+    next(&chat, &mut seen, ANSWER);
+    answer(&mut chat, &mut seen, "> ", "r", "\"optionId\":\"no\"");
     next(&chat, &mut seen, "> ");
     chat.write(b"\x04");
     leaves(chat, &terminal, 0);
@@ -214,14 +217,14 @@ fn a_question_between_turns_keeps_what_is_typed() {
     next(&chat, &mut seen, "half a li");
     std::fs::write(now, "").expect("it can be written");
     next(&chat, &mut seen, "By the way");
-    next(&chat, &mut seen, "1) Yes (a)");
-    chat.write(b"a");
-    next(&chat, &mut seen, "\"optionId\":\"yes\"");
+    next(&chat, &mut seen, "1) allow once (a): Yes");
+    next(&chat, &mut seen, ANSWER);
+    answer(&mut chat, &mut seen, "> ", "a", "\"optionId\":\"yes\"");
     next(&chat, &mut seen, "half a li");
     chat.write(b"ne\r");
     next(&chat, &mut seen, "\"text\":\"half a line\"");
     // An interrupt takes the next question away, and ends the conversation.
-    next(&chat, &mut seen, "1) Yes (a)");
+    next(&chat, &mut seen, "1) allow once (a): Yes");
     chat.signal(Signal::INT);
     leaves(chat, &terminal, 0);
 }

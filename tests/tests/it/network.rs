@@ -98,11 +98,16 @@ fn exit_codes() {
     let demo = format!("'{}' server", agentwire().display());
     let (web, local) = (format!("web={url}"), format!("local={demo}"));
     let rows: Vec<(Vec<&str>, i32, &str)> = vec![
-        (vec!["tools", &url, "--header", "X-Any: thing"], 0, ""),
+        (vec!["tools", &url, "--header", "X-Any: hunter2"], 0, ""),
         // The other side failed or refused.
         (vec!["tools", &elsewhere], 1, "HTTP status 404"),
         (vec!["tools", &nobody], 1, "no HTTP response"),
         (vec!["tools", "http://no-such-host.invalid/mcp"], 1, "no HTTP response"),
+        (
+            vec!["tools", "http://no-such-host.invalid/mcp", "--header", "X-Any: hunter2"],
+            1,
+            "warning: what is sent to no-such-host.invalid is not encrypted",
+        ),
         (vec!["tools", &sse, "--era", "modern"], 1, "HTTP status 400"),
         (vec!["server", "--http", taken], 1, taken),
         (vec!["server", "--http", "no-such-host.invalid:0"], 1, "no-such-host.invalid"),
@@ -111,17 +116,18 @@ fn exit_codes() {
         (vec!["tools", "http://127.0.0.1:99999/mcp"], 2, "no URL"),
         (vec!["tools", &url, "--header", "no colon"], 2, "NAME: VALUE"),
         (vec!["tools", &url, "--header", "a name: value"], 2, "`a name`"),
-        (vec!["tools", &demo, "--header", "X-Any: thing"], 2, "--header"),
+        (vec!["tools", &url, "--header-file", "/no/such/file"], 2, "--header-file /no/such/file: "),
+        (vec!["tools", &demo, "--header", "X-Any: hunter2"], 2, "--header"),
         (vec!["tools", &url, "--era", "future"], 2, "--era"),
         (vec!["chat", "--mcp", "web=https://", "hello"], 2, "no URL"),
-        (vec!["chat", "--mcp", &web, "--header", "web: thing", "hello"], 2, "NAME=HEADER: VALUE"),
+        (vec!["chat", "--mcp", &web, "--header", "web: hunter2", "hello"], 2, "NAME=HEADER: VALUE"),
         (
-            vec!["chat", "--mcp", &web, "--header", "other=X-Any: thing", "hello"],
+            vec!["chat", "--mcp", &web, "--header", "other=X-Any: hunter2", "hello"],
             2,
             "no --mcp has the name `other`",
         ),
-        (vec!["chat", "--mcp", &web, "--header", "web=X Any: thing", "hello"], 2, "`X Any`"),
-        (vec!["chat", "--mcp", &local, "--header", "local=X-Any: thing", "hello"], 2, "no server at a URL"),
+        (vec!["chat", "--mcp", &web, "--header", "web=X Any: hunter2", "hello"], 2, "`X Any`"),
+        (vec!["chat", "--mcp", &local, "--header", "local=X-Any: hunter2", "hello"], 2, "no server at a URL"),
         (vec!["server", "--http", "nowhere"], 2, "HOST:PORT"),
         (vec!["server", "--sse", "127.0.0.1:65536"], 2, "HOST:PORT"),
         (vec!["server", "--http", "127.0.0.1:0", "--sse", "127.0.0.1:0"], 2, "--sse"),
@@ -130,6 +136,8 @@ fn exit_codes() {
     rows::for_each(&rows, |(arguments, code, words)| {
         let ended = Program::run(arguments, SOON);
         ended.exits(*code).tells(words);
+        // The value of a header may be a secret, also where it is none.
+        assert!(!ended.stderr.contains("no colon") && !ended.stderr.contains("hunter2"), "{ended}");
         assert!(*code == 0 || ended.stdout.is_empty(), "stdout is for what was asked for: {ended}");
     });
     let ended = Program::run(&["tools", "--json", &elsewhere], SOON);
@@ -153,7 +161,7 @@ fn no_server_steers_the_terminal() {
         }
     });
     let ended = Program::run(&["tools", &url], SOON);
-    ended.exits(1).tells("401").tells("seenok");
+    ended.exits(1).tells("401").tells("^[]0;seen^Gok");
     assert!(!ended.stderr.contains(['\x1b', '\x07']), "{ended}");
 }
 
@@ -270,14 +278,19 @@ fn a_session_has_servers_on_the_network() {
     let proxies = [Proxy::before(&server.origin), Proxy::before(&server.origin)];
     let web = format!("web={}/mcp", proxies[0].origin);
     let old = format!("old={}/sse", proxies[1].origin);
-    let header = ["--header", "web=Authorization: Bearer 12345"];
+    let file = tempfile::NamedTempFile::new().expect("there is room");
+    std::fs::write(file.path(), "# ours\nX-Team: 7\n").expect("there is room");
+    let file = format!("web={}", file.path().display());
+    let header = ["--header", "web=Authorization: Bearer 12345", "--header-file", &file];
     let ended = Program::run(
         &[&["chat", "--mcp", &web], &header[..], &["/call add {\"a\": 2, \"b\": 40}"]].concat(),
         SOON,
     );
     ended.exits(0).prints("42");
     let heads = proxies[0].heads();
-    assert!(heads.iter().all(|head| head.contains("authorization: bearer 12345\r\n")), "{heads:?}");
+    for line in ["authorization: bearer 12345\r\n", "x-team: 7\r\n"] {
+        assert!(heads.iter().all(|head| head.contains(line)), "{line}: {heads:?}");
+    }
     let local = format!("local='{}' server", agentwire().display());
     let ended = Program::run(&["chat", "--mcp", &web, "--mcp", &old, "--mcp", &local, "/tools"], SOON);
     ended.exits(0).prints("web__add").prints("old__add").prints("local__add");

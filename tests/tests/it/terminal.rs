@@ -127,34 +127,66 @@ fn a_turn_that_fails_does_not_end_the_conversation() {
     leaves(chat, &terminal, 0);
 }
 
-/// While a question stands, keys come one by one; whatever happens, the terminal is given back.
+/// Whatever ends a question gives the terminal back.
 #[test]
-fn a_question_is_answered_by_a_key_or_goes_with_what_asked_it() {
+fn a_question_is_answered_by_a_line_or_goes_with_what_asked_it() {
     let ask = || {
         let terminal = Terminal::new();
         let chat = Program::start_at(&terminal, &["chat", "/run echo $((6 * 7))"]);
-        chat.stdout.words("Allow");
-        // The question is written before keys are waited for.
-        while terminal.is_as_before() {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        (chat, terminal)
+        let mut seen = 0;
+        next(&chat, &mut seen, "allow once (a): Allow");
+        next(&chat, &mut seen, "\x1b[2K> ");
+        (chat, terminal, seen)
     };
-    for (key, shows) in [(b"a", "42"), (b"r", "not permitted"), (b"\x03", "[cancelled]")] {
-        let (mut chat, terminal) = ask();
-        chat.write(key);
-        chat.stdout.words(shows);
+    for (line, shows) in [("a", "42"), ("reject once", "not permitted"), ("2", "not permitted")] {
+        let (mut chat, terminal, mut seen) = ask();
+        answer(&mut chat, &mut seen, "> ", line, shows);
         leaves(chat, &terminal, 0);
     }
-    let (chat, terminal) = ask();
+    for key in [b"\x03", b"\x1b"] {
+        let (mut chat, terminal, _) = ask();
+        chat.write(key);
+        chat.stdout.words("[cancelled]");
+        leaves(chat, &terminal, 0);
+    }
+    let (chat, terminal, _) = ask();
     chat.signal(Signal::INT);
     chat.stdout.words("[cancelled]");
     leaves(chat, &terminal, 0);
 
-    let (mut chat, terminal) = ask();
+    let (mut chat, terminal, _) = ask();
     chat.family.find("agentwire agent").signal(Signal::KILL);
     chat.stdout.words("was killed by SIGKILL");
     leaves(chat, &terminal, 1);
+}
+
+/// Types an answer behind what stands before it, and waits until something is shown anew. As a person does: Enter comes after
+/// what was typed can be seen, not in one piece with it. Where the machine holds the program up so long that it was one
+/// piece all the same, it says so and asks again.
+#[track_caller]
+pub(crate) fn answer(chat: &mut Program, seen: &mut usize, before: &str, line: &str, shows: &str) {
+    const BURST: &str = "What is pasted is no answer";
+    loop {
+        chat.write(line.as_bytes());
+        next(chat, seen, &format!("\x1b[2K{before}{line}"));
+        std::thread::sleep(Duration::from_millis(200));
+        chat.write(b"\r");
+        let find = |bytes: &[u8], words: &str| {
+            bytes
+                .windows(words.len())
+                .position(|window| window == words.as_bytes())
+                .map(|at| at + words.len())
+        };
+        let (end, again) = chat.stdout.until(shows, |bytes| {
+            let burst = find(&bytes[*seen..], BURST).map(|end| (end, true));
+            find(&bytes[*seen..], shows).map(|end| (end, false)).or(burst)
+        });
+        *seen += end;
+        if !again {
+            return;
+        }
+        next(chat, seen, &format!("\x1b[2K{before}"));
+    }
 }
 
 /// Waits until these words were shown anew.

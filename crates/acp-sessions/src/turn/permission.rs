@@ -12,17 +12,17 @@ use super::{Turn, TurnError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ask {
-    /// The person, through the client. Who answers "always" is not asked again for that tool while the session is open. A
-    /// permission lasts until the server describes the tool in another way, a rejection in any case.
+    /// The person, through the client. Who answers "always" is not asked again for that tool while the session is open; the
+    /// options say so. A permission lasts until the server describes the tool in another way, a rejection in any case.
     #[default]
     Client,
     /// Nobody: every tool may be called.
     Nobody,
 }
 
-/// The tool that the person is asked about.
+/// What the person is asked about.
 pub(super) enum Asked<'a> {
-    /// One of the agent's own, by its name.
+    /// Something that the agent itself does, in its words.
     Own(&'a str),
     /// One of an MCP server, as it is shown.
     Hub(&'a HubTool),
@@ -35,6 +35,22 @@ const ANSWERS: [(&str, &str, PermissionOptionKind); 4] = [
     ("allow-always", "Always allow", PermissionOptionKind::AllowAlways),
     ("reject-always", "Always reject", PermissionOptionKind::RejectAlways),
 ];
+
+/// The options, with what "always" is about in their names: the question names one call, and a rule may hold for more.
+fn options(asked: &Asked<'_>) -> [PermissionOption; 4] {
+    let scope = match asked {
+        Asked::Own(scope) => (*scope).to_owned(),
+        Asked::Hub(tool) => {
+            format!("every call of `{}` of the MCP server `{}`", tool.tool.name, tool.server)
+        }
+    };
+    ANSWERS.map(|(id, name, kind)| {
+        let is_for_always =
+            matches!(kind, PermissionOptionKind::AllowAlways | PermissionOptionKind::RejectAlways);
+        let name = if is_for_always { format!("{name}: {scope}") } else { name.to_owned() };
+        PermissionOption::new(id, name, kind)
+    })
+}
 
 impl Turn {
     /// Asks the person whether a tool call may go on. The question is withdrawn when the turn is cancelled.
@@ -53,15 +69,19 @@ impl Turn {
         Ok(answer.outcome)
     }
 
-    /// Whether the person allows a tool of the agent's own: they are asked with the four usual answers, unless they have
-    /// answered "always" for a tool of that name before, while the session is open.
+    /// Whether the person allows something that the agent is about to do. They are asked with the four usual answers, unless
+    /// they have answered "always" for the same `scope` before, while the session is open.
+    ///
+    /// `scope` is shown in the options "Always allow: …" and "Always reject: …", so it says in words what such an answer
+    /// covers. A scope that names more than the call, such as "every command", lets all of that pass unasked. At most 1,000
+    /// answers of at most 4 KiB of scope each are kept in a session; beyond that the person is asked again.
     ///
     /// ```
     /// # use agentwire_acp_sessions::{Turn, TurnError, schema::{ToolCall, ToolCallUpdate}};
     /// # async fn write(turn: &Turn) -> Result<(), TurnError> {
     /// let id = turn.new_tool_call_id();
     /// turn.update(ToolCall::new(id.clone(), "Write notes.txt")).await?;
-    /// if turn.permits("write", ToolCallUpdate::new(id).title("Write notes.txt")).await? {
+    /// if turn.permits("write notes.txt", ToolCallUpdate::new(id).title("Write notes.txt")).await? {
     ///     turn.write_text_file("notes.txt", "remember the milk").await?;
     /// }
     /// # Ok(())
@@ -71,8 +91,8 @@ impl Turn {
     /// # Errors
     ///
     /// As [`request_permission`](Self::request_permission).
-    pub async fn permits(&self, tool: &str, call: ToolCallUpdate) -> Result<bool, TurnError> {
-        self.permits_tool(&Asked::Own(tool), call).await
+    pub async fn permits(&self, scope: &str, call: ToolCallUpdate) -> Result<bool, TurnError> {
+        self.permits_tool(&Asked::Own(scope), call).await
     }
 
     /// An id for a tool call that nothing else has in the session, also not in its earlier lives.
@@ -93,11 +113,8 @@ impl Turn {
         if let Some(allowed) = self.0.session.rule(&name, definition) {
             return Ok(allowed);
         }
-        let options = ANSWERS.map(|(id, name, kind)| PermissionOption::new(id, name, kind));
-        let RequestPermissionOutcome::Selected(selected) = self.request_permission(call, options).await?
-        else {
-            return Ok(false);
-        };
+        let asked = self.request_permission(call, options(tool)).await?;
+        let RequestPermissionOutcome::Selected(selected) = asked else { return Ok(false) };
         let answer = ANSWERS.iter().find(|(id, ..)| *selected.option_id == **id);
         let kind = answer.map(|(_, _, kind)| kind);
         let allowed = kind.is_some_and(PermissionOptionKind::allows);

@@ -115,6 +115,8 @@ async fn tc_01_to_04_07_a_call_is_announced_permitted_begun_and_ended() {
         let options = ask["params"]["options"].as_array().unwrap();
         let kinds: Vec<_> = options.iter().map(|option| option["kind"].as_str().unwrap()).collect();
         assert_eq!(kinds, ["allow_once", "reject_once", "allow_always", "reject_always"], "TC-11");
+        let name = options[2]["name"].as_str().unwrap();
+        assert!(name.starts_with("Always allow: every call of `look` of the MCP server `"), "{name}");
         choose(peer, &ask, "allow_once").await;
         assert_eq!(peer.stopped(prompt).await, "end_turn");
         let updates = peer.updates();
@@ -193,12 +195,17 @@ async fn what_is_answered_for_always_is_not_asked_again() {
             ("run", Some("reject_once"), "agent run false"),
             ("run", Some("reject_always"), "agent run false"),
             ("run", None, "agent run false"),
+            ("run more", Some("reject_once"), "agent run more false"),
         ];
         let mut ids = Vec::new();
         for (tool, answer, said) in rows {
             let prompt = peer.begin_prompt(&session, tool).await;
             if let Some(answer) = answer {
                 let ask = peer.asked("session/request_permission").await;
+                // "Always" says what it is about.
+                let names = ask["params"]["options"].as_array().unwrap().iter().map(|option| &option["name"]);
+                let always = [format!("Always allow: {tool}"), format!("Always reject: {tool}")];
+                assert_eq!(names.collect::<Vec<_>>(), ["Allow", "Reject", &*always[0], &*always[1]]);
                 ids.push(ask["params"]["toolCall"]["toolCallId"].as_str().unwrap().to_owned());
                 choose(peer, &ask, answer).await;
             }
@@ -206,7 +213,7 @@ async fn what_is_answered_for_always_is_not_asked_again() {
             assert_eq!(short(&peer.updates()), [said]);
         }
         ids.dedup();
-        assert_eq!(ids.len(), 4);
+        assert_eq!(ids.len(), 5);
     })
     .await;
 }

@@ -1,46 +1,86 @@
 use std::fmt;
 
 use agentwire_acp_schema::v1::{
-    PermissionOptionId, PermissionOptionKind, RequestPermissionRequest, RequestPermissionResponse,
-    ToolCallContent, ToolCallUpdate,
+    ContentBlock, PermissionOptionId, PermissionOptionKind, RequestPermissionRequest,
+    RequestPermissionResponse, ToolCallContent, ToolCallUpdate,
 };
+use agentwire_jsonrpc::Printable;
 
-/// How many characters of one thing are shown, before it says how many there are more.
+/// How many characters of a title, an input or a text are shown, before it says how many there are more.
 const SHOWN: usize = 2000;
 
-/// A permission request as a menu: its [`Display`](fmt::Display) is the text to show, and [`select`](Self::select)
-/// reads the key that was pressed.
+/// The same of an option's name and of a path.
+const SHOWN_OF_NAME: usize = 200;
+
+/// How many characters of the title stand in the line that is answered.
+const SHOWN_IN_PROMPT: usize = 60;
+
+/// How many places, changes and texts are shown of each.
+const FOLD: usize = 5;
+
+/// How many options can be chosen.
+const MOST_OPTIONS: usize = 1000;
+
+/// A permission request as a menu: its [`Display`](fmt::Display) is the text to show, [`prompt`](Self::prompt) stands before
+/// the answer, and [`select`](Self::select) reads the line that was typed.
 ///
-/// Options are numbered from 1. The first of each kind has a letter as well: `a` to allow once, `A` always, `r` to
-/// reject once, `R` always. Nothing else selects anything, least of all an empty line.
+/// Options are numbered from 1; what is behind the thousandth is not offered. Each has its kind in our words, in front of
+/// the name that the agent gives it, which may say anything. The first of each kind can be chosen by a letter or by these
+/// words as well:
 ///
-/// What the agent wrote is shown without control characters and without those that reorder text, so that it
+/// | kind | letter | words |
+/// |---|---|---|
+/// | `allow_once` | `a` | `allow once` |
+/// | `allow_always` | `A` | `allow always` |
+/// | `reject_once` | `r` | `reject once` |
+/// | `reject_always` | `R` | `reject always` |
+///
+/// The title stands right above the options, however much else there is to show: of the places, the changes and the texts of
+/// a call five each are shown, and how many there are more. What the agent wrote is [`Printable`], on one line each, so it
 /// cannot draw a menu of its own.
 #[derive(Clone, Debug)]
 pub struct Choices {
     subject: String,
+    prompt: String,
     options: Vec<Choice>,
+    /// How many options there are more.
+    left_out: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Choice {
     id: PermissionOptionId,
     name: String,
-    letter: Option<&'static str>,
+    kind: String,
+    /// The letter and the words that choose it, if it is the first of its kind.
+    keys: Option<[&'static str; 2]>,
 }
 
 impl Choices {
     /// Makes the menu for a request.
     pub fn new(request: &RequestPermissionRequest) -> Self {
         let mut options: Vec<Choice> = Vec::new();
-        for option in &request.options {
-            let letter = letter(&option.kind).filter(|letter| {
-                let taken = |other: &Choice| other.letter == Some(letter);
-                !options.iter().any(taken)
-            });
-            options.push(Choice { id: option.option_id.clone(), name: plain(&option.name), letter });
+        for option in request.options.iter().take(MOST_OPTIONS) {
+            let known = keys(&option.kind);
+            let kind = match known {
+                Some([_, words]) => words.to_owned(),
+                None => format!("unknown kind {}", shown(option.kind.as_str(), SHOWN_OF_NAME)),
+            };
+            let keys = known.filter(|keys| !options.iter().any(|other| other.keys == Some(*keys)));
+            let name = shown(&option.name, SHOWN_OF_NAME);
+            options.push(Choice { id: option.option_id.clone(), name, kind, keys });
         }
-        Self { subject: subject(&request.tool_call), options }
+        let call = &request.tool_call;
+        let title = call.title.as_deref().unwrap_or("(a tool call without a title)");
+        let letters: Vec<_> = options.iter().filter_map(|option| option.keys).map(|[key, _]| key).collect();
+        let numbers = if options.len() > 1 { format!("1-{}", options.len()) } else { "1".to_owned() };
+        let answers = [&[&*numbers], &*letters].concat().join(", ");
+        Self {
+            subject: format!("{}  {}\n", details(call), shown(title, SHOWN)),
+            prompt: format!("{}: type {answers}, then Enter: ", shown(title, SHOWN_IN_PROMPT)),
+            options,
+            left_out: request.options.len().saturating_sub(MOST_OPTIONS),
+        }
     }
 
     /// Whether there is nothing to choose from.
@@ -48,13 +88,21 @@ impl Choices {
         self.options.is_empty()
     }
 
-    /// The answer that a number or a letter stands for. None if it stands for nothing; spaces around it do not
-    /// matter.
-    pub fn select(&self, key: &str) -> Option<RequestPermissionResponse> {
-        let key = key.trim();
-        let numbered = || key.parse::<usize>().ok()?.checked_sub(1).and_then(|index| self.options.get(index));
-        let lettered = self.options.iter().find(|choice| choice.letter == Some(key));
-        lettered.or_else(numbered).map(|choice| RequestPermissionResponse::selected(&choice.id))
+    /// The line to show in front of the answer: the title again, and what can be typed.
+    pub fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    /// The answer that a whole line stands for: an option's number, letter or words. None if it stands for nothing; spaces
+    /// around it do not matter.
+    pub fn select(&self, line: &str) -> Option<RequestPermissionResponse> {
+        let line = line.trim();
+        let is_number = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+        let index = is_number.then(|| line.parse::<usize>().ok()?.checked_sub(1)).flatten();
+        let numbered = index.and_then(|index| self.options.get(index));
+        let lettered =
+            self.options.iter().find(|choice| choice.keys.is_some_and(|keys| keys.contains(&line)));
+        lettered.or(numbered).map(|choice| RequestPermissionResponse::selected(&choice.id))
     }
 }
 
@@ -63,76 +111,84 @@ impl fmt::Display for Choices {
         writeln!(f, "The agent asks for permission:")?;
         f.write_str(&self.subject)?;
         for (index, choice) in self.options.iter().enumerate() {
-            write!(f, "{:>3}) {}", index + 1, choice.name)?;
-            match choice.letter {
-                Some(letter) => writeln!(f, " ({letter})")?,
-                None => writeln!(f)?,
+            write!(f, "{:>3}) {}", index + 1, choice.kind)?;
+            if let Some([letter, _]) = choice.keys {
+                write!(f, " ({letter})")?;
             }
+            writeln!(f, ": {}", choice.name)?;
         }
-        Ok(())
+        match self.left_out {
+            0 => Ok(()),
+            count => writeln!(f, "  … {count} options more, which are not offered"),
+        }
     }
 }
 
-fn letter(kind: &PermissionOptionKind) -> Option<&'static str> {
+/// The letter and the words of a kind.
+fn keys(kind: &PermissionOptionKind) -> Option<[&'static str; 2]> {
     match kind {
-        PermissionOptionKind::AllowOnce => Some("a"),
-        PermissionOptionKind::AllowAlways => Some("A"),
-        PermissionOptionKind::RejectOnce => Some("r"),
-        PermissionOptionKind::RejectAlways => Some("R"),
+        PermissionOptionKind::AllowOnce => Some(["a", "allow once"]),
+        PermissionOptionKind::AllowAlways => Some(["A", "allow always"]),
+        PermissionOptionKind::RejectOnce => Some(["r", "reject once"]),
+        PermissionOptionKind::RejectAlways => Some(["R", "reject always"]),
         _ => None,
     }
 }
 
-/// What is known about the call, one thing a line.
-fn subject(call: &ToolCallUpdate) -> String {
+/// What is known about the call beside its title, one thing a line.
+fn details(call: &ToolCallUpdate) -> String {
     let mut text = String::new();
-    let mut line = |label: &str, value: &str| {
-        text.push_str(&format!("  {label}{}\n", plain(value)));
-    };
-    line("", call.title.as_deref().unwrap_or("(a tool call without a title)"));
     if let Some(name) = &call.name {
-        line("tool: ", name);
+        line(&mut text, "tool", &shown(name, SHOWN_OF_NAME));
     }
     if let Some(kind) = &call.kind {
-        line("kind: ", kind.as_str());
+        line(&mut text, "kind", &shown(kind.as_str(), SHOWN_OF_NAME));
     }
-    for location in call.locations.iter().flatten() {
-        match location.line {
-            Some(number) => line("at: ", &format!("{}:{number}", location.path.display())),
-            None => line("at: ", &location.path.display().to_string()),
-        }
-    }
-    for content in call.content.iter().flatten() {
-        if let ToolCallContent::Diff(diff) = content {
-            line("changes: ", &diff.path.display().to_string());
-        }
-    }
+    let places = call.locations.iter().flatten().map(|location| {
+        let path = shown(&location.path.to_string_lossy(), SHOWN_OF_NAME);
+        location.line.map_or(path.clone(), |number| format!("{path}:{number}"))
+    });
+    folded(&mut text, "at", places);
+    let changes = call.content.iter().flatten().filter_map(|content| match content {
+        ToolCallContent::Diff(diff) => Some(shown(&diff.path.to_string_lossy(), SHOWN_OF_NAME)),
+        _ => None,
+    });
+    folded(&mut text, "changes", changes);
+    let texts = call.content.iter().flatten().filter_map(|content| match content {
+        ToolCallContent::Content(content) => match &content.content {
+            ContentBlock::Text(text) => Some(shown(&text.text, SHOWN)),
+            _ => None,
+        },
+        _ => None,
+    });
+    folded(&mut text, "says", texts);
     if let Some(input) = &call.raw_input {
-        line("input: ", &input.to_string());
+        line(&mut text, "input", &shown(&input.to_string(), SHOWN));
     }
     text
 }
 
-/// Text that changes nothing but the place where it is shown.
-fn plain(text: &str) -> String {
-    let mut shown: String = text.chars().take(SHOWN).map(harmless).collect();
-    let more = text.chars().skip(SHOWN).count();
-    if more > 0 {
-        shown.push_str(&format!("… ({more} characters more)"));
+/// The first of some things, one a line, and how many there are more.
+fn folded(text: &mut String, label: &str, mut things: impl Iterator<Item = String>) {
+    for thing in things.by_ref().take(FOLD) {
+        line(text, label, &thing);
     }
-    shown
+    match things.count() {
+        0 => {}
+        more => line(text, label, &format!("… and {more} more")),
+    }
 }
 
-fn harmless(c: char) -> char {
-    match c {
-        '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => ' ',
-        // Marks, embeddings, overrides and isolates that turn the direction of writing, and what has no width.
-        '\u{061c}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' => char::REPLACEMENT_CHARACTER,
-        c if c.is_control() => char::REPLACEMENT_CHARACTER,
-        c => c,
+fn line(text: &mut String, label: &str, value: &str) {
+    text.push_str(&format!("  {label}: {value}\n"));
+}
+
+/// So many characters of a text, on one line.
+fn shown(text: &str, most: usize) -> String {
+    let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
+    let start = Printable::one_line(&text[..end]);
+    match text[end..].chars().count() {
+        0 => start.to_string(),
+        more => format!("{start}… ({more} characters more)"),
     }
 }

@@ -18,7 +18,7 @@ const UNHEARD: Duration = Duration::from_millis(100);
 /// Requests that come together are asked one after the other. What was typed before a question is shown is no answer to
 /// it and is dropped, so answers cannot be piped in all at once. (A line that was begun before and is ended after
 /// is still with the terminal, and counts as typed after.) Where the input ends the call is rejected, since nobody is
-/// there to allow it. A program that reads single keys needs only [`Choices`].
+/// there to allow it. A program that reads lines in a way of its own needs only [`Choices`].
 #[derive(Debug)]
 pub struct PermissionPrompt<R, W> {
     terminal: Mutex<(R, W)>,
@@ -51,10 +51,10 @@ impl<R: AsyncBufRead + Unpin, W: AsyncWrite + Unpin> PermissionPrompt<R, W> {
     async fn choose(&self, choices: &Choices) -> io::Result<Option<RequestPermissionResponse>> {
         let (input, output) = &mut *self.terminal.lock().await;
         drop_typed(input).await?;
-        output.write_all(choices.to_string().as_bytes()).await?;
         let mut line = Vec::new();
+        output.write_all(choices.to_string().as_bytes()).await?;
         loop {
-            output.write_all(b"> ").await?;
+            output.write_all(choices.prompt().as_bytes()).await?;
             output.flush().await?;
             line.clear();
             if input.read_until(b'\n', &mut line).await? == 0 {
@@ -63,6 +63,7 @@ impl<R: AsyncBufRead + Unpin, W: AsyncWrite + Unpin> PermissionPrompt<R, W> {
             if let Some(response) = choices.select(&String::from_utf8_lossy(&line)) {
                 return Ok(Some(response));
             }
+            output.write_all(b"That is no answer.\n").await?;
         }
     }
 }

@@ -37,15 +37,24 @@ fn selected(kind: &str) -> RequestPermissionResponse {
 #[test]
 fn tc_10_a_menu_is_read_by_number_or_letter() {
     let choices = Choices::new(&request(&["allow_once", "allow_always", "reject_once", "surprise"]));
-    let menu = "The agent asks for permission:\n  Run `ls`\n  tool: shell\n  kind: execute\n  at: /repo/src:7\n  \
-                input: {\"command\":\"ls\"}\n  1) Option allow_once (a)\n  2) Option allow_always (A)\n  \
-                3) Option reject_once (r)\n  4) Option surprise\n";
+    let menu = "The agent asks for permission:\n  tool: shell\n  kind: execute\n  at: /repo/src:7\n  \
+                input: {\"command\":\"ls\"}\n  Run `ls`\n  1) allow once (a): Option allow_once\n  \
+                2) allow always (A): Option allow_always\n  3) reject once (r): Option reject_once\n  \
+                4) unknown kind surprise: Option surprise\n";
     assert_eq!(choices.to_string(), menu);
-    let keys = [("1", "allow_once"), (" a\n", "allow_once"), ("A", "allow_always"), ("r", "reject_once")];
-    for (key, option) in keys.into_iter().chain([("4", "surprise")]) {
+    assert_eq!(choices.prompt(), "Run `ls`: type 1-4, a, A, r, then Enter: ");
+    let keys = [
+        ("1", "allow_once"),
+        (" a\n", "allow_once"),
+        ("A", "allow_always"),
+        ("allow always", "allow_always"),
+        ("r", "reject_once"),
+        ("4", "surprise"),
+    ];
+    for (key, option) in keys {
         assert_eq!(choices.select(key), Some(selected(option)), "{key:?}");
     }
-    for key in ["", " ", "0", "5", "-1", "y", "R", "aa", "1 2", "99999999999999999999999"] {
+    for key in ["", " ", "0", "5", "-1", "+1", "y", "R", "aa", "1 2", "99999999999999999999999", "clear"] {
         assert_eq!(choices.select(key), None, "{key:?}");
     }
 }
@@ -53,12 +62,61 @@ fn tc_10_a_menu_is_read_by_number_or_letter() {
 #[test]
 fn an_agent_cannot_draw_on_the_terminal() {
     let call =
-        ToolCallUpdate::new("call-1").title("ls\u{1b}[2J\r\n  1) Fine\u{202e}\u{9b}").name("x".repeat(3000));
-    let menu = Choices::new(&with(call, &["allow_once\u{7}"])).to_string();
-    assert!(menu.contains("ls\u{fffd}[2J    1) Fine\u{fffd}\u{fffd}\n"), "{menu}");
-    assert!(menu.contains("xx… (1000 characters more)\n"), "{menu}");
+        ToolCallUpdate::new("call-1").title("ls\u{1b}[2J\r\n  1) Fine\u{202e}\u{9b}").name("x".repeat(300));
+    let choices = Choices::new(&with(call, &["allow_once\u{7}\n2) more"]));
+    let menu = format!("{choices}{}", choices.prompt());
+    assert!(menu.contains("ls^[[2J   1) Fine<U+202E><U+009B>\n"), "{menu}");
+    assert!(menu.contains("xx… (100 characters more)\n"), "{menu}");
     assert!(!menu.contains(|c: char| c.is_control() && c != '\n'), "{menu}");
-    assert_eq!(menu.lines().count(), 4, "{menu}");
+    assert_eq!(menu.lines().count(), 5, "{menu}");
+}
+
+/// An agent names its options as it likes: what one does is said before that.
+#[test]
+fn the_kind_of_an_option_is_said_in_our_words() {
+    let options = [
+        PermissionOption::new("all", "Reject (r)", "allow_always"),
+        PermissionOption::new("no", "No", "reject_once"),
+    ];
+    let call = ToolCallUpdate::new("call-1").title("rm -rf /");
+    let menu = Choices::new(&RequestPermissionRequest::new("session", call, options)).to_string();
+    assert!(
+        menu.ends_with("  rm -rf /\n  1) allow always (A): Reject (r)\n  2) reject once (r): No\n"),
+        "{menu}"
+    );
+}
+
+#[test]
+fn the_title_stands_next_to_the_choice_however_much_there_is_to_show() {
+    let places: Vec<_> = (0..200).map(|number| ToolCallLocation::new(format!("/repo/{number}"))).collect();
+    let diffs = (0..7).map(|number| Diff::new(format!("/repo/{number}"), "").into());
+    let call = ToolCallUpdate::new("call-1").title("Delete it all").locations(places);
+    let call = call.content(diffs.collect::<Vec<agentwire_acp_schema::v1::ToolCallContent>>());
+    let menu = Choices::new(&with(call, &["allow_once"])).to_string();
+    assert!(menu.contains("  at: /repo/4\n  at: … and 195 more\n"), "{menu}");
+    assert!(menu.contains("  changes: /repo/4\n  changes: … and 2 more\n"), "{menu}");
+    assert!(menu.ends_with("  Delete it all\n  1) allow once (a): Option allow_once\n"), "{menu}");
+}
+
+#[test]
+fn any_of_many_options_can_be_chosen() {
+    let kinds = vec!["allow_once"; 1002];
+    let options = kinds
+        .iter()
+        .enumerate()
+        .map(|(index, kind)| PermissionOption::new(index.to_string(), "Option", *kind));
+    let options: Vec<_> = options.collect();
+    let call = ToolCallUpdate::new("call-1").title("Look");
+    let choices = Choices::new(&RequestPermissionRequest::new("session", call, options));
+    for number in [9, 10, 12, 999, 1000] {
+        assert_eq!(choices.select(&number.to_string()), Some(selected(&(number - 1).to_string())));
+    }
+    assert_eq!(choices.select("1001"), None);
+    assert!(
+        choices
+            .to_string()
+            .ends_with("1000) allow once: Option\n  … 2 options more, which are not offered\n")
+    );
 }
 
 #[test]
@@ -130,7 +188,7 @@ async fn always_holds_for_the_same_call_of_the_session() {
 async fn types(terminal: &mut DuplexStream, lines: &[&str]) -> String {
     let mut shown = Vec::new();
     for line in lines {
-        while !shown.ends_with(b"> ") {
+        while !shown.ends_with(b"then Enter: ") {
             shown.push(terminal.read_u8().await.unwrap());
         }
         shown.push(b'\n');
@@ -148,7 +206,11 @@ async fn a_prompt_asks_until_it_is_answered() {
     let (answer, shown) =
         tokio::join!(prompt.ask(&all), types(&mut far, &["\n", "maybe\n", "\u{ff}\n", "3\n"]));
     assert_eq!(answer, Ok(selected("allow_once")));
-    assert_eq!((shown.matches("Option").count(), shown.matches("> ").count()), (4, 4), "{shown}");
+    assert_eq!(
+        (shown.matches("Option").count(), shown.matches("That is no answer.").count()),
+        (4, 3),
+        "{shown}"
+    );
     let (answer, _) = tokio::join!(prompt.ask(&all), types(&mut far, &["A\n"]));
     assert_eq!(answer, Ok(selected("allow_always")));
     assert_eq!(prompt.ask(&request(&[])).await, Ok(RequestPermissionResponse::cancelled()));

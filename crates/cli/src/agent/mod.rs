@@ -13,13 +13,14 @@ use anyhow::Result;
 
 use self::turn::{Told, Work};
 use crate::arguments::Agent;
-use crate::text;
+use crate::text::Notes;
 
 /// Serves one client on stdin and stdout.
-pub(crate) async fn run(arguments: Agent) -> Result<()> {
+pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
+    let (of_servers, of_store) = (notes.clone(), notes.clone());
     let hub = Config::new()
         .dial(Dial::new().memory(Memory::new()))
-        .on_warning(|server, warning| text::note(&format!("MCP server {server}: {warning}")));
+        .on_warning(move |server, warning| of_servers.say(&format!("MCP server {server}: {warning}")));
     let hub = match arguments.timeout {
         Some(timeout) => hub.connect_limit(timeout).timeout(timeout),
         None => hub,
@@ -32,7 +33,7 @@ pub(crate) async fn run(arguments: Agent) -> Result<()> {
         .modes(offer::modes())
         .config_options(offer::options())
         .hub(hub)
-        .on_warning(warn);
+        .on_warning(move |warning| warn(&of_store, warning));
     let demo = match arguments.store {
         Some(directory) => SessionAgent::store(demo, FileStore::open(directory)?),
         None => demo,
@@ -41,8 +42,8 @@ pub(crate) async fn run(arguments: Agent) -> Result<()> {
 }
 
 /// What is wrong with a session's MCP servers is told in the session itself.
-fn warn(warning: Warning) {
+fn warn(notes: &Notes, warning: Warning) {
     if !matches!(warning, Warning::McpServer { .. }) {
-        text::note(&format!("warning: {}", text::one_line(&warning.to_string())));
+        notes.say(&format!("warning: {warning}"));
     }
 }

@@ -23,7 +23,7 @@ impl Work<'_> {
     pub(super) async fn read(&self, path: &Path) -> Result<(), TurnError> {
         let path = self.absolute(path);
         let call = self.tool_call(&format!("Read {}", path.display()), ToolKind::Read);
-        self.act("read", call.locations([ToolCallLocation::new(&path)]), async |_| {
+        self.act(call.locations([ToolCallLocation::new(&path)]), async |_| {
             let text = self.turn.read_text_file(&path).await?;
             Ok((ToolCallStatus::Completed, vec![Content::from(text).into()]))
         })
@@ -36,7 +36,7 @@ impl Work<'_> {
         let diff = ToolCallContent::from(Diff::new(&path, text.clone()));
         let call = self.tool_call(&format!("Write {}", path.display()), ToolKind::Edit);
         let call = call.locations([ToolCallLocation::new(&path)]).content([diff.clone()]);
-        self.act("write", call, async |_| {
+        self.act(call, async |_| {
             self.turn.write_text_file(&path, text).await?;
             Ok((ToolCallStatus::Completed, vec![diff]))
         })
@@ -46,7 +46,7 @@ impl Work<'_> {
     /// `/run`: runs a command in a terminal of the editor's.
     pub(super) async fn run_command(&self, command: &str) -> Result<(), TurnError> {
         let call = self.tool_call(&format!("Run {command}"), ToolKind::Execute);
-        self.act("run", call, async |id| {
+        self.act(call, async |id| {
             let request = CreateTerminalRequest::new(self.turn.session_id(), "sh")
                 .args(["-c", command])
                 .output_byte_limit(OUTPUT_LIMIT);
@@ -84,15 +84,16 @@ impl Work<'_> {
     /// Announces a tool call, asks where the mode says so, does the work, and tells how it ended.
     async fn act(
         &self,
-        tool: &str,
         call: ToolCall,
         work: impl AsyncFnOnce(ToolCallId) -> Result<Done, TurnError>,
     ) -> Result<(), TurnError> {
         let id = call.tool_call_id.clone();
+        // An "always" is for just this: another command or path is asked for again.
+        let scope = call.title.clone();
         let subject = ToolCallUpdate::new(id.clone()).title(call.title.clone()).kind(call.kind.clone());
         self.turn.update(call).await?;
         let outcome = async {
-            if offer::asks(self.turn) && !self.turn.permits(tool, subject).await? {
+            if offer::asks(self.turn) && !self.turn.permits(&scope, subject).await? {
                 return Ok((ToolCallStatus::Failed, vec![Content::from("This was not permitted.").into()]));
             }
             self.turn.update(ToolCallUpdate::new(id.clone()).status(ToolCallStatus::InProgress)).await?;

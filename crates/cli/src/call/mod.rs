@@ -19,18 +19,19 @@ use self::questions::{Question, User};
 use crate::arguments::Call;
 use crate::connect::with_server;
 use crate::output::{JsonLines, Member};
-use crate::text;
+use crate::text::{self, Notes};
 
 /// Calls a tool and shows what it gives.
-pub(crate) async fn run(arguments: Call, json: bool) -> Result<()> {
+pub(crate) async fn run(arguments: Call, json: bool, notes: &Notes) -> Result<()> {
     let Call { connect, tool, arguments } = arguments;
     let limit = connect.timeout;
-    let user = User::find(json);
+    let user = User::find(json, notes);
     let (hear, questions) = questions::channel();
     let prepare = |client: Client| hear(client).tasks(Tasks::new());
-    with_server(connect, prepare, async move |server| {
+    with_server(connect, notes, prepare, async move |server| {
         user.meets(&server.info().name);
-        let calling = Calling { user, questions, patience: Patience::new(limit), json };
+        let notes = notes.clone();
+        let calling = Calling { user, questions, patience: Patience::new(limit), notes, json };
         let result = calling.call(&server, &tool, arguments.unwrap_or(RawJson::EMPTY_OBJECT)).await?;
         show_result(&result, json)?;
         if result.is_error { Err(Failed.into()) } else { Ok(()) }
@@ -48,6 +49,7 @@ struct Calling {
     user: User,
     questions: mpsc::Receiver<Question>,
     patience: Patience,
+    notes: Notes,
     json: bool,
 }
 
@@ -77,7 +79,7 @@ impl Calling {
                 () = self.user.interrupts() => return Err("interrupted".into()),
                 Some(report) = reports.recv() => {
                     self.patience.renew();
-                    report.show(&mut stands, self.json)?;
+                    report.show(&mut stands, &self.notes, self.json)?;
                     self.patience.check()?;
                 }
                 Some(question) = self.questions.recv() => {
@@ -98,7 +100,7 @@ impl Calling {
             }
         };
         while let Ok(report) = reports.try_recv() {
-            report.show(&mut stands, self.json)?;
+            report.show(&mut stands, &self.notes, self.json)?;
         }
         Ok(result)
     }
@@ -113,14 +115,14 @@ enum Report {
 
 impl Report {
     /// Shows it, unless it is what was last said of the task: that may have changed in what nobody reads, such as a time.
-    fn show(&self, stands: &mut Option<String>, json: bool) -> io::Result<()> {
+    fn show(&self, stands: &mut Option<String>, notes: &Notes, json: bool) -> io::Result<()> {
         match self {
-            Self::Progress(progress) => show_progress(progress, json)?,
+            Self::Progress(progress) => show_progress(progress, notes, json)?,
             Self::Task(TaskState { status, message, .. }) => {
                 let message = message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
                 let now = text::one_line(&format!("task {status}{message}"));
                 if stands.as_ref() != Some(&now) {
-                    text::note(&now);
+                    notes.say(&now);
                     *stands = Some(now);
                 }
             }
@@ -129,13 +131,13 @@ impl Report {
     }
 }
 
-fn show_progress(progress: &ProgressNotification, json: bool) -> io::Result<()> {
+fn show_progress(progress: &ProgressNotification, notes: &Notes, json: bool) -> io::Result<()> {
     if json {
         return JsonLines.print(&Member("progress", progress));
     }
     let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
     let message = progress.message.as_deref().unwrap_or_default();
-    text::note(&format!("{}{total} {message}", progress.progress));
+    notes.say(&text::one_line(&format!("{}{total} {message}", progress.progress)));
     Ok(())
 }
 
@@ -145,10 +147,10 @@ fn show_result(result: &CallToolResult, json: bool) -> io::Result<()> {
     }
     for block in &result.content {
         match block {
-            ContentBlock::Text(content) => text::line(&content.text)?,
-            ContentBlock::Image(image) => text::line(&format!("[an image, {}]", image.mime_type))?,
-            ContentBlock::Audio(audio) => text::line(&format!("[a sound, {}]", audio.mime_type))?,
-            ContentBlock::ResourceLink(link) => text::line(&format!("[{}]({})", link.name, link.uri))?,
+            ContentBlock::Text(content) => text::print(&content.text)?,
+            ContentBlock::Image(image) => text::print_line(&format!("[an image, {}]", image.mime_type))?,
+            ContentBlock::Audio(audio) => text::print_line(&format!("[a sound, {}]", audio.mime_type))?,
+            ContentBlock::ResourceLink(link) => text::print_line(&format!("[{}]({})", link.name, link.uri))?,
             other => JsonLines.print(other)?,
         }
     }

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::chat::{Person, View};
-use crate::text;
+use crate::text::{self, Notes};
 
 type Outcome = Result<ElicitResult, ErrorObject>;
 
@@ -49,18 +49,21 @@ async fn ask(questions: mpsc::Sender<Question>, asked: ElicitRequest) -> Outcome
 pub(super) enum User {
     /// Somebody at the terminal.
     Present { person: Person, interrupt: Rc<Notify> },
-    /// Nobody: what is asked is declined.
-    Absent,
+    /// Nobody: what is asked is declined, and that is told.
+    Absent(Notes),
 }
 
 impl User {
     /// The person at the terminal, if there is one who also sees what is asked.
-    pub(super) fn find(json: bool) -> Self {
+    pub(super) fn find(json: bool, notes: &Notes) -> Self {
         if json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-            return Self::Absent;
+            return Self::Absent(notes.clone());
         }
         let interrupt = Rc::<Notify>::default();
-        Self::Present { person: Person::new(Rc::new(View::new(false)), interrupt.clone()), interrupt }
+        Self::Present {
+            person: Person::new(Rc::new(View::new(false, notes.clone())), interrupt.clone()),
+            interrupt,
+        }
     }
 
     /// Says what the server calls itself.
@@ -74,7 +77,7 @@ impl User {
     pub(super) async fn interrupts(&self) {
         match self {
             Self::Present { interrupt, .. } => interrupt.notified().await,
-            Self::Absent => std::future::pending().await,
+            Self::Absent(_) => std::future::pending().await,
         }
     }
 
@@ -97,9 +100,12 @@ impl User {
     }
 
     async fn decide(&self, asked: ElicitRequest) -> Outcome {
-        let Self::Present { person, .. } = self else {
-            text::note(&declined(&asked));
-            return Ok(ElicitResult::decline());
+        let person = match self {
+            Self::Present { person, .. } => person,
+            Self::Absent(notes) => {
+                notes.say(&declined(&asked));
+                return Ok(ElicitResult::decline());
+            }
         };
         let response = match asked {
             ElicitRequest::Form(form) => fill_in(person, form).await,

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use agentwire_jsonrpc::Printable;
+
 use super::commands::COMMANDS;
 
 /// How many files are offered at most.
@@ -41,8 +43,15 @@ impl Words {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the line up to the cursor could go on with.
+    /// What the line up to the cursor could go on with. What cannot be shown as it is, is not offered: it would be typed
+    /// unseen.
     pub(super) fn complete(&self, line: &str) -> Vec<Candidate> {
+        let mut candidates = self.candidates(line);
+        candidates.retain(|candidate| Printable::one_line(&candidate.text).is_plain());
+        candidates
+    }
+
+    fn candidates(&self, line: &str) -> Vec<Candidate> {
         let known = self.known();
         let start = line.trim_end_matches(|c: char| !c.is_whitespace()).len();
         let quoted = line.rfind("@\"").filter(|at| !line[at + 2..].contains('"'));
@@ -127,7 +136,9 @@ mod tests {
         let words = Words::default();
         *words.known() = Known {
             folder: folder.path().into(),
-            commands: vec![("plan".into(), "Make a plan".into()), ("play".into(), String::new())],
+            commands: [("plan", "Make a plan"), ("play", ""), ("pl\u{9b}2J", ""), ("plan\n:quit", "")]
+                .map(|(name, about)| (name.into(), about.into()))
+                .into(),
             modes: vec![("ask".into(), "Ask".into())],
             options: vec![("model".into(), vec!["large".into(), "small".into()])],
         };

@@ -11,7 +11,7 @@ use agentwire_acp_toolkit::{Change, Compaction, Conversation, Entry, Message, To
 
 use super::screen::{Screen, Voice};
 use super::shown::short;
-use crate::text::one_line;
+use crate::text::Painted;
 
 /// Looks up what a terminal of ours has printed, also when it is gone.
 pub(super) type Output<'a> = &'a dyn Fn(&TerminalId) -> Option<String>;
@@ -139,7 +139,7 @@ impl Screen {
             _ => ("?", "2"),
         };
         if headline {
-            self.line(&format!("{} {}", self.paint(colour, mark), short(&call.title)))?;
+            self.line(self.paint(colour, mark).then(" ").then(short(&call.title)))?;
         }
         let new = content.and_then(|first| call.content.get(first..)).unwrap_or_default();
         new.iter().try_for_each(|content| self.tool_content(content))?;
@@ -179,14 +179,15 @@ impl Screen {
     }
 
     fn plan(&mut self, conversation: &Conversation) -> io::Result<()> {
-        self.line(&self.paint("1", "Plan"))?;
+        self.line(self.paint("1", "Plan"))?;
         for entry in conversation.plan().into_iter().flat_map(|plan| &plan.entries) {
             let (mark, colour) = match entry.status {
                 PlanEntryStatus::Completed => ("●", "32"),
                 PlanEntryStatus::InProgress => ("◐", "33"),
                 _ => ("○", "2"),
             };
-            self.line(&format!("  {} {}", self.paint(colour, mark), one_line(&entry.content)))?;
+            let mark = Painted::from("  ").then(self.paint(colour, mark));
+            self.line(mark.then(" ").then(&*entry.content))?;
         }
         Ok(())
     }
@@ -338,7 +339,7 @@ mod tests {
 
     #[test]
     fn escapes_of_others_do_not_reach_the_terminal() {
-        assert_eq!(show([chunk("\x1b[2Jhel\u{202e}lo\x07")]), "[2Jhello\n");
+        assert_eq!(show([chunk("\x1b[2Jhel\u{202e}lo\x07")]), "^[[2Jhel<U+202E>lo^G\n");
     }
 
     #[test]

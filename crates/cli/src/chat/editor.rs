@@ -99,7 +99,7 @@ impl Completer for Words {
         let candidates = Words::complete(self, typed).into_iter();
         let suggestions = candidates.map(|candidate| Suggestion {
             value: candidate.text,
-            description: candidate.about.map(|about| crate::text::printable(&about).replace('\n', " ")),
+            description: candidate.about.map(|about| crate::text::one_line(&about)),
             span: Span::new(candidate.start, cursor),
             append_whitespace: candidate.is_whole,
             ..Suggestion::default()

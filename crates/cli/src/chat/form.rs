@@ -27,7 +27,7 @@ pub(super) async fn fill_in(
     fields.sort_by_key(|(name, _)| order.iter().position(|named| named == name).unwrap_or(order.len()));
     for (name, label) in &fields {
         match ask(person, &mut form, name, label).await? {
-            Typed::Line(_) => {}
+            Typed::Line(_) | Typed::Burst => {}
             Typed::Escape => return Ok(CreateElicitationResponse::decline()),
             Typed::Interrupt => return Ok(CreateElicitationResponse::cancel()),
         }

@@ -1,5 +1,6 @@
 //! `agentwire chat`: a conversation with any ACP agent.
 
+mod asides;
 mod commands;
 mod complete;
 mod converse;
@@ -7,7 +8,6 @@ mod draw;
 mod editor;
 mod form;
 mod keyboard;
-mod outlet;
 mod pace;
 mod person;
 mod prompt;
@@ -23,12 +23,13 @@ use std::cell::Cell;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_client::{Agent, AnyAgent, AnyClient, BoxError, connect, connect_any};
 use agentwire_acp_schema::v1::Implementation;
 use agentwire_acp_toolkit::PermissionPolicy;
-use agentwire_transport_stdio::{Child, Command};
+use agentwire_transport_stdio::{Child, Command, Stderr};
 use anyhow::{Context as _, Result};
 use tokio::sync::Notify;
 
@@ -36,18 +37,21 @@ use self::complete::Words;
 use self::pace::Paced;
 pub(crate) use self::person::Person;
 use self::prompt::{Prompt, Takes};
+use self::servers::NamedHeaders;
 pub(crate) use self::view::View;
 use crate::Told;
 use crate::arguments::{self, Protocol};
 use crate::signals::Signals;
+use crate::text::Notes;
 
 /// How long a person who has given up a turn still waits for what is shown.
 const A_MOMENT: Duration = Duration::from_millis(200);
 
 /// Talks to an agent, for one turn or for as long as the person wants.
-pub(crate) async fn run(arguments: arguments::Chat, json: bool) -> Result<()> {
+pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -> Result<()> {
     let command = agent_command(arguments.agent.as_deref())?;
-    let servers = servers::all(&arguments.mcp, &arguments.headers, arguments.agent.is_none())?;
+    let headers = NamedHeaders::read(&arguments.headers, &arguments.header_files)?;
+    let servers = servers::all(&arguments.mcp, &headers, arguments.agent.is_none(), notes)?;
     let protocol = arguments.protocol;
     let yes = arguments.yes;
     let plan = Plan::of(arguments)?;
@@ -59,10 +63,11 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool) -> Result<()> {
         (false, true) => PermissionPolicy::Ask,
         (false, false) => PermissionPolicy::RejectAll,
     };
-    let mut chat = Chat::new(json, &plan)?;
+    let mut chat = Chat::new(json, &plan, notes)?;
     let view = chat.view.clone();
     let person = is_there.then(|| chat.person.clone());
     let hands = v1::Hands::new(view.clone(), person.clone(), policy, chat.words.clone());
+    let command = command.stderr(Stderr::Lines(Arc::new(view.asides().stderr_of("agent"))));
     let agent = Paced::new(Child::spawn(command)?, view.outlet().clone());
 
     let talked = if protocol == Protocol::One {
@@ -189,8 +194,8 @@ struct Chat {
 }
 
 impl Chat {
-    fn new(json: bool, plan: &Plan) -> Result<Self> {
-        let view = Rc::new(View::new(json));
+    fn new(json: bool, plan: &Plan, notes: &Notes) -> Result<Self> {
+        let view = Rc::new(View::new(json, notes.clone()));
         let interrupt = Rc::new(Notify::new());
         let words = Words::default();
         words.known().folder = plan.cwd.clone();
@@ -212,7 +217,7 @@ impl Chat {
         let prompt = Prompt::read(&text, &self.cwd, takes);
         for note in &prompt.notes {
             match self.view.is_json() {
-                true => crate::text::note(note),
+                true => self.view.asides().say(note),
                 false => self.view.remark(note)?,
             }
         }

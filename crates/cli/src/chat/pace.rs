@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use agentwire_transport::{Fault, Packet, Transport};
 use futures::{Sink, Stream};
 
-use super::outlet::Outlet;
+use crate::outlet::Outlet;
 
 /// A transport from which nothing is read while much waits to be shown. What we say to the agent goes out all the same.
 pub(super) struct Paced<T> {

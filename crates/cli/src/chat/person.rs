@@ -13,9 +13,9 @@ use agentwire_acp_toolkit::{Choices, UrlConsent, UrlWarning};
 use tokio::sync::{Mutex, MutexGuard, Notify};
 
 use super::form;
-use super::keyboard::{Key, Typed, forget_typed, key, line};
+use super::keyboard::{Typed, deliberate_line, forget_typed, line};
 use super::view::View;
-use crate::text::printable;
+use crate::text::{Painted, one_line};
 
 /// Who answers for us. Clones are the same person.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl Person {
 
     /// Says what whoever asks calls itself.
     pub(crate) fn meets(&self, agent: &str) {
-        *self.0.agent.borrow_mut() = printable(agent);
+        *self.0.agent.borrow_mut() = one_line(agent);
     }
 
     /// Says that there is nothing to answer any more, below the question that was to be.
@@ -81,34 +81,25 @@ impl Person {
         self.0.wanted.notified().await;
     }
 
-    /// Asks for permission.
+    /// Asks for permission, until the answer is one of the options. Escape and ^C cancel the turn.
     pub(super) async fn permission(
         &self,
         request: &RequestPermissionRequest,
     ) -> Result<RequestPermissionResponse, Error> {
         let _keyboard = self.keyboard().await?;
         let choices = Choices::new(request);
-        let view = &self.0.view;
-        self.show(&format!("{choices}> ")).await.map_err(Error::internal_error)?;
-        let held = view.outlet().hold();
-        let (answer, shown) = loop {
-            match key().await.map_err(Error::internal_error)? {
-                Key::Interrupt | Key::Escape => {
-                    // The turn is cancelled, and this question with it.
-                    self.0.interrupt.notify_one();
-                    break (RequestPermissionResponse::cancelled(), String::new());
-                }
-                Key::Character(character) => {
-                    if let Some(response) = choices.select(&character.to_string()) {
-                        break (response, character.to_string());
-                    }
-                }
-                Key::Confirm | Key::Backspace => {}
+        let menu = format!("{choices}{}\n", choices.prompt().trim_end());
+        loop {
+            let Typed::Line(line) = self.deliberate(&menu, "> ").await? else {
+                // The turn is cancelled, and this question with it.
+                self.0.interrupt.notify_one();
+                return Ok(RequestPermissionResponse::cancelled());
+            };
+            match choices.select(&line) {
+                Some(response) => return Ok(response),
+                None => self.tell(&format!("`{}` is none of the answers.", line.trim()))?,
             }
-        };
-        drop(held);
-        view.on_screen(|screen| screen.answered(&shown)).map_err(Error::internal_error)?;
-        Ok(answer)
+        }
     }
 
     /// Asks for something else.
@@ -147,9 +138,9 @@ impl Person {
         let (host, after) = rest.split_at(place.end - place.start);
         self.says(message).await.map_err(Error::internal_error)?;
         let shown = self.0.view.on_screen(|screen| {
-            let url = format!("{}{}{}", printable(before), screen.paint("1", host), printable(after));
+            let url = Painted::from(before).then(screen.paint("1", host)).then(after);
             screen.line("")?;
-            screen.line(&url)?;
+            screen.line(url)?;
             for warning in consent.warnings() {
                 screen.coloured("33", &format!("! {}", warning_text(*warning)))?;
             }
@@ -169,11 +160,8 @@ impl Person {
     pub(super) async fn says(&self, message: &str) -> io::Result<()> {
         let agent = self.0.agent.borrow().clone();
         self.0.view.on_screen(|screen| {
-            screen.line(&format!(
-                "{} {}",
-                screen.paint("1", &format!("{agent} asks:")),
-                printable(message)
-            ))?;
+            let asks = screen.paint("1", &format!("{agent} asks:"));
+            screen.line(asks.then(" ").then(Painted::set_off(message)))?;
             screen.flush()
         })?;
         self.0.view.outlet().written().await
@@ -186,13 +174,7 @@ impl Person {
 
     /// Asks for a line. The keyboard must be held.
     pub(super) async fn line(&self, question: &str) -> Result<Typed, Error> {
-        let typed = async {
-            self.show("").await?;
-            let _held = self.0.view.outlet().hold();
-            line(printable(question)).await
-        };
-        let typed = typed.await.map_err(Error::internal_error)?;
-        self.typed().map_err(Error::internal_error)?;
+        let typed = self.read("", line(one_line(question))).await?;
         if typed == Typed::Interrupt {
             self.0.interrupt.notify_one();
         }
@@ -202,21 +184,51 @@ impl Person {
     /// Asks for yes or no. None when neither is the answer. The keyboard must be held.
     pub(super) async fn yes(&self, question: &str) -> Result<Option<bool>, Error> {
         loop {
-            match self.line(question).await? {
-                Typed::Line(line) => match line.trim().to_lowercase().as_str() {
-                    "y" | "yes" => return Ok(Some(true)),
-                    "n" | "no" => return Ok(Some(false)),
-                    _ => {}
-                },
-                Typed::Escape | Typed::Interrupt => return Ok(None),
+            let line = match self.deliberate("", question).await? {
+                Typed::Line(line) => line,
+                Typed::Interrupt => {
+                    self.0.interrupt.notify_one();
+                    return Ok(None);
+                }
+                _ => return Ok(None),
+            };
+            match line.trim().to_lowercase().as_str() {
+                "y" | "yes" => return Ok(Some(true)),
+                "n" | "no" => return Ok(Some(false)),
+                _ => self.tell("Type y or n, then Enter.")?,
             }
         }
     }
 
-    /// Shows a question, before keys are waited for.
-    async fn show(&self, question: &str) -> io::Result<()> {
-        self.0.view.on_screen(|screen| screen.ask(question))?;
-        self.0.view.outlet().written().await
+    /// Asks for a line that a person types on purpose, below these lines, until it is no burst.
+    async fn deliberate(&self, lines: &str, question: &str) -> Result<Typed, Error> {
+        loop {
+            match self.read(lines, deliberate_line(one_line(question))).await? {
+                Typed::Burst => self.tell("What is pasted is no answer: type it, then press Enter.")?,
+                typed => return Ok(typed),
+            }
+        }
+    }
+
+    /// Shows some lines, and reads what is typed below them. Meanwhile nothing else is shown.
+    async fn read(
+        &self,
+        lines: &str,
+        typed: impl Future<Output = io::Result<Typed>>,
+    ) -> Result<Typed, Error> {
+        let view = &self.0.view;
+        let read = async {
+            let _notes = view.notes().hold();
+            view.notes().written().await;
+            view.on_screen(|screen| screen.ask(lines))?;
+            // At once, so that nothing comes between the question and its answer.
+            let _held = view.outlet().hold();
+            view.outlet().written().await?;
+            let typed = typed.await?;
+            self.typed()?;
+            Ok(typed)
+        };
+        read.await.map_err(|error: io::Error| Error::internal_error(error))
     }
 
     fn typed(&self) -> io::Result<()> {

@@ -7,7 +7,7 @@ use agentwire_acp_toolkit::MessageKind;
 use similar::{ChangeTag, TextDiff};
 
 use super::shown::Shown;
-use crate::text::printable;
+use crate::text::Painted;
 
 /// The most lines shown of what a tool gave back.
 const MOST_LINES: usize = 40;
@@ -26,7 +26,7 @@ const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 
 /// What a person sees of a session. What to draw of a conversation is in [`draw`](super::draw).
 pub(super) struct Screen {
-    out: Box<dyn Write>,
+    out: Box<dyn Write + Send>,
     /// Whether to use colours and a spinner.
     lively: bool,
     at_line_start: bool,
@@ -52,7 +52,7 @@ struct Spinner {
 }
 
 impl Screen {
-    pub(super) fn new(out: Box<dyn Write>, lively: bool) -> Self {
+    pub(super) fn new(out: Box<dyn Write + Send>, lively: bool) -> Self {
         Self { out, lively, at_line_start: true, voice: None, spinner: None, shown: Shown::default() }
     }
 
@@ -91,24 +91,17 @@ impl Screen {
 
     /// Shows a line in a colour.
     pub(super) fn coloured(&mut self, colour: &str, text: &str) -> io::Result<()> {
-        let text = self.paint(colour, text);
-        self.line(&text)?;
+        self.line(self.paint(colour, text))?;
         self.out.flush()
     }
 
-    /// Shows text that the person is to answer behind it.
-    pub(super) fn ask(&mut self, text: &str) -> io::Result<()> {
+    /// Shows the lines that the person is to answer below.
+    pub(super) fn ask(&mut self, lines: &str) -> io::Result<()> {
         self.clear_spinner()?;
         self.end_line()?;
-        write!(self.out, "{text}")?;
+        write!(self.out, "{}", Painted::lines(lines).as_str())?;
+        // An answer is typed behind it.
         self.at_line_start = false;
-        self.out.flush()
-    }
-
-    /// Shows what the answer to a question was, behind it.
-    pub(super) fn answered(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.out, "{}", printable(text))?;
-        self.line_is_typed();
         self.out.flush()
     }
 
@@ -119,10 +112,10 @@ impl Screen {
     }
 
     /// Shows a line.
-    pub(super) fn line(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn line(&mut self, text: impl Into<Painted>) -> io::Result<()> {
         self.clear_spinner()?;
         self.end_line()?;
-        writeln!(self.out, "{text}")
+        writeln!(self.out, "{}", text.into().as_str())
     }
 
     /// Writes out what is shown so far.
@@ -148,12 +141,13 @@ impl Screen {
                 end += 1;
             }
             let (piece, behind) = rest.split_at(end);
+            let painted = Painted::lines(piece);
             let painted = match kind {
-                MessageKind::Thought => self.paint("2", piece),
-                MessageKind::User => self.paint("1", piece),
-                _ => printable(piece),
+                MessageKind::Thought if self.lively => painted.coloured("2"),
+                MessageKind::User if self.lively => painted.coloured("1"),
+                _ => painted,
             };
-            write!(self.out, "{painted}")?;
+            write!(self.out, "{}", painted.as_str())?;
             rest = behind;
         }
         if !text.is_empty() {
@@ -166,12 +160,10 @@ impl Screen {
     pub(super) fn indented(&mut self, text: &str) -> io::Result<()> {
         let count = text.lines().count();
         for line in text.lines().take(MOST_LINES) {
-            let (line, more) = match line.char_indices().nth(MOST_COLUMNS) {
-                Some((end, _)) => (&line[..end], "…"),
-                None => (line, ""),
-            };
-            let line = self.paint("2", line);
-            self.line(&format!("  {line}{more}"))?;
+            match line.char_indices().nth(MOST_COLUMNS) {
+                Some((end, _)) => self.indented_line("2", &format!("{}…", &line[..end]))?,
+                None => self.indented_line("2", line)?,
+            }
         }
         if count > MOST_LINES {
             self.dim(&format!("  … {} more lines", count - MOST_LINES))?;
@@ -190,17 +182,23 @@ impl Screen {
                     ChangeTag::Equal => (' ', "2"),
                 };
                 let text = change.value().trim_end_matches('\n');
-                let line = self.paint(colour, &format!("{sign}{text}"));
-                self.line(&format!("  {line}"))?;
+                self.indented_line(colour, &format!("{sign}{text}"))?;
             }
         }
         Ok(())
     }
 
-    /// What others wrote, in a colour, without what would steer the terminal.
-    pub(super) fn paint(&self, colour: &str, text: &str) -> String {
-        let text = printable(text);
-        if self.lively { format!("\x1b[{colour}m{text}\x1b[0m") } else { text }
+    /// Shows a line of something that has more, with the tabs that it has.
+    pub(super) fn indented_line(&mut self, colour: &str, line: &str) -> io::Result<()> {
+        let line = Painted::lines(line);
+        let line = if self.lively { line.coloured(colour) } else { line };
+        self.line(Painted::from("  ").then(line))
+    }
+
+    /// A text in a colour, on one line.
+    pub(super) fn paint(&self, colour: &str, text: &str) -> Painted {
+        let text = Painted::from(text);
+        if self.lively { text.coloured(colour) } else { text }
     }
 
     fn end_line(&mut self) -> io::Result<()> {

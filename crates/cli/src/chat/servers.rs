@@ -1,16 +1,45 @@
-//! `--mcp NAME=TARGET` and `--header NAME=HEADER: VALUE` as the session's MCP servers.
+//! `--mcp NAME=TARGET`, with `--header` and `--header-file`, as the session's MCP servers.
+
+use std::path::Path;
 
 use agentwire_acp_schema::v1::{HttpHeader, McpServer, McpServerHttp, McpServerStdio};
 use agentwire_mcp_hub::{HttpTarget, Target};
 use anyhow::{Context as _, Result, bail};
 
 use crate::Usage;
-use crate::arguments::{NamedHeader, NamedTarget};
+use crate::arguments::{NamedTarget, NamedValue};
+use crate::headers::{self, Header, Secret};
+use crate::text::Notes;
+
+/// The headers of a server, by its name.
+pub(super) struct NamedHeaders(Vec<(String, Header)>);
+
+impl NamedHeaders {
+    /// Reads `NAME=HEADER: VALUE` and `NAME=FILE`.
+    pub(super) fn read(headers: &[Secret], files: &[NamedValue]) -> Result<Self> {
+        let wrong =
+            || Usage("--header: write NAME=HEADER: VALUE, as in 'web=Authorization: Bearer …'".into());
+        let mut all = Vec::new();
+        for Secret(text) in headers {
+            let (server, header) = text.split_once('=').ok_or_else(wrong)?;
+            all.push((server.to_owned(), Header::parse(header).ok_or_else(wrong)?));
+        }
+        for NamedValue { id, value } in files {
+            all.extend(Header::read_file(Path::new(value))?.into_iter().map(|header| (id.clone(), header)));
+        }
+        Ok(Self(all))
+    }
+}
 
 /// The session's servers: those that were named, or our own one for our own agent.
-pub(super) fn all(named: &[NamedTarget], headers: &[NamedHeader], our_agent: bool) -> Result<Vec<McpServer>> {
-    let is_named = |header: &&NamedHeader| named.iter().any(|server| server.name == header.server);
-    if let Some(NamedHeader { server, .. }) = headers.iter().find(|header| !is_named(header)) {
+pub(super) fn all(
+    named: &[NamedTarget],
+    NamedHeaders(headers): &NamedHeaders,
+    our_agent: bool,
+    notes: &Notes,
+) -> Result<Vec<McpServer>> {
+    let is_named = |(server, _): &&(String, Header)| named.iter().any(|named| named.name == *server);
+    if let Some((server, _)) = headers.iter().find(|header| !is_named(header)) {
         return Err(Usage(format!("--header: no --mcp has the name `{server}`")).into());
     }
     if named.is_empty() && our_agent {
@@ -18,15 +47,21 @@ pub(super) fn all(named: &[NamedTarget], headers: &[NamedHeader], our_agent: boo
         let ourselves = ourselves.to_str().context("the path of our own program is not UTF-8")?;
         return Ok(vec![McpServerStdio::new("demo", ourselves).args(["server"]).into()]);
     }
-    let own = |name: &str| headers.iter().filter(|header| header.server == name).collect();
-    named.iter().map(|server| one(server, own(&server.name))).collect()
+    let own =
+        |name: &str| headers.iter().filter(|(server, _)| server == name).map(|(_, header)| header).collect();
+    named.iter().map(|server| one(server, own(&server.name), notes)).collect()
 }
 
 /// What a session is told about a server: its URL with headers, or its command with the program's absolute path.
-fn one(named: &NamedTarget, headers: Vec<&NamedHeader>) -> Result<McpServer> {
+fn one(named: &NamedTarget, headers: Vec<&Header>, notes: &Notes) -> Result<McpServer> {
     let NamedTarget { name, target } = named;
     match Target::parse(target) {
-        Ok(Target::Http(server)) => remote(name, target, server, headers),
+        Ok(Target::Http(server)) => {
+            if let Some(warning) = headers::warning(target, !headers.is_empty()) {
+                notes.say(&warning);
+            }
+            remote(name, target, server, headers)
+        }
         _ if headers.is_empty() => local(name, target),
         _ => {
             Err(Usage(format!("--header: `{name}` is no server at a URL, and only those take headers"))
@@ -35,9 +70,9 @@ fn one(named: &NamedTarget, headers: Vec<&NamedHeader>) -> Result<McpServer> {
     }
 }
 
-fn remote(name: &str, url: &str, mut target: HttpTarget, headers: Vec<&NamedHeader>) -> Result<McpServer> {
+fn remote(name: &str, url: &str, mut target: HttpTarget, headers: Vec<&Header>) -> Result<McpServer> {
     let mut server = McpServerHttp::new(name, url);
-    for NamedHeader { header, .. } in headers {
+    for header in headers {
         // The agent sends it; whether it can is better seen here.
         target =
             target.header(&header.name, &header.value).map_err(|why| Usage(format!("--header: {why}")))?;

@@ -1,32 +1,48 @@
 //! Where a conversation is shown: to a person, or as lines of JSON to a program.
 
-use std::cell::RefCell;
 use std::io::{self, IsTerminal as _};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agentwire_acp_client::Error;
 use agentwire_jsonrpc::RawJson;
 use serde::Serialize;
 use serde_json::json;
 
-use super::outlet::Outlet;
+use super::asides::Asides;
 use super::screen::Screen;
+use crate::outlet::Outlet;
 use crate::output::{Member, json_line};
+use crate::text::Notes;
 
 /// What everything is shown on.
 pub(crate) struct View {
     outlet: Outlet,
+    notes: Notes,
+    asides: Asides,
     /// None where programs read.
-    screen: Option<RefCell<Screen>>,
+    screen: Option<Arc<Mutex<Screen>>>,
 }
 
 impl View {
-    /// On our stdout.
-    pub(crate) fn new(json: bool) -> Self {
+    /// On our stdout, with the notes that go to stderr.
+    pub(crate) fn new(json: bool, notes: Notes) -> Self {
         let stdout = io::stdout();
         let lively = stdout.is_terminal();
         let outlet = Outlet::new(stdout);
-        let screen = (!json).then(|| Screen::new(Box::new(outlet.clone()), lively).into());
-        Self { outlet, screen }
+        let screen = (!json).then(|| Arc::new(Mutex::new(Screen::new(Box::new(outlet.clone()), lively))));
+        let is_shared = lively && io::stderr().is_terminal();
+        let asides = Asides::new(screen.clone().filter(|_| is_shared), outlet.clone(), notes.clone());
+        Self { outlet, notes, asides, screen }
+    }
+
+    /// What people are told on stderr.
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// What people are told on stderr, among the rest where that is on the same terminal.
+    pub(super) fn asides(&self) -> &Asides {
+        &self.asides
     }
 
     /// What it is all written to.
@@ -42,7 +58,7 @@ impl View {
     /// Shows something on the screen, if a person looks at one.
     pub(super) fn on_screen(&self, show: impl FnOnce(&mut Screen) -> io::Result<()>) -> io::Result<()> {
         match &self.screen {
-            Some(screen) => show(&mut screen.borrow_mut()),
+            Some(screen) => show(&mut screen.lock().unwrap_or_else(PoisonError::into_inner)),
             None => Ok(()),
         }
     }
@@ -56,7 +72,7 @@ impl View {
     pub(super) fn lost(&self, why: &Error) -> io::Result<()> {
         let why = crate::text::one_line(&why.message);
         if !self.is_json() {
-            crate::text::note(&format!("warning: a message of the agent is lost: {why}"));
+            self.asides.say(&format!("warning: a message of the agent is lost: {why}"));
         }
         self.fact("unreadable", &json!({ "why": why }))
     }
@@ -104,9 +120,15 @@ impl View {
     /// Shows a line that people asked for; to programs it says nothing.
     pub(super) fn line(&self, text: &str) -> io::Result<()> {
         self.on_screen(|screen| {
-            screen.line(&crate::text::one_line(text))?;
+            screen.line(text)?;
             screen.flush()
         })
+    }
+
+    /// Says what was rejected because nobody is there to be asked.
+    pub(super) fn rejected(&self, what: &str) {
+        let why = "because nobody is at a terminal to be asked, and there is no --yes";
+        self.asides.say(&format!("rejected, {why}: {}", crate::text::one_line(what)));
     }
 
     /// A turn begins.

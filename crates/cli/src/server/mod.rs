@@ -15,23 +15,24 @@ use anyhow::{Context as _, Result};
 use tokio::net::TcpListener;
 
 use self::offer::server;
+use crate::arguments;
 use crate::signals::Signals;
-use crate::{arguments, text};
+use crate::text::Notes;
 
 /// How long what is unanswered may take when we are told to end.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Serves until the client is gone, or until we are told to end.
-pub(crate) async fn run(arguments: arguments::Server) -> Result<()> {
+pub(crate) async fn run(arguments: arguments::Server, notes: &Notes) -> Result<()> {
     match (arguments.http, arguments.sse) {
-        (Some(address), _) => listen(&address, "/mcp").await,
-        (None, Some(address)) => listen(&address, "/sse").await,
+        (Some(address), _) => listen(&address, "/mcp", notes).await,
+        (None, Some(address)) => listen(&address, "/sse", notes).await,
         (None, None) => Ok(server().serve(stdio()?).await?),
     }
 }
 
 /// Serves Streamable HTTP at `/mcp` and HTTP+SSE at `/sse`, and says the URL of one of them.
-async fn listen(address: &str, path: &str) -> Result<()> {
+async fn listen(address: &str, path: &str, notes: &Notes) -> Result<()> {
     let (mut signals, mut impatience) = (Signals::listen()?, Signals::listen()?);
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
@@ -45,7 +46,7 @@ async fn listen(address: &str, path: &str) -> Result<()> {
     };
     let served =
         serve(listener, routes(&server, local.ip().to_canonical().is_loopback())).shutdown(told).grace(GRACE);
-    text::note(&format!("listening on http://{local}{path}"));
+    notes.say(&format!("listening on http://{local}{path}"));
     let enough = async {
         impatience.next().await;
         impatience.next().await;

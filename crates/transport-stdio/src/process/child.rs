@@ -97,7 +97,7 @@ impl Child {
             program: program.to_owned(),
             incoming,
             outgoing: Some(lines((), pipes.stdin)),
-            stderr: Drain::new(pipes.stderr, &command.stderr),
+            stderr: Drain::new(pipes.stderr, &command.stderr, program),
             group,
             grace: command.grace,
             reading: Reading::Open,

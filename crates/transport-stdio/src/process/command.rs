@@ -38,8 +38,10 @@ pub struct Command {
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Stderr {
-    /// Passed on to our own stderr, as it is. If ours does not take it fast enough, some is dropped, and a
-    /// line there says how much.
+    /// Passed on to our own stderr a line at a time, as [`Printable`](agentwire_jsonrpc::Printable) shows it, behind the
+    /// program's name: `my-server: listening`. So it cannot steer the terminal that we run at, or pass for a line of
+    /// ours. A line of more than 8 KiB comes in parts. If ours does not take it fast enough, lines are dropped, and one
+    /// there says how many.
     #[default]
     Forward,
     /// Nothing more than the last lines.
@@ -48,6 +50,8 @@ pub enum Stderr {
     Discard,
     /// Each line is given to a function, without its line end, with U+FFFD for what is not UTF-8. A line of
     /// more than 8 KiB comes in parts. The function runs while the transport is polled, so it must not block.
+    /// Control characters are in it as the child wrote them: show it to people as a
+    /// [`Printable`](agentwire_jsonrpc::Printable).
     Lines(Arc<dyn Fn(&str) + Send + Sync>),
 }
 

@@ -3,6 +3,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
+use agentwire_jsonrpc::Printable;
+
 /// A process ended although its stdin was still open.
 ///
 /// It is found inside the `Fault` that ends the stream of a [`Child`](super::Child), by asking that for its
@@ -30,7 +32,7 @@ impl fmt::Display for Exited {
         }
         match self.stderr.as_str() {
             "" => Ok(()),
-            words => write!(f, "; its last words were: {words}"),
+            words => write!(f, "; its last words were: {}", Printable::new(words)),
         }
     }
 }

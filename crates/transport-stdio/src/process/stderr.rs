@@ -1,8 +1,10 @@
 use std::io;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use agentwire_jsonrpc::Printable;
 use futures::{AsyncRead, AsyncWrite};
 
 use crate::process::Stderr;
@@ -12,7 +14,7 @@ use crate::{Input, Output};
 const TAIL_BYTES: usize = 8 << 10;
 const TAIL_LINES: usize = 20;
 
-/// The longest line that is given to a function in one part.
+/// The longest line that is passed on in one part, in bytes.
 const LONGEST_LINE: usize = 8 << 10;
 
 /// How much may wait for our own stderr.
@@ -35,18 +37,18 @@ pub(super) struct Drain {
 
 enum Target {
     Nowhere,
-    Ours(Forward),
+    /// With the line that is not at its end.
+    Ours(Vec<u8>, Forward),
     Lines(Vec<u8>, Arc<dyn Fn(&str) + Send + Sync>),
 }
 
 impl Drain {
-    /// Reads `input`, if there is one.
-    pub(super) fn new(input: Option<Input>, stderr: &Stderr) -> Self {
+    /// Reads `input`, if there is one, of a process that runs `program`.
+    pub(super) fn new(input: Option<Input>, stderr: &Stderr, program: &str) -> Self {
         let target = match stderr {
             // Without a stderr of our own there is nothing to pass on to.
-            Stderr::Forward => {
-                Output::stderr().map_or(Target::Nowhere, |ours| Target::Ours(Forward::new(ours)))
-            }
+            Stderr::Forward => Output::stderr()
+                .map_or(Target::Nowhere, |ours| Target::Ours(Vec::new(), Forward::new(ours, program))),
             Stderr::Lines(call) => Target::Lines(Vec::new(), call.clone()),
             Stderr::Capture | Stderr::Discard => Target::Nowhere,
         };
@@ -96,7 +98,7 @@ impl Drain {
     }
 
     fn pass_on(&mut self, cx: &mut Context<'_>) {
-        if let Target::Ours(ours) = &mut self.target
+        if let Target::Ours(_, ours) = &mut self.target
             && ours.poll(cx).is_err()
         {
             self.target = Target::Nowhere;
@@ -122,66 +124,72 @@ impl Drain {
 
 impl Target {
     fn take(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Nowhere => {}
-            Self::Ours(ours) => ours.take(bytes),
-            Self::Lines(started, call) => {
-                for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-                    started.extend_from_slice(piece);
-                    if started.ends_with(b"\n") || started.len() >= LONGEST_LINE {
-                        give_line(started, &**call);
-                    }
-                }
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let (Self::Ours(started, _) | Self::Lines(started, _)) = self else { return };
+            started.extend_from_slice(piece);
+            if started.ends_with(b"\n") || started.len() >= LONGEST_LINE {
+                self.give_line();
             }
         }
     }
 
     /// No more will come.
     fn end(&mut self) {
-        if let Self::Lines(started, call) = self
+        if let Self::Ours(started, _) | Self::Lines(started, _) = self
             && !started.is_empty()
         {
-            give_line(started, &**call);
+            self.give_line();
         }
     }
-}
 
-fn give_line(line: &mut Vec<u8>, call: &dyn Fn(&str)) {
-    let text = line.strip_suffix(b"\n").unwrap_or(line);
-    let text = text.strip_suffix(b"\r").unwrap_or(text);
-    call(&String::from_utf8_lossy(text));
-    line.clear();
+    /// Passes the line on that was begun.
+    fn give_line(&mut self) {
+        let (Self::Ours(started, _) | Self::Lines(started, _)) = self else { return };
+        let line = std::mem::take(started);
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        let text = String::from_utf8_lossy(text.strip_suffix(b"\r").unwrap_or(text));
+        match self {
+            Self::Nowhere => {}
+            Self::Ours(_, ours) => ours.take(&text),
+            Self::Lines(_, call) => call(&text),
+        }
+    }
 }
 
 impl std::fmt::Debug for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Nowhere => "Nowhere",
-            Self::Ours(_) => "Ours",
+            Self::Ours(..) => "Ours",
             Self::Lines(..) => "Lines",
         })
     }
 }
 
-/// Passes bytes on to our own stderr, which may be slower than they come.
+/// Passes lines on to our own stderr, which may be slower than they come.
 #[derive(Debug)]
 struct Forward {
     ours: Output,
+    /// What each line begins with, so that none passes for one of ours.
+    name: String,
     waiting: Vec<u8>,
+    /// How many lines were left out.
     lost: usize,
 }
 
 impl Forward {
-    fn new(ours: Output) -> Self {
-        Self { ours, waiting: Vec::new(), lost: 0 }
+    fn new(ours: Output, program: &str) -> Self {
+        let name = Path::new(program).file_name().unwrap_or(program.as_ref()).to_string_lossy();
+        Self { ours, name: Printable::one_line(&name).to_string(), waiting: Vec::new(), lost: 0 }
     }
 
-    fn take(&mut self, bytes: &[u8]) {
+    fn take(&mut self, line: &str) {
+        let line = format!("{}: {}\n", self.name, Printable::one_line(line));
         // Once something is lost the rest is too, until there is room to say so.
-        if self.lost > 0 || self.waiting.len() + bytes.len() > MOST_WAITING {
-            self.lost += bytes.len();
+        if self.lost > 0 || self.waiting.len() + line.len() > MOST_WAITING {
+            self.lost += 1;
         } else {
-            self.waiting.extend_from_slice(bytes);
+            self.waiting.extend(line.bytes());
         }
     }
 
@@ -190,7 +198,7 @@ impl Forward {
             if self.waiting.is_empty() {
                 match std::mem::take(&mut self.lost) {
                     0 => return Ok(()),
-                    lost => self.waiting.extend(format!("\n[{lost} bytes left out here]\n").bytes()),
+                    lost => self.waiting.extend(format!("{}: [{lost} lines left out]\n", self.name).bytes()),
                 }
             }
             match Pin::new(&mut self.ours).poll_write(cx, &self.waiting) {

@@ -136,6 +136,7 @@ fn our_own_death_is_the_end_of_all() {
     watch(&keeper);
     let mut line = String::new();
     BufReader::new(keeper.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let line = line.strip_prefix("sh: ").unwrap();
     let ids: Vec<u32> = line.split_whitespace().map(|id| id.parse().unwrap()).collect();
     let start = Instant::now();
     while !members(ids[0]).into_iter().all(ignores_requests) {

@@ -42,6 +42,8 @@ struct Inner {
     /// None where nobody is there to be asked.
     person: Option<Person>,
     permissions: Permissions,
+    /// Whether the agent may run commands and write files: where somebody is there to be asked, or has said that it may.
+    may_act: bool,
     workspaces: Workspaces,
     words: Words,
     session: RefCell<Option<SessionId>>,
@@ -62,6 +64,7 @@ impl Hands {
             view,
             person,
             permissions: Permissions::new(policy),
+            may_act: policy != PermissionPolicy::RejectAll,
             workspaces: Workspaces::new(),
             words,
             session: RefCell::default(),
@@ -78,7 +81,11 @@ impl Hands {
             .config_options(SessionConfigOptionsCapabilities::new().boolean(boolean))
             .notices(NoticeCapabilities::new())
             .compaction(CompactionCapabilities::new());
-        let capabilities = self.0.workspaces.capabilities().session(session);
+        let mut capabilities = self.0.workspaces.capabilities().session(session);
+        if !self.0.may_act {
+            capabilities.terminal = false;
+            capabilities.fs.write_text_file = false;
+        }
         match &self.0.person {
             Some(_) => capabilities.elicitation(
                 ElicitationCapabilities::new()
@@ -186,7 +193,7 @@ impl Hands {
     }
 }
 
-/// That something cannot be shown is told where the turn waits; see [`Outlet::failed`](crate::chat::outlet::Outlet::failed).
+/// That something cannot be shown is told where the turn waits; see [`Outlet::failed`](crate::outlet::Outlet::failed).
 fn shown(outcome: io::Result<()>) {
     let _told_there = outcome;
 }
@@ -220,6 +227,10 @@ impl Client for Hands {
             None => Ok(RequestPermissionResponse::cancelled()),
         };
         let response = self.0.permissions.answer(&request, ask).await?;
+        if !self.0.may_act {
+            let title = request.tool_call.title.as_deref().unwrap_or("a tool call without a title");
+            self.0.view.rejected(title);
+        }
         self.0.view.permission(&request, &response.outcome).map_err(Error::internal_error)?;
         Ok(response)
     }

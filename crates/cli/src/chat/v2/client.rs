@@ -37,6 +37,8 @@ struct Inner {
     /// None where nobody is there to be asked.
     person: Option<Person>,
     permissions: Permissions,
+    /// Whether whatever it is asked is rejected, because nobody is there.
+    rejects: bool,
     words: Words,
     session: RefCell<Option<SessionId>>,
     options: RefCell<Vec<SessionConfigOption>>,
@@ -57,6 +59,7 @@ impl Hands {
             view,
             person,
             permissions: Permissions::new(policy),
+            rejects: policy == PermissionPolicy::RejectAll,
             words,
             session: RefCell::default(),
             options: RefCell::default(),
@@ -189,6 +192,9 @@ impl Client for Hands {
             None => Ok(v1::RequestPermissionResponse::cancelled()),
         };
         let answer = self.0.permissions.answer(&question(&request), ask).await?;
+        if self.0.rejects {
+            self.0.view.rejected(&request.title);
+        }
         let outcome = match answer.outcome {
             v1::RequestPermissionOutcome::Selected(selected) => RequestPermissionOutcome::from(selected),
             _ => RequestPermissionResponse::cancelled().outcome,

@@ -13,7 +13,7 @@ use agentwire_acp_toolkit::MessageKind;
 
 use crate::chat::screen::{Screen, Voice};
 use crate::chat::shown::{Seen, short};
-use crate::text::one_line;
+use crate::text::Painted;
 
 /// How many tool calls are remembered, each with 2 KiB of its title. Of one that is forgotten the title is not shown again.
 const LIMIT: usize = 4096;
@@ -100,7 +100,7 @@ impl Drawn {
             };
         }
         if before.as_ref() != Some(&headline) {
-            screen.line(&format!("{} {}", screen.paint(headline.colour, headline.mark), headline.title))?;
+            screen.line(screen.paint(headline.colour, headline.mark).then(" ").then(&*headline.title))?;
             if before.is_none() && self.calls.len() >= LIMIT {
                 self.calls.clear();
             }
@@ -161,8 +161,7 @@ impl Drawn {
                         Some(b'-') => "31",
                         _ => "2",
                     };
-                    let line = screen.paint(colour, line);
-                    screen.line(&format!("  {line}"))
+                    screen.indented_line(colour, line)
                 })
             }
             _ => Ok(()),
@@ -182,7 +181,7 @@ fn changed(operation: &DiffOperation) -> String {
 
 fn plan(screen: &mut Screen, plan: &PlanUpdateContent) -> io::Result<()> {
     let PlanUpdateContent::Items(plan) = plan else { return Ok(()) };
-    screen.line(&screen.paint("1", "Plan"))?;
+    screen.line(screen.paint("1", "Plan"))?;
     for entry in &plan.entries {
         let (mark, colour) = match entry.status {
             PlanEntryStatus::Completed => ("●", "32"),
@@ -190,7 +189,8 @@ fn plan(screen: &mut Screen, plan: &PlanUpdateContent) -> io::Result<()> {
             PlanEntryStatus::Cancelled => ("✗", "2"),
             _ => ("○", "2"),
         };
-        screen.line(&format!("  {} {}", screen.paint(colour, mark), one_line(&entry.content)))?;
+        let mark = Painted::from("  ").then(screen.paint(colour, mark));
+        screen.line(mark.then(" ").then(&*entry.content))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What is shown, on its way out.
 //!
 //! A thread writes it, so that whoever reads it slowly does not hold up what the agent asks us meanwhile. When much waits
-//! to be written we read no more from the agent; see [`Paced`](super::pace::Paced).
+//! to be written we read no more from the agent; see `chat/pace.rs`.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ const ROOM: usize = 1 << 20;
 
 /// Takes what is to be shown. Clones are the same outlet.
 #[derive(Clone)]
-pub(super) struct Outlet(Arc<Shared>);
+pub(crate) struct Outlet(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
@@ -27,8 +27,8 @@ struct Shared {
 struct State {
     waiting: Vec<u8>,
     writing: bool,
-    /// Whether the terminal is in somebody's hands.
-    held: bool,
+    /// While the terminal is in somebody's hands: how many bytes were to be shown before that, and are not written yet.
+    held: Option<usize>,
     /// Why nothing can be written any more.
     failed: Option<io::Error>,
     /// Who waits for room.
@@ -36,10 +36,10 @@ struct State {
 }
 
 /// The terminal, in somebody's hands: what is to be shown waits until this is dropped.
-pub(super) struct Held(Outlet);
+pub(crate) struct Held(Outlet);
 
 impl Outlet {
-    pub(super) fn new(out: impl Write + Send + 'static) -> Self {
+    pub(crate) fn new(out: impl Write + Send + 'static) -> Self {
         let state = Mutex::new(State::default());
         let shared = Arc::new(Shared { state, work: Condvar::new(), news: Notify::new() });
         let writer = shared.clone();
@@ -48,43 +48,48 @@ impl Outlet {
         Self(shared)
     }
 
-    /// Lets nothing be shown until what this gives is dropped. What is to be shown before that must be
-    /// [`written`](Self::written).
-    pub(super) fn hold(&self) -> Held {
-        self.0.lock().held = true;
+    /// Lets nothing more be shown until what this gives is dropped. What was given before is still written.
+    pub(crate) fn hold(&self) -> Held {
+        let mut state = self.0.lock();
+        state.held = Some(state.waiting.len());
         Held(self.clone())
     }
 
     /// Whether somebody holds it.
-    pub(super) fn is_held(&self) -> bool {
-        self.0.lock().held
+    pub(crate) fn is_held(&self) -> bool {
+        self.0.lock().held.is_some()
+    }
+
+    /// How many bytes wait to be written.
+    pub(crate) fn waiting(&self) -> usize {
+        self.0.lock().waiting.len()
     }
 
     /// Waits until something is to be shown.
-    pub(super) async fn wanted(&self) {
+    pub(crate) async fn wanted(&self) {
         self.until(|state| (!state.waiting.is_empty()).then_some(())).await;
     }
 
-    /// Waits until all that was given is written.
+    /// Waits until all that was given is written; while it is held, all that was given before.
     ///
     /// # Errors
     ///
     /// If it cannot be.
-    pub(super) async fn written(&self) -> io::Result<()> {
+    pub(crate) async fn written(&self) -> io::Result<()> {
         self.until(|state| match &state.failed {
             Some(error) => Some(Err(again(error))),
-            None => (state.waiting.is_empty() && !state.writing).then_some(Ok(())),
+            None => (state.writable() == 0 && !state.writing).then_some(Ok(())),
         })
         .await
     }
 
     /// Waits until something could not be written, because nobody reads what we print any more.
-    pub(super) async fn failed(&self) -> io::Error {
+    pub(crate) async fn failed(&self) -> io::Error {
         self.until(|state| state.failed.as_ref().map(again)).await
     }
 
     /// Whether there is room for more.
-    pub(super) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.0.lock();
         if state.waiting.len() < ROOM {
             return Poll::Ready(());
@@ -126,7 +131,7 @@ impl Write for Outlet {
 
 impl Held {
     /// Takes the line away that the cursor stands in, before anything is shown that waits.
-    pub(super) fn clear_line(&self) {
+    pub(crate) fn clear_line(&self) {
         self.0.0.lock().waiting.splice(0..0, *b"\r\x1b[J");
     }
 }
@@ -134,8 +139,15 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         let shared = &self.0.0;
-        shared.lock().held = false;
+        shared.lock().held = None;
         shared.work.notify_one();
+    }
+}
+
+impl State {
+    /// How many of the bytes that wait may be written now.
+    fn writable(&self) -> usize {
+        self.held.unwrap_or(self.waiting.len())
     }
 }
 
@@ -148,10 +160,13 @@ impl Shared {
 fn write_out(shared: &Shared, mut out: impl Write) {
     let mut state = shared.lock();
     loop {
-        while state.waiting.is_empty() || state.held {
+        while state.writable() == 0 {
             state = shared.work.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let piece = std::mem::take(&mut state.waiting);
+        let writable = state.writable();
+        let held_back = state.waiting.split_off(writable);
+        let piece = std::mem::replace(&mut state.waiting, held_back);
+        state.held = state.held.map(|_| 0);
         state.writing = true;
         let reader = state.reader.take();
         drop(state);
@@ -164,6 +179,7 @@ fn write_out(shared: &Shared, mut out: impl Write) {
         let failed = state.failed.is_some();
         if failed {
             state.waiting = Vec::new();
+            state.held = state.held.map(|_| 0);
             state.reader.take().into_iter().for_each(Waker::wake);
         }
         shared.news.notify_waiters();
@@ -225,6 +241,24 @@ mod tests {
         assert_eq!(outlet.failed().await.kind(), io::ErrorKind::BrokenPipe);
         assert!(outlet.written().await.is_err() && outlet.write(b"x").is_err());
         assert!(room(&outlet), "who waits for room learns why there will be none");
+    }
+
+    #[tokio::test]
+    async fn what_was_given_before_it_is_held_is_still_written() {
+        let (read, write) = io::pipe().unwrap();
+        let mut outlet = Outlet::new(write);
+        outlet.write_all(b"question").unwrap();
+        let held = outlet.hold();
+        outlet.write_all(b"news").unwrap();
+        outlet.flush().unwrap();
+        outlet.written().await.unwrap();
+        let mut shown = [0; 8];
+        io::Read::read_exact(&mut &read, &mut shown).unwrap();
+        assert_eq!((&shown, outlet.waiting()), (b"question", 4));
+        drop(held);
+        outlet.written().await.unwrap();
+        io::Read::read_exact(&mut &read, &mut shown[..4]).unwrap();
+        assert_eq!(&shown[..4], b"news");
     }
 
     #[tokio::test]

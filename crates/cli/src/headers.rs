@@ -1,0 +1,157 @@
+//! `--header` and `--header-file`: what a server at a URL is sent with every request. Values are often secrets, so nothing
+//! here shows one, not even one that is wrong.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+use std::str::FromStr;
+
+use anyhow::Result;
+
+use crate::Usage;
+
+/// How long a file of headers may be, in bytes.
+const FILE_LIMIT: u64 = 64 << 10;
+
+/// A header as it was typed.
+#[derive(Clone)]
+pub(crate) struct Secret(pub(crate) String);
+
+impl FromStr for Secret {
+    // Whether it is a header is seen where an error need not repeat it.
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// `Name: value`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl Header {
+    /// Reads `NAME: VALUE`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (name, value) = text.split_once(':')?;
+        Some(Self { name: name.trim().into(), value: value.trim().into() })
+    }
+
+    /// Reads what was given to `--header`.
+    pub(crate) fn read(Secret(text): &Secret) -> Result<Self> {
+        let wrong = || Usage("--header: write 'NAME: VALUE', as in 'Authorization: Bearer …'".into());
+        Ok(Self::parse(text).ok_or_else(wrong)?)
+    }
+
+    /// Reads a file with a header on each line. Empty lines and those that begin with `#` are none.
+    pub(crate) fn read_file(path: &Path) -> Result<Vec<Self>> {
+        let named = || format!("--header-file {}", path.display());
+        let mut text = String::new();
+        let read = File::open(path).and_then(|file| file.take(FILE_LIMIT + 1).read_to_string(&mut text));
+        read.map_err(|why| Usage(format!("{}: {why}", named())))?;
+        if text.len() as u64 > FILE_LIMIT {
+            return Err(Usage(format!("{}: it is longer than {FILE_LIMIT} bytes", named())).into());
+        }
+        let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+        let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        let header = |(number, line)| {
+            let wrong = || Usage(format!("{}: line {number} is not NAME: VALUE", named()));
+            Ok(Self::parse(line).ok_or_else(wrong)?)
+        };
+        lines.map(header).collect()
+    }
+}
+
+/// Its value is often secret.
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Header").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What to tell the person about headers, or a password in the URL, that are sent to a server where others can read them: over
+/// plain HTTP, and to another machine.
+pub(crate) fn warning(url: &str, has_headers: bool) -> Option<String> {
+    let (scheme, rest) = url.trim().split_once("://")?;
+    if !scheme.eq_ignore_ascii_case("http") {
+        return None;
+    }
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let (user, host) =
+        authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
+    if is_this_machine(host) || !(has_headers || user.is_some()) {
+        return None;
+    }
+    Some(format!(
+        "warning: what is sent to {host} is not encrypted: anybody on the way can read its headers and passwords"
+    ))
+}
+
+/// Whether a host, with a port or without, is a loopback address or a name of one.
+fn is_this_machine(host: &str) -> bool {
+    if let Some(bracketed) = host.strip_prefix('[') {
+        let address = bracketed.split(']').next().unwrap_or_default();
+        return address.parse::<Ipv6Addr>().is_ok_and(|address| address.to_canonical().is_loopback());
+    }
+    let name = host.split(':').next().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
+    name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+        || name == "localhost"
+        || name.ends_with(".localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_sends_secrets_in_the_clear_is_warned() {
+        for url in
+            ["http://example.com/mcp", "HTTP://10.0.0.1:80", "http://[::2]/", "http://localhost.example.com"]
+        {
+            assert!(warning(url, true).is_some_and(|text| text.starts_with("warning: ")), "{url}");
+            assert_eq!(warning(url, false), None, "{url}");
+        }
+        let with_password = warning("http://user:hunter2@example.com/", false).unwrap();
+        assert!(
+            with_password.contains("example.com") && !with_password.contains("hunter2"),
+            "{with_password}"
+        );
+        for url in [
+            "https://example.com/mcp",
+            "http://127.0.0.1:8080/mcp",
+            "http://localhost:1/",
+            "http://user:hunter2@app.localhost/",
+            "http://[::1]:80/",
+            "http://[::ffff:127.0.0.1]/",
+        ] {
+            assert_eq!(warning(url, true), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn headers_are_read_from_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("headers");
+        std::fs::write(&path, "# mine\n\nAuthorization: Bearer a:b\r\n X-Team : 7 \n").unwrap();
+        let header = |name: &str, value: &str| Header { name: name.into(), value: value.into() };
+        let expected = [header("Authorization", "Bearer a:b"), header("X-Team", "7")];
+        assert_eq!(Header::read_file(&path).unwrap(), expected);
+        std::fs::write(&path, "A: b\nBearer hunter2\n").unwrap();
+        let wrong = Header::read_file(&path).unwrap_err().to_string();
+        assert!(wrong.ends_with("line 2 is not NAME: VALUE") && !wrong.contains("hunter2"), "{wrong}");
+        let wrong = Header::read(&Secret("Bearer hunter2".into())).unwrap_err().to_string();
+        assert!(!wrong.contains("hunter2"), "{wrong}");
+    }
+}

@@ -1,0 +1,116 @@
+use std::fmt;
+
+/// Text that a peer wrote, for a person to read: nothing in it steers a terminal, reorders what stands around it, or is
+/// there without being seen.
+///
+/// | in the text | shown as |
+/// |---|---|
+/// | C0 controls and DEL | caret notation: `^[` for ESC, `^?` for DEL |
+/// | C1 controls, marks that reorder text, characters without a width, U+2028, U+2029 | `<U+202E>` |
+/// | a line break, as `\n` or `\r\n` | a line break, or a space in [one line](Self::one_line) |
+/// | a tab | a tab, or a space in one line |
+/// | anything else | itself |
+///
+/// The joiners U+200C and U+200D and variation selectors stay, because scripts and emoji need them. What was shown once can be
+/// shown again without a change.
+///
+/// ```
+/// use agentwire_jsonrpc::Printable;
+///
+/// assert_eq!(Printable::new("\u{1b}[2Jone\r\ntwo\u{202e}").to_string(), "^[[2Jone\ntwo<U+202E>");
+/// assert_eq!(Printable::one_line("one\n\ttwo\u{7f}").to_string(), "one  two^?");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Printable<'a> {
+    text: &'a str,
+    one_line: bool,
+}
+
+impl<'a> Printable<'a> {
+    /// Keeps line breaks and tabs.
+    pub fn new(text: &'a str) -> Self {
+        Self { text, one_line: false }
+    }
+
+    /// Shows spaces for line breaks and tabs, so that the text cannot pass for a line that somebody else wrote.
+    pub fn one_line(text: &'a str) -> Self {
+        Self { text, one_line: true }
+    }
+
+    /// Whether the text is shown as it is.
+    pub fn is_plain(&self) -> bool {
+        let broken = if self.one_line { "" } else { "\n\t" };
+        self.text.chars().all(|character| is_plain(character) || broken.contains(character))
+    }
+}
+
+impl fmt::Display for Printable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.text;
+        while let Some((at, character)) = rest.char_indices().find(|(_, character)| !is_plain(*character)) {
+            f.write_str(&rest[..at])?;
+            rest = &rest[at + character.len_utf8()..];
+            match character {
+                '\n' | '\t' if self.one_line => f.write_str(" ")?,
+                '\n' => f.write_str("\n")?,
+                '\t' => f.write_str("\t")?,
+                // The line feed behind it is the line break.
+                '\r' if rest.starts_with('\n') => {}
+                '\0'..='\x1f' => write!(f, "^{}", char::from(character as u8 + b'@'))?,
+                '\x7f' => f.write_str("^?")?,
+                _ => write!(f, "<U+{:04X}>", u32::from(character))?,
+            }
+        }
+        f.write_str(rest)
+    }
+}
+
+/// Whether a character takes its own place on the screen and does nothing else.
+fn is_plain(character: char) -> bool {
+    match character {
+        ' '..='~' => true,
+        '\0'..='\u{9f}' => false,
+        // Those of Unicode's format characters and other ignorable ones that no script needs in plain text.
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180e}'
+        | '\u{200b}'
+        | '\u{200e}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e007f}' => false,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_steers_a_terminal_is_left() {
+        let all: String = ('\0'..=char::MAX).collect();
+        for shown in [Printable::new(&all).to_string(), Printable::one_line(&all).to_string()] {
+            assert!(!shown.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')));
+            assert!(!shown.contains(['\u{202e}', '\u{2066}', '\u{200f}', '\u{2028}', '\u{e0041}']));
+        }
+        assert!(!Printable::one_line(&all).to_string().contains(['\n', '\t']));
+    }
+
+    #[test]
+    fn what_is_shown_can_be_shown_again() {
+        let text = "\u{1b}]0;title\u{7}\r\r\n\u{9b}31mред\u{200f} 漢字 👩\u{200d}💻\t.";
+        let shown = Printable::new(text).to_string();
+        assert_eq!(shown, "^[]0;title^G^M\n<U+009B>31mред<U+200F> 漢字 👩\u{200d}💻\t.");
+        assert_eq!(Printable::new(&shown).to_string(), shown);
+    }
+}

@@ -1,0 +1,74 @@
+//! What an agent can do, and is told, where nobody is at a terminal.
+
+use serde_json::json;
+
+use crate::binaries::acting;
+use crate::chat::script;
+use crate::program::{Program, SOON};
+use crate::terminal::{Terminal, leaves};
+
+/// An agent that runs a command and writes a file without asking, whatever was offered to it.
+fn acts(folder: &str) -> String {
+    let command = json!({ "sessionId": "s1", "command": "touch", "args": [format!("{folder}/ran")] });
+    let file = json!({ "sessionId": "s1", "path": format!("{folder}/written"), "content": "x" });
+    let wait = json!({ "sessionId": "s1", "terminalId": "term-1" });
+    let steps = json!([
+        { "ask": ["terminal/create", command] },
+        "hear",
+        { "ask": ["terminal/wait_for_exit", wait] },
+        { "ask": ["fs/write_text_file", file] },
+        "hear",
+        { "ask": ["fs/read_text_file", { "sessionId": "s1", "path": format!("{folder}/there") }] },
+        "hear",
+        { "answer": { "stopReason": "end_turn" } },
+    ]);
+    acting(&script(json!({}), json!({ "session/prompt": steps })))
+}
+
+#[test]
+fn without_a_person_and_yes_an_agent_runs_and_writes_nothing() {
+    for json in [false, true] {
+        let folder = tempfile::tempdir().expect("there is room");
+        std::fs::write(folder.path().join("there"), "what is there").expect("there is room");
+        let path = folder.path().to_str().expect("it is UTF-8");
+        let agent = acts(path);
+        let mut arguments = vec!["chat", "--cwd", path, "--agent", &agent, "hello"];
+        arguments.extend(json.then_some("--json"));
+        let ended = Program::run(&arguments, SOON);
+        ended
+            .exits(0)
+            .prints("what is there")
+            .prints("method not found: terminal/create")
+            .prints("method not found: fs/write_text_file");
+        assert!(!folder.path().join("ran").exists() && !folder.path().join("written").exists(), "{ended}");
+
+        arguments.push("--yes");
+        Program::run(&arguments, SOON).exits(0).prints("what is there");
+        assert!(folder.path().join("written").exists());
+    }
+}
+
+#[test]
+fn what_is_not_done_is_not_offered_either() {
+    // Our agent asks for nothing in this mode, and looks at what the client offers.
+    let arguments = ["chat", "--mode", "auto", "/run echo $((6 * 7))"];
+    let ended = Program::run(&arguments, SOON);
+    ended.exits(0).prints("did not advertise");
+    assert!(!ended.stdout.contains("42"), "{ended}");
+    Program::run(&[&arguments[..], &["--yes"]].concat(), SOON).exits(0).prints("42");
+}
+
+#[test]
+fn what_is_rejected_for_want_of_a_person_is_told() {
+    let words = "rejected, because nobody is at a terminal to be asked, and there is no --yes: Run echo hi\n";
+    for more in [&[][..], &["--json"]] {
+        let ended = Program::run(&[&["chat", "/run echo hi"], more].concat(), SOON);
+        ended.exits(0).prints("not permitted").tells(words);
+    }
+    // Who reads JSON at a terminal is no person either.
+    let terminal = Terminal::new();
+    let chat = Program::start_at(&terminal, &["chat", "--json", "/run echo hi"]);
+    chat.stdout
+        .words("rejected, because nobody is at a terminal to be asked, and there is no --yes: Run echo hi");
+    leaves(chat, &terminal, 0);
+}
