@@ -101,9 +101,10 @@ pub async fn serve<A: Agent, T: Transport>(agent: A, transport: T) -> Result<(),
     serve_with(agent, transport, config()).await
 }
 
-/// The defaults, to be changed and given to [`serve_with`].
+/// The defaults, to be changed and given to [`serve_with`]. Requests may have 128 MiB of params in all while they are worked
+/// on: prompts hold images, and last for minutes.
 pub fn config() -> Config {
-    Config::new(Dialect::ACP)
+    Config::new(Dialect::ACP).request_bytes_limit(128 << 20)
 }
 
 /// Serves a client until it closes the connection.

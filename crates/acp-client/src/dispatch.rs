@@ -16,6 +16,9 @@ use crate::offers::options;
 use crate::session::Shared;
 use crate::{Agent, Client, Context, Error, rules};
 
+/// From how many bytes on a text is encoded into memory of its own size.
+const LONG: usize = 64 << 10;
+
 /// Puts a [`Client`] behind a connection.
 pub(crate) struct Dispatch<C> {
     client: C,
@@ -40,7 +43,15 @@ impl<C: Client> Dispatch<C> {
             ReadTextFileRequest::NAME => {
                 let request: ReadTextFileRequest = decode_params(params)?;
                 rules::absolute(Some(&*request.path)).map_err(Error::invalid_params)?;
-                give(request, context, |p, c| client.read_text_file(p, c)).await
+                let peer = context.request.peer().clone();
+                let response = client.read_text_file(request, context).await?;
+                let bytes = response.content.len();
+                let answer = if bytes < LONG {
+                    peer.encode_answer(&response)
+                } else {
+                    RawJson::encode_sized(&response, bytes + bytes / 16)
+                };
+                answer.map_err(Error::internal_error)
             }
             WriteTextFileRequest::NAME => {
                 let request: WriteTextFileRequest = decode_params(params)?;

@@ -1,6 +1,6 @@
 //! What sessions have offered to be set, as far as this connection has heard.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::{
@@ -54,7 +54,7 @@ pub(crate) type Options = HashMap<SessionConfigId, Values>;
 /// What an option can be set to.
 #[derive(Debug)]
 pub(crate) enum Values {
-    OneOf(Vec<SessionConfigValueId>),
+    OneOf(HashSet<SessionConfigValueId>),
     OnOrOff,
     /// It is of a type that nobody here knows.
     Unknown,
@@ -196,7 +196,7 @@ pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
 /// The ids of values, which both versions have in common.
 pub(crate) fn ids(
     values: &[agentwire_acp_schema::v1::SessionConfigSelectOption],
-) -> Vec<SessionConfigValueId> {
+) -> HashSet<SessionConfigValueId> {
     values.iter().map(|value| value.value.clone()).collect()
 }
 
@@ -206,5 +206,33 @@ impl<'a> From<&'a SessionConfigOptionValue> for Value<'a> {
             SessionConfigOptionValue::ValueId(id) => Self::Id(id),
             _ => Self::Boolean,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_acp_schema::v1::SessionConfigSelectOption;
+
+    use super::*;
+
+    /// An agent that tells its options while it is asked to set one, again and again.
+    #[test]
+    fn what_is_said_twice_is_kept_once() {
+        let (offers, session) = (Offers::default(), SessionId::from("s"));
+        let option = |value: &str| {
+            let values =
+                vec![SessionConfigSelectOption::new(value, "A"), SessionConfigSelectOption::new("b", "B")];
+            options(&[SessionConfigOption::select("o", "O", value, values)])
+        };
+        let heard = offers.updates(&session);
+        offers.options_updated(&session, option("a"));
+        for _ in 0..1000 {
+            offers.options_answered(&session, option("c"), heard);
+        }
+        let known = offers.lock();
+        let Some(Values::OneOf(values)) = known[&session].options.get(&SessionConfigId::from("o")) else {
+            panic!("{known:?}");
+        };
+        assert_eq!(values.len(), 3, "the one that was told, the one that was answered, and what both have");
     }
 }

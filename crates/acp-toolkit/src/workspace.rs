@@ -80,9 +80,11 @@ pub struct Workspaces {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
     buffers: Option<Arc<dyn Buffers>>,
+    /// Whose limit of memory is that of all sessions.
+    files: Files,
     open: Mutex<HashMap<SessionId, Arc<Workspace>>>,
     terminal_ids: Arc<AtomicU64>,
 }
@@ -113,6 +115,7 @@ impl Workspaces {
     pub fn open(&self, session: impl Into<SessionId>, workspace: impl Into<Workspace>) {
         let mut workspace = workspace.into();
         workspace.terminals.numbered_by(&self.shared.terminal_ids);
+        workspace.files.default_memory(&self.shared.files);
         if let Some(buffers) = &self.shared.buffers {
             workspace.files.default_buffers(buffers);
         }
@@ -150,6 +153,28 @@ impl Workspaces {
     }
 }
 
+impl Default for Shared {
+    fn default() -> Self {
+        let files = Files::within(Arc::new(Roots::new(std::iter::empty::<PathBuf>())));
+        Self { buffers: None, files, open: Mutex::default(), terminal_ids: Arc::default() }
+    }
+}
+
+impl Workspaces {
+    /// `fs/write_text_file`, in the workspace of the session.
+    ///
+    /// # Errors
+    ///
+    /// Those of the workspace, and "resource not found" for a session that is not open.
+    pub async fn write_text_file(
+        &self,
+        request: WriteTextFileRequest,
+    ) -> Result<WriteTextFileResponse, Error> {
+        // Passed on as it is, since it may be as long as a message can be.
+        self.of(&request.session_id)?.files.write_text(&request.path, request.content).await
+    }
+}
+
 /// Passes requests to the part of the workspace that answers them.
 macro_rules! pass {
     ($($method:ident($request:ident) -> $response:ident = $part:ident.$answer:ident, $wire:literal;)+) => {
@@ -168,7 +193,6 @@ macro_rules! pass {
 
 pass! {
     read_text_file(ReadTextFileRequest) -> ReadTextFileResponse = files.read, "fs/read_text_file";
-    write_text_file(WriteTextFileRequest) -> WriteTextFileResponse = files.write, "fs/write_text_file";
     create_terminal(CreateTerminalRequest) -> CreateTerminalResponse = terminals.create, "terminal/create";
     terminal_output(TerminalOutputRequest) -> TerminalOutputResponse = terminals.output, "terminal/output";
     wait_for_terminal_exit(WaitForTerminalExitRequest) -> WaitForTerminalExitResponse

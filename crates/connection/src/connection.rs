@@ -26,7 +26,8 @@ const MANY: usize = 16;
 ///   [`poll_timeout`](Self::poll_timeout);
 /// - *mutators*: [`call`](Self::call), [`notify`](Self::notify), [`answer`](Self::answer),
 ///   [`cancel`](Self::cancel);
-/// - *getters*: [`has_room`](Self::has_room), [`wants_input`](Self::wants_input) and the counts.
+/// - *getters*: [`has_room`](Self::has_room), [`takes_answers`](Self::takes_answers), [`wants_input`](Self::wants_input)
+///   and the counts.
 ///
 /// After any input or mutator, ask `poll_event` until it gives none, then `poll_transmit` while the transport
 /// is ready, then set a timer by `poll_timeout`. An answer that is handed in before the timer is wins,
@@ -167,8 +168,8 @@ impl Connection {
         params: Option<RawJson>,
         related: Option<RequestId>,
     ) -> bool {
-        let frame = Message::from(Notification::new(method, params)).into();
-        let transmit = Transmit { frame, related };
+        let frame = Frame::from(Message::from(Notification::new(method, params)));
+        let transmit = Transmit { size: frame.size_hint(), frame, related };
         let is_news = !self.queue.has_notification(&transmit);
         if is_news {
             self.queue.push(transmit.frame, transmit.related, Kind::Notification);
@@ -185,7 +186,8 @@ impl Connection {
         let response = Response::new(entry.id, outcome);
         match entry.batch {
             Some(batch) => {
-                let answers = self.ledger.settle(batch, (!unwanted).then_some(response));
+                let limit = self.config.batch_answers_limit;
+                let answers = self.ledger.settle(batch, (!unwanted).then_some(response), limit);
                 self.send_batch(answers);
             }
             None if unwanted => {}
@@ -221,6 +223,18 @@ impl Connection {
     #[inline]
     pub fn has_room(&self) -> bool {
         self.queue.is_empty() || self.queue.size() < self.config.high_water
+    }
+
+    /// Whether requests should be worked on, so that answers to them come. Not while much waits to be sent: a peer that
+    /// asks for much and reads nothing would fill our memory. `unsent` is how many bytes the transport holds of what it
+    /// was given.
+    ///
+    /// Reading must go on meanwhile, as [`wants_input`](Self::wants_input) says. So it holds up nobody else that work
+    /// waits: its answers would stand behind what waits already.
+    #[inline]
+    pub fn takes_answers(&self, unsent: usize) -> bool {
+        let waiting = self.queue.size().saturating_add(unsent);
+        waiting == 0 || waiting < self.config.backlog_limit.max(self.config.high_water)
     }
 
     /// Whether frames should be read. Not while much waits to be sent and as many requests as may be wait for
@@ -392,7 +406,7 @@ impl Connection {
         let related = Some(id.clone()).filter(|id| !id.is_null());
         let response = Response::new(id, Err(error));
         match batch {
-            Some(batch) => self.ledger.add_to_batch(batch, response),
+            Some(batch) => self.ledger.add_to_batch(batch, response.into()),
             None => self.queue.push(Message::from(response), related, Kind::Answer(1)),
         }
     }

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use agentwire_jsonrpc::{Message, RequestId, Response};
+use agentwire_jsonrpc::{ErrorObject, Message, RequestId, Response};
 use slab::Slab;
 
 use crate::event::OwedId;
@@ -25,6 +25,8 @@ pub(crate) struct Owed {
 struct Batch {
     waiting: usize,
     answers: Vec<Message>,
+    /// How many bytes those are, about.
+    bytes: usize,
 }
 
 /// Requests by an index. The first has a place of its own: many connections never have more than one at a time.
@@ -86,6 +88,8 @@ pub(crate) struct Ledger {
     batches: Slab<Batch>,
     /// How many answers wait in batches for their siblings.
     held: usize,
+    /// How many bytes those are, about.
+    held_bytes: usize,
     last_serial: u64,
 }
 
@@ -160,37 +164,60 @@ impl Ledger {
 
     /// Opens a batch, which stays open until [`close_batch`](Self::close_batch).
     pub(crate) fn open_batch(&mut self) -> usize {
-        self.batches.insert(Batch { waiting: 1, answers: Vec::new() })
+        self.batches.insert(Batch { waiting: 1, answers: Vec::new(), bytes: 0 })
     }
 
     /// All messages of the batch have been read. Gives the answers if none is waited for.
     pub(crate) fn close_batch(&mut self, batch: usize) -> Option<Vec<Message>> {
-        self.settle(batch, None)
+        self.settle(batch, None, usize::MAX)
     }
 
     /// Adds an answer that nobody owed, such as the refusal of a malformed message.
-    pub(crate) fn add_to_batch(&mut self, batch: usize, answer: Response) {
-        self.batches[batch].answers.push(answer.into());
+    pub(crate) fn add_to_batch(&mut self, batch: usize, answer: Message) {
+        let bytes = answer.size_hint();
+        let entry = &mut self.batches[batch];
+        entry.answers.push(answer);
+        entry.bytes += bytes;
         self.held += 1;
+        self.held_bytes += bytes;
     }
 
-    /// One request less is waited for. Gives the answers when it was the last.
-    pub(crate) fn settle(&mut self, batch: usize, answer: Option<Response>) -> Option<Vec<Message>> {
-        let entry = &mut self.batches[batch];
+    /// One request less is waited for. Gives the answers when it was the last. An answer with which those that wait would
+    /// have more than `limit` bytes becomes an error.
+    pub(crate) fn settle(
+        &mut self,
+        batch: usize,
+        answer: Option<Response>,
+        limit: usize,
+    ) -> Option<Vec<Message>> {
         if let Some(answer) = answer {
-            entry.answers.push(answer.into());
-            self.held += 1;
+            let id = answer.id.clone();
+            let answer = Message::from(answer);
+            let fits = self.held_bytes.saturating_add(answer.size_hint()) <= limit;
+            self.add_to_batch(
+                batch,
+                if fits { answer } else { Response::new(id, Err(too_long(limit))).into() },
+            );
         }
+        let entry = &mut self.batches[batch];
         entry.waiting -= 1;
         if entry.waiting > 0 {
             return None;
         }
-        let answers = self.batches.remove(batch).answers;
+        let Batch { answers, bytes, .. } = self.batches.remove(batch);
         self.held -= answers.len();
+        self.held_bytes -= bytes;
         (!answers.is_empty()).then_some(answers)
     }
 
     pub(crate) fn open_batches(&self) -> usize {
         self.batches.len()
     }
+}
+
+/// What stands in a batch in the place of an answer that there is no room for.
+fn too_long(limit: usize) -> ErrorObject {
+    ErrorObject::internal_error(format_args!(
+        "the answers to this batch are longer than the limit, which is {limit} bytes; ask for less at a time"
+    ))
 }

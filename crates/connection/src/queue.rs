@@ -11,6 +11,8 @@ pub struct Transmit {
     pub frame: Frame,
     /// The peer's request that it is said in the course of, or that it answers.
     pub related: Option<RequestId>,
+    /// About how many bytes the frame has.
+    pub size: usize,
 }
 
 /// What an entry of the queue is, as far as the queue must know.
@@ -27,7 +29,6 @@ pub(crate) enum Kind {
 struct Entry {
     transmit: Transmit,
     kind: Kind,
-    size: usize,
 }
 
 /// What waits to be sent: one line for everything, so that nothing overtakes.
@@ -47,7 +48,7 @@ impl Queue {
         if let Kind::Answer(count) = kind {
             self.answers += count;
         }
-        self.entries.push(Entry { transmit: Transmit { frame, related }, kind, size });
+        self.entries.push(Entry { transmit: Transmit { frame, related, size }, kind });
     }
 
     #[inline]
@@ -59,8 +60,7 @@ impl Queue {
 
     /// Whether the very same notification waits already.
     pub(crate) fn has_notification(&self, transmit: &Transmit) -> bool {
-        let size = transmit.frame.size_hint();
-        let same = |entry: &Entry| entry.size == size && entry.transmit == *transmit;
+        let same = |entry: &Entry| entry.transmit.size == transmit.size && entry.transmit == *transmit;
         self.entries.iter().any(|entry| entry.kind == Kind::Notification && same(entry))
     }
 
@@ -79,7 +79,7 @@ impl Queue {
     }
 
     fn forget(&mut self, entry: &Entry) {
-        self.size -= entry.size;
+        self.size -= entry.transmit.size;
         if let Kind::Answer(count) = entry.kind {
             self.answers -= count;
         }

@@ -40,7 +40,17 @@ impl RawJson {
     ///
     /// When the value has no JSON form, such as a map whose keys are not strings.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        let mut text = Vec::with_capacity(Self::USUAL);
+        Self::encode_sized(value, Self::USUAL)
+    }
+
+    /// Encodes a value that is expected to have about so many bytes. Room for a long one need not be made in steps, of
+    /// which the last takes twice what is used.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode).
+    pub fn encode_sized<T: Serialize + ?Sized>(value: &T, bytes: usize) -> Result<Self, serde_json::Error> {
+        let mut text = Vec::with_capacity(bytes);
         serde_json::to_writer(&mut text, value)?;
         Ok(Self::written(text.into()))
     }

@@ -8,6 +8,9 @@ use agentwire_connection::Dialect;
 pub struct Config {
     /// Limits and dialect of the exchange itself.
     pub connection: agentwire_connection::Config,
+    /// How many bytes the params of the peer's requests may have that are being worked on (default 32 MiB). A request
+    /// that would make it more is refused with an error that names the limit, unless it is the only one.
+    pub request_bytes_limit: usize,
     /// After the peer has closed its side: how long requests that are being worked on may take to end and
     /// answers to leave (default 1 s).
     pub drain: Duration,
@@ -20,6 +23,7 @@ impl Config {
     pub fn new(dialect: Dialect) -> Self {
         Self {
             connection: agentwire_connection::Config::new(dialect),
+            request_bytes_limit: 32 << 20,
             drain: Duration::from_secs(1),
             close: Duration::from_secs(10),
         }
@@ -46,6 +50,13 @@ impl Config {
         self
     }
 
+    /// Sets how many bytes the params of the peer's requests may have that are being worked on (default 32 MiB).
+    #[must_use]
+    pub fn request_bytes_limit(mut self, bytes: usize) -> Self {
+        self.request_bytes_limit = bytes;
+        self
+    }
+
     /// Sets how many bytes may wait to be sent (default 64 KiB).
     #[must_use]
     pub fn high_water(mut self, bytes: usize) -> Self {
@@ -53,8 +64,8 @@ impl Config {
         self
     }
 
-    /// Sets how many bytes may wait to be sent before nothing more is read, while as many requests as may be
-    /// wait for their answer (default 1 MiB).
+    /// Sets how many bytes may wait to be sent before the handlers of requests wait too, and before nothing more is
+    /// read while as many requests as may be wait for their answer (default 1 MiB).
     #[must_use]
     pub fn backlog_limit(mut self, bytes: usize) -> Self {
         self.connection.backlog_limit = bytes;

@@ -17,8 +17,10 @@ pub trait Handler {
     /// Answers a request.
     ///
     /// What this does before it returns the future happens in the order of arrival, before any later message
-    /// is looked at; so does the part of the future before its first wait. The future may call the peer and
-    /// wait for it. If it panics, the answer is an internal error.
+    /// is looked at; so does the part of the future before its first wait, unless
+    /// [`Config::backlog_limit`](crate::Config::backlog_limit) bytes wait to be sent. While that is so the future is not
+    /// polled, and requests begin in their order as soon as there is room. The future may call the peer and wait for it.
+    /// If it panics, the answer is an internal error.
     fn request(
         &self,
         request: Request,
@@ -74,14 +76,15 @@ impl RequestContext {
         self.origin.as_ref()
     }
 
-    /// Whether the peer has said that it no longer wants the answer.
+    /// Whether the peer has said that it no longer wants the answer, or the connection has ended before there was one.
     pub fn is_cancelled(&self) -> bool {
         self.peer.shared.lock().is_cancelled(self.owed)
     }
 
-    /// Completes when the peer says that it no longer wants the answer.
+    /// Completes when the peer says that it no longer wants the answer, and when the connection ends before there is one.
     ///
-    /// It belongs to the request and may outlive this value. It never completes once the request is answered.
+    /// It belongs to the request and may outlive this value, and the connection. It never completes once the request is
+    /// answered.
     pub fn cancelled(&self) -> Cancelled {
         Cancelled { peer: self.peer.clone(), owed: self.owed, key: None }
     }

@@ -83,10 +83,12 @@
 //!
 //! - **Order out.** There is one queue. What a handler says arrives before its answer; nothing overtakes.
 //! - **Order in.** Messages are looked at one by one. A handler's part before its first wait runs before the next
-//!   message is looked at, however busy others are. Every notification has been delivered before a later answer
-//!   resolves.
-//! - **Bounds.** [`Notify`] and [`Call`] wait while [`Config::high_water`] bytes are queued. Reading goes on
-//!   meanwhile; a request over [`Config::request_limit`] is refused. Only while as many requests as may be wait for
+//!   message is looked at, however busy others are, unless [`Config::backlog_limit`] bytes wait to be sent: see
+//!   [`Handler::request`]. Every notification has been delivered before a later answer resolves.
+//! - **Bounds.** [`Notify`] and [`Call`] wait while [`Config::high_water`] bytes are queued. Handlers of requests are
+//!   not polled while [`Config::backlog_limit`] bytes are queued or held by the transport, so that what waits to be sent
+//!   is at most that and one answer. Reading goes on meanwhile; a request over [`Config::request_limit`] or
+//!   [`Config::request_bytes_limit`] is refused. Only while as many requests as may be wait for
 //!   their answer *and* [`Config::backlog_limit`] bytes wait to be sent is nothing read. So two drivers may flood
 //!   each other with notifications and requests, as long as either reads its answers.
 //! - **Every request is answered**, unless the [`Dialect`] or the transport says that nobody wants the answer:

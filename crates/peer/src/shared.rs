@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,6 +40,7 @@ impl Shared {
                 waits: None,
                 ends: Slab::new(),
                 cancels: HashMap::new(),
+                cut_off: HashSet::new(),
                 driver: Drive::Looking,
                 waker: None,
                 end: None,
@@ -75,8 +76,9 @@ impl Shared {
         }
         state.look();
         let waker = state.waker.take();
-        let cancels = std::mem::take(&mut state.cancels);
+        let mut cancels = std::mem::take(&mut state.cancels);
         drop(state);
+        wakers.extend(cancels.values_mut().flat_map(|cancel| cancel.wakers.drain()));
         drop((cancels, waker));
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -179,6 +181,8 @@ pub(crate) struct State {
     ends: Slab<Waker>,
     /// Requests of the peer's whose cancellation somebody waits for, or that are cancelled.
     cancels: HashMap<OwedId, Cancel>,
+    /// Requests whose handlers were dropped because the connection ends.
+    cut_off: HashSet<OwedId>,
     driver: Drive,
     /// Wakes the driver. It is kept while the driver runs: mostly it waits with the same again.
     waker: Option<Waker>,
@@ -419,7 +423,23 @@ impl State {
     }
 
     pub(crate) fn is_cancelled(&self, owed: OwedId) -> bool {
-        self.cancels.get(&owed).is_some_and(|cancel| cancel.cancelled)
+        self.cancels.get(&owed).is_some_and(|cancel| cancel.cancelled) || self.is_cut_off(owed)
+    }
+
+    /// Whether the connection ended before the request was answered, or that was why its handler was dropped.
+    fn is_cut_off(&self, owed: OwedId) -> bool {
+        self.hung_up && self.connection.owed_request_id(owed).is_some() || self.cut_off.contains(&owed)
+    }
+
+    /// The connection ends, and the handler of this request was dropped. Gives who waits for its cancellation.
+    #[must_use]
+    pub(crate) fn cut_off(&mut self, owed: OwedId) -> Vec<Waker> {
+        // Those that are answered already, and whose handler went on, are not among these.
+        if self.connection.owed_request_id(owed).is_none() {
+            return Vec::new();
+        }
+        self.cut_off.insert(owed);
+        self.cancel(owed)
     }
 
     pub(crate) fn cancel(&mut self, owed: OwedId) -> Vec<Waker> {
@@ -437,6 +457,10 @@ impl State {
         key: &mut Option<usize>,
         waker: &Waker,
     ) -> Poll<()> {
+        if self.is_cut_off(owed) {
+            *key = None;
+            return Poll::Ready(());
+        }
         if self.connection.owed_request_id(owed).is_none() {
             return Poll::Pending;
         }

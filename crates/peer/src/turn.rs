@@ -1,5 +1,6 @@
 //! One poll of the driver: read, call, write, look at the time, until there is nothing to do.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -8,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use agentwire_connection::Event;
-use agentwire_jsonrpc::{ErrorObject, Request};
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
 use agentwire_transport::{Fault, Origin, Packet, Transport};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, SinkExt, StreamExt};
@@ -36,6 +37,12 @@ pub(crate) struct Turn<'a, H, T, S, C> {
     start: S,
     /// Requests that are being worked on. Made for the first that has to wait: many connections never have one.
     calls: Option<FuturesUnordered<Work<C>>>,
+    /// How many bytes of params their requests came with.
+    request_bytes: usize,
+    /// Whether answers are taken: little enough waits to be sent.
+    answering: bool,
+    /// Whether requests may be among `calls` that came while no answers were taken, and have not been polled yet.
+    has_unstarted: bool,
     transport: &'a mut T,
     /// Whether frames may still arrive.
     reading: bool,
@@ -47,6 +54,8 @@ pub(crate) struct Turn<'a, H, T, S, C> {
     writing: bool,
     /// Whether the transport holds what it was given.
     unflushed: bool,
+    /// The size of the last frame that the transport took, until it has said that it has written it or has room again.
+    last_sent: usize,
     /// Whether another round is due before the driver may wait.
     again: bool,
     /// When the connection ends, whatever is still to do.
@@ -74,12 +83,16 @@ where
             handler,
             start,
             calls: None,
+            request_bytes: 0,
+            answering: true,
+            has_unstarted: false,
             transport,
             reading: true,
             reading_later: false,
             quiet: false,
             writing: true,
             unflushed: false,
+            last_sent: 0,
             again: false,
             until: None,
             alarm: None,
@@ -151,7 +164,10 @@ where
         };
         let dropped: Vec<_> = calls.iter().map(|work| work.owed).collect();
         calls.clear();
+        self.request_bytes = 0;
         for owed in dropped {
+            let wakers = self.shared.lock().cut_off(owed);
+            self.wake(wakers);
             self.answer((
                 owed,
                 Err(ErrorObject::internal_error("the connection closes before the work is done")),
@@ -183,18 +199,31 @@ where
         }
     }
 
+    /// Polls the requests that are being worked on while answers are taken: what a peer asks for and does not read must
+    /// not fill our memory. Nothing is lost by the wait, since an answer would stand behind what waits to be sent.
     fn poll_calls(&mut self, cx: &mut Context<'_>) {
-        while let Some(calls) = &mut self.calls
-            && let Poll::Ready(Some(answer)) = calls.poll_next_unpin(cx)
+        while self.answering
+            && let Some(calls) = &mut self.calls
         {
+            let Poll::Ready(Some((answer, bytes))) = calls.poll_next_unpin(cx) else {
+                self.has_unstarted = false;
+                return;
+            };
+            self.request_bytes -= bytes;
             self.answer(answer);
         }
     }
 
-    fn answer(&self, (owed, outcome): Answer) {
+    fn answer(&mut self, (owed, outcome): Answer) {
         let mut state = self.shared.lock();
         state.connection.answer(owed, outcome);
         state.forget_owed(owed);
+        self.answering = self.takes_answers(&state);
+    }
+
+    /// Whether little enough waits to be sent, here and in the transport, for another answer.
+    fn takes_answers(&self, state: &State) -> bool {
+        !self.writing || state.connection.takes_answers(self.last_sent)
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) {
@@ -263,6 +292,7 @@ where
     ) -> bool {
         let mut state = self.shared.lock();
         change(&mut state);
+        self.answering = self.takes_answers(&state);
         while let Some(event) = state.connection.poll_event() {
             drop(state);
             let answer = self.deliver(cx, event, origin);
@@ -270,6 +300,7 @@ where
             if let Some((owed, outcome)) = answer {
                 state.connection.answer(owed, outcome);
                 state.forget_owed(owed);
+                self.answering = self.takes_answers(&state);
             }
         }
         state.connection.wants_input()
@@ -284,17 +315,27 @@ where
     ) -> Option<Answer> {
         match event {
             Event::Request { owed, request, in_batch } => {
+                let bytes = request.params.as_ref().map_or(0, RawJson::len);
+                let limit = self.config.request_bytes_limit;
+                if self.request_bytes > 0 && self.request_bytes.saturating_add(bytes) > limit {
+                    return Some((owed, Err(too_many_bytes(limit))));
+                }
+                if self.has_unstarted {
+                    self.poll_calls(cx);
+                }
                 let peer = self.peer.relating(request.id.clone());
                 let context = RequestContext { peer, owed, in_batch, origin: origin.cloned() };
-                let mut work = Work::new(owed, (self.start)(request, context));
+                let mut work = Work::new(owed, bytes, (self.start)(request, context));
                 // Its first part must not be kept waiting by others who are due, and often is all of it.
-                match work.poll_unpin(cx) {
-                    Poll::Ready(answer) => return Some(answer),
-                    Poll::Pending => {
-                        self.calls.get_or_insert_default().push(work);
-                        self.poll_calls(cx);
-                    }
+                if self.answering
+                    && let Poll::Ready((answer, _)) = work.poll_unpin(cx)
+                {
+                    return Some(answer);
                 }
+                self.has_unstarted |= !self.answering;
+                self.request_bytes += bytes;
+                self.calls.get_or_insert_default().push(work);
+                self.poll_calls(cx);
             }
             Event::Notification(notification) => {
                 guarded(|| self.handler.notification(notification, &self.peer));
@@ -339,11 +380,15 @@ where
 
     fn poll_write(&mut self, cx: &mut Context<'_>) {
         if !self.writing {
+            // Nobody hears it.
+            while self.shared.lock().connection.poll_transmit().is_some() {}
             return;
         }
         if let Poll::Ready(Err(fault)) = self.poll_send(cx) {
             // Why the peer is gone is for the reading side to say; it has this long.
             self.writing = false;
+            self.answering = true;
+            self.again = true;
             self.until = self.until.or_else(|| self.drained());
             let reason = Closed { reason: Some(Arc::new(fault)) };
             let wakers = self.shared.lock().shut(reason);
@@ -361,6 +406,7 @@ where
             more = state.connection.wants_output();
             drop(state);
             if let Some(transmit) = transmit {
+                self.last_sent = transmit.size;
                 let packet = Packet::Frame { frame: transmit.frame, related: transmit.related, origin: None };
                 self.transport.start_send_unpin(packet)?;
                 self.unflushed = true;
@@ -368,9 +414,13 @@ where
         }
         if self.unflushed && self.transport.poll_flush_unpin(cx)?.is_ready() {
             self.unflushed = false;
+            self.last_sent = 0;
         }
         let mut state = self.shared.lock();
         self.again |= self.reading_later && state.connection.wants_input();
+        let answering = state.connection.takes_answers(self.last_sent);
+        self.again |= answering && !self.answering && !self.is_calm();
+        self.answering = answering;
         let wakers = state.take_room_wakers();
         drop(state);
         self.wake(wakers);
@@ -400,6 +450,12 @@ where
             self.wake(late);
         }
     }
+}
+
+/// The answer to a request whose params would make us hold too much.
+fn too_many_bytes(limit: usize) -> ErrorObject {
+    let why = format_args!("requests of {limit} bytes wait for an answer, which is the limit");
+    ErrorObject::internal_error(why).with_data(&BTreeMap::from([("limit", limit)]))
 }
 
 /// Calls what others wrote. What panics there has been reported by the panic hook, and concerns nobody else.

@@ -16,20 +16,24 @@ pub(crate) type Answer = (OwedId, Result<RawJson, ErrorObject>);
 /// A handler at work on a request.
 pub(crate) struct Work<C> {
     pub(crate) owed: OwedId,
+    /// How many bytes of params the request came with.
+    bytes: usize,
     answer: Pin<Box<C>>,
 }
 
 impl<C> Work<C> {
-    pub(crate) fn new(owed: OwedId, answer: C) -> Self {
-        Self { owed, answer: Box::pin(answer) }
+    pub(crate) fn new(owed: OwedId, bytes: usize, answer: C) -> Self {
+        Self { owed, bytes, answer: Box::pin(answer) }
     }
 }
 
 impl<C: Future<Output = Answer>> Future for Work<C> {
-    type Output = Answer;
+    /// The answer, and how many bytes of params its request came with.
+    type Output = (Answer, usize);
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Answer> {
-        self.answer.as_mut().poll(cx)
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let bytes = self.bytes;
+        self.answer.as_mut().poll(cx).map(|answer| (answer, bytes))
     }
 }
 

@@ -1,32 +1,106 @@
-/// The lines of `text` from `line` on, at most `limit` of them, as they stand.
-pub(super) fn select(text: String, line: Option<u32>, limit: Option<u32>) -> String {
-    let skipped = line.unwrap_or(1).saturating_sub(1);
-    if skipped == 0 && limit.is_none() {
-        return text;
+use std::io::{ErrorKind, Read};
+
+use super::error::FileError;
+
+/// How much of a file is read at a time.
+const CHUNK: usize = 64 * 1024;
+
+/// Some lines of a text that comes in pieces, as they stand.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// How many lines are still to be passed over.
+    skip: u32,
+    /// How many lines are still wanted. None for all.
+    wanted: Option<u32>,
+    text: String,
+    /// How many bytes the text has as it is written in JSON.
+    bytes: u64,
+    /// How many it may have. What is longer is not kept, only counted.
+    limit: u64,
+}
+
+impl Lines {
+    /// The lines from `line` on, at most `wanted` of them. The text is expected to have `size` bytes at most.
+    pub(super) fn new(line: Option<u32>, wanted: Option<u32>, size: u64, limit: u64) -> Self {
+        let skip = line.unwrap_or(1).saturating_sub(1);
+        let room = if skip == 0 && wanted.is_none() && size <= limit { size } else { 0 };
+        let text = String::with_capacity(usize::try_from(room).unwrap_or(0));
+        Self { skip, wanted, text, bytes: 0, limit }
     }
-    let rest = &text[end_of_lines(&text, skipped)..];
-    match limit {
-        Some(limit) => rest[..end_of_lines(rest, limit)].to_owned(),
-        None => rest.to_owned(),
+
+    /// Takes a piece of the text.
+    pub(super) fn push(&mut self, piece: &str) {
+        let rest = &piece[end_of_lines(piece, &mut self.skip)..];
+        let taken = match &mut self.wanted {
+            _ if self.skip > 0 => "",
+            Some(wanted) => &rest[..end_of_lines(rest, wanted)],
+            None => rest,
+        };
+        self.bytes += written(taken);
+        if self.bytes <= self.limit {
+            self.text.push_str(taken);
+        } else {
+            self.text = String::new();
+        }
+    }
+
+    /// Takes a text of `size` bytes at most.
+    pub(super) fn read(&mut self, mut reader: impl Read, size: u64) -> Result<(), FileError> {
+        let mut buffer = vec![0; CHUNK];
+        // How much of the buffer is the beginning of a character, and where in the text the buffer begins.
+        let (mut held, mut at) = (0, 0);
+        loop {
+            let count = match reader.read(&mut buffer[held..]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                count => count?,
+            };
+            let filled = held + count;
+            if (at + filled) as u64 > size {
+                return Err(FileError::TooLarge { limit: size });
+            }
+            // There is one at most, but of an empty text.
+            let chunk = buffer[..filled].utf8_chunks().next();
+            let (valid, invalid) = chunk.map_or(("", &[][..]), |chunk| (chunk.valid(), chunk.invalid()));
+            let is_cut = valid.len() + invalid.len() == filled
+                && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+            if !invalid.is_empty() && (count == 0 || !is_cut) {
+                return Err(FileError::NotText { at: at + valid.len() });
+            }
+            self.push(valid);
+            at += valid.len();
+            let valid = valid.len();
+            buffer.copy_within(valid..filled, 0);
+            held = filled - valid;
+            if count == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The lines, if they are short enough to be sent.
+    pub(super) fn finish(self) -> Result<String, FileError> {
+        if self.bytes > self.limit {
+            return Err(FileError::TooLong { bytes: self.bytes, limit: self.limit });
+        }
+        Ok(self.text)
     }
 }
 
-/// Where the first `count` lines end.
-fn end_of_lines(text: &str, count: u32) -> usize {
-    match count.checked_sub(1) {
-        None => 0,
-        Some(before) => {
-            let mut ends = text.match_indices('\n');
-            usize::try_from(before)
-                .ok()
-                .and_then(|before| ends.nth(before))
-                .map_or(text.len(), |(end, _)| end + 1)
+/// Where the first `count` lines end, or the text. Counts down the lines that have ended.
+fn end_of_lines(text: &str, count: &mut u32) -> usize {
+    let mut end = 0;
+    while *count > 0 {
+        match text[end..].find('\n') {
+            Some(line) => end += line + 1,
+            None => return text.len(),
         }
+        *count -= 1;
     }
+    end
 }
 
 /// How many bytes a text has as a JSON string, without its quotes.
-pub(super) fn written(text: &str) -> u64 {
+fn written(text: &str) -> u64 {
     let more = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
         0..0x20 => 5,
@@ -41,7 +115,12 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, line: impl Into<Option<u32>>, limit: impl Into<Option<u32>>, expected: &str) {
-        assert_eq!(select(text.to_owned(), line.into(), limit.into()), expected);
+        let (line, limit) = (line.into(), limit.into());
+        for size in 1..=text.len().max(1) {
+            let mut lines = Lines::new(line, limit, text.len() as u64, 99);
+            text.as_bytes().chunks(size).for_each(|piece| lines.push(std::str::from_utf8(piece).unwrap()));
+            assert_eq!(lines.finish().unwrap(), expected, "{size}");
+        }
     }
 
     #[test]
@@ -61,6 +140,51 @@ mod tests {
         check("a\n", 2, None, "");
         check("", 1, 1, "");
         check(text, u32::MAX, u32::MAX, "");
+    }
+
+    /// Gives a few bytes at a time.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let count = self.1.min(self.0.len());
+            buffer[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn characters_may_be_cut_anywhere() {
+        let whole = "aä€😀\nb".as_bytes();
+        let cases: [(&[u8], Result<&str, usize>); 5] = [
+            (whole, Ok("aä€😀\nb")),
+            (&whole[..whole.len() - 4], Err(6)),
+            (b"", Ok("")),
+            (b"ab\xff\xf0\x9f", Err(2)),
+            (b"ab\xf0\x9fc", Err(2)),
+        ];
+        for (bytes, expected) in cases {
+            for size in 1..=bytes.len().max(1) {
+                let mut lines = Lines::new(None, None, 0, 99);
+                let read = lines.read(Slow(bytes, size), 99).and_then(|()| lines.finish());
+                match (read, expected) {
+                    (Ok(text), Ok(expected)) => assert_eq!(text, expected),
+                    (Err(FileError::NotText { at }), Err(expected)) => assert_eq!(at, expected, "{size}"),
+                    (read, expected) => panic!("{read:?}, and not {expected:?}, by {size}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_counted_and_not_kept() {
+        let mut lines = Lines::new(Some(2), None, 0, 10);
+        for _ in 0..1000 {
+            lines.push("0123456789\n");
+            assert!(lines.text.capacity() <= 20);
+        }
+        assert!(matches!(lines.finish(), Err(FileError::TooLong { bytes: 11_988, limit: 10 })));
     }
 
     #[test]

@@ -16,7 +16,6 @@ use elsewhere as system;
 use unix as system;
 
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,10 +24,13 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::{DEFAULT_LINE_LIMIT, ErrorObject as Error};
 
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
 pub use buffers::{BufferFuture, Buffers};
 
 use crate::roots::Roots;
 use error::FileError;
+use lines::Lines;
 
 /// The largest file that is read unless [`Files::limit`] says otherwise: 64 MiB.
 const LIMIT: u64 = 64 * 1024 * 1024;
@@ -36,6 +38,12 @@ const LIMIT: u64 = 64 * 1024 * 1024;
 /// How long a text may be, as it is written in JSON, unless [`Files::answer_limit`] says otherwise: what the longest line
 /// that an agent takes by default has room for, less 64 KiB for what is around the text.
 const ANSWER_LIMIT: u64 = DEFAULT_LINE_LIMIT as u64 - 64 * 1024;
+
+/// How many bytes of files are in memory at a time, unless [`Files::memory_limit`] says otherwise: 32 MiB.
+const MEMORY_LIMIT: u64 = 32 * 1024 * 1024;
+
+/// What one permit for memory stands for.
+const UNIT: u64 = 1024;
 
 /// The text files below some directories, and nothing else: answers to `fs/read_text_file` and
 /// `fs/write_text_file`.
@@ -66,6 +74,9 @@ pub struct Files {
     roots: Arc<Roots>,
     limit: u64,
     answer_limit: u64,
+    /// Permits for what reading holds in memory, each for [`UNIT`] bytes; and how many there are.
+    memory: Arc<Semaphore>,
+    memory_limit: u32,
     buffers: Option<Arc<dyn Buffers>>,
 }
 
@@ -78,7 +89,8 @@ impl Files {
     }
 
     pub(crate) fn within(roots: Arc<Roots>) -> Self {
-        Self { roots, limit: LIMIT, answer_limit: ANSWER_LIMIT, buffers: None }
+        let (memory, memory_limit) = memory(MEMORY_LIMIT);
+        Self { roots, limit: LIMIT, answer_limit: ANSWER_LIMIT, memory, memory_limit, buffers: None }
     }
 
     /// Sets the size in bytes of the largest file to read (default 64 MiB), also when only some of its lines
@@ -97,6 +109,14 @@ impl Files {
         self
     }
 
+    /// Sets how many bytes of files are in memory at a time until they are answered (default 32 MiB). Reading waits
+    /// for others to end; what alone is more is read when nothing else is.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        (self.memory, self.memory_limit) = memory(bytes);
+        self
+    }
+
     /// Sets where unsaved text is (default nowhere): read and written in place of the files.
     #[must_use]
     pub fn buffers(mut self, buffers: impl Buffers + 'static) -> Self {
@@ -109,6 +129,13 @@ impl Files {
         self.buffers.get_or_insert_with(|| buffers.clone());
     }
 
+    /// Shares what reading may hold with the files of other sessions, unless another limit was set.
+    pub(crate) fn default_memory(&mut self, files: &Files) {
+        if self.memory_limit == files.memory_limit {
+            self.memory = files.memory.clone();
+        }
+    }
+
     /// `fs/read_text_file`: the text, or some lines of it.
     ///
     /// A line ends with `\n`, which belongs to it, as does a `\r` before it: nothing is converted. Lines count
@@ -118,19 +145,33 @@ impl Files {
     ///
     /// As the [type](Self) says.
     pub async fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Error> {
-        let (files, path) = (self.clone(), request.path.clone());
-        let (line, limit) = (request.line, request.limit);
-        if let Some((buffers, path)) = self.buffer(&request.path).await?
-            && let Some(text) = buffers.text(&path).await
+        let (line, wanted, path) = (request.line, request.limit, &request.path);
+        if let Some((buffers, place)) = self.buffer(path).await?
+            && let Some(text) = buffers.text(&place).await
         {
-            let content = self.sendable(lines::select(text, line, limit));
-            return Ok(ReadTextFileResponse::new(content.map_err(|error| error.of(&request.path))?));
+            let mut lines = Lines::new(line, wanted, text.len() as u64, self.answer_limit);
+            lines.push(&text);
+            return Ok(ReadTextFileResponse::new(lines.finish().map_err(|error| error.of(path))?));
         }
-        let content = blocking(&request.path, move || {
-            let text = system::open(&files.roots, absolute(&path)?, |file| files.text(file))?;
-            files.sendable(lines::select(text, line, limit))
+        let (files, wanted_path) = (self.clone(), path.clone());
+        let opened = blocking(path, move || {
+            let file = system::open(&files.roots, absolute(&wanted_path)?, Ok)?;
+            let size = file.metadata()?.len();
+            let open = Open { files, file, size, line, wanted };
+            match open.try_memory() {
+                Some(memory) => open.read(memory).map(Ok),
+                None => Ok(Err(open)),
+            }
         });
-        Ok(ReadTextFileResponse::new(content.await?))
+        // The memory is given back when the answer is: whoever asks for many files and does not read has few of them wait.
+        let (text, _memory) = match opened.await? {
+            Ok(read) => read,
+            Err(open) => {
+                let memory = open.memory().await;
+                blocking(path, move || open.read(memory)).await?
+            }
+        };
+        Ok(ReadTextFileResponse::new(text))
     }
 
     /// `fs/write_text_file`: makes this the text of the file, and makes the file and the directories above it
@@ -146,13 +187,17 @@ impl Files {
     ///
     /// As the [type](Self) says.
     pub async fn write(&self, request: &WriteTextFileRequest) -> Result<WriteTextFileResponse, Error> {
-        if let Some((buffers, path)) = self.buffer(&request.path).await?
-            && buffers.replace(&path, &request.content).await
+        self.write_text(&request.path, request.content.clone()).await
+    }
+
+    pub(crate) async fn write_text(&self, path: &Path, text: String) -> Result<WriteTextFileResponse, Error> {
+        if let Some((buffers, place)) = self.buffer(path).await?
+            && buffers.replace(&place, &text).await
         {
             return Ok(WriteTextFileResponse::new());
         }
-        let (files, path, text) = (self.clone(), request.path.clone(), request.content.clone());
-        blocking(&request.path, move || system::write(&files.roots, absolute(&path)?, &text)).await?;
+        let (files, wanted) = (self.clone(), path.to_owned());
+        blocking(path, move || system::write(&files.roots, absolute(&wanted)?, &text)).await?;
         Ok(WriteTextFileResponse::new())
     }
 
@@ -167,30 +212,51 @@ impl Files {
         });
         Ok(resolved.await?.map(|path| (&**buffers, path)))
     }
+}
 
-    /// All of a file that is known to be a regular one.
-    fn text(&self, file: File) -> Result<String, FileError> {
-        let size = file.metadata()?.len();
-        if size > self.limit {
-            return Err(FileError::TooLarge { limit: self.limit });
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-        // It may grow while it is read, and those of /proc say that they are empty.
-        file.take(self.limit.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > self.limit {
-            return Err(FileError::TooLarge { limit: self.limit });
-        }
-        String::from_utf8(bytes).map_err(|error| FileError::NotText { at: error.utf8_error().valid_up_to() })
+/// A regular file that is about to be read.
+struct Open {
+    files: Files,
+    file: File,
+    /// What it says. It may grow while it is read, and those of /proc say that they are empty.
+    size: u64,
+    line: Option<u32>,
+    wanted: Option<u32>,
+}
+
+impl Open {
+    /// How much memory it takes.
+    fn units(&self) -> u32 {
+        let bytes = self.size.min(self.files.answer_limit);
+        u32::try_from(bytes / UNIT + 1).unwrap_or(u32::MAX).min(self.files.memory_limit)
     }
 
-    /// A text that is short enough to be sent.
-    fn sendable(&self, text: String) -> Result<String, FileError> {
-        let bytes = lines::written(&text);
-        if bytes > self.answer_limit {
-            return Err(FileError::TooLong { bytes, limit: self.answer_limit });
-        }
-        Ok(text)
+    fn try_memory(&self) -> Option<OwnedSemaphorePermit> {
+        self.files.memory.clone().try_acquire_many_owned(self.units()).ok()
     }
+
+    async fn memory(&self) -> OwnedSemaphorePermit {
+        let memory = self.files.memory.clone().acquire_many_owned(self.units());
+        memory.await.expect("nobody closes it")
+    }
+
+    /// The lines that are wanted, and the memory that they are in.
+    fn read(self, memory: OwnedSemaphorePermit) -> Result<(String, OwnedSemaphorePermit), FileError> {
+        let Self { files, file, size, line, wanted } = self;
+        if size > files.limit {
+            return Err(FileError::TooLarge { limit: files.limit });
+        }
+        let mut lines = Lines::new(line, wanted, size, files.answer_limit);
+        lines.read(file, files.limit)?;
+        Ok((lines.finish()?, memory))
+    }
+}
+
+/// Permits for so many bytes, and how many those are.
+fn memory(bytes: u64) -> (Arc<Semaphore>, u32) {
+    let most = Semaphore::MAX_PERMITS.min(u32::MAX as usize);
+    let units = usize::try_from(bytes / UNIT).unwrap_or(most).clamp(1, most);
+    (Arc::new(Semaphore::new(units)), u32::try_from(units).unwrap_or(u32::MAX))
 }
 
 fn absolute(path: &Path) -> Result<&Path, FileError> {

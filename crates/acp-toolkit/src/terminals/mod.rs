@@ -41,6 +41,13 @@ const OUTPUT_LIMIT: usize = 1024 * 1024;
 /// the answer fits a message of 32 MiB, which is what peers commonly take.
 const OUTPUT_MAXIMUM: usize = 4 * 1024 * 1024;
 
+/// How much output is kept of all terminals of a session, unless [`Terminals::output_total`] says otherwise: 32 MiB.
+const OUTPUT_TOTAL: usize = 32 * 1024 * 1024;
+/// How much output a terminal keeps although others keep as much as there may be: 64 KiB.
+const OUTPUT_LEAST: usize = 64 * 1024;
+/// What one permit for output stands for.
+const UNIT: usize = 1024;
+
 /// How much output of released terminals is kept to be shown, unless [`Terminals::released_limit`] says otherwise: 4 MiB.
 const RELEASED_LIMIT: usize = 4 * 1024 * 1024;
 
@@ -80,6 +87,8 @@ pub struct Terminals {
     ids: Arc<AtomicU64>,
     output_limit: usize,
     output_maximum: usize,
+    /// Permits for the output that is kept, each for [`UNIT`] bytes.
+    output_total: Arc<Semaphore>,
 }
 
 /// The terminals that were not released.
@@ -96,6 +105,7 @@ struct Live {
     terminal: Arc<Terminal>,
     reader: AbortHandle,
     _permit: OwnedSemaphorePermit,
+    _output: Option<OwnedSemaphorePermit>,
 }
 
 impl Terminals {
@@ -116,6 +126,7 @@ impl Terminals {
             ids: Arc::default(),
             output_limit: OUTPUT_LIMIT,
             output_maximum: OUTPUT_MAXIMUM,
+            output_total: Arc::new(Semaphore::new(OUTPUT_TOTAL / UNIT)),
         }
     }
 
@@ -143,6 +154,14 @@ impl Terminals {
     #[must_use]
     pub fn output_maximum(mut self, bytes: usize) -> Self {
         self.output_maximum = bytes;
+        self
+    }
+
+    /// Sets how many bytes of output all terminals keep together that are not released (default 32 MiB). One that is
+    /// started when the others may keep all of that keeps the last 64 KiB.
+    #[must_use]
+    pub fn output_total(mut self, bytes: usize) -> Self {
+        self.output_total = Arc::new(Semaphore::new((bytes / UNIT).min(Semaphore::MAX_PERMITS)));
         self
     }
 
@@ -190,12 +209,13 @@ impl Terminals {
             Some(_) => wanted.unwrap_or(usize::MAX),
             None => self.output_limit,
         };
-        let (terminal, source) = Terminal::spawn(command, kept.min(self.output_maximum))
-            .map_err(|error| command::refused(&request.command, &error))?;
+        let (kept, output) = self.keep_output(kept.min(self.output_maximum));
+        let (terminal, source) =
+            Terminal::spawn(command, kept).map_err(|error| command::refused(&request.command, &error))?;
         let terminal = Arc::new(terminal);
         let reader = runtime.spawn(terminal::read(terminal.clone(), source)).abort_handle();
         let id = TerminalId::from(format!("terminal-{}", self.ids.fetch_add(1, Ordering::Relaxed) + 1));
-        let live = Live { terminal, reader, _permit: permit };
+        let live = Live { terminal, reader, _permit: permit, _output: output };
         // Looked at now and not before, as the session may have been closed while the command was started.
         if self.add(id.clone(), live) { Ok(CreateTerminalResponse::new(id)) } else { Err(closed()) }
     }
@@ -275,6 +295,16 @@ impl Terminals {
         let all = std::mem::replace(&mut *self.live(), Lives { terminals: HashMap::new(), closed: true });
         let all = all.terminals;
         all.values().for_each(|live| live.terminal.signal());
+    }
+
+    /// How much output a new terminal keeps that should keep so much, and its part of what all keep.
+    fn keep_output(&self, wanted: usize) -> (usize, Option<OwnedSemaphorePermit>) {
+        let units = wanted.div_ceil(UNIT).min(self.output_total.available_permits());
+        let permit = u32::try_from(units)
+            .ok()
+            .and_then(|units| self.output_total.clone().try_acquire_many_owned(units).ok());
+        let kept = if permit.is_some() { units * UNIT } else { 0 };
+        (wanted.min(kept.max(OUTPUT_LEAST)), permit)
     }
 
     /// Adds a terminal unless the session is over: then the command ends.

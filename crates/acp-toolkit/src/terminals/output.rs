@@ -24,7 +24,7 @@ impl Output {
             joined.extend_from_slice(bytes);
             self.decode(&joined);
         }
-        if self.text.len() > self.limit.saturating_add(self.limit / 4).saturating_add(SLACK) {
+        if self.text.len() > self.most() {
             self.text.drain(..self.start());
             self.truncated = true;
         }
@@ -48,7 +48,22 @@ impl Output {
         start_of_last(&self.text, self.limit)
     }
 
+    /// How many bytes may be there before those in front are dropped.
+    fn most(&self) -> usize {
+        self.limit.saturating_add(self.limit / 4).saturating_add(SLACK)
+    }
+
+    /// Makes room for a piece, no more than is ever used: doubling would take twice that.
+    fn reserve(&mut self, bytes: usize) {
+        let needed = self.text.len().saturating_add(bytes);
+        if needed > self.text.capacity() {
+            let room = self.text.capacity().saturating_mul(2).min(self.most()).max(needed);
+            self.text.reserve_exact(room - self.text.len());
+        }
+    }
+
     fn decode(&mut self, bytes: &[u8]) {
+        self.reserve(bytes.len());
         let mut chunks = bytes.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
             self.text.push_str(chunk.valid());
@@ -111,6 +126,7 @@ mod tests {
         for _ in 0..1000 {
             output.push(&[b'x'; 8192]);
             assert!(output.text.len() <= 1250 + SLACK + 8192);
+            assert!(output.text.capacity() <= 1250 + SLACK + 8192);
         }
         assert_eq!(output.snapshot(), ("x".repeat(1000), true));
     }

@@ -401,3 +401,20 @@ async fn fs_05_unsaved_text_stands_in_for_the_file() {
     }
     assert_eq!(editor.asked.lock().unwrap().len(), before);
 }
+
+/// What there is no memory for is read after something else, and what alone is more than the limit, alone.
+#[tokio::test]
+async fn reading_waits_for_memory() {
+    let ground = Ground::new();
+    fs::write(ground.root.join("huge"), "x".repeat(900 << 10)).unwrap();
+    let files = Files::new([&ground.root]).memory_limit(100 << 10);
+    let mut reads = tokio::task::JoinSet::new();
+    for _ in 0..20 {
+        let (files, path) = (files.clone(), ground.root.join("huge"));
+        reads.spawn(async move { read(&files, path).await.unwrap().len() });
+    }
+    assert_eq!(reads.join_all().await, [900 << 10; 20]);
+    let outside = read(&files, ground.outside.join("file")).await;
+    invalid(outside, &["outside"]);
+    assert_eq!(read(&files, ground.root.join("file")).await.unwrap(), "hello", "an error gives it back, too");
+}

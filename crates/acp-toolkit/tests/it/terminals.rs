@@ -177,6 +177,24 @@ async fn term_03_output_is_cut_at_the_front_between_characters() {
     );
 }
 
+/// Those that come later have what is left, and no less than 64 KiB.
+#[tokio::test]
+async fn all_terminals_together_keep_no_more_than_they_may() {
+    let ground = Ground::with(|terminals| terminals.output_total(300 << 10));
+    let flood = || sh("head -c 1000000 /dev/zero | tr '\\0' x").output_byte_limit(200 << 10);
+    let mut kept = Vec::new();
+    let mut ids = Vec::new();
+    for _ in 0..4 {
+        let id = ground.create(flood()).await;
+        ground.wait(&id).await;
+        kept.push(ground.output(&id).await.output.len() >> 10);
+        ids.push(id);
+    }
+    assert_eq!(kept, [200, 100, 64, 64]);
+    ground.release(&ids[0]).await;
+    assert_eq!(ground.all(flood()).await.len() >> 10, 200, "it was given back");
+}
+
 #[tokio::test]
 async fn a_flood_is_bounded_and_does_not_wait_for_a_reader() {
     let ground = Ground::new();

@@ -294,3 +294,33 @@ fn the_answers_belong_to_the_first_request_with_an_id() {
     one.answer(owed, "0");
     assert_eq!(one.transmits()[0].related, Some("a".into()));
 }
+
+/// A batch's answers wait for each other, and so cannot wait for room.
+#[test]
+fn answers_that_wait_in_batches_are_bounded() {
+    let mut one = One::new(Config::new(Dialect::MCP).batch_answers_limit(1_000));
+    one.connection.take_batches(true);
+    let request = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ask"}}"#);
+    let ask = |one: &mut One, ids: [u8; 3]| {
+        one.hear(&format!("[{}]", ids.map(request).join(",")));
+        one.requests()
+    };
+    let long = format!("\"{}\"", "x".repeat(600));
+    let (first, second) = (ask(&mut one, [1, 2, 3]), ask(&mut one, [4, 5, 6]));
+    for owed in [first[0], second[0]] {
+        one.answer(owed, &long);
+    }
+    for owed in [&first[1..], &second[1..]].concat() {
+        one.answer(owed, "0");
+    }
+    let said = one.said();
+    assert_eq!(said.len(), 2);
+    assert!(said[0].contains(&long) && !said[0].contains("error"), "{}", said[0]);
+    assert!(said[1].contains("1000 bytes") && said[1].matches("\"result\":0").count() == 2, "{}", said[1]);
+    one.assert_idle();
+    // There is room again.
+    let third = ask(&mut one, [7, 8, 9]);
+    one.answer(third[0], &long);
+    third[1..].iter().for_each(|owed| one.answer(*owed, "0"));
+    assert!(one.said()[0].contains(&long));
+}

@@ -4,12 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::io::ErrorKind;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake};
 use std::time::Duration;
 
-use agentwire_peer::{CallError, Closed, Peer};
+use agentwire_jsonrpc::Request;
+use agentwire_peer::{CallError, Closed, Peer, RequestContext};
 use agentwire_transport::{Fault, Packet};
 use futures::future::{LocalBoxFuture, join, select};
 use serde_json::{Value, json};
@@ -491,4 +492,47 @@ async fn a_neighbour_is_woken_beside_a_main_future() {
         0,
         |far| far.take_all(),
     );
+}
+
+/// What a handler has given to a task of its own hears that the handler was dropped, or else it would never end.
+#[tokio::test(start_paused = true)]
+async fn what_outlives_a_handler_hears_of_the_end() {
+    for by_driver in [true, false] {
+        let (near, mut far) = wire();
+        let (_, driver) = driver(acp().drain(Duration::from_secs(5)));
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let spawned = heard.clone();
+        let handler = answering(move |request: Request, context: RequestContext| {
+            let (early, spawned) = (context.cancelled(), spawned.clone());
+            let id = request.id.as_u64().unwrap();
+            let late = context.clone();
+            tokio::spawn(async move {
+                early.await;
+                // Asked for the first time when it is over.
+                late.cancelled().await;
+                assert!(late.is_cancelled());
+                spawned.lock().unwrap().push(id);
+            });
+            if id == 2 {
+                context.answer(done("answered"));
+            }
+            async move {
+                let _held = context;
+                pending().await
+            }
+        });
+        let ask = |id| json!({"jsonrpc": "2.0", "id": id, "method": "ask", "params": {"text": ""}});
+        (1..=3).for_each(|id| far.say(ask(id)));
+        let served = async { driver.serve(handler, near).await.unwrap() };
+        if by_driver {
+            far.hang_up();
+            within(HOUR, served).await;
+        } else {
+            // Dropped half-way.
+            assert!(tokio::time::timeout(Duration::from_secs(1), served).await.is_err());
+        }
+        settle().await;
+        heard.lock().unwrap().sort_unstable();
+        assert_eq!(*heard.lock().unwrap(), [1, 3], "{by_driver}: the second was answered");
+    }
 }

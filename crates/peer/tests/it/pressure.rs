@@ -5,14 +5,18 @@ use std::future::pending;
 use std::rc::Rc;
 use std::time::Duration;
 
-use agentwire_peer::CallError;
+use agentwire_jsonrpc::Request;
+use agentwire_peer::{CallError, Peer};
 use futures::FutureExt;
 use futures::future::join_all;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+use tokio::sync::{Notify, Semaphore};
+use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use crate::support::{
-    HOUR, acp, answering, ask, asked, beside, deaf, done, driver, hearing, note, noted, on, settle, wire,
-    with_wire, within,
+    Far, HOUR, acp, answering, ask, asked, beside, deaf, done, driver, hearing, note, noted, on, settle,
+    wire, with_wire, within,
 };
 
 fn request(id: u64, text: &str) -> Value {
@@ -267,6 +271,171 @@ async fn the_wait_for_room_counts_towards_the_time_out() {
             "{late:?}"
         );
         assert_eq!(late.1, 13);
+    })
+    .await;
+}
+
+/// A peer that asks for much and reads nothing: what it asked for is worked on as it reads.
+#[tokio::test(start_paused = true)]
+async fn handlers_begin_while_there_is_room_for_their_answers() {
+    let begun = RefCell::new(Vec::new());
+    let heard = Cell::new(0);
+    let handler = on(
+        async |request: Request, _| {
+            begun.borrow_mut().push(request.id.as_u64().unwrap());
+            done("x".repeat(100 << 10))
+        },
+        |_, _| heard.set(heard.get() + 1),
+    );
+    with_wire(acp(), handler, async |_, mut far| {
+        far.take(0);
+        (0..100).for_each(|id| far.say(request(id, "")));
+        far.say(notification(1));
+        settle().await;
+        assert_eq!(heard.get(), 1, "reading goes on");
+        assert_eq!(*begun.borrow(), (0..11).collect::<Vec<_>>(), "1 MiB, and the answer that made it so");
+        far.take(5);
+        settle().await;
+        assert_eq!(begun.borrow().len(), 16);
+        far.take_all();
+        settle().await;
+        assert_eq!(*begun.borrow(), (0..100).collect::<Vec<_>>());
+        let ids: Vec<_> = far.heard_so_far().iter().map(|answer| answer["id"].as_u64().unwrap()).collect();
+        assert_eq!(ids, (0..100).collect::<Vec<_>>());
+    })
+    .await;
+}
+
+/// The same of those who have begun when there was room, and all have their answers at once.
+#[tokio::test(start_paused = true)]
+async fn handlers_go_on_while_there_is_room_for_their_answers() {
+    let (ended, go) = (Cell::new(0), Semaphore::new(0));
+    let handler = answering(async |_, _| {
+        let _go = go.acquire().await;
+        ended.set(ended.get() + 1);
+        done("x".repeat(100 << 10))
+    });
+    with_wire(acp(), handler, async |_, mut far| {
+        far.take(0);
+        (0..100).for_each(|id| far.say(request(id, "")));
+        settle().await;
+        go.add_permits(100);
+        settle().await;
+        assert_eq!(ended.get(), 11);
+        far.take_all();
+        settle().await;
+        assert_eq!((ended.get(), far.heard_so_far().len()), (100, 100));
+    })
+    .await;
+}
+
+/// What is in the transport counts, too, until it is written.
+#[tokio::test(start_paused = true)]
+async fn a_transport_that_holds_much_holds_up_handlers() {
+    let begun = Cell::new(0);
+    let handler = answering(async |_, _| {
+        begun.set(begun.get() + 1);
+        done("x".repeat(2 << 20))
+    });
+    let (near, far) = tokio::io::duplex(1 << 10);
+    let (read, write) = tokio::io::split(near);
+    let near = agentwire_transport::lines(read.compat(), write.compat_write());
+    let (_, driver) = driver(acp());
+    let served = async { driver.serve(handler, near).await.unwrap() };
+    let script = async {
+        let (read, mut write) = tokio::io::split(far);
+        for id in 0..3 {
+            write.write_all(format!("{}\n", request(id, "")).as_bytes()).await.unwrap();
+        }
+        settle().await;
+        assert_eq!(begun.get(), 1);
+        let mut lines = tokio::io::BufReader::new(read).lines();
+        for _ in 0..3 {
+            assert!(lines.next_line().await.unwrap().unwrap().len() > 2 << 20);
+        }
+        assert_eq!(begun.get(), 3);
+    };
+    within(HOUR, async {
+        tokio::select! { () = served => panic!("it goes on"), () = script => {} }
+    })
+    .await;
+}
+
+/// Two that both ask for more than either may hold, and both answer before they read on.
+#[tokio::test(start_paused = true)]
+async fn two_who_ask_each_other_for_much_both_get_it() {
+    let text = "x".repeat(300 << 10);
+    let handler = || answering(async |_, _| done(&text));
+    let (left, right) = agentwire_transport::duplex(1);
+    let ((one, near), (other, far)) = (driver(acp()), driver(acp()));
+    let asking = async |peer: Peer| {
+        let answers = join_all((0..200).map(|_| peer.call(&ask("")))).await;
+        answers.into_iter().for_each(|answer| assert_eq!(answer.unwrap(), *text));
+    };
+    let (one_done, other_done) = (Notify::new(), Notify::new());
+    let near = near.run(handler(), left, async {
+        asking(one).await;
+        one_done.notify_one();
+        other_done.notified().await;
+    });
+    let far = far.run(handler(), right, async {
+        asking(other).await;
+        other_done.notify_one();
+        one_done.notified().await;
+    });
+    within(HOUR, async { tokio::join!(near, far) }).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_over_the_limit_of_bytes_are_refused() {
+    let handler = answering(async |request, context| {
+        context.cancelled().await;
+        done(asked(&request).len())
+    });
+    with_wire(acp().request_bytes_limit(1_000), handler, async |_, mut far| {
+        let cancel =
+            |id| json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}});
+        let ended = async |far: &mut Far, id: u64| {
+            far.say(cancel(id));
+            let answer = far.heard().await;
+            assert_eq!(answer["id"], id);
+            answer["result"].as_u64()
+        };
+        far.say(request(1, &"x".repeat(2_000)));
+        settle().await;
+        assert_eq!(far.heard_so_far(), [] as [Value; 0], "one alone may be longer");
+        far.say(request(2, ""));
+        let refusal = far.heard().await;
+        assert_eq!((&refusal["id"], &refusal["error"]["data"]), (&json!(2), &json!({"limit": 1_000})));
+        assert_eq!(ended(&mut far, 1).await, Some(2_000));
+        far.say(request(3, &"x".repeat(600)));
+        far.say(request(4, &"x".repeat(300)));
+        far.say(request(5, &"x".repeat(300)));
+        assert_eq!(far.heard().await["id"], 5);
+        assert_eq!(ended(&mut far, 3).await, Some(600));
+        assert_eq!(ended(&mut far, 4).await, Some(300));
+    })
+    .await;
+}
+
+/// Nobody hears what is said after writing has failed, so nothing of it is kept, and nothing waits for it.
+#[tokio::test(start_paused = true)]
+async fn handlers_end_although_nothing_can_be_written() {
+    let ended = Cell::new(0);
+    let handler = answering(async |_, _| {
+        ended.set(ended.get() + 1);
+        done("x".repeat(1 << 20))
+    });
+    with_wire(acp(), handler, async |peer, mut far| {
+        far.take(0);
+        (0..10).for_each(|id| far.say(request(id, "")));
+        settle().await;
+        assert_eq!(ended.get(), 1);
+        far.break_writes();
+        settle().await;
+        assert_eq!(ended.get(), 10);
+        far.hang_up();
+        peer.closed().await;
     })
     .await;
 }

@@ -8,3 +8,4 @@ mod frames;
 mod mcp_client;
 mod mcp_server;
 mod trees;
+mod unread;
