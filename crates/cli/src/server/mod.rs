@@ -43,8 +43,10 @@ async fn listen(address: &str, path: &str) -> Result<()> {
             server.close_subscriptions();
         }
     };
-    let served =
-        serve(listener, routes(&server, local.ip().to_canonical().is_loopback())).shutdown(told).grace(GRACE);
+    let served = serve(listener, routes(&server, local.ip().to_canonical().is_loopback()))
+        .shutdown(told)
+        .grace(GRACE)
+        .on_warning(|warning| text::note(&warning.to_string()));
     text::note(&format!("listening on http://{local}{path}"));
     let enough = async {
         impatience.next().await;

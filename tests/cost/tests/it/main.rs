@@ -3,7 +3,11 @@
 
 #![cfg(unix)]
 
+mod batches;
+mod bodies;
+mod events;
 mod frames;
+mod http;
 mod mcp_client;
 mod mcp_server;
 mod trees;
