@@ -44,8 +44,11 @@ async fn listen(address: &str, path: &str, notes: &Notes) -> Result<()> {
             server.close_subscriptions();
         }
     };
-    let served =
-        serve(listener, routes(&server, local.ip().to_canonical().is_loopback())).shutdown(told).grace(GRACE);
+    let warnings = notes.clone();
+    let served = serve(listener, routes(&server, local.ip().to_canonical().is_loopback()))
+        .shutdown(told)
+        .grace(GRACE)
+        .on_warning(move |warning| warnings.say(&warning.to_string()));
     notes.say(&format!("listening on http://{local}{path}"));
     let enough = async {
         impatience.next().await;

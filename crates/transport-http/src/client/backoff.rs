@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::client::Config;
 
-/// However eager a server is to be asked again, this much time passes.
+/// However little the configuration says, this much time passes.
 const LEAST: Duration = Duration::from_millis(10);
 
 /// How long to wait before a stream is resumed, after so many failures in a row and so many streams in a row that
@@ -16,20 +16,23 @@ pub(crate) fn delay(
     fruitless: u32,
 ) -> Option<Duration> {
     let longest = config.longest_retry_delay;
+    // What a server asks for has a floor: with `retry: 0` it would be asked as often as it can answer.
+    let least = if told.is_some() { config.shortest_retry_delay.max(LEAST) } else { LEAST };
     if told.is_some_and(|told| told > longest) {
         return None;
     }
     let base = match (told, failures) {
         // A server that wants to be asked at once, and then has nothing to say, is asked as seldom as one that
         // did not say when.
-        (Some(told), 0) => told.max(LEAST.saturating_mul(1 << fruitless.min(16)).min(config.retry_delay)),
+        (Some(told), 0) => told.max(least.saturating_mul(1 << fruitless.min(16)).min(config.retry_delay)),
         (told, _) => {
             let doubled = config.retry_delay.saturating_mul(1 << failures.saturating_sub(1).min(16));
             doubled.min(longest).max(told.unwrap_or_default())
         }
     };
     // What the server asks for is the least, so chance only adds to it.
-    Some(base.max(LEAST) + base.mul_f64(chance() / 4.0))
+    let base = base.max(least);
+    Some(base + base.mul_f64(chance() / 4.0))
 }
 
 /// A number from 0 to 1, as random as the keys of a hash map, which suffices to tell clients apart.
@@ -50,15 +53,15 @@ mod tests {
             assert!(delay >= millis(from) && delay <= millis(from).mul_f64(1.26), "{delay:?} for {from} ms");
         };
         let within = |told, failures, from| between(delay(&config, told, failures, 0).unwrap(), from);
-        within(Some(millis(50)), 0, 50);
-        within(Some(Duration::ZERO), 0, 10);
+        within(Some(millis(150)), 0, 150);
+        within(Some(Duration::ZERO), 0, 100);
         within(None, 0, 500);
         within(None, 1, 500);
         within(None, 2, 1000);
         within(None, 100, 4000);
         within(Some(millis(3000)), 1, 3000);
         assert_eq!(delay(&config, Some(millis(4001)), 0, 0), None);
-        for (fruitless, from) in [(0, 10), (1, 20), (4, 160), (6, 500), (99, 500)] {
+        for (fruitless, from) in [(0, 100), (1, 200), (2, 400), (3, 500), (99, 500)] {
             between(delay(&config, Some(Duration::ZERO), 0, fruitless).unwrap(), from);
         }
         between(delay(&config, Some(millis(700)), 0, 99).unwrap(), 700);

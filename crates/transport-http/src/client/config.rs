@@ -30,6 +30,7 @@ pub struct Config {
     pub(crate) batch_limit: usize,
     pub(crate) retries: u32,
     pub(crate) retry_delay: Duration,
+    pub(crate) shortest_retry_delay: Duration,
     pub(crate) longest_retry_delay: Duration,
     pub(crate) listen: bool,
 }
@@ -68,6 +69,7 @@ impl Config {
             batch_limit: DEFAULT_BATCH_LIMIT,
             retries: 5,
             retry_delay: Duration::from_millis(500),
+            shortest_retry_delay: Duration::from_millis(100),
             longest_retry_delay: Duration::from_secs(60),
             listen: true,
         })
@@ -151,6 +153,13 @@ impl Config {
     /// failure doubles it, and some chance is added, so that many clients do not come back at once.
     pub fn retry_delay(mut self, delay: Duration) -> Self {
         self.retry_delay = delay;
+        self
+    }
+
+    /// Sets the shortest wait before a stream is resumed (default 100 ms), also where the server asks for less with
+    /// `retry: 0`.
+    pub fn shortest_retry_delay(mut self, delay: Duration) -> Self {
+        self.shortest_retry_delay = delay;
         self
     }
 

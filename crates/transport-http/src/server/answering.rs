@@ -23,7 +23,7 @@ use crate::server::serving::Running;
 use crate::server::session::{Resumed, Session};
 use crate::server::shared::Shared;
 use crate::server::text::Text;
-use crate::server::{AnswerForm, Body, Event, EventId, Head, Principal, SessionId};
+use crate::server::{AnswerForm, Body, Event, EventId, Head, Principal, Reservation, SessionId};
 use crate::sse;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -33,6 +33,9 @@ const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering")
 /// Most requests have no more headers.
 const USUAL_HEADERS: usize = 12;
 const NO: HeaderValue = HeaderValue::from_static("no");
+/// The least memory that a request takes while it is read or unanswered, and a stream of a GET while it is open: what hyper reads its head into, and what is
+/// remembered of it.
+pub(crate) const LEAST_COST: usize = 8 << 10;
 
 /// The response of an [`Endpoint`](crate::server::Endpoint) to one request, in the making.
 ///
@@ -46,7 +49,7 @@ enum Step<B> {
     /// The body of a POST arrives.
     Reading(Reading<B>),
     /// A session has to have room for what was sent.
-    Delivering { session: Arc<Session>, id: RequestId, frame: Option<Frame>, head: Arc<Head> },
+    Delivering(Delivering),
     /// A request waits for the first thing that is said of it.
     Waiting(Waiting),
     /// A resumed stream waits for what is remembered.
@@ -60,7 +63,19 @@ struct Reading<B> {
     claims: Claims,
     body: B,
     read: Read,
+    /// The memory that the request takes, once there is more than what came with its head.
+    reservation: Option<Reservation>,
+    /// That of its body, while it is read and belongs to no session.
+    opening: Option<Reservation>,
     timeout: Option<Pin<Box<Sleep>>>,
+}
+
+struct Delivering {
+    session: Arc<Session>,
+    id: RequestId,
+    frame: Option<Frame>,
+    reservation: Option<Reservation>,
+    head: Arc<Head>,
 }
 
 struct Waiting {
@@ -92,7 +107,8 @@ struct Replaying {
 
 impl<B> Answering<B> {
     pub(crate) fn reading(shared: &Arc<Shared>, head: Arc<Head>, claims: Claims, body: B) -> Self {
-        let reading = Reading { head, claims, body, read: Read::Whole(Bytes::new()), timeout: None };
+        let read = Read::Whole(Bytes::new());
+        let reading = Reading { head, claims, body, read, reservation: None, opening: None, timeout: None };
         Self::new(shared, Step::Reading(reading))
     }
 
@@ -147,7 +163,10 @@ where
             let response = match &mut this.step {
                 Step::Reading(reading) => {
                     let body = ready!(reading.poll_body(cx, &this.shared));
-                    match body.and_then(|body| direct(&this.shared, &reading.head, reading.claims, body)) {
+                    let (head, claims) = (&reading.head, reading.claims);
+                    match body
+                        .and_then(|(body, reservation)| direct(&this.shared, head, claims, body, reservation))
+                    {
                         Ok(step) => {
                             this.step = step;
                             continue;
@@ -155,8 +174,8 @@ where
                         Err(refusal) => refusal.into_response(),
                     }
                 }
-                Step::Delivering { session, id, frame, head } => {
-                    match ready!(session.poll_take(cx, frame, head, &this.shared)) {
+                Step::Delivering(Delivering { session, id, frame, reservation, head }) => {
+                    match ready!(session.poll_take(cx, frame, reservation, head, &this.shared)) {
                         Ok(Some(reader)) => {
                             let patience = match reader.form() {
                                 AnswerForm::Events => Patience::Turns(2),
@@ -189,30 +208,75 @@ where
     B: http_body::Body + Unpin,
     B::Data: Into<Bytes>,
 {
-    fn poll_body(&mut self, cx: &mut Context<'_>, shared: &Shared) -> Poll<Result<Bytes, Refusal>> {
+    /// The body, and the memory that is reserved for the request.
+    fn poll_body(
+        &mut self,
+        cx: &mut Context<'_>,
+        shared: &Shared,
+    ) -> Poll<Result<(Bytes, Reservation), Refusal>> {
         let limit = shared.config.body_limit;
         loop {
             match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
                     let Ok(data) = frame.into_data() else { continue };
-                    if self.read.len() + data.remaining() > limit {
+                    let more = data.remaining();
+                    if self.read.len() + more > limit {
                         return Poll::Ready(Err(Refusal::too_long(limit)));
                     }
-                    self.read.push(data.into());
+                    let left = usize::try_from(self.body.size_hint().upper().unwrap_or(u64::MAX));
+                    let expected =
+                        (self.read.len() + more).saturating_add(left.unwrap_or(usize::MAX)).min(limit);
+                    if self.read.len() > 0 {
+                        self.reserve(shared, self.read.capacity_with(more, expected))?;
+                    }
+                    self.read.push(data.into(), expected);
                 }
                 Poll::Ready(Some(Err(_))) => {
                     let why = "the body could not be read";
                     return Poll::Ready(Err(Refusal::new(StatusCode::BAD_REQUEST, why)));
                 }
-                Poll::Ready(None) => return Poll::Ready(Ok(self.read.take())),
+                Poll::Ready(None) => {
+                    let reservation = self.reservation(shared, self.read.len())?;
+                    self.opening = None;
+                    return Poll::Ready(Ok((self.read.take(), reservation)));
+                }
                 Poll::Pending => break,
             }
         }
+        self.reserve(shared, self.read.len())?;
         let after = shared.config.body_timeout;
         let timeout = self.timeout.get_or_insert_with(|| Box::pin(tokio::time::sleep(after)));
         ready!(timeout.poll_unpin(cx));
         let why = format!("the body took longer than the limit of {after:?}");
         Poll::Ready(Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, why)))
+    }
+
+    /// Reserves memory for a request of which more has to be waited for.
+    fn reserve(&mut self, shared: &Shared, body: usize) -> Result<(), Refusal> {
+        let reservation = self.reservation(shared, body)?;
+        if let Some(opening) = &mut self.opening {
+            opening.grow_to(body).map_err(Refusal::too_many_bytes)?;
+        } else if body > 0 && !self.is_in_session(shared) {
+            let opening = shared.opening.reserve(reservation.caller(), body);
+            self.opening = Some(opening.map_err(Refusal::too_many_bytes)?);
+        }
+        self.reservation = Some(reservation);
+        Ok(())
+    }
+
+    /// The memory for a request with so many bytes of body.
+    fn reservation(&mut self, shared: &Shared, body: usize) -> Result<Reservation, Refusal> {
+        let amount = LEAST_COST.max(self.head.len() + body);
+        let reservation = match self.reservation.take() {
+            Some(mut reservation) => reservation.grow_to(amount).map(|()| reservation),
+            None => shared.requests.reserve(&self.head.caller(), amount),
+        };
+        reservation.map_err(Refusal::too_many_bytes)
+    }
+
+    fn is_in_session(&self, shared: &Shared) -> bool {
+        let session = self.claims.session().and_then(|id| shared.session(id));
+        session.is_some_and(|session| session.belongs_to(self.head.extensions().get::<Principal>()))
     }
 }
 
@@ -222,6 +286,7 @@ fn direct<B>(
     head: &Arc<Head>,
     claims: Claims,
     body: Bytes,
+    reservation: Reservation,
 ) -> Result<Step<B>, Refusal> {
     match destination(&shared.config, claims, head.headers(), body)? {
         Destination::Session(id, frame) => {
@@ -232,25 +297,29 @@ fn direct<B>(
             let session = find_session(shared, id, head.extensions())
                 .map_err(|refusal| refusal.under(asked.clone()))?;
             check_batch(&frame, || session.revision())?;
-            Ok(Step::Delivering { session, id: asked, frame: Some(frame), head: head.clone() })
+            let (frame, reservation) = (Some(frame), Some(reservation));
+            Ok(Step::Delivering(Delivering { session, id: asked, frame, reservation, head: head.clone() }))
         }
-        Destination::Initialize(request) => open(shared, head, request),
-        Destination::Exchange(message) => exchange(shared, head, message),
+        Destination::Initialize(request) => open(shared, head, request, reservation),
+        Destination::Exchange(message) => exchange(shared, head, message, reservation),
     }
 }
 
 /// Opens a session.
-fn open<B>(shared: &Arc<Shared>, head: &Head, request: Request) -> Result<Step<B>, Refusal> {
+fn open<B>(
+    shared: &Arc<Shared>,
+    head: &Head,
+    request: Request,
+    reservation: Reservation,
+) -> Result<Step<B>, Refusal> {
     let id = request.id.clone();
     let refuse = |refusal: Refusal| refusal.under(id.clone());
     let principal = head.extensions().get::<Principal>().cloned();
     let session_id = SessionId::random().ok_or_else(|| refuse(Refusal::unanswered()))?;
     let session = Arc::new(Session::new(session_id, principal, id.clone(), shared.now()));
-    shared
-        .add_session(&session)
-        .map_err(|limit| refuse(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "sessions", limit.0)))?;
+    shared.add_session(&session, reservation.caller()).map_err(|full| refuse(Refusal::from(full)))?;
     let head = Arc::new(head.kept());
-    let reader = session.begin(request, &head, shared);
+    let reader = session.begin(request, reservation, &head, shared);
     if !shared.offer(Link::session(shared.clone(), session.clone(), head)) {
         return Err(refuse(Refusal::closing()));
     }
@@ -260,7 +329,12 @@ fn open<B>(shared: &Arc<Shared>, head: &Head, request: Request) -> Result<Step<B
 }
 
 /// Lets a message stand alone.
-fn exchange<B>(shared: &Arc<Shared>, head: &Arc<Head>, message: Message) -> Result<Step<B>, Refusal> {
+fn exchange<B>(
+    shared: &Arc<Shared>,
+    head: &Arc<Head>,
+    message: Message,
+    reservation: Reservation,
+) -> Result<Step<B>, Refusal> {
     let id = match &message {
         Message::Request(request) => Some(request.id.clone()),
         _ => None,
@@ -271,7 +345,7 @@ fn exchange<B>(shared: &Arc<Shared>, head: &Arc<Head>, message: Message) -> Resu
     })?;
     let outlet = id.is_some().then(|| Arc::new(Outlet::exchange(shared.config.stateless_answer)));
     let reader = outlet.as_ref().map(|outlet| outlet.attach(shared));
-    let link = Link::exchange(shared.clone(), message, outlet, head.clone());
+    let link = Link::exchange(shared.clone(), message, outlet, head.clone(), reservation);
     let running = match &shared.serving {
         Some(serving) if reader.is_some() => Some(serving.start(link)),
         _ if shared.offer(link) => None,

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::server::store::GuardedStore;
 use crate::server::{EventStore, Guard, MemoryEventStore};
 
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
@@ -15,19 +16,24 @@ pub struct Config {
     pub(crate) body_limit: usize,
     pub(crate) batch_limit: usize,
     pub(crate) body_timeout: Duration,
+    pub(crate) request_budget: usize,
+    pub(crate) caller_request_budget: usize,
+    pub(crate) opening_budget: usize,
     pub(crate) session_limit: usize,
+    pub(crate) caller_session_limit: Option<usize>,
     pub(crate) exchange_limit: usize,
     pub(crate) stream_limit: usize,
     pub(crate) inbox_limit: usize,
     pub(crate) high_water: usize,
     pub(crate) session_high_water: usize,
     pub(crate) idle: Duration,
+    pub(crate) opening_timeout: Duration,
     pub(crate) keep_alive: Duration,
     pub(crate) stall: Duration,
     pub(crate) hold_up: Duration,
     pub(crate) retry: Duration,
     pub(crate) stream_time: Option<Duration>,
-    pub(crate) store: Option<Arc<dyn EventStore>>,
+    pub(crate) store: Option<GuardedStore>,
     pub(crate) event_limit: usize,
 }
 
@@ -54,19 +60,24 @@ impl Config {
             body_limit: 4 << 20,
             batch_limit: agentwire_jsonrpc::DEFAULT_BATCH_LIMIT,
             body_timeout: Duration::from_secs(30),
+            request_budget: 64 << 20,
+            caller_request_budget: 24 << 20,
+            opening_budget: 16 << 20,
             session_limit: 10_000,
+            caller_session_limit: None,
             exchange_limit: 10_000,
             stream_limit: 256,
             inbox_limit: 64,
             high_water: 64 << 10,
             session_high_water: 1 << 20,
             idle: Duration::from_secs(30 * 60),
+            opening_timeout: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
             stall: Duration::from_secs(30),
             hold_up: Duration::from_secs(2),
             retry: Duration::from_secs(1),
             stream_time: None,
-            store: Some(Arc::new(MemoryEventStore::default())),
+            store: Some(GuardedStore::new(Arc::new(MemoryEventStore::default()))),
             event_limit: 1 << 20,
         }
     }
@@ -157,10 +168,53 @@ impl Config {
         self
     }
 
-    /// How many sessions may be open (default 10,000). One more gets 503.
+    /// How many bytes of memory all requests may take that are being read or have no answer yet (default 64 MiB). One
+    /// more gets 503. A request counts with its head and its body, and as 8 KiB if
+    /// they are shorter; so does the stream of a GET.
+    ///
+    /// This and the two limits below are never lower than what one body of [`body_limit`](Self::body_limit) needs.
+    #[must_use]
+    pub fn request_budget(mut self, bytes: usize) -> Self {
+        self.request_budget = bytes;
+        self
+    }
+
+    /// How many bytes of the [`request_budget`](Self::request_budget) the requests of one
+    /// [`Caller`](crate::server::Caller) may take (default 24 MiB). One more gets 503.
+    #[must_use]
+    pub fn caller_request_budget(mut self, bytes: usize) -> Self {
+        self.caller_request_budget = bytes;
+        self
+    }
+
+    /// How many bytes of the [`request_budget`](Self::request_budget) the bodies may take that belong to no session and
+    /// are still being read (default 16 MiB, of which one caller gets half). One more gets 503. What has arrived in
+    /// one piece with its head does not count.
+    #[must_use]
+    pub fn opening_budget(mut self, bytes: usize) -> Self {
+        self.opening_budget = bytes;
+        self
+    }
+
+    /// How many sessions may be open (default 10,000). One more gets 503, unless its caller has a session that it has
+    /// not used: then that one is ended.
     #[must_use]
     pub fn session_limit(mut self, sessions: usize) -> Self {
         self.session_limit = sessions;
+        self
+    }
+
+    /// How many sessions one [`Caller`](crate::server::Caller) may have open (default 1000, and at most three
+    /// quarters of [`session_limit`](Self::session_limit)). One more ends the oldest that the caller has opened and not
+    /// used, or gets 503 where there is none.
+    ///
+    /// Behind a proxy all clients have one address. There a layer should put a
+    /// [`Principal`](crate::server::Principal), or the client's own [`RemoteAddr`](crate::server::RemoteAddr), into
+    /// each request; or this and [`caller_request_budget`](Self::caller_request_budget) should be as high as the limits
+    /// for all.
+    #[must_use]
+    pub fn caller_session_limit(mut self, sessions: usize) -> Self {
+        self.caller_session_limit = Some(sessions);
         self
     }
 
@@ -215,6 +269,14 @@ impl Config {
         self
     }
 
+    /// How long a client may take from the answer to `initialize` to the next request of its session (default 60 s). Then
+    /// the session ends.
+    #[must_use]
+    pub fn opening_timeout(mut self, timeout: Duration) -> Self {
+        self.opening_timeout = timeout;
+        self
+    }
+
     /// How long a stream may be silent before a comment is sent on it (default 15 s), so that nothing on the way
     /// takes it for dead. A request whose answer takes longer than that is answered by a stream.
     #[must_use]
@@ -256,10 +318,10 @@ impl Config {
     }
 
     /// What remembers events for clients that lost their connection (default: a [`MemoryEventStore`]). With none,
-    /// events have no ids and no stream can be resumed.
+    /// events have no ids and no stream can be resumed. A store that panics has not remembered what it was given.
     #[must_use]
     pub fn event_store(mut self, store: Option<Arc<dyn EventStore>>) -> Self {
-        self.store = store;
+        self.store = store.map(GuardedStore::new);
         self
     }
 
@@ -271,9 +333,19 @@ impl Config {
         self
     }
 
+    /// The most that one request takes of a budget.
+    pub(crate) fn longest_request(&self) -> usize {
+        self.body_limit.saturating_add(64 << 10)
+    }
+
     /// The granularity of everything that waits for minutes or seconds.
     pub(crate) fn tick(&self) -> Duration {
-        let shortest = self.idle.min(self.keep_alive).min(self.stall).min(self.hold_up.saturating_mul(2));
+        let shortest = self
+            .idle
+            .min(self.opening_timeout)
+            .min(self.keep_alive)
+            .min(self.stall)
+            .min(self.hold_up.saturating_mul(2));
         let shortest = shortest.min(self.stream_time.unwrap_or(shortest));
         (shortest / 4).clamp(Duration::from_millis(5), Duration::from_secs(1))
     }

@@ -12,15 +12,15 @@ use http::{Extensions, Method, Request};
 use tower_service::Service;
 
 use crate::revision::Revision;
-use crate::server::answering::Answering;
+use crate::server::answering::{Answering, LEAST_COST};
 use crate::server::fields::{Field, Fields};
 use crate::server::post::Claims;
 use crate::server::refusal::Refusal;
 use crate::server::serving::Serving;
-use crate::server::session::{Session, Unwelcome};
+use crate::server::session::{Resumed, Session, Unwelcome};
 use crate::server::shared::Shared;
 use crate::server::tasks::Tasks;
-use crate::server::{Body, Config, EventId, Link, Links, Principal, SessionId, Spawner, guard};
+use crate::server::{Body, Caller, Config, EventId, Link, Links, Principal, SessionId, Spawner, guard};
 
 /// Makes an endpoint, and the stream of its clients.
 pub fn endpoint(config: Config) -> (Endpoint, Links) {
@@ -193,14 +193,21 @@ impl Endpoint {
         let session = self.session(fields, caller)?;
         guard::admit_stream(fields)?;
         let last = fields.single(Field::LastEventId)?.filter(|last| !last.is_empty());
+        let reservation = shared.requests.reserve(&Caller::of(caller), LEAST_COST);
+        let reservation = reservation.map_err(Refusal::too_many_bytes)?;
         let Some(last) = last else {
-            return Ok(Answering::listening(shared, session.listen(shared)?));
+            let mut reader = session.listen(shared)?;
+            reader.reserve(reservation);
+            return Ok(Answering::listening(shared, reader));
         };
         let after = std::str::from_utf8(last).ok().and_then(EventId::parse);
         let (Some(after), Some(store)) = (after, &shared.config.store) else {
             return Err(Refusal::unknown_event());
         };
-        let resumed = session.resume(after, shared)?;
+        let mut resumed = session.resume(after, shared)?;
+        if let Resumed::Live(reader, _) = &mut resumed {
+            reader.reserve(reservation);
+        }
         Ok(Answering::resuming(shared, resumed, after, |after| store.replay(session.id(), after)))
     }
 
@@ -229,7 +236,13 @@ pub(crate) fn find_session(
     caller: &Extensions,
 ) -> Result<Arc<Session>, Refusal> {
     let session = shared.session(id).ok_or_else(Refusal::unknown_session)?;
-    if session.belongs_to(caller.get::<Principal>()) { Ok(session) } else { Err(Refusal::unknown_session()) }
+    if !session.belongs_to(caller.get::<Principal>()) {
+        return Err(Refusal::unknown_session());
+    }
+    if session.is_first_use() {
+        shared.sessions.mark_used(id);
+    }
+    Ok(session)
 }
 
 impl From<Unwelcome> for Refusal {

@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Uri};
 
-use crate::server::Principal;
+use crate::server::{Caller, Principal, RemoteAddr};
 
 /// The head of the HTTP request that brought a message: the [`Origin`] of every packet that comes out of a
 /// [`Link`](crate::server::Link), so that whoever answers can look at the request it came with, also within a session.
@@ -28,23 +28,26 @@ use crate::server::Principal;
 /// }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Head(Parts);
+pub struct Head {
+    parts: Parts,
+    remote: Option<RemoteAddr>,
+}
 
 impl Head {
     /// The headers.
     pub fn headers(&self) -> &HeaderMap {
-        &self.0.headers
+        &self.parts.headers
     }
 
     /// What layers in front of the endpoint have noted, such as who calls.
     pub fn extensions(&self) -> &Extensions {
-        &self.0.extensions
+        &self.parts.extensions
     }
 
     /// One that is kept as long as a session. Its texts are copied, because they are slices of all that was read with
     /// them.
     pub(crate) fn kept(&self) -> Self {
-        let mut parts = self.0.clone();
+        let mut parts = self.parts.clone();
         let mut texts = BytesMut::with_capacity(parts.headers.values().map(HeaderValue::len).sum());
         for value in parts.headers.values_mut() {
             texts.extend_from_slice(value.as_bytes());
@@ -56,7 +59,7 @@ impl Head {
         if let Ok(copy) = Uri::try_from(parts.uri.to_string()) {
             parts.uri = copy;
         }
-        Self(parts)
+        Self { parts, remote: self.remote }
     }
 
     /// A packet that came with this.
@@ -64,21 +67,41 @@ impl Head {
         Packet::Frame { frame: frame.into(), related: None, origin: Some(self.clone()) }
     }
 
+    /// The address of the client's end of the connection, where it is known. It is taken out of the extensions.
+    pub fn remote_addr(&self) -> Option<RemoteAddr> {
+        self.remote
+    }
+
+    /// Who sent the request, as far as limits distinguish callers.
+    pub fn caller(&self) -> Caller {
+        Caller::new(self.extensions().get(), self.remote)
+    }
+
+    /// About how many bytes it has.
+    pub(crate) fn len(&self) -> usize {
+        self.parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
+    }
+
     /// Where the request went.
     pub fn uri(&self) -> &Uri {
-        &self.0.uri
+        &self.parts.uri
     }
 }
 
 impl From<Parts> for Head {
-    fn from(parts: Parts) -> Self {
-        Self(parts)
+    fn from(mut parts: Parts) -> Self {
+        let remote = parts.extensions.remove();
+        if parts.extensions.is_empty() {
+            // A head may be kept for as long as a session, and an empty table takes memory.
+            parts.extensions = Extensions::new();
+        }
+        Self { parts, remote }
     }
 }
 
 impl Origin for Head {
     fn header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
-        let mut values = self.0.headers.get_all(name).iter().map(HeaderValue::as_bytes);
+        let mut values = self.parts.headers.get_all(name).iter().map(HeaderValue::as_bytes);
         let first = values.next()?;
         let joined =
             values.fold(Cow::Borrowed(first), |joined, value| [&joined, &b", "[..], value].concat().into());
@@ -87,7 +110,7 @@ impl Origin for Head {
 
     /// The [`Principal`](crate::server::Principal) that a layer named.
     fn sender(&self) -> Option<Cow<'_, str>> {
-        self.0.extensions.get::<Principal>().map(|principal| principal.as_str().into())
+        self.parts.extensions.get::<Principal>().map(|principal| principal.as_str().into())
     }
 }
 

@@ -9,7 +9,7 @@ use futures::{Sink, Stream};
 use crate::server::outlet::Outlet;
 use crate::server::session::Session;
 use crate::server::shared::Shared;
-use crate::server::{Head, SessionId};
+use crate::server::{Head, Reservation, SessionId};
 
 /// One client's conversation with the endpoint: a transport to be served.
 ///
@@ -25,6 +25,10 @@ pub struct Link {
 }
 
 #[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a box would cost each exchange an allocation, and sessions are few"
+)]
 enum Inner {
     Session(Arc<Session>),
     Exchange(Exchange),
@@ -38,6 +42,8 @@ struct Exchange {
     asked: Option<RequestId>,
     /// Where it is answered; a notification is not.
     outlet: Option<Arc<Outlet>>,
+    /// The memory that the request takes, for as long as it is served.
+    _reservation: Reservation,
 }
 
 /// What a [`Link`] is.
@@ -53,7 +59,7 @@ pub enum LinkKind {
 /// Who calls, in a form that can be compared. A layer that knows puts it into the
 /// [`Extensions`](http::Extensions) of every request, and a session is then found only by whoever opened it; to others
 /// it does not exist.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Principal(Arc<str>);
 
 impl Principal {
@@ -79,12 +85,14 @@ impl Link {
         message: Message,
         outlet: Option<Arc<Outlet>>,
         head: Arc<Head>,
+        reservation: Reservation,
     ) -> Self {
         let asked = match &message {
             Message::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        let exchange = Exchange { packet: Some(head.brings(message)), asked, outlet };
+        let packet = Some(head.brings(message));
+        let exchange = Exchange { packet, asked, outlet, _reservation: reservation };
         Self { shared, inner: Inner::Exchange(exchange), head }
     }
 

@@ -31,6 +31,13 @@
 //! So what waits in memory is bounded. For each stream that is `high_water` and one message, for the session
 //! `session_high_water`, of which a message takes no more than `high_water` however long it is.
 //!
+//! # When a client takes too much
+//!
+//! What is there for all has a limit for each [`Caller`] too, who is a [`Principal`] where a layer names one, else an
+//! address. It is on sessions, on bytes of requests that are read or unanswered, and, with `serve`, on connections. A
+//! session that nobody uses gives way to a new one of its caller, a connection that waits for a request to a new one, and
+//! what a [`MemoryEventStore`] remembers of the caller with most to what is new.
+//!
 //! # Statuses
 //!
 //! | status | when |
@@ -43,11 +50,13 @@
 //! | 406, 415 | `Accept`, `Content-Type` |
 //! | 408, 413 | a body that is too slow, too long |
 //! | 500 | what served the request has gone without an answer |
-//! | 429, 503 | a limit of the session, of the endpoint; the endpoint is shut |
+//! | 429 | a limit of the session |
+//! | 503 | a limit of the caller, of the endpoint; the endpoint is shut |
 
 mod answering;
 mod bell;
 mod body;
+mod caller;
 mod config;
 mod endpoint;
 mod fields;
@@ -55,9 +64,11 @@ mod guard;
 mod head;
 mod link;
 mod links;
+mod memory_store;
 mod outlet;
 mod post;
 mod queue;
+mod quota;
 mod read;
 mod refusal;
 #[cfg(feature = "hyper")]
@@ -65,6 +76,7 @@ mod serve;
 mod serving;
 mod session;
 mod session_id;
+mod session_table;
 mod shared;
 mod store;
 mod tasks;
@@ -73,14 +85,18 @@ mod visit;
 
 pub use answering::Answering;
 pub use body::{Body, Stalled};
+pub use caller::{Caller, RemoteAddr};
 pub use config::{AnswerForm, Config};
 pub use endpoint::{Endpoint, endpoint};
 pub use guard::{Denied, Guard};
 pub use head::Head;
 pub use link::{Link, LinkKind, Principal};
 pub use links::Links;
+pub use memory_store::MemoryEventStore;
+pub use quota::{Quota, QuotaExceeded, Reservation};
 #[cfg(feature = "hyper")]
-pub use serve::{Mount, Routes, Serve, serve};
+pub use serve::{Mount, Routes, Serve, ServeWarning, serve};
 pub use session_id::SessionId;
-pub use store::{Event, EventId, EventStore, MemoryEventStore};
+pub use session_table::{NoSession, SessionTable};
+pub use store::{Event, EventId, EventStore};
 pub use tasks::Spawner;

@@ -1,5 +1,7 @@
 //! Where the body of a POST belongs: to a session, to a new one, or to nobody but itself.
 
+use std::collections::HashSet;
+
 use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, Message, Notification, RawJson, Request, RequestId};
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -11,6 +13,7 @@ use crate::peek::Params;
 use crate::revision::Revision;
 use crate::server::fields::{Field, Fields, single};
 use crate::server::refusal::Refusal;
+use crate::server::session::asked;
 use crate::server::{Config, SessionId};
 
 /// What becomes of a POST.
@@ -61,6 +64,14 @@ impl Claims {
             Some(id) => SessionId::parse(id).map_or(Claimed::Nonsense, Claimed::Session),
         };
         Ok(Self { version, session })
+    }
+
+    /// The session that the request says it belongs to.
+    pub(crate) fn session(self) -> Option<SessionId> {
+        match self.session {
+            Claimed::Session(session) => Some(session),
+            Claimed::Nothing | Claimed::Nonsense => None,
+        }
     }
 }
 
@@ -236,8 +247,8 @@ fn id_of(frame: &Frame) -> RequestId {
     }
 }
 
-/// Refuses what a session does not take: batches except in the one revision that has them, and in those,
-/// `initialize`.
+/// Refuses what a session does not take: batches except in the one revision that has them, and in those, `initialize`
+/// and two requests with the same id.
 pub(crate) fn check_batch(frame: &Frame, revision: impl FnOnce() -> Option<Revision>) -> Result<(), Refusal> {
     let Frame::Batch(messages) = frame else {
         return Ok(());
@@ -250,5 +261,10 @@ pub(crate) fn check_batch(frame: &Frame, revision: impl FnOnce() -> Option<Revis
     if messages.iter().any(initializes) {
         return refuse("initialize cannot be part of a batch");
     }
-    Ok(())
+    let asked = asked(messages);
+    let mut seen = HashSet::with_capacity(asked.len());
+    match asked.iter().find(|id| !seen.insert(*id)) {
+        Some(twice) => Err(Refusal::in_flight(twice.clone())),
+        None => Ok(()),
+    }
 }

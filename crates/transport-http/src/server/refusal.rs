@@ -7,7 +7,7 @@ use http::{Response, StatusCode};
 use crate::revision::Revision;
 use crate::server::outlet::{HEADER_MISMATCH, UNSUPPORTED_VERSION};
 use crate::server::text::Text;
-use crate::server::{Body, Config};
+use crate::server::{Body, Config, NoSession, QuotaExceeded};
 
 /// What the errors of the transport itself are called.
 const REFUSED: i64 = -32000;
@@ -62,6 +62,13 @@ impl Refusal {
 
     pub(crate) fn busy(status: StatusCode, what: &str, limit: usize) -> Self {
         Self::new(status, format!("there are as many {what} as the limit of {limit} allows"))
+    }
+
+    /// The requests that are read or unanswered, of this caller or of all, take too much memory.
+    pub(crate) fn too_many_bytes(full: QuotaExceeded) -> Self {
+        let whose = if full.is_callers { "of this caller " } else { "" };
+        let why = format!("requests {whose}that have no answer yet take the limit of {} bytes", full.limit);
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
     }
 
     pub(crate) fn unknown_event() -> Self {
@@ -120,6 +127,18 @@ impl Refusal {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response
+    }
+}
+
+impl From<NoSession> for Refusal {
+    fn from(no_session: NoSession) -> Self {
+        match no_session {
+            NoSession::Closed => Self::closing(),
+            NoSession::TooMany(full) => {
+                let what = if full.is_callers { "sessions of this caller" } else { "sessions" };
+                Self::busy(StatusCode::SERVICE_UNAVAILABLE, what, full.limit)
+            }
+        }
     }
 }
 

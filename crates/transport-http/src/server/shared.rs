@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,7 +11,7 @@ use crate::server::link::Link;
 use crate::server::outlet::Outlet;
 use crate::server::serving::Serving;
 use crate::server::session::Session;
-use crate::server::{Config, SessionId};
+use crate::server::{Caller, Config, NoSession, Quota, SessionId, SessionTable};
 
 /// What an endpoint, its links and its responses share.
 pub(crate) struct Shared {
@@ -24,8 +24,11 @@ pub(crate) struct Shared {
     /// Whether the clock goes, or somebody has been woken who will start it.
     ticking: AtomicBool,
     pub(crate) closing: AtomicBool,
-    /// A tree, because a table for a crowd is one large piece, and a smaller one after it holds on to what lies below.
-    sessions: Mutex<BTreeMap<SessionId, Arc<Session>>>,
+    pub(crate) sessions: SessionTable<SessionId, Session>,
+    /// Bytes of requests that are read or unanswered.
+    pub(crate) requests: Quota,
+    /// Those of their bodies that are read and belong to no session.
+    pub(crate) opening: Quota,
     /// Every outlet that has a reader.
     readers: Mutex<Slab<Arc<Outlet>>>,
     /// How many exchanges without a session have not ended.
@@ -39,6 +42,7 @@ pub(crate) struct Ticks {
     /// How long one is.
     pub(crate) period: Duration,
     pub(crate) idle: u32,
+    pub(crate) opening: u32,
     pub(crate) keep_alive: u32,
     pub(crate) stall: u32,
     pub(crate) hold_up: u32,
@@ -62,19 +66,30 @@ impl Shared {
         let ticks = Ticks {
             period: config.tick(),
             idle: config.ticks(config.idle),
+            opening: config.ticks(config.opening_timeout),
             keep_alive: config.ticks(config.keep_alive),
             stall: config.ticks(config.stall),
             hold_up: config.ticks(config.hold_up),
             stream_time: config.stream_time.map(|time| config.ticks(time)),
         };
+        let limit = config.session_limit;
+        let of_caller = config.caller_session_limit.unwrap_or_else(|| Quota::share(limit, 1000));
+        let sessions = SessionTable::new(Quota::new(limit, of_caller));
+        // One body of the longest has room in each.
+        let of_caller = config.caller_request_budget.max(config.longest_request());
+        let opening_of_caller = (config.opening_budget / 2).max(config.longest_request());
+        let requests = Quota::new(config.request_budget.max(of_caller), of_caller);
+        let opening = Quota::new(config.opening_budget.max(opening_of_caller), opening_of_caller);
         Self {
             config,
+            sessions,
+            requests,
+            opening,
             ticks,
             serving,
             clock: AtomicU32::new(0),
             ticking: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            sessions: Mutex::default(),
             readers: Mutex::default(),
             exchanges: AtomicUsize::new(0),
             backlog: Mutex::default(),
@@ -110,32 +125,33 @@ impl Shared {
     }
 
     pub(crate) fn session(&self, id: SessionId) -> Option<Arc<Session>> {
-        lock(&self.sessions).get(&id).cloned()
+        self.sessions.get(id)
     }
 
-    /// Adds a session, unless there are too many.
-    pub(crate) fn add_session(&self, session: &Arc<Session>) -> Result<(), TooMany> {
-        let mut sessions = lock(&self.sessions);
-        if sessions.len() >= self.config.session_limit {
-            return Err(TooMany(self.config.session_limit));
+    /// Adds a session, be it instead of another that is not used.
+    pub(crate) fn add_session(&self, session: &Arc<Session>, caller: &Caller) -> Result<(), NoSession> {
+        if let Some(replaced) = self.sessions.insert(session.id(), session.clone(), caller)? {
+            self.finish_session(&replaced);
         }
-        sessions.insert(session.id(), session.clone());
-        drop(sessions);
+        if let Some(store) = &self.config.store {
+            store.open(session.id(), caller);
+        }
         self.start_clock();
         Ok(())
     }
 
     /// Ends a session: nobody finds it any more, and its link hears the end.
     pub(crate) fn end_session(&self, session: &Session) {
-        let mut sessions = lock(&self.sessions);
-        let known = sessions.remove(&session.id());
-        if sessions.is_empty() {
-            // An empty tree still has the last of its nodes, which lies somewhere among those that a crowd left.
-            *sessions = BTreeMap::new();
+        match self.sessions.remove(session.id()) {
+            Some(known) => self.finish_session(&known),
+            None => session.close(),
         }
-        drop(sessions);
+    }
+
+    /// Ends a session that nobody finds any more.
+    fn finish_session(&self, session: &Session) {
         session.close();
-        if let Some(store) = known.and(self.config.store.as_deref()) {
+        if let Some(store) = &self.config.store {
             store.forget(session.id());
         }
     }
@@ -175,8 +191,7 @@ impl Shared {
     /// Takes nothing new, and lets what there is come to its end: every link hears that no more will come.
     pub(crate) fn shut(&self) {
         self.closing.store(true, Ordering::Relaxed);
-        let sessions = std::mem::take(&mut *lock(&self.sessions));
-        for session in sessions.into_values() {
+        for session in self.sessions.close() {
             session.retire();
             if let Some(store) = &self.config.store {
                 store.forget(session.id());
@@ -212,7 +227,7 @@ impl Shared {
     pub(crate) fn stop_clock(&self) -> bool {
         self.ticking.store(false, Ordering::SeqCst);
         // Who came before the clock was stopped, found it going.
-        let timed = !lock(&self.sessions).is_empty() || !lock(&self.readers).is_empty();
+        let timed = !self.sessions.is_empty() || !lock(&self.readers).is_empty();
         self.ticking.fetch_or(timed, Ordering::SeqCst);
         !timed
     }
@@ -223,7 +238,7 @@ impl Shared {
         for outlet in self.outlets() {
             outlet.tick(now, self);
         }
-        let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        let sessions = self.sessions.all();
         for session in &sessions {
             if session.tick(now, self) {
                 self.end_session(session);
@@ -241,7 +256,7 @@ impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared")
             .field("config", &self.config)
-            .field("sessions", &lock(&self.sessions).len())
+            .field("sessions", &self.sessions.len())
             .field("streams", &lock(&self.readers).len())
             .finish_non_exhaustive()
     }

@@ -1,11 +1,12 @@
-use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::Mutex;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::future::{self, BoxFuture};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 
-use crate::server::SessionId;
+use crate::server::{Caller, SessionId};
 use crate::sse::decimal;
 
 /// Remembers what was sent, so that a client which lost a stream can have the rest of it.
@@ -13,6 +14,12 @@ use crate::sse::decimal;
 /// An endpoint gives it every event of every session in the order of sending, and asks it when a client comes
 /// back. A store in another process lets that client come back to another machine.
 pub trait EventStore: fmt::Debug + Send + Sync + 'static {
+    /// Learns who opened a session, before its first event. A store that has not room for all events can share it out
+    /// among the callers by this. Does nothing by default.
+    fn open(&self, session: SessionId, caller: &Caller) {
+        let _ = (session, caller);
+    }
+
     /// Takes an event. Called while messages wait, so a store that does I/O only notes it here.
     fn append(&self, session: SessionId, event: Event);
 
@@ -80,144 +87,50 @@ impl fmt::Display for EventId {
     }
 }
 
-/// Keeps the newest events in memory: of one session up to 4 MiB, of all together up to 64 MiB, unless it is told
-/// otherwise.
-#[derive(Debug)]
-pub struct MemoryEventStore {
-    session_limit: usize,
-    limit: usize,
-    logs: Mutex<Logs>,
-}
+/// A store whose panics end nothing else: they would leave locks of the endpoint poisoned, and all of its clients with
+/// them.
+#[derive(Clone, Debug)]
+pub(crate) struct GuardedStore(Arc<dyn EventStore>);
 
-#[derive(Debug, Default)]
-struct Logs {
-    sessions: BTreeMap<SessionId, Log>,
-    size: usize,
-}
-
-/// The events of one session, oldest first.
-#[derive(Debug, Default)]
-struct Log {
-    events: VecDeque<Event>,
-    size: usize,
-}
-
-impl Log {
-    /// Forgets the oldest event; says how much that gave back.
-    fn shed(&mut self) -> usize {
-        let size = self.events.pop_front().as_ref().map_or(0, size);
-        self.size -= size;
-        size
+impl GuardedStore {
+    pub(crate) fn new(store: Arc<dyn EventStore>) -> Self {
+        Self(store)
     }
-}
 
-impl MemoryEventStore {
-    /// Keeps up to `session` bytes of each session and up to `all` bytes of all together. When there is more, the
-    /// oldest events of the session that sends are forgotten.
-    pub fn new(session: usize, all: usize) -> Self {
-        Self { session_limit: session, limit: all, logs: Mutex::default() }
+    pub(crate) fn open(&self, session: SessionId, caller: &Caller) {
+        guard(|| self.0.open(session, caller));
     }
-}
 
-impl Default for MemoryEventStore {
-    fn default() -> Self {
-        Self::new(4 << 20, 64 << 20)
+    pub(crate) fn append(&self, session: SessionId, event: Event) {
+        guard(|| self.0.append(session, event));
     }
-}
 
-impl EventStore for MemoryEventStore {
-    fn append(&self, session: SessionId, event: Event) {
-        let mut logs = self.logs.lock().expect("no panic while it was held");
-        let logs = &mut *logs;
-        // Of a session that does no more than begin there is one event.
-        let log = || Log { events: VecDeque::with_capacity(1), size: 0 };
-        let log = logs.sessions.entry(session).or_insert_with(log);
-        logs.size += size(&event);
-        log.size += size(&event);
-        log.events.push_back(event);
-        while !log.events.is_empty() && (log.size > self.session_limit || logs.size > self.limit) {
-            logs.size -= log.shed();
+    pub(crate) fn replay(
+        &self,
+        session: SessionId,
+        after: EventId,
+    ) -> BoxFuture<'static, Option<Vec<Event>>> {
+        match guard(|| self.0.replay(session, after)) {
+            Some(events) => {
+                AssertUnwindSafe(events).catch_unwind().map(|events| events.ok().flatten()).boxed()
+            }
+            None => std::future::ready(None).boxed(),
         }
     }
 
-    fn replay(&self, session: SessionId, after: EventId) -> BoxFuture<'static, Option<Vec<Event>>> {
-        let logs = self.logs.lock().expect("no panic while it was held");
-        let of_stream = |event: &&Event| event.id.stream == after.stream;
-        let found = logs.sessions.get(&session).and_then(|log| {
-            let mut events = log.events.iter().filter(of_stream).peekable();
-            events.peek()?;
-            Some(events.filter(|event| event.id.place > after.place).cloned().collect())
-        });
-        Box::pin(future::ready(found))
-    }
-
-    fn forget(&self, session: SessionId) {
-        let mut logs = self.logs.lock().expect("no panic while it was held");
-        if let Some(log) = logs.sessions.remove(&session) {
-            logs.size -= log.size;
-        }
-        if logs.sessions.is_empty() {
-            // An empty tree still has the last of its nodes, which lies somewhere among those that a crowd left.
-            logs.sessions = BTreeMap::new();
-        }
+    pub(crate) fn forget(&self, session: SessionId) {
+        guard(|| self.0.forget(session));
     }
 }
 
-/// What an event costs to keep.
-fn size(event: &Event) -> usize {
-    event.data.len() + size_of::<Event>()
+/// What a function returns. None where it panics, of which the panic hook has told already.
+fn guard<T>(call: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(call)).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use futures::FutureExt;
-
     use super::*;
-
-    fn event(stream: u64, place: u64, length: usize) -> Event {
-        Event::new(EventId::new(stream, place), vec![b'x'; length].into())
-    }
-
-    fn places(store: &MemoryEventStore, session: SessionId, after: EventId) -> Option<Vec<u64>> {
-        let events = store.replay(session, after).now_or_never().unwrap();
-        events.map(|events| events.iter().map(|event| event.id.place).collect())
-    }
-
-    #[test]
-    fn a_stream_is_replayed_alone() {
-        let (store, session) = (MemoryEventStore::default(), SessionId::random().unwrap());
-        for place in 1..4 {
-            store.append(session, event(1, place, 1));
-            store.append(session, event(2, place, 1));
-        }
-        assert_eq!(places(&store, session, EventId::new(2, 1)), Some(vec![2, 3]));
-        assert_eq!(places(&store, session, EventId::new(1, 3)), Some(vec![]));
-        assert_eq!(places(&store, session, EventId::new(3, 0)), None);
-        assert_eq!(places(&store, SessionId::random().unwrap(), EventId::new(1, 0)), None);
-        store.forget(session);
-        assert_eq!(places(&store, session, EventId::new(1, 0)), None);
-        assert_eq!(store.logs.lock().unwrap().size, 0);
-    }
-
-    #[test]
-    fn the_oldest_are_forgotten_first() {
-        let store = MemoryEventStore::new(2 * size(&event(1, 1, 100)), usize::MAX);
-        let session = SessionId::random().unwrap();
-        (1..=5).for_each(|place| store.append(session, event(1, place, 100)));
-        assert_eq!(places(&store, session, EventId::new(1, 0)), Some(vec![4, 5]));
-        store.append(session, event(1, 6, 10_000));
-        assert_eq!(places(&store, session, EventId::new(1, 0)), None, "one that is too large is not kept");
-    }
-
-    #[test]
-    fn all_sessions_share_one_limit() {
-        let store = MemoryEventStore::new(usize::MAX, 3 * size(&event(1, 1, 100)));
-        let (first, second) = (SessionId::random().unwrap(), SessionId::random().unwrap());
-        (1..=2).for_each(|place| store.append(first, event(1, place, 100)));
-        (1..=3).for_each(|place| store.append(second, event(1, place, 100)));
-        assert_eq!(places(&store, first, EventId::new(1, 0)), Some(vec![1, 2]));
-        assert_eq!(places(&store, second, EventId::new(1, 0)), Some(vec![3]));
-    }
 
     #[test]
     fn the_form_on_the_wire() {

@@ -10,7 +10,10 @@ pub struct Config {
     pub(crate) messages: Option<String>,
     pub(crate) body_limit: usize,
     pub(crate) body_timeout: Duration,
+    pub(crate) request_budget: usize,
+    pub(crate) caller_request_budget: usize,
     pub(crate) session_limit: usize,
+    pub(crate) caller_session_limit: Option<usize>,
     pub(crate) inbox_limit: usize,
     pub(crate) high_water: usize,
     pub(crate) keep_alive: Duration,
@@ -26,7 +29,10 @@ impl Config {
             messages: None,
             body_limit: 4 << 20,
             body_timeout: Duration::from_secs(30),
+            request_budget: 64 << 20,
+            caller_request_budget: 24 << 20,
             session_limit: 1000,
+            caller_session_limit: None,
             inbox_limit: 64,
             high_water: 64 << 10,
             keep_alive: Duration::from_secs(15),
@@ -94,7 +100,34 @@ impl Config {
         self
     }
 
-    /// How many sessions may be open (default 1000). One more gets 503.
+    /// How many bytes of memory all messages may take that are being read or wait for their link (default 64 MiB). One
+    /// more gets 503. A message counts as 8 KiB if it is shorter. This and the limit below are never lower than what one
+    /// message of [`body_limit`](Self::body_limit) needs.
+    #[must_use]
+    pub fn request_budget(mut self, bytes: usize) -> Self {
+        self.request_budget = bytes;
+        self
+    }
+
+    /// How many bytes of the [`request_budget`](Self::request_budget) the messages of one
+    /// [`Caller`](agentwire_transport_http::server::Caller) may take (default 24 MiB). One more gets 503.
+    #[must_use]
+    pub fn caller_request_budget(mut self, bytes: usize) -> Self {
+        self.caller_request_budget = bytes;
+        self
+    }
+
+    /// How many sessions one [`Caller`](agentwire_transport_http::server::Caller) may have open (default 250, and at
+    /// most three quarters of [`session_limit`](Self::session_limit)). One more ends the oldest of the caller whose
+    /// client has not sent a message, or gets 503 where there is none. Behind a proxy, where all clients have one
+    /// address, this should be as high as the limit for all.
+    #[must_use]
+    pub fn caller_session_limit(mut self, sessions: usize) -> Self {
+        self.caller_session_limit = Some(sessions);
+        self
+    }
+
+    /// How many sessions may be open (default 1000). One more gets 503, unless its caller has one that is not used.
     #[must_use]
     pub fn session_limit(mut self, sessions: usize) -> Self {
         self.session_limit = sessions;

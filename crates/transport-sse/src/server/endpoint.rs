@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Request, RequestId};
 use agentwire_transport::{Origin, Packet};
-use agentwire_transport_http::server::{Body, Denied, Guard, Head, Principal};
+use agentwire_transport_http::server::{Body, Caller, Denied, Guard, Head, Principal, Reservation};
 use bytes::{Buf, Bytes};
 use bytestring::ByteString;
 use futures::FutureExt;
@@ -20,7 +20,7 @@ use tower_service::Service;
 use crate::server::body::Events;
 use crate::server::refusal::Refusal;
 use crate::server::session::{Session, SessionId};
-use crate::server::shared::{Attendance, Backlog, Full, Shared};
+use crate::server::shared::{Attendance, Backlog, Shared};
 use crate::server::{Config, Link, Links};
 
 /// Makes an endpoint, and the stream of its clients, for whoever wants to say where each is served.
@@ -155,6 +155,9 @@ impl agentwire_transport_http::server::Mount for Endpoint {
     }
 }
 
+/// The least memory that a message takes: what its head is read into, and what is remembered of it.
+const LEAST_COST: usize = 8 << 10;
+
 /// What a request is.
 enum Start {
     Stream(Arc<Session>),
@@ -189,7 +192,11 @@ fn start(shared: &Shared, parts: &Parts) -> Result<Start, Refusal> {
             })?;
             let session = id.and_then(|id| shared.session(id));
             let session = session.filter(|session| session.belongs_to(principal));
-            session.map(Start::Message).ok_or_else(Refusal::unknown_session)
+            let session = session.ok_or_else(Refusal::unknown_session)?;
+            if !session.is_heard() {
+                shared.sessions.mark_used(session.id());
+            }
+            Ok(Start::Message(session))
         }
         _ => Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "the HTTP method is not allowed here")),
     }
@@ -203,14 +210,9 @@ fn beside(path: &str) -> String {
 
 /// Opens a session and its stream.
 fn stream(shared: &Arc<Shared>, session: Arc<Session>, parts: Parts) -> Result<Response<Body>, Refusal> {
+    let caller = Caller::of(&parts.extensions);
     let link = Link::new(shared.clone(), session.clone(), Arc::new(parts.into()));
-    let served = shared.begin(&session, link).map_err(|full| match full {
-        Full::Closing => Refusal::closing(),
-        Full::TooMany(limit) => {
-            let why = format!("there are as many sessions as the limit of {limit} allows");
-            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why)
-        }
-    })?;
+    let served = shared.begin(&session, &caller, link)?;
     let mut response = Response::new(Body::new(Events::new(shared.clone(), session, served)));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -227,7 +229,9 @@ where
 {
     let config = &shared.config;
     let taken = async {
-        let body = tokio::time::timeout(config.body_timeout, read(body, config.body_limit)).await;
+        let mut reservation = shared.requests.reserve(&Caller::of(&parts.extensions), LEAST_COST)?;
+        let body = read(body, config.body_limit, &mut reservation);
+        let body = tokio::time::timeout(config.body_timeout, body).await;
         let body = body.map_err(|_| {
             let why = format!("the body took longer than the limit of {:?}", config.body_timeout);
             Refusal::new(StatusCode::REQUEST_TIMEOUT, why)
@@ -235,7 +239,11 @@ where
         let frame = read_message(body?)?;
         let origin: Arc<dyn Origin> = Arc::new(Head::from(parts));
         let packet = Packet::Frame { frame, related: None, origin: Some(origin) };
-        if session.take(packet, config.inbox_limit).await { Ok(()) } else { Err(Refusal::unknown_session()) }
+        if session.take(packet, reservation, config.inbox_limit).await {
+            Ok(())
+        } else {
+            Err(Refusal::unknown_session())
+        }
     };
     match taken.await {
         Ok(()) => {
@@ -247,8 +255,8 @@ where
     }
 }
 
-/// Reads a body of up to `limit` bytes.
-async fn read<B>(mut body: B, limit: usize) -> Result<Bytes, Refusal>
+/// Reads a body of up to `limit` bytes, for which there has to be memory.
+async fn read<B>(mut body: B, limit: usize, reservation: &mut Reservation) -> Result<Bytes, Refusal>
 where
     B: http_body::Body + Unpin,
     B::Data: Into<Bytes>,
@@ -258,15 +266,24 @@ where
     while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
         let frame = frame.map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the body could not be read"))?;
         let Ok(data) = frame.into_data() else { continue };
-        if first.len() + joined.len() + data.remaining() > limit {
+        let length = first.len() + joined.len() + data.remaining();
+        if length > limit {
             return Err(Denied::too_long(limit).into());
         }
         if first.is_empty() && joined.is_empty() {
+            reservation.grow_to(length)?;
             first = data.into();
-        } else {
-            joined.extend_from_slice(&std::mem::take(&mut first));
-            joined.extend_from_slice(&data.into());
+            continue;
         }
+        if joined.capacity() < length {
+            let left = usize::try_from(body.size_hint().upper().unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+            let expected = length.saturating_add(left).min(limit);
+            let capacity = (2 * length).min(expected);
+            reservation.grow_to(capacity)?;
+            joined.reserve_exact(capacity - joined.len());
+        }
+        joined.extend_from_slice(&std::mem::take(&mut first));
+        joined.extend_from_slice(&data.into());
     }
     Ok(if joined.is_empty() { first } else { joined.into() })
 }

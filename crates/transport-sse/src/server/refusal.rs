@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, RequestId};
-use agentwire_transport_http::server::{Body, Denied};
+use agentwire_transport_http::server::{Body, Denied, NoSession, QuotaExceeded};
 use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
@@ -58,6 +58,27 @@ impl Refusal {
             _ => {}
         }
         response
+    }
+}
+
+impl From<NoSession> for Refusal {
+    fn from(no_session: NoSession) -> Self {
+        match no_session {
+            NoSession::TooMany(full) => {
+                let whose = if full.is_callers { " of this caller" } else { "" };
+                let why = format!("there are as many sessions{whose} as the limit of {} allows", full.limit);
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
+            }
+            _ => Self::closing(),
+        }
+    }
+}
+
+impl From<QuotaExceeded> for Refusal {
+    fn from(full: QuotaExceeded) -> Self {
+        let whose = if full.is_callers { " of this caller" } else { "" };
+        let why = format!("messages{whose} that wait take the limit of {} bytes", full.limit);
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
     }
 }
 

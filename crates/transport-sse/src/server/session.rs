@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::Frame;
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::Principal;
+use agentwire_transport_http::server::{Principal, Reservation};
 use agentwire_transport_http::sse;
 use bytes::Bytes;
 
@@ -17,7 +17,7 @@ const QUERY: &str = "sessionId";
 
 /// Names a session: 128 bits of the operating system's randomness, on the wire 32 hexadecimal digits. Whoever knows
 /// it can speak in the session, so there is no debug form.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionId(u128);
 
 impl SessionId {
@@ -56,8 +56,8 @@ pub(crate) struct Session {
 
 #[derive(Default)]
 struct State {
-    /// What the client has sent.
-    inbox: VecDeque<Packet>,
+    /// What the client has sent, and the memory reserved for it.
+    inbox: VecDeque<(Packet, Reservation)>,
     /// Events for the client.
     outbox: Vec<u8>,
     phase: Phase,
@@ -123,14 +123,14 @@ impl Session {
     }
 
     /// Takes what a client sent, once there is room for it. Gives whether it was taken; not, if the session is over.
-    pub(crate) fn take(&self, packet: Packet, limit: usize) -> Taking<'_> {
-        Taking { session: self, packet: Some(packet), limit, place: None }
+    pub(crate) fn take(&self, packet: Packet, reservation: Reservation, limit: usize) -> Taking<'_> {
+        Taking { session: self, packet: Some((packet, reservation)), limit, place: None }
     }
 
     /// What the client sent next. None when nothing more comes.
     pub(crate) fn poll_packet(&self, cx: &Context<'_>) -> Poll<Option<Packet>> {
         let mut state = self.lock();
-        if let Some(packet) = state.inbox.pop_front() {
+        if let Some((packet, _reservation)) = state.inbox.pop_front() {
             wake(state, |state| [state.next_post()]);
             return Poll::Ready(Some(packet));
         }
@@ -248,7 +248,7 @@ impl State {
 pub(crate) struct Taking<'a> {
     session: &'a Session,
     /// None when it was taken.
-    packet: Option<Packet>,
+    packet: Option<(Packet, Reservation)>,
     limit: usize,
     /// Its place among those that wait, once it has waited.
     place: Option<u64>,

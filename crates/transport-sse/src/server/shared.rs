@@ -1,9 +1,10 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 
+use agentwire_transport_http::server::{Caller, NoSession, Quota, SessionTable};
 use futures::future::BoxFuture;
 
 use crate::server::session::{Session, SessionId};
@@ -13,7 +14,9 @@ use crate::server::{Config, Link};
 pub(crate) struct Shared {
     pub(crate) config: Config,
     closing: AtomicBool,
-    sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
+    pub(crate) sessions: SessionTable<SessionId, Session>,
+    /// Bytes of messages that are read or wait.
+    pub(crate) requests: Quota,
     attendance: Attendance,
 }
 
@@ -36,17 +39,15 @@ pub(crate) struct Backlog {
     pub(crate) closed: bool,
 }
 
-/// Why there is no new session.
-pub(crate) enum Full {
-    /// There are as many as there may be.
-    TooMany(usize),
-    /// No more are taken.
-    Closing,
-}
-
 impl Shared {
     pub(crate) fn new(config: Config, attendance: Attendance) -> Self {
-        Self { config, closing: AtomicBool::new(false), sessions: Mutex::default(), attendance }
+        let limit = config.session_limit;
+        let of_caller = config.caller_session_limit.unwrap_or_else(|| Quota::share(limit, 250));
+        let sessions = SessionTable::new(Quota::new(limit, of_caller));
+        // One message of the longest has room.
+        let of_caller = config.caller_request_budget.max(config.body_limit.saturating_add(64 << 10));
+        let requests = Quota::new(config.request_budget.max(of_caller), of_caller);
+        Self { config, closing: AtomicBool::new(false), sessions, requests, attendance }
     }
 
     pub(crate) fn is_closing(&self) -> bool {
@@ -54,7 +55,7 @@ impl Shared {
     }
 
     pub(crate) fn session(&self, id: SessionId) -> Option<Arc<Session>> {
-        lock(&self.sessions).get(&id).cloned()
+        self.sessions.get(id)
     }
 
     /// Adds a session and gives its link to whoever serves it: the future that does, where that is to be polled
@@ -62,18 +63,11 @@ impl Shared {
     pub(crate) fn begin(
         &self,
         session: &Arc<Session>,
+        caller: &Caller,
         link: Link,
-    ) -> Result<Option<BoxFuture<'static, ()>>, Full> {
-        {
-            let mut sessions = lock(&self.sessions);
-            // Looked at under the lock, so that no session slips past `shut`.
-            if self.is_closing() {
-                return Err(Full::Closing);
-            }
-            if sessions.len() >= self.config.session_limit {
-                return Err(Full::TooMany(self.config.session_limit));
-            }
-            sessions.insert(session.id(), session.clone());
+    ) -> Result<Option<BoxFuture<'static, ()>>, NoSession> {
+        if let Some(replaced) = self.sessions.insert(session.id(), session.clone(), caller)? {
+            replaced.finish();
         }
         match &self.attendance {
             Attendance::Inline(handler) => Ok(Some(handler(link))),
@@ -83,7 +77,7 @@ impl Shared {
                     drop(backlog);
                     // Dropping the link takes the session out again.
                     drop(link);
-                    return Err(Full::Closing);
+                    return Err(NoSession::Closed);
                 }
                 backlog.links.push_back(link);
                 let waker = backlog.waker.take();
@@ -96,11 +90,7 @@ impl Shared {
 
     /// Nobody finds a session any more.
     pub(crate) fn forget(&self, session: &Session) {
-        let mut sessions = lock(&self.sessions);
-        sessions.remove(&session.id());
-        if sessions.capacity() > 4 * sessions.len() + 64 {
-            sessions.shrink_to_fit();
-        }
+        self.sessions.remove(session.id());
     }
 
     /// The links that wait; none where they are served as they come.
@@ -113,12 +103,8 @@ impl Shared {
 
     /// Takes nothing new, and lets what there is come to its end: every link hears that no more will come.
     pub(crate) fn shut(&self) {
-        let sessions = {
-            let mut sessions = lock(&self.sessions);
-            self.closing.store(true, Ordering::Relaxed);
-            std::mem::take(&mut *sessions)
-        };
-        sessions.into_values().for_each(|session| session.retire());
+        self.closing.store(true, Ordering::Relaxed);
+        self.sessions.close().iter().for_each(|session| session.retire());
         if let Some(mut backlog) = self.backlog() {
             backlog.closed = true;
             let waker = backlog.waker.take();
@@ -132,7 +118,7 @@ impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared")
             .field("config", &self.config)
-            .field("sessions", &lock(&self.sessions).len())
+            .field("sessions", &self.sessions.len())
             .finish_non_exhaustive()
     }
 }

@@ -3,8 +3,12 @@
 
 #![cfg(unix)]
 
+mod batches;
+mod bodies;
 mod conversation;
+mod events;
 mod frames;
+mod http;
 mod mcp_client;
 mod mcp_server;
 mod trees;

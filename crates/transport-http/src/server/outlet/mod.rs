@@ -16,8 +16,9 @@ use http::StatusCode;
 use crate::server::outlet::state::{Cut, Phase, State, set, wake};
 use crate::server::queue::COPY_LIMIT;
 use crate::server::shared::Shared;
+use crate::server::store::GuardedStore;
 use crate::server::text::Text;
-use crate::server::{AnswerForm, Event, EventId, EventStore, SessionId};
+use crate::server::{AnswerForm, Event, EventId, Reservation, SessionId};
 use crate::sse;
 
 pub(crate) use reader::{Decision, Reader};
@@ -67,6 +68,11 @@ impl Outlet {
         Self { number, session: Some(session), form: AnswerForm::Events, state }
     }
 
+    /// Keeps the memory of the requests reserved until they are answered.
+    pub(crate) fn reserve(&self, reservation: Option<Reservation>) {
+        self.lock().reservation = reservation;
+    }
+
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
@@ -79,7 +85,9 @@ impl Outlet {
         }
         let unread = state.queue.len();
         state.owed = state.owed.saturating_sub(answers);
-        state.ended = answers > 0 && state.owed == 0;
+        if answers > 0 && state.owed == 0 {
+            state.end();
+        }
         match (&state.phase, self.whole(frame)) {
             (Phase::Undecided, Some(status)) if state.ended => {
                 state.phase = Phase::Whole(status, Text::of(frame));
@@ -178,8 +186,8 @@ impl Outlet {
     }
 
     /// What remembers a frame, and for which session.
-    fn remember<'a>(&self, frame: &Frame, shared: &'a Shared) -> Option<(SessionId, &'a dyn EventStore)> {
-        let remember = self.session.zip(shared.config.store.as_deref());
+    fn remember<'a>(&self, frame: &Frame, shared: &'a Shared) -> Option<(SessionId, &'a GuardedStore)> {
+        let remember = self.session.zip(shared.config.store.as_ref());
         remember.filter(|_| frame.size_hint() <= shared.config.event_limit)
     }
 
@@ -220,7 +228,9 @@ impl Outlet {
     pub(crate) fn forgive(&self, answers: usize) {
         let mut state = self.lock();
         state.owed = state.owed.saturating_sub(answers);
-        state.ended |= state.owed == 0;
+        if state.owed == 0 {
+            state.end();
+        }
         // Nobody has to wait for room on a stream on which nothing more is said.
         wake(state, |state| [state.reader.take(), state.sink.take()]);
     }
@@ -228,7 +238,7 @@ impl Outlet {
     /// The link has gone, so that nothing more will be put in and nobody there waits.
     pub(crate) fn hang_up(&self) {
         let mut state = self.lock();
-        state.ended = true;
+        state.end();
         state.sink = None;
         state.stream = None;
         wake(state, |state| [state.reader.take()]);
@@ -237,7 +247,7 @@ impl Outlet {
     /// Nothing more will be put in.
     pub(crate) fn finish(&self) {
         let mut state = self.lock();
-        state.ended = true;
+        state.end();
         wake(state, State::all);
     }
 

@@ -4,13 +4,13 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::StatusCode;
 
-use crate::server::AnswerForm;
 use crate::server::body::Stalled;
 use crate::server::outlet::Outlet;
 use crate::server::outlet::state::{Cut, Phase, State, set, wake};
 use crate::server::queue::{Queue, STRIDE};
 use crate::server::shared::Shared;
 use crate::server::text::Text;
+use crate::server::{AnswerForm, Reservation};
 
 /// What a reader finds.
 pub(crate) enum Decision {
@@ -34,11 +34,24 @@ pub(crate) struct Reader {
     generation: u32,
     /// Where it stands among all readers, once time matters to it.
     registration: Option<usize>,
+    /// The memory that a stream takes which no request accounts for.
+    reservation: Option<Reservation>,
 }
 
 impl Reader {
     pub(super) fn new(outlet: &Arc<Outlet>, shared: &Arc<Shared>, generation: u32) -> Self {
-        Self { outlet: outlet.clone(), shared: shared.clone(), generation, registration: None }
+        Self {
+            outlet: outlet.clone(),
+            shared: shared.clone(),
+            generation,
+            registration: None,
+            reservation: None,
+        }
+    }
+
+    /// Keeps memory reserved for as long as it is read.
+    pub(crate) fn reserve(&mut self, reservation: Reservation) {
+        self.reservation = Some(reservation);
     }
 
     /// Lets time matter from now on: silence is filled, and a client that does not read is not waited for. What

@@ -5,6 +5,7 @@ use std::task::{Context, Waker};
 use bytes::Bytes;
 use http::StatusCode;
 
+use crate::server::Reservation;
 use crate::server::queue::Queue;
 use crate::server::shared::Shared;
 use crate::server::text::Text;
@@ -19,6 +20,8 @@ pub(super) struct State {
     pub(super) owed: usize,
     /// Nothing more will be put in.
     pub(super) ended: bool,
+    /// The memory of the requests that are answered here, until all are.
+    pub(super) reservation: Option<Reservation>,
     /// The link should come to an end.
     pub(super) hurried: bool,
     pub(super) cut: Option<Cut>,
@@ -67,6 +70,7 @@ impl State {
             beyond: 0,
             owed,
             ended: false,
+            reservation: None,
             hurried: false,
             cut: None,
             attached: false,
@@ -79,6 +83,12 @@ impl State {
             sink: None,
             stream: None,
         }
+    }
+
+    /// Nothing more will be put in.
+    pub(super) fn end(&mut self) {
+        self.ended = true;
+        self.reservation = None;
     }
 
     /// A reader comes. Gives the one before it, which finds out.

@@ -11,6 +11,8 @@ use tokio::time::{Instant, Sleep};
 
 use crate::server::serve::turns::Turns;
 
+const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// A connection that fails when its client takes too long for the head of a request, takes nothing for too long, or
 /// leaves before it has its answer.
 ///
@@ -25,6 +27,8 @@ pub(crate) struct Watched {
     /// How many requests have come, and until when the head of the next has to be there.
     head: (u32, Instant),
     head_timeout: Duration,
+    /// How long a connection of HTTP/2 may be without a stream.
+    idle_timeout: Duration,
     /// Ends at that time or before it.
     patience: Pin<Box<Sleep>>,
     /// While the client takes nothing.
@@ -32,33 +36,64 @@ pub(crate) struct Watched {
     write_timeout: Duration,
 }
 
+/// What a connection waits for, at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timeouts {
+    pub(crate) head: Duration,
+    pub(crate) idle: Duration,
+    pub(crate) write: Duration,
+}
+
 impl Watched {
     pub(crate) fn new(
         io: TcpStream,
         turns: Arc<Turns>,
-        head_timeout: Duration,
-        write_timeout: Duration,
+        Timeouts { head: head_timeout, idle: idle_timeout, write: write_timeout }: Timeouts,
     ) -> Self {
         let patience = Box::pin(tokio::time::sleep(head_timeout));
         let head = (0, patience.deadline());
-        Self { io, turns, awaited: false, head, head_timeout, patience, stalled: None, write_timeout }
+        Self {
+            io,
+            turns,
+            awaited: false,
+            head,
+            head_timeout,
+            idle_timeout,
+            patience,
+            stalled: None,
+            write_timeout,
+        }
     }
 
-    /// Ready when the head of a request took too long.
+    /// Ready when the head of a request took too long. In HTTP/2, where another may be on its way, the connection is
+    /// then made to finish.
     fn poll_late(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(answered) = self.turns.waits() else {
             return Poll::Pending;
         };
+        let multiplexed = self.turns.is_multiplexed();
         if self.head.0 != answered {
-            self.head = (answered, Instant::now() + self.head_timeout);
+            let now = Instant::now();
+            self.turns.rest(now.into_std());
+            // A time too long for the clock is as good as none.
+            let timeout = if multiplexed { self.idle_timeout.min(FAR) } else { self.head_timeout };
+            self.head = (answered, now + timeout);
+            if self.patience.deadline() > self.head.1 {
+                self.patience.as_mut().reset(self.head.1);
+            }
         }
         loop {
             ready!(self.patience.poll_unpin(cx));
             if self.patience.deadline() >= self.head.1 {
-                return Poll::Ready(());
+                break;
             }
             self.patience.as_mut().reset(self.head.1);
         }
+        if multiplexed {
+            self.turns.close(false);
+            return Poll::Pending;
+        }
+        Poll::Ready(())
     }
 
     /// Fails when the client has left while hyper does not look.

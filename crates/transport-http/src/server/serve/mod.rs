@@ -1,5 +1,7 @@
 //! Endpoints on a socket, by hyper.
 
+mod connections;
+mod descriptors;
 mod elsewhere;
 mod io;
 mod routes;
@@ -8,10 +10,11 @@ mod turns;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::poll_fn;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::{self, BoxFuture, Map};
@@ -19,21 +22,26 @@ use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::server::serve::connections::{Connections, Full, Place};
 use crate::server::serve::elsewhere::Elsewhere;
-use crate::server::serve::io::Watched;
+use crate::server::serve::io::{Timeouts, Watched};
 use crate::server::serve::turns::{InTurn, Turns};
 use crate::server::tasks::Tasks;
-use crate::server::{Body, Spawner};
+use crate::server::{Body, Caller, Quota, RemoteAddr, Spawner};
 
+pub use descriptors::ServeWarning;
 pub use routes::{Mount, Routes};
 
 /// How many connections are taken before the others get their turn.
 const ACCEPTED_AT_ONCE: usize = 32;
 /// How long to wait after a connection could not be taken, such as for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
+/// How many connections may be open, and how many of them one caller has.
+const CONNECTIONS: (usize, usize) = (16_384, 1024);
+/// How long the head of a request may be, and so what a connection takes that says the half of one.
+const HEAD_LIMIT: usize = 32 << 10;
 
 /// Serves an endpoint on a listener: HTTP/1.1 and HTTP/2, without TLS, at the path `/mcp`; or several
 /// [`Mount`]s, each at its path.
@@ -60,11 +68,15 @@ pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
     let front = Front {
         listener,
         routes: Arc::new(routes.into()),
-        header_timeout: Duration::from_secs(30),
-        write_timeout: Duration::from_secs(60),
-        connection_limit: 16_384,
+        timeouts: Timeouts {
+            head: Duration::from_secs(30),
+            idle: Duration::from_secs(300),
+            write: Duration::from_secs(60),
+        },
+        connection_limit: CONNECTIONS.0,
+        caller_connection_limit: None,
     };
-    Serve { front, grace: Duration::from_secs(10), shutdown: None, spawn: None }
+    Serve { front, grace: Duration::from_secs(10), shutdown: None, spawn: None, warn: None }
 }
 
 /// Endpoints on a listener; see [`serve`].
@@ -73,15 +85,16 @@ pub struct Serve {
     grace: Duration,
     shutdown: Option<BoxFuture<'static, ()>>,
     spawn: Option<Spawner>,
+    warn: Option<Box<dyn Fn(ServeWarning) + Send>>,
 }
 
 /// What takes connections.
 struct Front {
     listener: TcpListener,
     routes: Arc<Routes>,
-    header_timeout: Duration,
-    write_timeout: Duration,
+    timeouts: Timeouts,
     connection_limit: usize,
+    caller_connection_limit: Option<usize>,
 }
 
 impl Serve {
@@ -90,21 +103,51 @@ impl Serve {
     /// asked whether it is there, and has the same time to say so.
     #[must_use]
     pub fn header_timeout(mut self, timeout: Duration) -> Self {
-        self.front.header_timeout = timeout;
+        self.front.timeouts.head = timeout;
+        self
+    }
+
+    /// How long a connection of HTTP/2 may be without an unanswered request and without an open stream before it is
+    /// closed, after its first request (default 5 min).
+    #[must_use]
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.front.timeouts.idle = timeout;
         self
     }
 
     /// How long a client may take nothing of what is sent to it before its connection is closed (default 60 s).
     #[must_use]
     pub fn write_timeout(mut self, timeout: Duration) -> Self {
-        self.front.write_timeout = timeout;
+        self.front.timeouts.write = timeout;
         self
     }
 
-    /// How many connections may be open (default 16,384). Further ones wait to be accepted.
+    /// How many connections may be open (default 16,384). It is lowered to what the process can open files for
+    /// (`RLIMIT_NOFILE`), with a [warning](Self::on_warning).
+    ///
+    /// One more takes the place of one that waits for the head of a request: of those of the caller with most
+    /// connections, the one that has waited longest. Where none waits, further ones wait to be accepted.
     #[must_use]
     pub fn connection_limit(mut self, connections: usize) -> Self {
         self.front.connection_limit = connections.max(1);
+        self
+    }
+
+    /// How many connections may be open from one IP address, or one IPv6 network of 64 bits (default 1024, and at most
+    /// three quarters of [`connection_limit`](Self::connection_limit)). One more takes the place of that of the address
+    /// which has waited longest for the head of a request; where none waits, it is closed.
+    ///
+    /// Behind a proxy all clients have one address. There this should be as high as the limit for all.
+    #[must_use]
+    pub fn caller_connection_limit(mut self, connections: usize) -> Self {
+        self.front.caller_connection_limit = Some(connections.max(1));
+        self
+    }
+
+    /// Calls a function with what whoever runs the server should know (default: nobody is told).
+    #[must_use]
+    pub fn on_warning(mut self, warn: impl Fn(ServeWarning) + Send + 'static) -> Self {
+        self.warn = Some(Box::new(warn));
         self
     }
 
@@ -132,20 +175,26 @@ impl Serve {
     }
 
     async fn run(self) {
-        let Self { front, grace, shutdown, spawn } = self;
+        let Self { front, grace, shutdown, spawn, warn } = self;
+        let (limit, warning) = descriptors::fit(front.connection_limit, descriptors::limit());
+        if let Some((warn, warning)) = warn.zip(warning) {
+            warn(warning);
+        }
+        let caller_limit =
+            front.caller_connection_limit.unwrap_or_else(|| Quota::share(limit, CONNECTIONS.1));
+        let connections = Connections::new(limit, caller_limit);
         let (mut tasks, elsewhere) = (Tasks::default(), Elsewhere::default());
         let spawn = spawn.map_or_else(|| tasks.spawner(), |spawn| elsewhere.spawner(spawn));
         let mut builder = Builder::new(spawn.clone());
-        builder.http1().half_close(true).header_read_timeout(None);
+        builder.http1().half_close(true).header_read_timeout(None).max_buf_size(HEAD_LIMIT);
         let mut http2 = builder.http2();
         http2.timer(TokioTimer::new());
-        http2.keep_alive_interval(front.header_timeout).keep_alive_timeout(front.header_timeout);
-        let graceful = GracefulShutdown::new();
+        http2.keep_alive_interval(front.timeouts.head).keep_alive_timeout(front.timeouts.head);
         let beside = future::join_all(front.routes.mounts().map(|mount| mount.run(spawn.clone())));
         let mut beside = pin!(future::maybe_done(beside));
         let mut shutdown = shutdown.unwrap_or_else(|| future::pending().boxed());
         {
-            let mut accepting = pin!(front.accept(&builder, &graceful, &spawn));
+            let mut accepting = pin!(front.accept(&builder, &connections, &spawn));
             poll_fn(|cx| {
                 if shutdown.poll_unpin(cx).is_ready() {
                     return Poll::Ready(());
@@ -159,11 +208,11 @@ impl Serve {
         }
         front.routes.mounts().for_each(Mount::shut);
         drop(front);
-        let mut ended = pin!(future::maybe_done(future::join(graceful.shutdown(), beside)));
+        connections.close();
         let ended = poll_fn(|cx| {
-            let ended = ended.as_mut().poll(cx);
+            let beside = beside.as_mut().poll(cx);
             let idle = tasks.poll(cx).is_ready() && elsewhere.poll_idle(cx).is_ready();
-            if idle { ended } else { Poll::Pending }
+            if idle && connections.poll_empty(cx).is_ready() { beside } else { Poll::Pending }
         });
         // What has not ended by then is dropped, with what it runs in.
         let _ = tokio::time::timeout(grace, ended).await;
@@ -172,15 +221,27 @@ impl Serve {
 
 impl Front {
     /// Takes connections for ever.
-    async fn accept(&self, builder: &Builder<Spawner>, graceful: &GracefulShutdown, spawn: &Spawner) {
+    async fn accept(&self, builder: &Builder<Spawner>, connections: &Arc<Connections>, spawn: &Spawner) {
         let mut taken = 0;
         loop {
-            if graceful.count() >= self.connection_limit {
+            if !connections.has_room() {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             }
             match self.listener.accept().await {
-                Ok((stream, _)) => spawn.spawn(self.connection(stream, builder, graceful)),
+                Ok((stream, address)) => {
+                    let (caller, turns) = (Caller::at(address.ip()), Turns::new(Instant::now()));
+                    let place = loop {
+                        match connections.admit(&caller, &turns) {
+                            // What could have made room has been put to use in the meantime.
+                            Err(Full::OfAll) => tokio::time::sleep(PAUSE).await,
+                            admitted => break admitted,
+                        }
+                    };
+                    if let Ok(place) = place {
+                        spawn.spawn(self.connection(stream, address, builder, turns, place));
+                    }
+                }
                 Err(_) => tokio::time::sleep(PAUSE).await,
             }
             taken += 1;
@@ -193,18 +254,21 @@ impl Front {
     fn connection(
         &self,
         stream: TcpStream,
+        address: SocketAddr,
         builder: &Builder<Spawner>,
-        graceful: &GracefulShutdown,
+        turns: Arc<Turns>,
+        place: Place,
     ) -> impl Future<Output = ()> + Send + use<> {
         // Small messages should not wait for more; where that cannot be said, they are only slower.
         let _ = stream.set_nodelay(true);
-        let turns = Arc::<Turns>::default();
-        let io = Watched::new(stream, turns.clone(), self.header_timeout, self.write_timeout);
-        let io = TokioIo::new(io);
-        let service = Routed { routes: self.routes.clone(), turns };
+        let io = TokioIo::new(Watched::new(stream, turns.clone(), self.timeouts));
+        let service =
+            Routed { routes: self.routes.clone(), turns: turns.clone(), remote: RemoteAddr::new(address) };
         let connection = builder.serve_connection(io, service).into_owned();
-        // How a connection ended is for its client to know.
-        graceful.watch(connection).map(drop)
+        async move {
+            turns.run(connection, |connection| connection.graceful_shutdown()).await;
+            drop(place);
+        }
     }
 }
 
@@ -231,6 +295,7 @@ impl IntoFuture for Serve {
 struct Routed {
     routes: Arc<Routes>,
     turns: Arc<Turns>,
+    remote: RemoteAddr,
 }
 
 impl hyper::service::Service<Request<Incoming>> for Routed {
@@ -240,7 +305,8 @@ impl hyper::service::Service<Request<Incoming>> for Routed {
         Map<BoxFuture<'static, Response<Body>>, fn(Response<Body>) -> Result<Response<Body>, Infallible>>,
     >;
 
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(self.remote);
         let turn = self.turns.begin(request.version());
         InTurn::new(self.routes.answer(request).map(Ok), turn)
     }

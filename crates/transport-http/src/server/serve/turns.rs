@@ -1,21 +1,37 @@
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures::task::AtomicWaker;
 use http::Response;
 use http_body::{Frame, SizeHint};
 
 use crate::server::Body;
 
-/// Whose turn it is on a connection: its client's, to say the head of a request, or ours, to answer it.
-#[derive(Debug, Default)]
+/// It goes on.
+const OPEN: u8 = 0;
+/// What has begun is finished, and nothing more is taken.
+const FINISHING: u8 = 1;
+/// It is closed at once.
+const CLOSED: u8 = 2;
+
+/// Whose turn it is on a connection: its client's, to say the head of a request, or ours, to answer it. And whether it
+/// is to be closed.
+#[derive(Debug)]
 pub(crate) struct Turns {
     begun: AtomicU32,
     ended: AtomicU32,
     /// Several requests are answered at once, as in HTTP/2.
     multiplexed: AtomicBool,
+    opened: Instant,
+    /// When it began to wait for a request: milliseconds since it was opened.
+    waiting: AtomicU64,
+    close: AtomicU8,
+    /// The connection's own task.
+    task: AtomicWaker,
 }
 
 /// The time from the head of a request to the end of the response.
@@ -29,6 +45,18 @@ pub(crate) struct InTurn<T> {
 }
 
 impl Turns {
+    pub(crate) fn new(opened: Instant) -> Arc<Self> {
+        Arc::new(Self {
+            begun: AtomicU32::new(0),
+            ended: AtomicU32::new(0),
+            multiplexed: AtomicBool::new(false),
+            opened,
+            waiting: AtomicU64::new(0),
+            close: AtomicU8::new(OPEN),
+            task: AtomicWaker::new(),
+        })
+    }
+
     /// A request has come.
     pub(crate) fn begin(self: &Arc<Self>, version: http::Version) -> Turn {
         if version == http::Version::HTTP_2 {
@@ -38,17 +66,75 @@ impl Turns {
         Turn(self.clone())
     }
 
-    /// How many requests have been answered, if the next is waited for.
+    /// How many requests have been answered, if there is none that is not.
     pub(crate) fn waits(&self) -> Option<u32> {
         let begun = self.begun.load(Ordering::Relaxed);
-        let waits = begun == self.ended.load(Ordering::Relaxed) && !self.multiplexed.load(Ordering::Relaxed);
-        waits.then_some(begun)
+        (begun == self.ended.load(Ordering::Relaxed)).then_some(begun)
+    }
+
+    pub(crate) fn is_multiplexed(&self) -> bool {
+        self.multiplexed.load(Ordering::Relaxed)
+    }
+
+    /// The last request has been answered now.
+    pub(crate) fn rest(&self, now: Instant) {
+        let since = now.saturating_duration_since(self.opened).as_millis();
+        self.waiting.store(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Since when it waits for a request, if it does.
+    pub(crate) fn waits_since(&self) -> Option<Instant> {
+        self.waits()?;
+        let waiting = Duration::from_millis(self.waiting.load(Ordering::Relaxed));
+        Some(self.opened + waiting)
+    }
+
+    /// Makes it close, at once or when what has begun is finished.
+    pub(crate) fn close(&self, at_once: bool) {
+        self.close.fetch_max(if at_once { CLOSED } else { FINISHING }, Ordering::Relaxed);
+        self.task.wake();
+    }
+
+    pub(crate) fn is_to_close(&self) -> bool {
+        self.close.load(Ordering::Relaxed) != OPEN
+    }
+
+    /// Runs a connection until it ends or is closed. `finish` makes it finish what has begun.
+    pub(crate) async fn run<C: Future>(&self, connection: C, finish: impl Fn(Pin<&mut C>)) {
+        let mut connection = std::pin::pin!(connection);
+        let mut finishing = false;
+        std::future::poll_fn(|cx| {
+            self.task.register(cx.waker());
+            loop {
+                match self.close.load(Ordering::Relaxed) {
+                    CLOSED => return Poll::Ready(()),
+                    FINISHING if !finishing => {
+                        finishing = true;
+                        finish(connection.as_mut());
+                    }
+                    _ => {}
+                }
+                // How a connection ended is for its client to know.
+                if connection.as_mut().poll(cx).is_ready() {
+                    return Poll::Ready(());
+                }
+                // It may have found while it was polled that it should close.
+                if finishing || !self.is_to_close() {
+                    return Poll::Pending;
+                }
+            }
+        })
+        .await;
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
         self.0.ended.fetch_add(1, Ordering::Relaxed);
+        // A stream of HTTP/2 ends in a task of its own. Its connection may be idle from now on, and has to see that.
+        if self.0.is_multiplexed() && self.0.waits().is_some() {
+            self.0.task.wake();
+        }
     }
 }
 

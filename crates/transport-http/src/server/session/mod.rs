@@ -5,6 +5,7 @@ mod routes;
 mod state;
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
@@ -17,7 +18,7 @@ use crate::server::outlet::{Outlet, Reader};
 use crate::server::session::state::{State, answers_to};
 use crate::server::shared::Shared;
 use crate::server::visit::Served;
-use crate::server::{AnswerForm, EventId, Head, Principal, SessionId};
+use crate::server::{AnswerForm, EventId, Head, Principal, Reservation, SessionId};
 
 /// How many GET streams whose client has left are kept, so that it can resume them.
 const LEFT_STREAMS: usize = 4;
@@ -26,6 +27,8 @@ const LEFT_STREAMS: usize = 4;
 pub(crate) struct Session {
     id: SessionId,
     principal: Option<Principal>,
+    /// Whether the client has named the session in a request, and so has got its id.
+    used: AtomicBool,
     state: Mutex<State>,
     /// What serves it, if it can be visited.
     served: OnceLock<Weak<Served>>,
@@ -54,7 +57,13 @@ impl Session {
         // Mostly one message waits at a time.
         let inbox = VecDeque::with_capacity(1);
         let state = State { inbox, initialize: Some(initialize), heard: now, ..State::default() };
-        Self { id, principal, state: Mutex::new(state), served: OnceLock::new() }
+        Self {
+            id,
+            principal,
+            used: AtomicBool::new(false),
+            state: Mutex::new(state),
+            served: OnceLock::new(),
+        }
     }
 
     /// Lets whoever brings a message visit what serves the session.
@@ -72,6 +81,11 @@ impl Session {
         self.principal.as_ref() == principal
     }
 
+    /// Says that the client names the session in a request. True for the first that does.
+    pub(crate) fn is_first_use(&self) -> bool {
+        !self.used.load(Ordering::Relaxed) && !self.used.swap(true, Ordering::Relaxed)
+    }
+
     pub(crate) fn revision(&self) -> Option<Revision> {
         self.lock().revision
     }
@@ -82,11 +96,18 @@ impl Session {
     }
 
     /// Takes the request that opens the session.
-    pub(crate) fn begin(&self, request: Request, head: &Arc<Head>, shared: &Arc<Shared>) -> Reader {
+    pub(crate) fn begin(
+        &self,
+        request: Request,
+        reservation: Reservation,
+        head: &Arc<Head>,
+        shared: &Arc<Shared>,
+    ) -> Reader {
         let mut state = self.lock();
         let outlet = state.new_post(self.id, 1, shared.config.session_answer);
+        outlet.reserve(Some(reservation));
         state.routes.insert(request.id.clone(), outlet.clone());
-        state.inbox.push_back(head.brings(Message::from(request)));
+        state.inbox.push_back((head.brings(Message::from(request)), None));
         outlet.attach(shared)
     }
 
@@ -96,6 +117,7 @@ impl Session {
         &self,
         cx: &Context<'_>,
         frame: &mut Option<Frame>,
+        reservation: &mut Option<Reservation>,
         head: &Arc<Head>,
         shared: &Arc<Shared>,
     ) -> Poll<Result<Option<Reader>, Unwelcome>> {
@@ -104,27 +126,8 @@ impl Session {
             return Poll::Ready(Err(Unwelcome::Gone));
         }
         state.heard = shared.now();
-        let (one, many);
-        let asked: &[RequestId] = match frame.as_ref() {
-            Some(Frame::Single(Message::Request(request))) => {
-                one = [request.id.clone()];
-                &one
-            }
-            Some(Frame::Batch(messages)) => {
-                many = asked(messages);
-                &many
-            }
-            _ => &[],
-        };
-        let taken =
-            |(at, id): &(usize, &RequestId)| state.routes.get(id).is_some() || asked[..*at].contains(id);
-        if let Some((_, id)) = asked.iter().enumerate().find(taken) {
-            return Poll::Ready(Err(Unwelcome::InFlight(id.clone())));
-        }
         let limit = shared.config.stream_limit;
-        if !asked.is_empty() && state.routes.len() + asked.len() > limit.max(asked.len()) {
-            return Poll::Ready(Err(Unwelcome::TooMany(limit)));
-        }
+        // Looked at before the ids, which are many in a batch: a POST comes here again each time it is woken.
         if state.inbox.len() >= shared.config.inbox_limit {
             if !state.posts.iter().any(|waker| waker.will_wake(cx.waker())) {
                 // Those whose clients have left are among them, until the inbox is read again.
@@ -138,13 +141,32 @@ impl Session {
         let Some(frame) = frame.take() else {
             return Poll::Ready(Ok(None));
         };
+        let (one, many);
+        let asked: &[RequestId] = match &frame {
+            Frame::Single(Message::Request(request)) => {
+                one = [request.id.clone()];
+                &one
+            }
+            Frame::Batch(messages) => {
+                many = asked(messages);
+                &many
+            }
+            _ => &[],
+        };
+        if let Some(id) = asked.iter().find(|id| state.routes.get(id).is_some()) {
+            return Poll::Ready(Err(Unwelcome::InFlight(id.clone())));
+        }
+        if !asked.is_empty() && state.routes.len() + asked.len() > limit.max(asked.len()) {
+            return Poll::Ready(Err(Unwelcome::TooMany(limit)));
+        }
         let form = form(&frame, shared);
         let outlet = (!asked.is_empty()).then(|| state.new_post(self.id, asked.len(), form));
         if let Some(outlet) = &outlet {
+            outlet.reserve(reservation.take());
             asked.iter().for_each(|id| state.routes.insert(id.clone(), outlet.clone()));
         }
         let given_up = given_up(&frame).and_then(|id| state.routes.remove(&id));
-        state.inbox.push_back(head.brings(frame));
+        state.inbox.push_back((head.brings(frame), reservation.take()));
         let waker = state.stream.take();
         // Before the link can answer, so that the answer has somebody to wait for it.
         let reader = outlet.map(|outlet| outlet.attach(shared));
@@ -167,7 +189,7 @@ impl Session {
     /// What the client sent next. None when nothing more comes.
     pub(crate) fn poll_packet(&self, cx: &Context<'_>) -> Poll<Option<Packet>> {
         let mut state = self.lock();
-        if let Some(packet) = state.inbox.pop_front() {
+        if let Some((packet, _reservation)) = state.inbox.pop_front() {
             let posts = std::mem::take(&mut state.posts);
             drop(state);
             posts.into_iter().for_each(Waker::wake);
@@ -271,7 +293,8 @@ impl Session {
         if state.routes.len() > 0 || state.listeners.iter().any(|listener| listener.is_attached()) {
             state.heard = now;
         }
-        now.wrapping_sub(state.heard) >= shared.ticks.idle
+        let used = self.used.load(Ordering::Relaxed);
+        now.wrapping_sub(state.heard) >= if used { shared.ticks.idle } else { shared.ticks.opening }
     }
 
     /// Ends everything at once.
@@ -299,7 +322,7 @@ impl Session {
 }
 
 /// The ids under which the messages of a batch are answered.
-fn asked(messages: &[Result<Message, Malformed>]) -> Vec<RequestId> {
+pub(crate) fn asked(messages: &[Result<Message, Malformed>]) -> Vec<RequestId> {
     let id = |message: &Result<Message, Malformed>| match message {
         Ok(Message::Request(request)) => Some(request.id.clone()),
         Ok(_) => None,

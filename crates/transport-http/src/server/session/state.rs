@@ -11,13 +11,13 @@ use crate::server::outlet::Outlet;
 use crate::server::session::full::Full;
 use crate::server::session::routes::Routes;
 use crate::server::shared::Shared;
-use crate::server::{AnswerForm, SessionId};
+use crate::server::{AnswerForm, Reservation, SessionId};
 
 /// What waits in a session, and for what.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// What the client has sent.
-    pub(super) inbox: VecDeque<Packet>,
+    /// What the client has sent. Reserved is the memory of what is not answered: requests have that in their outlet.
+    pub(super) inbox: VecDeque<(Packet, Option<Reservation>)>,
     /// The half of the link that waits for more.
     pub(super) stream: Option<Waker>,
     /// The POSTs that wait for room in the inbox.

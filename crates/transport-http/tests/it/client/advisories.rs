@@ -240,6 +240,27 @@ async fn retry_zero_makes_no_storm() {
     assert!((20..200).contains(&asked), "asked {asked} times in a minute");
 }
 
+/// The same from a server that says something each time.
+#[tokio::test(start_paused = true)]
+async fn retry_zero_makes_no_storm_whatever_each_stream_brings() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    let mut http = open(move |request| {
+        if asks(&request, "initialize") {
+            return Some(greeting());
+        }
+        let number = counted.fetch_add(1, Ordering::Relaxed);
+        let news = r#"{"jsonrpc":"2.0","method":"notifications/message"}"#;
+        Some(respond("text/event-stream", [format!("retry: 0\nid: {number}\ndata: {news}\n\n")]))
+    });
+    initialize(&mut http).await;
+    call(&mut http).await;
+    let hearing = async { while http.next().await.is_some() {} };
+    assert!(tokio::time::timeout(Duration::from_secs(60), hearing).await.is_err());
+    let asked = asked.load(Ordering::Relaxed);
+    assert!((100..1300).contains(&asked), "asked {asked} times in a minute, on two streams");
+}
+
 /// Neither what the user set nor the id of the session leaves the origin, whatever the method.
 #[tokio::test(start_paused = true)]
 async fn credentials_do_not_follow_a_redirect_to_another_origin() {

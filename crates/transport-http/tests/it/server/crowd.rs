@@ -8,7 +8,7 @@ use futures::{FutureExt, SinkExt, StreamExt};
 use http::StatusCode;
 use serde_json::json;
 
-use super::script::initialize;
+use super::script::{initialize, notification};
 use super::time::call;
 
 const CROWD: usize = 10_000;
@@ -51,6 +51,11 @@ async fn an_idle_session_is_small_and_goes_without_a_trace() {
             link.send(Packet::from_json(&answer.to_string())).await.unwrap();
             let response = answering.await;
             let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+            // One that is not used would give way to the one that is too many.
+            let headers = [("mcp-session-id", session.as_str())];
+            let used = call(&mut endpoint, "POST", &headers, &notification("x")).await;
+            assert_eq!(used.status(), StatusCode::ACCEPTED);
+            link.next().await.unwrap().unwrap();
             crowd.push((session, link));
         }
         let one_more = call(&mut endpoint, "POST", &[], &initialize("2025-11-25")).await;

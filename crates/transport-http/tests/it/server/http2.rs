@@ -206,3 +206,22 @@ async fn a_connection_is_kept_while_its_client_is_there() {
     let took = closed(stream).await;
     assert!((limit..20 * limit).contains(&took), "{took:?}");
 }
+
+/// A client that has asked once and answers every ping is closed all the same when it has no stream for long enough.
+#[tokio::test]
+async fn a_connection_without_a_stream_is_closed_in_the_end() {
+    let limit = Duration::from_millis(500);
+    let server = Server::inline_with(Config::new(), |serve| serve.idle_timeout(limit)).await;
+    let stream = TcpStream::connect(("127.0.0.1", server.port)).await.unwrap();
+    let (mut sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+    let mut closed = tokio::spawn(connection);
+    let initialized = send(&mut sender, "POST", &[], &initialize("2025-11-25")).await;
+    let session = initialized.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    text(initialized.into_body()).await;
+    let headers = [("mcp-session-id", session.as_str())];
+    let listening = send(&mut sender, "GET", &headers, "").await;
+    assert!(tokio::time::timeout(4 * limit, &mut closed).await.is_err(), "a stream is open");
+    drop(listening);
+    let closed = tokio::time::timeout(PATIENCE, closed).await.expect("it is closed").unwrap();
+    assert!(closed.is_ok(), "it is told, and not cut: {closed:?}");
+}

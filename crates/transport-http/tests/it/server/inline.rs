@@ -86,7 +86,8 @@ fn endpoint(config: Config) -> (Endpoint, mpsc::UnboundedReceiver<Heard>) {
 
 #[tokio::test(start_paused = true)]
 async fn time_passes_while_it_runs() {
-    let config = Config::new().idle(Duration::from_secs(600)).keep_alive(Duration::from_secs(10));
+    let config = Config::new().idle(Duration::from_secs(600)).opening_timeout(Duration::from_secs(600));
+    let config = config.keep_alive(Duration::from_secs(10));
     let (mut endpoint, _heard) = endpoint(config);
     let running = tokio::spawn(endpoint.run());
     // A long time in which nothing happens, after which the clock has to be started again.

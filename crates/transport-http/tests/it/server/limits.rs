@@ -11,17 +11,30 @@ use super::script::{Server, initialize, notification, request};
 #[tokio::test]
 async fn connections_over_the_limit_wait_for_their_turn() {
     let server = Server::inline_with(Config::new(), |serve| serve.connection_limit(2)).await;
+    let client = server.open("2025-11-25").await;
+    // Both are in use.
+    let (one, mut two) = (client.get().await, client.get().await);
+    let mut three = server.raw().await;
+    three.send("POST", &[], &initialize("2025-11-25")).await;
+    let early = tokio::time::timeout(Duration::from_millis(200), three.stream.readable()).await;
+    assert!(early.is_err(), "the third was served beside two");
+    assert_eq!(two.next().await.unwrap().data, "");
+    drop(one);
+    assert_eq!(three.head().await.status, 200);
+}
+
+/// A connection that waits for a request is closed for one that has something to say.
+#[tokio::test]
+async fn a_connection_that_waits_makes_room_for_another() {
+    let server = Server::inline_with(Config::new(), |serve| serve.connection_limit(2)).await;
     let (mut one, mut two) = (server.raw().await, server.raw().await);
     for raw in [&mut one, &mut two] {
         assert_eq!(raw.exchange("POST", &[], &initialize("2025-11-25")).await.0.status, 200);
     }
     let mut three = server.raw().await;
-    three.send("POST", &[], &initialize("2025-11-25")).await;
-    let early = tokio::time::timeout(Duration::from_millis(200), three.stream.readable()).await;
-    assert!(early.is_err(), "the third was served beside two");
+    assert_eq!(three.exchange("POST", &[], &initialize("2025-11-25")).await.0.status, 200);
+    assert_eq!(one.read().await, 0, "the one that has waited longest");
     assert_eq!(two.exchange("POST", &[], &initialize("2025-11-25")).await.0.status, 200);
-    drop(one);
-    assert_eq!(three.head().await.status, 200);
 }
 
 #[tokio::test]

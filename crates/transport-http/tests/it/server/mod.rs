@@ -2,7 +2,9 @@
 //! links is a script.
 
 mod advisories;
+mod connections;
 mod crowd;
+mod crowd_clock;
 mod guards;
 mod heads;
 mod http2;
@@ -15,6 +17,7 @@ mod raw;
 mod resumption;
 pub(crate) mod script;
 mod sessions;
+mod shares;
 mod stateless;
 mod streams;
 mod time;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// No test waits for longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -36,7 +36,16 @@ impl Head {
 
 impl Raw {
     pub(crate) async fn connect(port: u16) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        Self::connect_from(1, port).await
+    }
+
+    /// A client at the address 127.0.0.`address`. Not every system has more than the first.
+    pub(crate) async fn connect_from(address: u8, port: u16) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        if address != 1 {
+            socket.bind(([127, 0, 0, address], 0).into()).unwrap();
+        }
+        let stream = socket.connect(([127, 0, 0, 1], port).into()).await.unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream, unread: Vec::new(), port, length: None }
     }

@@ -244,6 +244,10 @@ async fn limits_are_kept_and_named() {
     let server = Server::inline(Config::new().session_limit(2).stream_limit(2)).await;
     let client = server.open("2025-11-25").await;
     let other = server.open("2025-11-25").await;
+    // One that is not used would give way.
+    for used in [&client, &other] {
+        assert_eq!(used.post(&notification("x")).await.0, 202);
+    }
     let (status, body) = server.exchange("POST", &[], &initialize("2025-11-25")).await;
     assert_eq!((status, body.contains("limit of 2")), (503, true), "{body}");
     let _open = [

@@ -73,7 +73,8 @@ pub(crate) async fn open(endpoint: &mut Endpoint, links: &mut Links) -> (String,
 
 #[tokio::test(start_paused = true)]
 async fn a_session_ends_when_its_client_is_silent_for_too_long() {
-    let (mut endpoint, mut links) = endpoint(Config::new().idle(Duration::from_secs(600)));
+    let config = Config::new().idle(Duration::from_secs(600)).opening_timeout(Duration::from_secs(600));
+    let (mut endpoint, mut links) = endpoint(config);
     let (session, mut link) = open(&mut endpoint, &mut links).await;
     let driver = tokio::spawn(async move { links.next().await.is_none() });
     let headers = [("mcp-session-id", session.as_str())];

@@ -7,11 +7,15 @@ use crate::server::script::{Server, WAYS};
 #[tokio::test]
 async fn sessions_are_limited_and_given_back() {
     for way in WAYS {
-        let server = Server::start(Config::new().session_limit(60), way).await;
+        let server = Server::start(Config::new().session_limit(60).caller_session_limit(60), way).await;
         for round in 0..3 {
             let mut sessions = Vec::new();
             for _ in 0..60 {
-                sessions.push(Session::open(server.port).await);
+                let mut session = Session::open(server.port).await;
+                // One that has said nothing would give way to the next.
+                session.call(0, "echo", json!([round])).await;
+                assert_eq!(session.message().await, result(0, json!([round])));
+                sessions.push(session);
             }
             server.state.attends(60).await;
             let (head, body) = Raw::connect(server.port).await.exchange("GET /sse", &[], "").await;

@@ -7,4 +7,5 @@ mod nasty;
 pub(crate) mod raw;
 pub(crate) mod script;
 mod sessions;
+mod shares;
 mod time;

@@ -1,0 +1,95 @@
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use http::Extensions;
+
+use crate::server::Principal;
+
+/// The address of the client's end of a connection.
+///
+/// [`serve`](crate::server::serve) puts it into the [`Extensions`] of every request. Behind another web server a layer
+/// does, as with axum's `ConnectInfo`; behind a proxy it is the address of the proxy, unless a layer that trusts the
+/// proxy's headers puts another there.
+///
+/// ```
+/// use agentwire_transport_http::server::{Caller, RemoteAddr};
+///
+/// let mut request = http::Request::new(());
+/// request.extensions_mut().insert(RemoteAddr::new(([192, 0, 2, 1], 50_000).into()));
+/// assert_ne!(Caller::of(request.extensions()), Caller::UNKNOWN);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RemoteAddr(SocketAddr);
+
+impl RemoteAddr {
+    /// The address of a client.
+    pub fn new(address: SocketAddr) -> Self {
+        Self(address)
+    }
+
+    /// The address.
+    pub fn address(self) -> SocketAddr {
+        self.0
+    }
+}
+
+/// Who sent a request, as far as limits distinguish callers: the [`Principal`] where a layer names one, else the IP
+/// address of [`RemoteAddr`]. All addresses of an IPv6 network of 64 bits are one caller, because one machine can use
+/// all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Caller(Kind);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Kind {
+    Unknown,
+    Network(IpAddr),
+    Principal(Principal),
+}
+
+impl Caller {
+    /// Nobody is named. A limit for each caller is not applied to such requests, the limit for all is.
+    pub const UNKNOWN: Self = Self(Kind::Unknown);
+
+    /// Who sent the request with these extensions.
+    pub fn of(extensions: &Extensions) -> Self {
+        Self::new(extensions.get(), extensions.get().copied())
+    }
+
+    pub(crate) fn new(principal: Option<&Principal>, remote: Option<RemoteAddr>) -> Self {
+        match principal {
+            Some(principal) => Self(Kind::Principal(principal.clone())),
+            None => remote.map_or(Self::UNKNOWN, |remote| Self::at(remote.0.ip())),
+        }
+    }
+
+    /// Whoever has this address.
+    pub(crate) fn at(address: IpAddr) -> Self {
+        Self(Kind::Network(match address.to_canonical() {
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+            address => address,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(address: &str) -> Caller {
+        let mut extensions = Extensions::new();
+        extensions.insert(RemoteAddr::new(SocketAddr::new(address.parse().unwrap(), 1)));
+        Caller::of(&extensions)
+    }
+
+    #[test]
+    fn a_caller_is_a_principal_or_a_network() {
+        assert_eq!(Caller::of(&Extensions::new()), Caller::UNKNOWN);
+        assert_ne!(at("127.0.0.1"), at("127.0.0.2"));
+        assert_eq!(at("127.0.0.1"), at("::ffff:127.0.0.1"));
+        assert_eq!(at("2001:db8::1"), at("2001:db8::ffff:1"));
+        assert_ne!(at("2001:db8:0:1::1"), at("2001:db8::1"));
+        let mut extensions = Extensions::new();
+        extensions.insert(RemoteAddr::new(([127, 0, 0, 1], 1).into()));
+        extensions.insert(Principal::new("alice"));
+        assert_ne!(Caller::of(&extensions), at("127.0.0.1"));
+    }
+}

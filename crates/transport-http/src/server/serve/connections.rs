@@ -1,0 +1,202 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+
+use slab::Slab;
+
+use crate::server::Caller;
+use crate::server::serve::turns::Turns;
+
+/// The connections that are open: how many there may be, of whom, and which can be closed for another.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    limit: usize,
+    caller_limit: usize,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    open: Slab<Entry>,
+    /// How many each caller has.
+    callers: HashMap<Caller, usize>,
+    /// How many have been told to close at once, and still are among the open ones.
+    evicted: usize,
+    /// Whoever waits until there is none.
+    waker: Option<Waker>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    caller: Caller,
+    turns: Arc<Turns>,
+    evicted: bool,
+}
+
+/// The place of a connection among those that are open. It is open until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    connections: Arc<Connections>,
+    number: usize,
+}
+
+/// Every connection that could make room is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// The caller has as many as it may have.
+    OfCaller,
+    /// All callers have as many as they may have.
+    OfAll,
+}
+
+impl Connections {
+    pub(crate) fn new(limit: usize, caller_limit: usize) -> Arc<Self> {
+        Arc::new(Self { limit, caller_limit, known: Mutex::default() })
+    }
+
+    /// Whether one more can be taken, be it instead of another.
+    pub(crate) fn has_room(&self) -> bool {
+        let known = self.known();
+        known.len() < self.limit || known.longest_waiting(|_| true).is_some()
+    }
+
+    /// Takes a connection. Where its caller or all callers have too many, one that waits for a request is closed for it:
+    /// of this caller, or of the one that has most.
+    pub(crate) fn admit(self: &Arc<Self>, caller: &Caller, turns: &Arc<Turns>) -> Result<Place, Full> {
+        let known = &mut *self.known();
+        let own = known.callers.get(caller).copied().unwrap_or_default();
+        if own >= self.caller_limit && self.caller_limit < self.limit {
+            let own = known.longest_waiting(|other| other == caller).ok_or(Full::OfCaller)?;
+            known.evict(own);
+        } else if known.len() >= self.limit {
+            let waiting = known.largest_waiting().ok_or(Full::OfAll)?;
+            known.evict(waiting);
+        }
+        *known.callers.entry(caller.clone()).or_default() += 1;
+        let entry = Entry { caller: caller.clone(), turns: turns.clone(), evicted: false };
+        Ok(Place { connections: self.clone(), number: known.open.insert(entry) })
+    }
+
+    /// Lets each connection finish what it has begun, and no more.
+    pub(crate) fn close(&self) {
+        self.known().open.iter().for_each(|(_, entry)| entry.turns.close(false));
+    }
+
+    /// Ready when none is open.
+    pub(crate) fn poll_empty(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut known = self.known();
+        if known.open.is_empty() {
+            return Poll::Ready(());
+        }
+        known.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().expect("no panic while it was held")
+    }
+}
+
+impl Known {
+    fn len(&self) -> usize {
+        self.open.len() - self.evicted
+    }
+
+    /// The connection that has waited longest for a request, of those whose caller fits.
+    fn longest_waiting(&self, fits: impl Fn(&Caller) -> bool) -> Option<usize> {
+        let waiting = self.open.iter().filter(|(_, entry)| !entry.evicted && fits(&entry.caller));
+        let waiting = waiting.filter_map(|(number, entry)| Some((entry.turns.waits_since()?, number)));
+        waiting.min().map(|(_, number)| number)
+    }
+
+    /// The same, of the caller that has most connections and one that waits.
+    fn largest_waiting(&self) -> Option<usize> {
+        let mut callers: Vec<_> = self.callers.iter().map(|(caller, count)| (*count, caller)).collect();
+        callers.sort_unstable();
+        callers.iter().rev().find_map(|(_, caller)| self.longest_waiting(|other| other == *caller))
+    }
+
+    fn evict(&mut self, number: usize) {
+        let Some(entry) = self.open.get_mut(number) else { return };
+        entry.evicted = true;
+        self.evicted += 1;
+        entry.turns.close(true);
+        let caller = entry.caller.clone();
+        self.leave(&caller);
+    }
+
+    /// A caller has one connection less.
+    fn leave(&mut self, caller: &Caller) {
+        if let Some(count) = self.callers.get_mut(caller) {
+            *count -= 1;
+            if *count == 0 {
+                self.callers.remove(caller);
+            }
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut known = self.connections.known();
+        let Some(entry) = known.open.try_remove(self.number) else { return };
+        if entry.evicted {
+            known.evicted -= 1;
+        } else {
+            known.leave(&entry.caller);
+        }
+        if !known.open.is_empty() {
+            return;
+        }
+        // What a crowd took is given back when it has gone.
+        known.open.shrink_to_fit();
+        known.callers.shrink_to_fit();
+        let waker = known.waker.take();
+        drop(known);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    fn admit(connections: &Arc<Connections>, caller: u8, busy: bool) -> Result<(Place, Arc<Turns>), Full> {
+        let turns = Turns::new(Instant::now());
+        if busy {
+            std::mem::forget(turns.begin(http::Version::HTTP_11));
+        }
+        let place = connections.admit(&Caller::at([127, 0, 0, caller].into()), &turns)?;
+        Ok((place, turns))
+    }
+
+    #[test]
+    fn whoever_has_most_makes_room() {
+        let connections = Connections::new(4, 3);
+        let hostile: Vec<_> = (0..3).map(|_| admit(&connections, 1, false).unwrap()).collect();
+        let _two = admit(&connections, 2, false).unwrap();
+        assert!(hostile.iter().all(|(_, turns)| !turns.is_to_close()));
+        let _three = admit(&connections, 3, false).unwrap();
+        assert!(hostile[0].1.is_to_close() && !hostile[1].1.is_to_close(), "the one that has waited longest");
+        assert_eq!(connections.known().len(), 4);
+        drop(hostile);
+        assert_eq!(connections.known().len(), 2);
+        assert_eq!(connections.known().evicted, 0);
+    }
+
+    #[test]
+    fn a_caller_makes_room_for_itself_and_for_nobody_from_what_is_in_use() {
+        let connections = Connections::new(4, 2);
+        let first = (admit(&connections, 1, true).unwrap(), admit(&connections, 1, false).unwrap());
+        let _again = admit(&connections, 1, true).unwrap();
+        assert!(!first.0.1.is_to_close() && first.1.1.is_to_close());
+        assert_eq!(admit(&connections, 1, false).unwrap_err(), Full::OfCaller, "both are in use");
+        let _others = (admit(&connections, 2, true).unwrap(), admit(&connections, 3, true).unwrap());
+        assert!(!connections.has_room());
+        assert_eq!(admit(&connections, 4, false).unwrap_err(), Full::OfAll);
+        connections.close();
+        assert!(first.0.1.is_to_close());
+    }
+}

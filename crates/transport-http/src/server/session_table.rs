@@ -1,0 +1,175 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::server::{Caller, Quota, QuotaExceeded, Reservation};
+
+/// The sessions of an endpoint by their ids, within the limits of a [`Quota`].
+///
+/// Where a caller has as many as it may have, one more takes the place of the oldest that its client has not used yet: a
+/// client that opens sessions and does not use them locks nobody out.
+pub struct SessionTable<I, S> {
+    quota: Quota,
+    sessions: Mutex<Sessions<I, S>>,
+}
+
+struct Sessions<I, S> {
+    /// A tree, because a table for a crowd is one large piece, and a smaller one after it holds on to what lies below.
+    open: BTreeMap<I, Entry<S>>,
+    /// Those that are not used yet, by their caller and the order in which they were opened.
+    unused: BTreeMap<(Caller, u64), I>,
+    /// How many have been opened.
+    opened: u64,
+    closed: bool,
+}
+
+struct Entry<S> {
+    session: Arc<S>,
+    reservation: Reservation,
+    /// Its number among all that have been opened.
+    number: u64,
+}
+
+/// Why a session is not added to a [`SessionTable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoSession {
+    /// There are as many as there may be.
+    #[error("too many sessions: {0}")]
+    TooMany(#[source] QuotaExceeded),
+    /// No more are taken.
+    #[error("no more sessions are taken")]
+    Closed,
+}
+
+impl<I: Ord + Copy, S> SessionTable<I, S> {
+    /// One without sessions.
+    pub fn new(quota: Quota) -> Self {
+        let sessions = Sessions { open: BTreeMap::new(), unused: BTreeMap::new(), opened: 0, closed: false };
+        Self { quota, sessions: Mutex::new(sessions) }
+    }
+
+    /// The session with an id.
+    pub fn get(&self, id: I) -> Option<Arc<S>> {
+        self.lock().open.get(&id).map(|entry| entry.session.clone())
+    }
+
+    /// Adds a session that its client has not used. Returns the one whose place it takes, which is to be ended.
+    ///
+    /// # Errors
+    ///
+    /// When there are too many, and no unused one of the same caller; and when the table is closed.
+    pub fn insert(&self, id: I, session: Arc<S>, caller: &Caller) -> Result<Option<Arc<S>>, NoSession> {
+        let sessions = &mut *self.lock();
+        if sessions.closed {
+            return Err(NoSession::Closed);
+        }
+        let (reservation, replaced) = match self.quota.reserve(caller, 1) {
+            Ok(reservation) => (reservation, None),
+            Err(full) => {
+                let oldest = sessions.oldest_unused(caller).ok_or(NoSession::TooMany(full))?;
+                let Entry { session, .. } = sessions.remove(oldest).ok_or(NoSession::TooMany(full))?;
+                (self.quota.reserve(caller, 1).map_err(NoSession::TooMany)?, Some(session))
+            }
+        };
+        let number = sessions.opened;
+        sessions.opened += 1;
+        sessions.unused.insert((caller.clone(), number), id);
+        sessions.open.insert(id, Entry { session, reservation, number });
+        Ok(replaced)
+    }
+
+    /// Says that the client has used a session, which shows that it knows the id.
+    pub fn mark_used(&self, id: I) {
+        let sessions = &mut *self.lock();
+        if let Some(Entry { reservation, number, .. }) = sessions.open.get(&id) {
+            sessions.unused.remove(&(reservation.caller().clone(), *number));
+        }
+    }
+
+    /// Takes a session out.
+    pub fn remove(&self, id: I) -> Option<Arc<S>> {
+        self.lock().remove(id).map(|entry| entry.session)
+    }
+
+    /// Takes all sessions out, and takes no more.
+    pub fn close(&self) -> Vec<Arc<S>> {
+        let sessions = &mut *self.lock();
+        sessions.closed = true;
+        sessions.unused = BTreeMap::new();
+        std::mem::take(&mut sessions.open).into_values().map(|entry| entry.session).collect()
+    }
+
+    /// All sessions.
+    pub fn all(&self) -> Vec<Arc<S>> {
+        self.lock().open.values().map(|entry| entry.session.clone()).collect()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.lock().open.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sessions<I, S>> {
+        self.sessions.lock().expect("no panic while it was held")
+    }
+}
+
+impl<I: Ord + Copy, S> Sessions<I, S> {
+    fn oldest_unused(&self, caller: &Caller) -> Option<I> {
+        let of_caller = (caller.clone(), 0)..=(caller.clone(), u64::MAX);
+        self.unused.range(of_caller).next().map(|(_, id)| *id)
+    }
+
+    fn remove(&mut self, id: I) -> Option<Entry<S>> {
+        let entry = self.open.remove(&id)?;
+        self.unused.remove(&(entry.reservation.caller().clone(), entry.number));
+        if self.open.is_empty() {
+            // An empty tree still has the last of its nodes, which lies somewhere among those that a crowd left.
+            self.open = BTreeMap::new();
+            self.unused = BTreeMap::new();
+        }
+        Some(entry)
+    }
+}
+
+impl<I, S> fmt::Debug for SessionTable<I, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionTable").field("quota", &self.quota).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insert(table: &SessionTable<u8, u8>, id: u8, caller: &Caller) -> Result<Option<u8>, NoSession> {
+        table.insert(id, Arc::new(id), caller).map(|replaced| replaced.map(|session| *session))
+    }
+
+    #[test]
+    fn what_is_not_used_makes_room_and_what_is_used_does_not() {
+        let table = SessionTable::new(Quota::new(4, 3));
+        let (hostile, polite) = (Caller::at([127, 0, 0, 1].into()), Caller::at([127, 0, 0, 2].into()));
+        for id in 1..=3 {
+            assert_eq!(insert(&table, id, &hostile), Ok(None));
+        }
+        table.mark_used(1);
+        assert_eq!(insert(&table, 4, &hostile), Ok(Some(2)), "the oldest that is not used");
+        assert_eq!(insert(&table, 5, &polite), Ok(None));
+        assert!(
+            matches!(insert(&table, 6, &Caller::UNKNOWN), Err(NoSession::TooMany(full)) if full.limit == 4)
+        );
+        [3, 4].iter().for_each(|id| table.mark_used(*id));
+        assert!(matches!(insert(&table, 7, &hostile), Err(NoSession::TooMany(full)) if full.is_callers));
+        assert_eq!((table.remove(1).as_deref(), table.remove(1)), (Some(&1), None));
+        assert_eq!(insert(&table, 8, &hostile), Ok(None));
+        assert_eq!((table.close().len(), table.len()), (4, 0));
+        assert_eq!(insert(&table, 9, &hostile), Err(NoSession::Closed));
+    }
+}

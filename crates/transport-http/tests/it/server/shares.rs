@@ -1,0 +1,229 @@
+//! One hostile client and some polite ones: what is for all is shared out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_transport_http::server::{
+    Caller, Config, Event, EventId, EventStore, MemoryEventStore, SessionId,
+};
+use futures::future::BoxFuture;
+use http::StatusCode;
+use serde_json::json;
+
+use super::crowd_clock::{Client, Crowd};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+#[tokio::test(start_paused = true)]
+async fn sessions_that_are_opened_and_not_used_lock_nobody_out() {
+    let mut crowd = Crowd::start(Config::new());
+    let hostile = crowd.client(1);
+    for _ in 0..10_000 {
+        hostile.initialize().await;
+    }
+    // Another client, and one with the same address.
+    for address in [2, 1] {
+        let polite = crowd.client(address).open().await;
+        assert_eq!(polite.echo(1).await, StatusCode::OK);
+    }
+    assert!(crowd.sessions() <= 1001, "{}", crowd.sessions());
+    // What is not used ends soon, what is used does not.
+    let polite = crowd.client(3).open().await;
+    tokio::time::sleep(Duration::from_secs(70)).await;
+    assert!(crowd.sessions() <= 3, "{}", crowd.sessions());
+    assert_eq!(polite.echo(1).await, StatusCode::OK);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_client_uses_no_more_than_its_share_of_sessions() {
+    let mut crowd = Crowd::start(Config::new().session_limit(100));
+    let hostile = crowd.client(1);
+    let mut taken = Vec::new();
+    for _ in 0..200 {
+        if let Ok(session) = hostile.clone().try_open().await {
+            taken.push(session);
+        }
+    }
+    assert_eq!(taken.len(), 75);
+    let polite: Vec<_> = futures::future::join_all((2..27).map(|address| crowd.client(address).open())).await;
+    for client in &polite {
+        assert_eq!(client.echo(1).await, StatusCode::OK);
+    }
+    assert_eq!(crowd.client(90).try_open().await.err(), Some(StatusCode::SERVICE_UNAVAILABLE));
+    // Each session that ends makes room again.
+    taken.pop().unwrap().delete().await;
+    assert!(crowd.client(90).try_open().await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_principal_has_a_share_wherever_it_calls_from() {
+    let mut crowd = Crowd::start(Config::new().caller_session_limit(3));
+    let mut kept = Vec::new();
+    for address in 1..=3 {
+        kept.push(crowd.client(address).named("mallory").open().await);
+    }
+    let fourth = crowd.client(4).named("mallory").try_open().await;
+    assert_eq!(fourth.err(), Some(StatusCode::SERVICE_UNAVAILABLE));
+    for name in ["alice", "bob", "carol", "dave"] {
+        kept.push(crowd.client(1).named(name).open().await);
+    }
+    assert_eq!(kept.len(), 7);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bodies_that_do_not_end_leave_room_for_others() {
+    let mut crowd = Crowd::start(Config::new());
+    let (hostile, polite) = (crowd.client(1), crowd.client(2).open().await);
+    let mut waiting = Vec::new();
+    for _ in 0..200 {
+        waiting.extend(hostile.begin_body(None, (4 << 20) - 1).await);
+    }
+    assert!((1..=4).contains(&waiting.len()), "{}", waiting.len());
+    assert_eq!(polite.echo(1).await, StatusCode::OK);
+    let other = crowd.client(3).open().await;
+    assert_eq!(other.echo(1).await, StatusCode::OK);
+    // In a session there is more room, and it is the client's own.
+    let hostile = hostile.open().await;
+    for _ in 0..200 {
+        waiting.extend(hostile.begin_body(hostile.session(), (4 << 20) - 1).await);
+    }
+    assert!((4..=6).contains(&waiting.len()), "{}", waiting.len());
+    assert_eq!(polite.echo(2).await, StatusCode::OK);
+    assert_eq!(other.echo(2).await, StatusCode::OK);
+    // With the time for a body it is over.
+    tokio::time::sleep(Duration::from_secs(31)).await;
+    for response in waiting {
+        assert_eq!(response.await.unwrap().status(), StatusCode::REQUEST_TIMEOUT);
+    }
+    assert!(hostile.begin_body(None, (4 << 20) - 1).await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_are_not_answered_count_until_they_are() {
+    let config = Config::new().body_limit(1 << 20).caller_request_budget(3 << 20).stream_limit(1000);
+    let mut crowd = Crowd::start(config);
+    let (hostile, polite) = (crowd.client(1).open().await, crowd.client(2).open().await);
+    let padding = "x".repeat(1 << 19);
+    let mut unanswered = Vec::new();
+    let mut refused = 0;
+    for id in 1..=20 {
+        match hostile.ask(id, "wait", json!({ "padding": padding })).await {
+            response if response.status() == StatusCode::OK => unanswered.push((id, response)),
+            response => {
+                assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!((unanswered.len(), refused), (5, 15));
+    assert_eq!(polite.echo(1).await, StatusCode::OK);
+    // A client that leaves has not been answered. One whose request is cancelled will not be.
+    let (id, response) = unanswered.pop().unwrap();
+    drop(response);
+    assert_eq!(hostile.echo_padded(90, &padding).await, StatusCode::SERVICE_UNAVAILABLE);
+    hostile.cancel(id).await;
+    assert_eq!(hostile.echo_padded(91, &padding).await, StatusCode::OK);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_fills_the_event_store_makes_no_other_lose_events() {
+    let store = Arc::new(MemoryEventStore::new(1 << 20, 2 << 20));
+    let mut crowd = Crowd::start(Config::new().event_store(Some(store)));
+    let mut hostile = Vec::new();
+    for _ in 0..17 {
+        hostile.push(crowd.client(1).open().await);
+    }
+    for session in &hostile {
+        for id in 1..300 {
+            assert_eq!(session.echo_padded(id, &"x".repeat(1000)).await, StatusCode::OK);
+        }
+    }
+    let polite = crowd.client(2).open().await;
+    let lost = polite.lose_answer(1, "what was said").await;
+    for session in &hostile {
+        session.echo_padded(1, &"x".repeat(1000)).await;
+    }
+    assert!(polite.resume(&lost).await.contains("what was said"));
+}
+
+/// A day has 86,400 ticks, and what is kept must not depend on how many have passed.
+#[tokio::test(start_paused = true)]
+async fn sessions_are_idle_by_the_clock_for_a_week() {
+    let mut crowd = Crowd::start(Config::new().idle(DAY).keep_alive(DAY / 2).stall(DAY).hold_up(DAY));
+    let daily = crowd.client(1).open().await;
+    let listening = crowd.client(2).open().await;
+    let stream = listening.listen().await;
+    let silent = crowd.client(3).open().await;
+    for day in 1..=8 {
+        tokio::time::sleep(DAY - Duration::from_secs(3600)).await;
+        assert_eq!(daily.echo(day).await, StatusCode::OK, "day {day}");
+        crowd.client(4).initialize().await;
+    }
+    assert_eq!(silent.echo(1).await, StatusCode::NOT_FOUND);
+    assert_eq!(listening.echo(1).await, StatusCode::OK);
+    drop(stream);
+    tokio::time::sleep(DAY + Duration::from_secs(60)).await;
+    assert_eq!(daily.echo(99).await, StatusCode::NOT_FOUND);
+    assert_eq!(crowd.sessions(), 0);
+}
+
+/// One client does all that it may, for an hour; the others are answered all the while.
+#[tokio::test(start_paused = true)]
+async fn polite_clients_are_served_beside_a_hostile_one() {
+    let mut crowd = Crowd::start(Config::new());
+    let polite: Vec<Client> =
+        futures::future::join_all((10..20).map(|address| crowd.client(address).open())).await;
+    let hostile = crowd.client(1).open().await;
+    let mut held = Vec::new();
+    for minute in 1..=60 {
+        for _ in 0..100 {
+            crowd.client(1).initialize().await;
+            held.extend(hostile.begin_body(None, 3 << 20).await);
+        }
+        for id in 0..50 {
+            hostile.echo_padded(minute * 1000 + id, &"x".repeat(10_000)).await;
+        }
+        for client in &polite {
+            assert_eq!(client.echo(minute).await, StatusCode::OK, "minute {minute}");
+        }
+        let late = crowd.client(2).open().await;
+        assert_eq!(late.echo(1).await, StatusCode::OK, "minute {minute}");
+        late.delete().await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        held.retain(|response| !response.is_finished());
+    }
+}
+
+/// A store that fails at everything.
+#[derive(Debug)]
+struct Panics;
+
+impl EventStore for Panics {
+    fn open(&self, _: SessionId, _: &Caller) {
+        panic!("open");
+    }
+
+    fn append(&self, _: SessionId, _: Event) {
+        panic!("append");
+    }
+
+    fn replay(&self, _: SessionId, _: EventId) -> BoxFuture<'static, Option<Vec<Event>>> {
+        Box::pin(async { panic!("replay") })
+    }
+
+    fn forget(&self, _: SessionId) {
+        panic!("forget");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_store_that_panics_ends_nothing_else() {
+    let mut crowd = Crowd::start(Config::new().event_store(Some(Arc::new(Panics))));
+    let client = crowd.client(1).open().await;
+    assert_eq!(client.echo(1).await, StatusCode::OK);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(client.echo(2).await, StatusCode::OK);
+    assert_eq!(client.try_resume("1-0").await.status(), StatusCode::BAD_REQUEST);
+    client.delete().await;
+    assert_eq!(crowd.client(2).open().await.echo(1).await, StatusCode::OK);
+}
