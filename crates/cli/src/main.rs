@@ -8,6 +8,7 @@ mod connect;
 mod failure;
 mod output;
 mod server;
+mod sessions;
 mod signals;
 mod text;
 mod tools;
@@ -60,11 +61,13 @@ fn run(arguments: Arguments) -> Result<()> {
 
 async fn obey(arguments: Arguments) -> Result<()> {
     let json = arguments.json;
+    signals::survive_file_size_limit()?;
     match arguments.command {
         Command::Chat(chat) => chat::run(chat, json).await,
         Command::Agent(agent) => agent::run(agent).await,
         Command::Server(server) => server::run(server).await,
         Command::Tools(tools) => tools::list(tools, json).await,
         Command::Call(call) => call::run(call, json).await,
+        Command::Sessions(sessions) => sessions::run(sessions, json),
     }
 }

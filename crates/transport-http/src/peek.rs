@@ -66,11 +66,7 @@ impl<'a> Params<'a> {
 /// The string that a JSON text is, borrowed where it has no escapes.
 fn string(text: &str) -> Option<Cow<'_, str>> {
     let plain = text.strip_prefix('"')?.strip_suffix('"')?;
-    if plain.contains('\\') {
-        read(text).ok().map(Cow::Owned)
-    } else {
-        Some(Cow::Borrowed(plain))
-    }
+    if plain.contains('\\') { read(text).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(plain)) }
 }
 
 /// The revision that an answer to `initialize` settles on, if it is one that is known.
