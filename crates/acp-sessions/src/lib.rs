@@ -34,8 +34,8 @@
 //!   open.
 //! - Loading and resuming need the directory that the session was begun in. Further roots and MCP servers are those of
 //!   the request; earlier ones are not restored. A session that is open already is opened anew, unless a turn runs in it
-//!   or somebody else opens it, which is refused as busy (-32600). So is a session that another connection has open which
-//!   shares the store, for loading, resuming and deleting. Closing, deleting and `$/cancel_request` end a load.
+//!   or somebody else opens it, which is refused as busy (-32600). So is a session that another connection or process has
+//!   open which shares the store, for loading, resuming and deleting. Closing, deleting and `$/cancel_request` end a load.
 //! - MCP servers are connected to in the background: only who uses them waits. One that fails costs its own tools.
 //! - Slash commands are told right after the answer that opens the session, as there are clients which lose what comes
 //!   before it.
@@ -115,7 +115,7 @@ pub use store::{
     StoredSession, Timestamp,
 };
 #[cfg(feature = "file")]
-pub use store::{FileStore, Fsync};
+pub use store::{Damage, FileStore, Fsync, Repair, SessionCheck};
 pub use turn::{Ask, Terminal, ToolCalling, Turn, TurnError};
 pub use warning::Warning;
 

@@ -37,6 +37,24 @@ pub(crate) enum Command {
     Tools(Tools),
     /// Call a tool of an MCP server.
     Call(Call),
+    /// Look after the sessions that our own agent keeps.
+    #[command(subcommand)]
+    Sessions(Sessions),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sessions {
+    /// Name each damaged session, and the place; exit with 1 if there are any
+    Check(SessionStore),
+    /// Keep of each damaged session what is sound, and move the rest to files of their own
+    Repair(SessionStore),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionStore {
+    /// The directory that the sessions are kept in
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: PathBuf,
 }
 
 #[derive(Debug, Args)]

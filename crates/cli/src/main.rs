@@ -10,6 +10,7 @@ mod headers;
 mod outlet;
 mod output;
 mod server;
+mod sessions;
 mod signals;
 mod text;
 mod tools;
@@ -68,11 +69,13 @@ fn run(arguments: Arguments) -> Result<()> {
 
 async fn obey(arguments: Arguments, notes: &Notes) -> Result<()> {
     let json = arguments.json;
+    signals::survive_file_size_limit()?;
     match arguments.command {
         Command::Chat(chat) => chat::run(chat, json, notes).await,
         Command::Agent(agent) => agent::run(agent, notes).await,
         Command::Server(server) => server::run(server, notes).await,
         Command::Tools(tools) => tools::list(tools, json, notes).await,
         Command::Call(call) => call::run(call, json, notes).await,
+        Command::Sessions(sessions) => sessions::run(sessions, json),
     }
 }

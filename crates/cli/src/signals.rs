@@ -2,6 +2,21 @@
 
 use std::io;
 
+/// Has a write fail that would make a file larger than the limit (`RLIMIT_FSIZE`), where the system would end the process.
+///
+/// The signal is handled and not ignored: programs that are started later would inherit that.
+#[cfg(unix)]
+pub(crate) fn survive_file_size_limit() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    // It stays handled although nobody waits for it.
+    signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn survive_file_size_limit() -> io::Result<()> {
+    Ok(())
+}
+
 /// Interrupts that arrive from now on. They no longer end the process by themselves.
 #[cfg(unix)]
 pub(crate) struct Signals {

@@ -270,17 +270,81 @@ fn whatever_was_heard_before_a_kill_is_there_when_the_session_is_loaded() {
     rows::for_each(&seeds, |seed| lives(&mut Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))));
 }
 
+/// An editor that keeps its agent alive keeps nobody from other sessions of the store, and from the list of all.
 #[test]
-fn a_store_that_is_in_use_or_no_folder_is_refused() {
+fn two_agents_have_one_store_and_each_session_belongs_to_one() {
     let folder = tempfile::tempdir().expect("there is room");
-    let mut first = agent(folder.path());
-    let store = folder.path().to_str().expect("it is UTF-8");
-    Program::run(&["agent", "--store", store], SOON).exits(1).tells(store);
-    first.open(&[]);
-    first.program.close_stdin();
-    first.program.end(SOON).exits(0);
-    agent(folder.path()).program.close_stdin();
+    let (mut first, mut second) = (agent(folder.path()), agent(folder.path()));
+    let session = first.open(&[]);
+    first.turn(&session, "good morning");
+    let listed = |agent: &mut Conversation| {
+        let listed = agent.ask("session/list", json!({}));
+        let sessions = listed["result"]["sessions"].as_array().expect("it is a list").clone();
+        sessions.into_iter().map(|session| session["sessionId"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&mut second), [json!(session)], "also what was begun since");
+    let id = json!({ "sessionId": session });
+    for (method, params) in
+        [("session/load", again(&session)), ("session/resume", again(&session)), ("session/delete", id)]
+    {
+        let refused = second.ask(method, params);
+        let message = refused["error"]["message"].as_str().expect("it is refused");
+        assert!(message.contains(&session) && message.contains("another process"), "{refused}");
+    }
+    // Both go on, each with a session of its own.
+    let other = second.open(&[]);
+    for (agent, session) in [(&mut first, &session), (&mut second, &other), (&mut first, &session)] {
+        agent.turn(session, "more");
+    }
+    assert_eq!(listed(&mut first).len(), 2);
+    // What one has closed the other may open, and finds all that was said.
+    let closed = first.ask("session/close", json!({ "sessionId": session }));
+    assert!(closed["result"].is_object(), "{closed}");
+    let replayed = load(&mut second, &session);
+    let prompts = replayed.iter().filter(|update| update["sessionUpdate"] == "user_message_chunk");
+    assert_eq!(prompts.count(), 3);
+    for mut agent in [first, second] {
+        agent.program.close_stdin();
+        agent.program.end(SOON).exits(0);
+    }
+}
+
+#[test]
+fn a_store_that_is_no_folder_or_that_others_may_write_to_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
     Program::run(&["agent", "--store", "/dev/null"], SOON).exits(1).tells("/dev/null");
+    let folder = tempfile::tempdir().expect("there is room");
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let store = folder.path().to_str().expect("it is UTF-8");
+    let remedy = format!("chmod 700 {store}");
+    Program::run(&["agent", "--store", store], SOON).exits(1).tells("0777").tells(&remedy);
+}
+
+/// A limit on the size of files fails a turn. It ends neither the agent nor the session.
+#[test]
+fn a_journal_that_reaches_the_limit_of_files_fails_the_turn() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let mut limited = agent(folder.path());
+    let session = limited.open(&[]);
+    limited.turn(&session, "before");
+    limited.program.limit_files(64 << 10);
+    let prompt = limited.prompt(&session, &"a".repeat(100 << 10));
+    let refused = limited.answer(prompt);
+    assert!(refused["error"].is_object(), "{refused}");
+    let heard = updates(messages(&limited.program.stdout.text()));
+    limited.turn(&session, "small");
+    limited.program.close_stdin();
+    limited.program.end(SOON).exits(0);
+
+    let mut next = agent(folder.path());
+    let replayed = load(&mut next, &session);
+    let has = |text: &str| replayed.iter().any(|update| update["content"]["text"] == text);
+    assert!(has("before") && has("small"));
+    for update in heard {
+        assert!(replayed.contains(&update), "it was heard, and is lost: {update}");
+    }
+    next.program.close_stdin();
+    next.program.end(SOON).exits(0);
 }
 
 /// What was said and set in one life is there in the next.

@@ -31,6 +31,7 @@ mod probes;
 mod program;
 mod proxy;
 mod questions;
+mod repair;
 mod rows;
 mod servers_that_fail;
 mod strict_terminal;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use agentwire_tests::Recording;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -142,6 +142,12 @@ impl Program {
     pub(crate) fn signal(&self, signal: Signal) {
         let id = Pid::from_child(&self.child);
         kill_process(id, signal).expect("it was not waited for");
+    }
+
+    /// From now on it can make no file larger than so many bytes.
+    pub(crate) fn limit_files(&self, bytes: u64) {
+        let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+        prlimit(Some(Pid::from_child(&self.child)), Resource::Fsize, limit).expect("it was not waited for");
     }
 
     /// The most memory that it ever had in use, in MiB. None once it has ended.

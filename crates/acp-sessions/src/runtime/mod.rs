@@ -61,7 +61,9 @@ impl<F> Runtime<F> {
         }
         let claim = self.settings.store.claim(occupied.id()).await.map_err(|error| match error {
             StoreError::InUse { session_id } => {
-                busy(&session_id, "another connection has it open, or it is still being closed")
+                let why =
+                    "it is open on another connection or in another process, or it is still being closed";
+                busy(&session_id, why)
             }
             error => unreadable(error),
         })?;

@@ -24,8 +24,8 @@ pub enum StoreError {
         session_id: SessionId,
     },
 
-    /// Somebody else has the session for themselves, such as another connection that has it open.
-    #[error("session {session_id} is in use")]
+    /// Somebody else has the session for themselves, such as another connection or another process that has it open.
+    #[error("session {session_id} is in use: it is open elsewhere, in this process or another")]
     #[non_exhaustive]
     InUse {
         /// The id.
@@ -42,12 +42,14 @@ pub enum StoreError {
         reason: &'static str,
     },
 
-    /// The directory is in use by another store, in this process or another.
-    #[error("the sessions in {} are in use by another process, or by another store of this one", .directory.display())]
+    /// Others than the user can put files into the directory, so what is in it may not be the user's.
+    #[error("no sessions are kept in {}: {reason}", .directory.display())]
     #[non_exhaustive]
-    Locked {
+    NotPrivate {
         /// The directory.
         directory: PathBuf,
+        /// What is wrong with it, and what to do about that.
+        reason: String,
     },
 
     /// What was kept is not as it was written. Nothing was changed; what precedes the place can be read.
@@ -63,8 +65,8 @@ pub enum StoreError {
     },
 
     /// A write has failed in a way that leaves open what was kept of it, so nothing more is written to this session
-    /// until the store is opened again.
-    #[error("session {session_id} takes no more records until its store is opened again: {reason}")]
+    /// until it is opened again.
+    #[error("session {session_id} takes no more records until it is opened again: {reason}")]
     #[non_exhaustive]
     Stopped {
         /// The session.
@@ -121,11 +123,12 @@ impl StoreError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreWarning {
-    /// The last write to a session's journal was cut off, such as by the end of the process or of the machine. What
-    /// there was of its last record is dropped; its append had not returned.
+    /// What was last written to a session's journal was cut off, by the end of the process or of the machine. It is
+    /// dropped: the disk had not held it yet.
     #[error(
-        "session {session_id}: the last write was cut off; dropped {bytes} bytes behind byte {offset} of {}",
-        .file.display()
+        "session {session_id}: the last write was cut off; dropped {bytes} bytes behind byte {offset} of {}{}",
+        .file.display(),
+        .moved.as_ref().map(|moved| format!(", which are now in {}", moved.display())).unwrap_or_default()
     )]
     #[non_exhaustive]
     TornTail {
@@ -137,10 +140,13 @@ pub enum StoreWarning {
         offset: u64,
         /// How many bytes were dropped.
         bytes: u64,
+        /// Where they are now, if there was more than the beginning of a record among them.
+        moved: Option<PathBuf>,
     },
 
-    /// A session's header could not be read, and is now the one that the session was created with.
-    #[error("session {session_id}: its title and times are those of its beginning, as {} is {reason}", .file.display())]
+    /// A session's header could not be read as a whole. It is written anew: as it was where that can be told, else as the one
+    /// that the session was created with.
+    #[error("session {session_id}: its header is restored, and may be that of its beginning, as {} was {reason}", .file.display())]
     #[non_exhaustive]
     HeaderRestored {
         /// The session.

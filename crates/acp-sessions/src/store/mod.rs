@@ -18,7 +18,7 @@ use futures::stream::BoxStream;
 pub use self::claim::{Claim, Claims};
 pub use self::error::{StoreError, StoreWarning};
 #[cfg(feature = "file")]
-pub use self::file::{FileStore, Fsync};
+pub use self::file::{Damage, FileStore, Fsync, Repair, SessionCheck};
 pub use self::header::{ListQuery, Position, SessionHeader};
 pub use self::memory::MemoryStore;
 pub use self::timestamp::Timestamp;

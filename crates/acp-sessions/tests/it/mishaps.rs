@@ -10,7 +10,9 @@ use agentwire_acp_sessions::schema::{
     SessionConfigSelectOption, SessionId, SessionMode, SessionModeState, StopReason, ToolCall,
     ToolCallLocation, ToolCallStatus,
 };
-use agentwire_acp_sessions::{Error, SessionAgent, SessionHeader, SessionStore, Turn, TurnError, agent};
+use agentwire_acp_sessions::{
+    Error, FileStore, SessionAgent, SessionHeader, SessionStore, Turn, TurnError, agent,
+};
 use agentwire_jsonrpc::RawJson;
 use serde_json::{Value, json};
 
@@ -249,7 +251,7 @@ async fn a_damaged_session_is_named_and_can_be_mended_or_deleted() {
         turn.say(turn.text()).await?;
         Ok(StopReason::EndTurn)
     };
-    let serve = || agent(echo).store(crate::store::open(directory.path()));
+    let serve = || agent(echo).store(FileStore::open(directory.path()).unwrap());
     let mut session = String::new();
     with(serve(), async |peer| {
         session = peer.open("/repo").await;
@@ -272,8 +274,9 @@ async fn a_damaged_session_is_named_and_can_be_mended_or_deleted() {
         assert_eq!(peer.call("session/list", json!({})).await["sessions"][0]["sessionId"], *session);
     })
     .await;
-    // As the docs say.
-    std::fs::OpenOptions::new().write(true).open(&journal).unwrap().set_len(begins as u64).unwrap();
+    let repaired = FileStore::repair(directory.path()).unwrap();
+    assert!(repaired.len() == 1 && repaired[0].is_sound(), "{repaired:?}");
+    assert_eq!(std::fs::metadata(&journal).unwrap().len(), begins as u64);
     with(serve(), async |peer| {
         peer.call("session/load", again(&session, "/repo")).await;
         assert_eq!(short(&peer.updates()), before);

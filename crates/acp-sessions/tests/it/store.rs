@@ -185,7 +185,7 @@ fn a_session_is_created_once_and_deleted_for_good() {
         assert!(!store.delete(&"one".into()).await.unwrap());
         let left: Vec<_> =
             fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(left, ["lock"]);
+        assert_eq!(left, [""; 0]);
         drop(store);
 
         let store = open(&directory);
@@ -269,8 +269,8 @@ fn no_id_leaves_the_directory_or_meets_another() {
         let names =
             fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let names: BTreeSet<_> = names.map(|name| name.to_lowercase()).collect();
-        assert_eq!(names.len(), 2 * ids.len() + 1);
-        let fits = |name: &String| name == "lock" || name.starts_with("session-") && name.len() < 255;
+        assert_eq!(names.len(), 2 * ids.len());
+        let fits = |name: &String| name.starts_with("session-") && name.len() < 255;
         assert!(names.iter().all(fits), "{names:?}");
 
         let store = open(&directory);
@@ -296,6 +296,107 @@ fn only_the_owner_may_read() {
             fs::read_dir(&directory).unwrap().map(|entry| mode(&entry.unwrap().path())).collect();
         assert_eq!(files, [0o600; 3]);
     });
+}
+
+/// The directory is a disk of its own to everybody else: nothing in it is followed, and nothing is taken that others may have
+/// put there.
+#[test]
+#[cfg(unix)]
+fn a_planted_link_leads_nowhere() {
+    use std::os::unix::fs::symlink;
+    block_on(async {
+        for kind in ["new", "header", "journal", "lock", "aside-1", "deleted"] {
+            let outer = TempDir::new().unwrap();
+            let (directory, victim) = (outer.path().join("sessions"), outer.path().join("victim"));
+            fs::write(&victim, "mine").unwrap();
+            drop(open(&directory));
+            symlink(&victim, directory.join(format!("session-one.{kind}"))).unwrap();
+            let missing = outer.path().join("missing");
+            symlink(&missing, directory.join(format!("session-two.{kind}"))).unwrap();
+
+            let store = open(&directory);
+            for id in ["one", "two"] {
+                let created = store.create(&header(id, 1)).await;
+                match kind {
+                    // What is only in the way of a session's own files goes.
+                    "new" | "aside-1" | "deleted" => created.unwrap(),
+                    _ => {
+                        let error = created.unwrap_err().to_string();
+                        assert!(error.contains(id), "{error}");
+                        continue;
+                    }
+                }
+                store.append(&id.into(), &[record("a")]).await.unwrap();
+                store.update_header(&header(id, 2)).await.unwrap();
+                assert_eq!(read_well(&store, id).await, [record("a")]);
+                assert!(store.delete(&id.into()).await.unwrap());
+            }
+            drop(store);
+            assert_eq!(fs::read_to_string(&victim).unwrap(), "mine", "{kind}");
+            assert!(!missing.exists(), "{kind}");
+        }
+    });
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_in_the_place_of_a_file_that_was_there_is_told() {
+    use std::os::unix::fs::symlink;
+    block_on(async {
+        let outer = TempDir::new().unwrap();
+        let (directory, victim) = (outer.path().join("sessions"), outer.path().join("victim"));
+        let store = open(&directory);
+        store.create(&header("one", 1)).await.unwrap();
+        store.append(&"one".into(), &[record("a")]).await.unwrap();
+        drop(store);
+        let path = directory.join("session-one.journal");
+        fs::rename(&path, &victim).unwrap();
+        let before = fs::read(&victim).unwrap();
+        symlink(&victim, &path).unwrap();
+
+        let store = open(&directory);
+        for error in [
+            store.append(&"one".into(), &[record("b")]).await.unwrap_err(),
+            read(&store, "one").await.1.unwrap(),
+        ] {
+            let error = error.to_string();
+            assert!(error.contains(path.to_str().unwrap()) && error.contains("link"), "{error}");
+        }
+        assert_eq!(fs::read(&victim).unwrap(), before);
+    });
+}
+
+#[test]
+#[cfg(unix)]
+fn a_directory_that_others_may_write_to_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let outer = TempDir::new().unwrap();
+    let directory = outer.path().join("sessions");
+    block_on(open(&directory).create(&header("one", 1))).unwrap();
+    let set_mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    for mode in [0o777, 0o1777, 0o770, 0o720, 0o702] {
+        set_mode(&directory, mode);
+        let error = FileStore::open(&directory).unwrap_err();
+        assert!(matches!(error, StoreError::NotPrivate { .. }), "{error:?}");
+        let error = error.to_string();
+        let remedy = format!("chmod 700 {}", directory.display());
+        assert!(error.contains(&format!("{mode:04o}")) && error.contains(&remedy), "{error}");
+    }
+    for mode in [0o700, 0o755] {
+        set_mode(&directory, mode);
+        assert_eq!(block_on(open(&directory).list(&ListQuery::new())).unwrap().len(), 1);
+    }
+    // So is a file that others may write to.
+    let path = directory.join("session-one.header");
+    set_mode(&path, 0o666);
+    let store = open(&directory);
+    let warnings = store.take_warnings();
+    assert!(matches!(&warnings[..], [StoreWarning::LeftOut { file, .. }] if *file == path), "{warnings:?}");
+    // A user who may give files away can see that those of others are refused, too.
+    if std::os::unix::fs::chown(&directory, Some(12_345), None).is_ok() {
+        let error = FileStore::open(&directory).unwrap_err().to_string();
+        assert!(error.contains("12345"), "{error}");
+    }
 }
 
 #[test]
@@ -324,7 +425,6 @@ fn what_was_cut_off_is_brought_to_its_end() {
         let left: BTreeSet<_> =
             fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         let expected = [
-            "lock",
             "session-changed.header",
             "session-changed.journal",
             "session-kept.header",

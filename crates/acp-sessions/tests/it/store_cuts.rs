@@ -1,9 +1,9 @@
-//! Journals that are cut off, and such that are damaged, at every byte.
+//! Journals that are cut off, and such that are damaged, at every byte: within what the disk held, and behind it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use agentwire_acp_sessions::{FileStore, SessionHeader, SessionStore, StoreError, StoreWarning};
+use agentwire_acp_sessions::{FileStore, Fsync, SessionHeader, SessionStore, StoreError, StoreWarning};
 use agentwire_jsonrpc::RawJson;
 use futures::executor::block_on;
 use tempfile::TempDir;
@@ -15,22 +15,35 @@ struct Journal {
     directory: TempDir,
     path: PathBuf,
     bytes: Vec<u8>,
+    header: Vec<u8>,
     records: Vec<RawJson>,
 }
 
 impl Journal {
-    async fn new() -> Self {
+    /// A journal that the disk holds to its end.
+    async fn synced() -> Self {
+        Self::with_fsync(Fsync::EveryTurn).await
+    }
+
+    /// A journal of which the disk need not hold anything.
+    async fn unsynced() -> Self {
+        Self::with_fsync(Fsync::Never).await
+    }
+
+    async fn with_fsync(fsync: Fsync) -> Self {
         let directory = TempDir::new().unwrap();
         let records: Vec<_> =
             ["a", "", "Ünïcödé 🦀", "\n\\\"", "a", "the last"].into_iter().map(record).collect();
-        let store = open(&directory);
+        let store = open(&directory).fsync(fsync);
         store.create(&SessionHeader::new("one", "/project")).await.unwrap();
         store.append(&"one".into(), &records[..2]).await.unwrap();
         store.append(&"one".into(), &records[2..]).await.unwrap();
+        store.sync(&"one".into()).await.unwrap();
         drop(store);
         let path = file(directory.path(), ".journal");
         let bytes = fs::read(&path).unwrap();
-        Self { directory, path, bytes, records }
+        let header = fs::read(path.with_extension("header")).unwrap();
+        Self { directory, path, bytes, header, records }
     }
 
     /// The offsets behind the ends of lines: behind what the file begins with, then behind each record.
@@ -45,6 +58,7 @@ impl Journal {
     /// Opens the store with these bytes as the journal.
     fn with(&self, bytes: &[u8]) -> FileStore {
         fs::write(&self.path, bytes).unwrap();
+        fs::write(self.path.with_extension("header"), &self.header).unwrap();
         open(&self.directory)
     }
 }
@@ -52,7 +66,7 @@ impl Journal {
 #[test]
 fn a_torn_write_is_dropped_and_told_wherever_it_is_cut() {
     block_on(async {
-        let journal = Journal::new().await;
+        let journal = Journal::unsynced().await;
         let ends = journal.ends();
         for cut in 0..=journal.bytes.len() {
             // After a power cut, what was not written may read as zeros.
@@ -60,13 +74,94 @@ fn a_torn_write_is_dropped_and_told_wherever_it_is_cut() {
                 let torn = [&journal.bytes[..cut], &vec![0; zeros]].concat();
                 let good = ends.iter().rev().copied().find(|end| *end <= cut).unwrap_or(0);
                 let whole = ends.iter().filter(|end| **end <= cut).count().saturating_sub(1);
-                // A whole record but for the end of its line, and something else where that should be, is no torn write.
-                let odd_end = zeros == 1 && ends.contains(&(cut + 1));
-                if odd_end {
-                    continue;
-                }
                 check_cut(&journal, &torn, good, &journal.records[..whole]).await;
             }
+        }
+    });
+}
+
+/// A power cut may take any page of what was never synced, and leave what is behind it.
+#[test]
+fn a_hole_in_what_the_disk_did_not_hold_is_a_torn_write() {
+    block_on(async {
+        let journal = Journal::unsynced().await;
+        let ends = journal.ends();
+        for offset in 0..journal.bytes.len() {
+            for length in [1, 7, 64] {
+                let mut bytes = journal.bytes.clone();
+                let end = bytes.len().min(offset + length);
+                bytes[offset..end].fill(0);
+                let good = ends.iter().rev().copied().find(|end| *end <= offset).unwrap_or(0);
+                let whole = ends.iter().filter(|end| **end <= offset).count().saturating_sub(1);
+                check_cut(&journal, &bytes, good, &journal.records[..whole]).await;
+            }
+        }
+    });
+}
+
+/// What is dropped of a journal but for the beginning of a record is kept in a file of its own, until the session is deleted.
+#[test]
+fn whole_lines_behind_a_hole_are_kept_aside() {
+    block_on(async {
+        let journal = Journal::unsynced().await;
+        let [.., second, _] = journal.ends()[..] else { panic!("there are records") };
+        let mut bytes = journal.bytes.clone();
+        bytes[second - 3] = 0;
+        let store = journal.with(&bytes);
+        store.append(&"one".into(), &[record("more")]).await.unwrap();
+        let warnings = store.take_warnings();
+        let [StoreWarning::TornTail { offset, bytes: dropped, moved: Some(moved), .. }] = &warnings[..]
+        else {
+            panic!("{warnings:?}")
+        };
+        assert_eq!(fs::read(moved).unwrap(), bytes[usize::try_from(*offset).unwrap()..]);
+        assert_eq!(*offset + *dropped, bytes.len() as u64);
+        assert!(warnings[0].to_string().contains(moved.to_str().unwrap()), "{}", warnings[0]);
+        assert!(store.delete(&"one".into()).await.unwrap());
+        assert_eq!(fs::read_dir(&journal.directory).unwrap().count(), 0);
+    });
+}
+
+/// An emptied journal is one of these.
+#[test]
+fn what_is_missing_of_what_the_disk_held_is_an_error_wherever_it_is_cut() {
+    block_on(async {
+        let journal = Journal::synced().await;
+        let ends = journal.ends();
+        for cut in 0..journal.bytes.len() {
+            for zeros in [0, 1, 100] {
+                let bytes = [&journal.bytes[..cut], &vec![0; zeros]].concat();
+                let good = ends.iter().filter(|end| **end <= cut).count();
+                check_damage(&journal, &bytes, &journal.records[..good.saturating_sub(1)], good > 0).await;
+            }
+        }
+    });
+}
+
+/// What was appended behind what the disk held may be cut off anywhere.
+#[test]
+fn the_synced_length_grows_with_each_sync() {
+    block_on(async {
+        let journal = Journal::synced().await;
+        let store = open(&journal.directory).fsync(Fsync::EveryTurn);
+        store.append(&"one".into(), &[record("unsynced")]).await.unwrap();
+        drop(store);
+        let bytes = fs::read(&journal.path).unwrap();
+        let [first, last] = [journal.bytes.len(), bytes.len() - 1];
+        for cut in [first, first + 1, last] {
+            let store = journal.with(&bytes[..cut]);
+            assert_eq!(read_well(&store, "one").await, journal.records);
+        }
+        let store = journal.with(&bytes).fsync(Fsync::EveryTurn);
+        store.append(&"one".into(), &[record("more")]).await.unwrap();
+        store.sync(&"one".into()).await.unwrap();
+        drop(store);
+        for cut in [first, first + 1, last, fs::read(&journal.path).unwrap().len() - 1] {
+            let bytes = fs::read(&journal.path).unwrap();
+            fs::write(&journal.path, &bytes[..cut]).unwrap();
+            let (_, error) = read(&open(&journal.directory), "one").await;
+            assert!(matches!(error, Some(StoreError::Corrupt { .. })), "{error:?}");
+            fs::write(&journal.path, &bytes).unwrap();
         }
     });
 }
@@ -102,7 +197,7 @@ async fn check_cut(journal: &Journal, torn: &[u8], good: usize, whole: &[RawJson
 #[test]
 fn a_changed_byte_is_an_error_behind_all_that_is_good() {
     block_on(async {
-        let journal = Journal::new().await;
+        let journal = Journal::synced().await;
         let ends = journal.ends();
         for offset in 0..journal.bytes.len() {
             let byte = journal.bytes[offset];
@@ -122,13 +217,16 @@ fn a_changed_byte_is_an_error_behind_all_that_is_good() {
 #[test]
 fn a_line_that_is_lost_or_doubled_or_moved_is_an_error() {
     block_on(async {
-        let journal = Journal::new().await;
+        let journal = Journal::synced().await;
         let lines: Vec<_> = journal.bytes.split_inclusive(|byte| *byte == b'\n').collect();
-        // The last line may be lost: no one can tell that from a write that never was.
-        for line in 0..lines.len() - 1 {
+        for line in 0..lines.len() {
             let good = &journal.records[..line.saturating_sub(1)];
             let lost = [&lines[..line], &lines[line + 1..]].concat().concat();
             check_damage(&journal, &lost, good, line > 0).await;
+            // Behind the last line is what the disk need not hold.
+            if line == lines.len() - 1 {
+                continue;
+            }
             let mut moved = lines.clone();
             moved.swap(line, line + 1);
             check_damage(&journal, &moved.concat(), good, line > 0).await;
@@ -153,19 +251,12 @@ async fn check_damage(journal: &Journal, bytes: &[u8], good: &[RawJson], begins:
     assert_eq!(store.take_warnings(), []);
     assert_eq!(fs::read(&journal.path).unwrap(), bytes);
     assert!(store.delete(&"one".into()).await.unwrap(), "what is damaged can be deleted");
-    drop(store);
-    restore_header(journal.directory.path()).await;
-}
-
-/// Has the session again that was deleted.
-async fn restore_header(directory: &Path) {
-    open(directory).create(&SessionHeader::new("one", "/project")).await.unwrap();
 }
 
 #[test]
 fn a_changed_byte_of_a_header_is_told() {
     block_on(async {
-        let journal = Journal::new().await;
+        let journal = Journal::unsynced().await;
         let path = file(journal.directory.path(), ".header");
         let header = fs::read(&path).unwrap();
         for offset in 0..header.len() {

@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agentwire_acp_sessions::{FileStore, SessionHeader, SessionStore, StoreError, StoreWarning};
+use agentwire_acp_sessions::{FileStore, ListQuery, SessionHeader, SessionStore, StoreError, StoreWarning};
 use agentwire_jsonrpc::RawJson;
 use futures::executor::block_on;
 use tempfile::TempDir;
@@ -64,18 +64,44 @@ fn directory() -> Option<PathBuf> {
     env::var_os(DIRECTORY).map(PathBuf::from)
 }
 
-/// Holds a store until it is killed.
+/// Has a session for itself until it is killed.
 fn holder(directory: &Path) -> ! {
-    let _store = open(directory);
+    let store = open(directory);
+    let _claim = block_on(async {
+        let claim = store.claim(&"one".into()).await.unwrap();
+        store.create(&SessionHeader::new("one", "/project")).await.unwrap();
+        store.append(&"one".into(), &[record("held")]).await.unwrap();
+        claim
+    });
     eprintln!("open");
     loop {
         thread::park();
     }
 }
 
+/// What everybody but the store that has it is refused of a session.
+async fn is_refused(store: &FileStore, session_id: &str) {
+    let before = Instant::now();
+    let header = SessionHeader::new(session_id, "/elsewhere");
+    let session_id = &session_id.into();
+    for refused in [
+        store.claim(session_id).await.map(drop),
+        store.create(&header).await,
+        store.append(session_id, &[record("more")]).await,
+        store.update_header(&header).await,
+        store.delete(session_id).await.map(drop),
+    ] {
+        let error = refused.unwrap_err();
+        assert!(error.to_string().contains(session_id.as_str()), "{error}");
+        let StoreError::InUse { session_id: named, .. } = error else { panic!("{error:?}") };
+        assert_eq!(named, *session_id);
+    }
+    assert!(before.elapsed() < Duration::from_secs(60), "nobody waits for a session that is open");
+}
+
 #[test]
-fn a_directory_has_one_store_until_its_process_is_killed() {
-    const SELF: &str = "a_directory_has_one_store_until_its_process_is_killed";
+fn a_session_has_one_store_until_its_process_is_killed() {
+    const SELF: &str = "a_session_has_one_store_until_its_process_is_killed";
     if let Some(directory) = directory() {
         holder(&directory);
     }
@@ -83,21 +109,46 @@ fn a_directory_has_one_store_until_its_process_is_killed() {
     let path = directory.path().join("sessions");
     let mut holder = Process::run(SELF, &path);
     assert_eq!(holder.hear(), "open");
-    let before = Instant::now();
-    let refused = FileStore::open(&path).unwrap_err();
-    assert!(before.elapsed() < Duration::from_secs(1), "it is refused at once");
-    assert!(refused.to_string().contains(path.to_str().unwrap()), "{refused}");
-    let StoreError::Locked { directory: named, .. } = refused else { panic!("{refused:?}") };
-    assert_eq!(named, path);
-    holder.kill();
+    block_on(async {
+        // Others use other sessions of the directory meanwhile, and see what there is of this one.
+        let store = open(&path);
+        let ids = async |store: &FileStore| -> Vec<_> {
+            let listed = store.list(&ListQuery::new()).await.unwrap();
+            listed.into_iter().map(|header| header.session_id.to_string()).collect()
+        };
+        assert_eq!(ids(&store).await, ["one"]);
+        assert_eq!(read_well(&store, "one").await, [record("held")]);
+        is_refused(&store, "one").await;
+        let again = open(&path);
+        store.create(&SessionHeader::new("two", "/project")).await.unwrap();
+        store.append(&"two".into(), &[record("other")]).await.unwrap();
+        let mut listed = ids(&again).await;
+        listed.sort_unstable();
+        assert_eq!(listed, ["one", "two"], "also what was created since it was opened");
+        assert_eq!(read_well(&again, "two").await, [record("other")]);
+        is_refused(&again, "two").await;
+        drop(store);
+        let claim = again.claim(&"two".into()).await.unwrap();
+        assert!(again.delete(&"two".into()).await.unwrap());
+        drop(claim);
+        holder.kill();
 
-    let store = open(&path);
-    let again = FileStore::open(&path);
-    assert!(matches!(again, Err(StoreError::Locked { .. })), "{again:?}");
-    let refused = Process::run(SELF, &path).says.map(Result::unwrap).find(|line| line.contains("Locked"));
-    assert!(refused.is_some(), "the other process is refused, too");
-    drop(store);
-    drop(open(&path));
+        let claim = again.claim(&"one".into()).await.unwrap();
+        assert_eq!(read_well(&again, "one").await, [record("held")]);
+        again.append(&"one".into(), &[record("more")]).await.unwrap();
+        drop(claim);
+        // What a claim has let go of may be another's at once, who finds what was done meanwhile.
+        let store = open(&path);
+        let claim = store.claim(&"one".into()).await.unwrap();
+        store.append(&"one".into(), &[record("most")]).await.unwrap();
+        is_refused(&again, "one").await;
+        drop(claim);
+        let _claim = again.claim(&"one".into()).await.unwrap();
+        again.append(&"one".into(), &[record("last")]).await.unwrap();
+        let all = ["held", "more", "most", "last"].map(record);
+        assert_eq!(read_well(&again, "one").await, all);
+        assert_eq!(again.take_warnings(), []);
+    });
 }
 
 /// The record with this number: most are small, some take several pages, so that a kill may tear them.

@@ -1,40 +1,49 @@
-//! The directory of a store: its lock, and the files in it.
+//! The directory of a store.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fs4::TryLockError;
-
+#[cfg(unix)]
+use super::disk::Disk;
 use super::name::Kind;
+#[cfg(not(unix))]
+use super::other_disk::Disk;
+use super::system::{Access, FileSystem, LockFile, RawFile, Version};
 use crate::StoreError;
 
-/// A directory that is ours alone until this is dropped, or the process ends.
+/// A directory and what can be done in it. Its errors name the file.
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
-    lock: File,
+    system: Box<dyn FileSystem>,
 }
 
 impl Directory {
-    /// Creates the directory where there is none, and locks it.
-    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
-        let path = std::path::absolute(path).map_err(failed("find", path))?;
+    /// Opens a directory, and creates it where there is none.
+    pub(super) fn create(path: &Path) -> Result<Self, StoreError> {
+        let path = absolute(path)?;
         create(&path)?;
-        let lock_file = path.join("lock");
-        let lock = create_options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&lock_file)
-            .map_err(failed("open", &lock_file))?;
-        // Named in full, as newer standard libraries have a method of this name, which we may not use yet.
-        match fs4::FileExt::try_lock(&lock) {
-            Ok(()) => Ok(Self { path, lock }),
-            Err(TryLockError::WouldBlock) => Err(StoreError::Locked { directory: path }),
-            Err(TryLockError::Error(source)) => Err(failed("lock", &lock_file)(source)),
+        Self::open(&path)
+    }
+
+    /// Opens a directory that there is.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotPrivate`] where others may put files there.
+    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        let path = absolute(path)?;
+        match Disk::open(&path).map_err(failed("open", &path))? {
+            Ok(disk) => Ok(Self { path, system: Box::new(disk) }),
+            Err(reason) => Err(StoreError::NotPrivate { directory: path, reason }),
         }
+    }
+
+    /// A directory of another kind.
+    #[cfg(test)]
+    pub(super) fn with(path: &Path, system: Box<dyn FileSystem>) -> Self {
+        Self { path: path.to_owned(), system }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -46,18 +55,52 @@ impl Directory {
         self.path.join(kind.of(stem))
     }
 
+    /// The names of the files.
+    pub(super) fn list(&self) -> Result<Vec<String>, StoreError> {
+        self.system.list().map_err(failed("list", &self.path))
+    }
+
+    /// See [`FileSystem::version`]. `None` where there is no such file.
+    pub(super) fn version(&self, stem: &str, kind: Kind) -> Result<Option<Version>, StoreError> {
+        match self.system.version(&kind.of(stem)) {
+            Ok(version) => Ok(Some(version)),
+            Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(failed("find", &self.file(stem, kind))(source)),
+        }
+    }
+
+    /// Opens a file. The error is that of the operating system.
+    pub(super) fn open_file(&self, stem: &str, kind: Kind, access: Access) -> io::Result<Box<dyn RawFile>> {
+        self.system.open(&kind.of(stem), access)
+    }
+
+    /// Renames a file, within its session.
+    pub(super) fn rename(&self, stem: &str, from: Kind, to: Kind) -> io::Result<()> {
+        self.system.rename(&from.of(stem), &to.of(stem))
+    }
+
+    /// Removes a file. Returns whether there was one.
+    pub(super) fn remove(&self, stem: &str, kind: Kind) -> Result<bool, StoreError> {
+        match self.system.remove(&kind.of(stem)) {
+            Ok(()) => Ok(true),
+            Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(source) => Err(failed("remove", &self.file(stem, kind))(source)),
+        }
+    }
+
     /// Makes durable which files there are.
     pub(super) fn sync(&self) -> Result<(), StoreError> {
-        sync_directory(&self.path)
+        self.system.sync().map_err(failed("sync", &self.path))
+    }
+
+    /// See [`FileSystem::lock`].
+    pub(super) fn lock(&self, stem: &str) -> Result<Option<Box<dyn LockFile>>, StoreError> {
+        self.system.lock(&Kind::Lock.of(stem)).map_err(failed("lock", &self.file(stem, Kind::Lock)))
     }
 }
 
-/// Unlocks at once, although a program that is just being started by another thread may still hold a copy of the
-/// file.
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs4::FileExt::unlock(&self.lock);
-    }
+fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
+    std::path::absolute(path).map_err(failed("find", path))
 }
 
 /// Creates a directory that only we may enter, and those above it that are missing.
@@ -71,40 +114,22 @@ fn create(path: &Path) -> Result<(), StoreError> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path).map_err(failed("create", path))?;
-    missing.into_iter().filter_map(Path::parent).try_for_each(sync_directory)
+    missing.into_iter().filter_map(Path::parent).try_for_each(sync_parent)
 }
 
-/// Makes durable what was created, renamed and removed in a directory.
+/// Makes durable that a directory was created in this one.
 #[cfg(unix)]
-fn sync_directory(path: &Path) -> Result<(), StoreError> {
-    File::open(path).and_then(|directory| directory.sync_all()).map_err(failed("sync", path))
+fn sync_parent(path: &Path) -> Result<(), StoreError> {
+    std::fs::File::open(path).and_then(|directory| directory.sync_all()).map_err(failed("sync", path))
 }
 
-/// Directories cannot be synced here; what their entries need, the file system does by itself.
 #[cfg(not(unix))]
-fn sync_directory(_path: &Path) -> Result<(), StoreError> {
+fn sync_parent(_path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Options for files that only we may read.
-pub(super) fn create_options() -> OpenOptions {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-/// Removes a file. That there is none is as good.
-pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(failed("remove", path)(source)),
-        _ => Ok(()),
-    }
-}
-
 /// The error of something that was to be done to a file.
-pub(super) fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+pub(super) fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError + use<> {
     let path = path.to_owned();
     move |source| StoreError::Io { action, path, source }
 }

@@ -1,12 +1,23 @@
 //! Sessions in a directory.
 
+mod aside;
+mod catalogue;
+mod check;
 mod directory;
+#[cfg(unix)]
+mod disk;
 mod header;
 mod journal;
+mod locks;
 mod name;
+#[cfg(not(unix))]
+mod other_disk;
 mod record;
+mod session;
+mod system;
+#[cfg(test)]
+mod tests;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::panic;
 use std::path::Path;
@@ -19,10 +30,15 @@ use futures::stream::{self, BoxStream, StreamExt as _};
 use tokio::runtime::Handle;
 use tokio::sync::OwnedMutexGuard;
 
-use self::directory::Directory;
-use self::journal::{Journal, Reader};
+use self::catalogue::Catalogue;
+pub use self::check::{Damage, Repair, SessionCheck};
+use self::directory::{Directory, failed};
+use self::header::Unread;
+use self::journal::{Place, Reader};
+use self::locks::{Held, Locks};
 use self::name::Kind;
-use super::{Claim, Claims, ListQuery, SessionHeader, SessionStore, StoreError, StoreWarning, StoredSession};
+use self::session::{Files, Warnings};
+use super::{Claim, ListQuery, SessionHeader, SessionStore, StoreError, StoreWarning, StoredSession};
 
 /// When a [`FileStore`] has the disk hold what was written, and not only the operating system.
 ///
@@ -54,26 +70,36 @@ pub enum Fsync {
 /// ```
 ///
 /// Each session has a journal, to which records are only ever added, and a small file with its header, which is replaced
-/// as a whole. Both are lines of text, each with its length and a checksum. Opening reads the headers of all sessions,
-/// and from then on they are in memory; journals are read only for [`read`](SessionStore::read), and once before the
-/// first append to a session that was there before.
+/// as a whole. Both are lines of text, each with its length and a checksum. Lists read headers only, and only those that were
+/// changed since the last list; journals are read for [`read`](SessionStore::read), and once before the first append to a
+/// session that was there before.
+///
+/// # Several processes
+///
+/// Any number of stores may be open on one directory, in this process or others. A session belongs to one of them at a time:
+/// whoever claims a session locks it until the claim is dropped, and a store that creates, appends to or changes a session
+/// without a claim locks it until the store is dropped. What the others do to it then fails with [`StoreError::InUse`], but
+/// for listing and reading. A lock ends with its process, however that ends, so it is never stale. It is as good as the file
+/// system: over a network it may be none. Each session that is locked costs a file descriptor.
 ///
 /// # What can go wrong
 ///
-/// - *A write is cut off*, by the end of the process or the machine. What there is of the last record is dropped and
-///   told as [`StoreWarning::TornTail`]; its append had not returned. That holds for a cut at any byte.
-/// - *A journal is damaged*: a record is not as it was written, or missing. Reading gives the records in front of it,
-///   then [`StoreError::Corrupt`] with the file and the place; nothing can be appended, and nothing is changed. The session can still
-///   be listed and deleted. To go on with what there is in front of the damage, cut the file off at the byte that the
-///   error names, while no store has the directory. What no store can see is that whole records are missing at the end.
+/// - *A write is cut off*, by the end of the process or the machine. After each sync the header's file says how much of the
+///   journal the disk holds. Damage behind that is what is left of writes that were never durable: it is dropped, and told
+///   as [`StoreWarning::TornTail`]. Whole lines that are dropped are moved to a file of their own.
+/// - *A journal is damaged* in what the disk held: a record is not as it was written, or missing, or the file is empty.
+///   Reading gives the records in front of it, then [`StoreError::Corrupt`] with the file and the place; nothing can be
+///   appended, and nothing is changed. The session can still be listed and deleted, and [`repair`](Self::repair) makes it
+///   usable again.
 /// - *A header is damaged or missing*. It is restored from where the journal begins, as
 ///   [`StoreWarning::HeaderRestored`].
 /// - *The disk is full*, or another write fails. What was written of it is taken back, so that the next append may
-///   succeed. Where it cannot be taken back, and where a sync has failed, nothing more is appended to that session:
-///   [`StoreError::Stopped`].
-/// - *Two stores on one directory*. The second gets [`StoreError::Locked`] at once, in the same process, too. The lock
-///   ends with the store or its process, however that ends, so it is never stale. It is as good as the file system:
-///   over a network it may be none.
+///   succeed. Where it cannot be taken back, and where a sync has failed, nothing more is appended to that session until
+///   it is claimed anew: [`StoreError::Stopped`].
+/// - *A limit on the size of files* (`RLIMIT_FSIZE`) is reached. The system then sends `SIGXFSZ`, which ends a process that
+///   neither handles nor ignores it. A program that does either gets a failed write instead, as above.
+/// - *Others can write to the directory*. It is refused as [`StoreError::NotPrivate`], on Unix, if it belongs to another
+///   user, or its group or others may write to it. So are files of that kind, links, and what is no regular file.
 ///
 /// Directories are created with mode 0700 and files with 0600, on Unix. An id of a session may be any text of up to 100
 /// bytes; [`StoreError::Id`] refuses longer ones. No id leads out of the directory.
@@ -81,38 +107,19 @@ pub enum Fsync {
 /// # Blocking
 ///
 /// Appending up to 64 KiB without a sync writes right where it is polled: that is a copy into the operating system's
-/// memory, which takes less time than to ask another thread for it. All else, namely syncing, reading, creating, deleting
-/// and large appends, happens on tokio's threads for blocking work. Outside of a tokio runtime it happens where it is
-/// polled.
+/// memory, which takes less time than to ask another thread for it. All else, namely syncing, reading, listing, creating,
+/// deleting, claiming and large appends, happens on tokio's threads for blocking work. Outside of a tokio runtime it happens
+/// where it is polled. Claiming waits for up to 0.2 s for a session that another store has.
 pub struct FileStore {
     shared: Arc<Shared>,
     fsync: Fsync,
 }
 
 struct Shared {
-    directory: Directory,
-    sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
-    claims: Claims,
-    /// Held by whoever creates a session, so that of two that create the same one is told that it exists.
-    creating: Mutex<()>,
-    warnings: Mutex<Vec<StoreWarning>>,
-}
-
-struct Session {
-    session_id: SessionId,
-    stem: String,
-    /// Replaced with the files of the session locked.
-    header: Mutex<Arc<SessionHeader>>,
-    files: Arc<tokio::sync::Mutex<Files>>,
-}
-
-/// The files of a session. Whoever has them locked is alone with them.
-struct Files {
-    journal: Journal,
-    /// Whether a header was replaced since the directory was last synced.
-    directory_unsynced: bool,
-    /// Whether the session was deleted while somebody waited for its files.
-    deleted: bool,
+    directory: Arc<Directory>,
+    locks: Arc<Locks>,
+    catalogue: Mutex<Catalogue>,
+    warnings: Warnings,
 }
 
 /// How many bytes are appended without asking another thread.
@@ -127,25 +134,44 @@ impl FileStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Locked`] where another store has the directory; [`StoreError::Io`] where the operating system
+    /// [`StoreError::NotPrivate`] where others may write to the directory; [`StoreError::Io`] where the operating system
     /// refuses.
     pub fn open(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let directory = Directory::open(directory.as_ref())?;
-        let mut warnings = Vec::new();
-        let headers = header::read_all(&directory, &mut warnings)?;
-        let session = |(stem, header): (String, SessionHeader)| {
-            let journal = Journal::existing(header.session_id.clone(), directory.file(&stem, Kind::Journal));
-            (header.session_id.clone(), Session::new(stem, header, journal))
-        };
-        let sessions = Mutex::new(headers.into_iter().map(session).collect());
-        let shared = Shared {
-            directory,
-            sessions,
-            claims: Claims::new(),
-            creating: Mutex::default(),
-            warnings: Mutex::new(warnings),
-        };
+        Self::with(Directory::create(directory.as_ref())?)
+    }
+
+    fn with(directory: Directory) -> Result<Self, StoreError> {
+        let directory = Arc::new(directory);
+        let locks = Locks::new(Arc::clone(&directory));
+        let (catalogue, warnings) = <(Mutex<Catalogue>, Warnings)>::default();
+        let shared = Shared { directory, locks, catalogue, warnings };
+        shared.headers()?;
         Ok(Self { shared: Arc::new(shared), fsync: Fsync::default() })
+    }
+
+    /// Examines all sessions in a directory, and changes nothing. What only waits to be tidied up when the session is next
+    /// opened is no damage. Sessions may be open meanwhile.
+    ///
+    /// Reads all journals, and blocks for as long as that takes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open), and where there is no such directory.
+    pub fn check(directory: impl AsRef<Path>) -> Result<Vec<SessionCheck>, StoreError> {
+        check::check(&Arc::new(Directory::open(directory.as_ref())?))
+    }
+
+    /// Makes the damaged sessions in a directory usable again: of each it keeps the records in front of the damage, and moves
+    /// the rest to files of their own. Nothing is removed but with its session. Says what was damaged, and what was done
+    /// ([`Damage::repair`]); sessions that are open are left alone.
+    ///
+    /// Reads all journals, and blocks for as long as that takes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`check`](Self::check).
+    pub fn repair(directory: impl AsRef<Path>) -> Result<Vec<SessionCheck>, StoreError> {
+        check::repair(&Arc::new(Directory::open(directory.as_ref())?))
     }
 
     /// Sets when the disk is to hold what was written: [`Fsync::EveryTurn`] by default.
@@ -160,99 +186,75 @@ impl FileStore {
         self.shared.directory.path()
     }
 
-    /// A session, and its files for us alone.
-    async fn lock(&self, session_id: &SessionId) -> Option<(Arc<Session>, OwnedMutexGuard<Files>)> {
-        let session = Arc::clone(locked(&self.shared.sessions).get(session_id)?);
-        let files = Arc::clone(&session.files).lock_owned().await;
-        (!files.deleted).then_some((session, files))
+    /// A session's files, which are locked and for us alone.
+    async fn lock(&self, session_id: &SessionId) -> Result<(Held, OwnedMutexGuard<Files>), StoreError> {
+        let held = match self.shared.locks.held(session_id) {
+            Some(held) => held,
+            None => {
+                let (shared, session_id) = (Arc::clone(&self.shared), session_id.clone());
+                blocking(move || shared.locks.lock(&session_id)).await?
+            }
+        };
+        let files = Arc::clone(&held.files).lock_owned().await;
+        Ok((held, files))
     }
 
-    /// The same, for those to whom it is an error that there is no such session.
-    async fn find(
-        &self,
-        session_id: &SessionId,
-    ) -> Result<(Arc<Session>, OwnedMutexGuard<Files>), StoreError> {
-        self.lock(session_id).await.ok_or_else(|| StoreError::not_found(session_id))
-    }
-}
-
-impl Session {
-    fn new(stem: String, header: SessionHeader, journal: Journal) -> Arc<Self> {
-        let files = Files { journal, directory_unsynced: false, deleted: false };
-        let files = Arc::new(tokio::sync::Mutex::new(files));
-        let session_id = header.session_id.clone();
-        Arc::new(Self { session_id, stem, header: Mutex::new(Arc::new(header)), files })
+    /// The same, for a session that there must be.
+    async fn find(&self, session_id: &SessionId) -> Result<(Held, OwnedMutexGuard<Files>), StoreError> {
+        self.lock(session_id).await.map_err(|error| match error {
+            StoreError::Id { session_id, .. } => StoreError::not_found(&session_id),
+            error => error,
+        })
     }
 }
 
 impl Shared {
-    fn create(&self, header: &SessionHeader, durable: bool) -> Result<(), StoreError> {
-        let stem = name::stem(&header.session_id)?;
-        let creating = locked(&self.creating);
-        if locked(&self.sessions).contains_key(&header.session_id) {
-            return Err(StoreError::exists(&header.session_id));
-        }
-        let path = self.directory.file(&stem, Kind::Journal);
-        // In this order, so that what is cut off here is known to be the beginning of a session and not its rest.
-        header::prepare(&self.directory, &stem, header, durable)?;
-        let journal = Journal::create(header, path.clone(), durable).inspect_err(|_| {
-            let _ = directory::remove(&self.directory.file(&stem, Kind::NewHeader));
-        })?;
-        header::put(&self.directory, &stem).inspect_err(|_| {
-            let _ = directory::remove(&path);
-        })?;
-        let session = Session::new(stem, header.clone(), journal);
-        locked(&self.sessions).insert(header.session_id.clone(), session);
-        drop(creating);
-        if durable { self.directory.sync() } else { Ok(()) }
+    /// The headers of all sessions that there are now.
+    fn headers(&self) -> Result<Vec<Arc<SessionHeader>>, StoreError> {
+        locked(&self.catalogue).read(&self.directory, &self.locks, &self.warnings)
     }
 
-    fn find_end(&self, session: &Session, files: &mut Files) -> Result<(), StoreError> {
-        let header = Arc::clone(&locked(&session.header));
-        files.journal.find_end(&header, |warning| locked(&self.warnings).push(warning))
+    /// Reads a session that this store has not locked.
+    fn read(&self, session_id: &SessionId) -> Result<Option<StoredSession>, StoreError> {
+        let Ok(stem) = name::stem(session_id) else { return Ok(None) };
+        let header_failed = |source| failed("read", &self.directory.file(&stem, Kind::Header))(source);
+        let (header, synced) = match header::read(&self.directory, &stem) {
+            Ok(stored) => (stored.header, stored.synced.unwrap_or(0)),
+            Err(Unread::Bad(_)) => match header::read_beginning(&self.directory, &stem) {
+                Ok(header) => (header, 0),
+                Err(Unread::Failed(source)) => return Err(header_failed(source)),
+                Err(_) => return Ok(None),
+            },
+            Err(Unread::Failed(source)) => return Err(header_failed(source)),
+            Err(Unread::Missing | Unread::Closed(_)) => return Ok(None),
+        };
+        let place = Place { directory: Arc::clone(&self.directory), session_id: session_id.clone(), stem };
+        let records = match Reader::beside_others(place, synced)? {
+            Some(reader) => records(reader),
+            None => stream::empty().boxed(),
+        };
+        Ok(Some(StoredSession::new(header, records)))
     }
 
-    fn update_header(
-        &self,
-        session: &Session,
-        files: &mut Files,
-        header: SessionHeader,
-        fsync: Fsync,
-    ) -> Result<(), StoreError> {
-        if **locked(&session.header) == header {
-            return Ok(());
-        }
-        header::prepare(&self.directory, &session.stem, &header, fsync != Fsync::Never)?;
-        header::put(&self.directory, &session.stem)?;
-        *locked(&session.header) = Arc::new(header);
-        files.directory_unsynced = true;
-        if fsync == Fsync::Always { self.sync_directory(files) } else { Ok(()) }
-    }
-
-    fn sync_directory(&self, files: &mut Files) -> Result<(), StoreError> {
-        self.directory.sync()?;
-        files.directory_unsynced = false;
-        Ok(())
-    }
-
-    fn delete(&self, session: &Session, files: &mut Files, durable: bool) -> Result<(), StoreError> {
-        let file = |kind| self.directory.file(&session.stem, kind);
-        // With this the session is gone. What is left to do is done when the store is opened, if not now.
-        header::discard(&self.directory, &session.stem)?;
-        files.deleted = true;
-        let removed =
-            directory::remove(&file(Kind::Journal)).and_then(|()| directory::remove(&file(Kind::Deleted)));
-        locked(&self.sessions).remove(&session.session_id);
-        removed?;
-        if durable { self.directory.sync() } else { Ok(()) }
+    fn exists(&self, session_id: &SessionId) -> Result<bool, StoreError> {
+        let Ok(stem) = name::stem(session_id) else { return Ok(false) };
+        Ok(self.directory.version(&stem, Kind::Header)?.is_some())
     }
 }
 
 impl SessionStore for FileStore {
     fn create<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>> {
-        let (shared, header, durable) =
-            (Arc::clone(&self.shared), header.clone(), self.fsync != Fsync::Never);
-        Box::pin(blocking(move || shared.create(&header, durable)))
+        Box::pin(async move {
+            let (held, mut files) = self.lock(&header.session_id).await?;
+            let (shared, header, durable) =
+                (Arc::clone(&self.shared), header.clone(), self.fsync != Fsync::Never);
+            blocking(move || {
+                files.create(&header, durable, &shared.warnings)?;
+                held.keep();
+                Ok(())
+            })
+            .await
+        })
     }
 
     fn append<'a>(
@@ -261,16 +263,20 @@ impl SessionStore for FileStore {
         records: &'a [RawJson],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let (session, mut files) = self.find(session_id).await?;
+            let (held, mut files) = self.find(session_id).await?;
             let durable = self.fsync == Fsync::Always;
             let bytes: usize = records.iter().map(RawJson::len).sum();
-            if files.journal.is_known() && !durable && bytes <= INLINE {
-                return files.journal.append(records, durable);
+            if !durable
+                && bytes <= INLINE
+                && let Some(session) = files.known()
+            {
+                return session.append(records, durable, &self.shared.warnings);
             }
             let (shared, records) = (Arc::clone(&self.shared), records.to_vec());
             blocking(move || {
-                shared.find_end(&session, &mut files)?;
-                files.journal.append(&records, durable)
+                let session = files.find(&shared.warnings)?;
+                held.keep();
+                session.append(&records, durable, &shared.warnings)
             })
             .await
         })
@@ -278,15 +284,26 @@ impl SessionStore for FileStore {
 
     fn sync<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let (_, mut files) = self.find(session_id).await?;
             let durable = self.fsync != Fsync::Never;
-            if !durable || !(files.directory_unsynced || files.journal.is_unsynced()) {
-                return files.journal.sync(false);
+            let Some(held) = self.shared.locks.held(session_id) else {
+                // Nothing of it was written here.
+                let (shared, session_id) = (Arc::clone(&self.shared), session_id.clone());
+                return blocking(move || match shared.exists(&session_id)? {
+                    true => Ok(()),
+                    false => Err(StoreError::not_found(&session_id)),
+                })
+                .await;
+            };
+            let mut files = Arc::clone(&held.files).lock_owned().await;
+            if let Some(session) = files.known()
+                && !(durable && session.is_unsynced())
+            {
+                return session.sync(false, &self.shared.warnings);
             }
             let shared = Arc::clone(&self.shared);
             blocking(move || {
-                files.journal.sync(true)?;
-                if files.directory_unsynced { shared.sync_directory(&mut files) } else { Ok(()) }
+                let _held = held;
+                files.find(&shared.warnings)?.sync(durable, &shared.warnings)
             })
             .await
         })
@@ -297,12 +314,16 @@ impl SessionStore for FileStore {
         session_id: &'a SessionId,
     ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
         Box::pin(async move {
-            let Some((session, mut files)) = self.lock(session_id).await else { return Ok(None) };
-            let shared = Arc::clone(&self.shared);
+            let (shared, session_id) = (Arc::clone(&self.shared), session_id.clone());
+            let Some(held) = self.shared.locks.held(&session_id) else {
+                return blocking(move || shared.read(&session_id)).await;
+            };
+            let mut files = Arc::clone(&held.files).lock_owned().await;
             blocking(move || {
-                shared.find_end(&session, &mut files)?;
-                let header = SessionHeader::clone(&locked(&session.header));
-                Ok(Some(StoredSession::new(header, records(files.journal.reader()?))))
+                let _held = held;
+                let Some(session) = files.load(&shared.warnings)? else { return Ok(None) };
+                let reader = session.reader(&shared.warnings)?;
+                Ok(Some(StoredSession::new(session.header.clone(), records(reader))))
             })
             .await
         })
@@ -310,30 +331,51 @@ impl SessionStore for FileStore {
 
     fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, Result<Vec<SessionHeader>, StoreError>> {
         Box::pin(async move {
-            let header = |session: &Arc<Session>| Arc::clone(&locked(&session.header));
-            let headers: Vec<_> = locked(&self.shared.sessions).values().map(header).collect();
+            let shared = Arc::clone(&self.shared);
+            let headers = blocking(move || shared.headers()).await?;
             Ok(query.select(headers.iter().map(|header| &**header)))
         })
     }
 
     fn update_header<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let (session, mut files) = self.find(&header.session_id).await?;
+            let (held, mut files) = self.find(&header.session_id).await?;
             let (shared, header, fsync) = (Arc::clone(&self.shared), header.clone(), self.fsync);
-            blocking(move || shared.update_header(&session, &mut files, header, fsync)).await
+            blocking(move || {
+                let session = files.find(&shared.warnings)?;
+                held.keep();
+                session.update_header(header, fsync)
+            })
+            .await
         })
     }
 
     fn delete<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let Some((session, mut files)) = self.lock(session_id).await else { return Ok(false) };
+            let (held, mut files) = match self.lock(session_id).await {
+                Err(StoreError::Id { .. }) => return Ok(false),
+                locked => locked?,
+            };
             let (shared, durable) = (Arc::clone(&self.shared), self.fsync != Fsync::Never);
-            blocking(move || shared.delete(&session, &mut files, durable).map(|()| true)).await
+            blocking(move || {
+                let deleted = files.delete(durable, &shared.warnings);
+                held.release();
+                deleted
+            })
+            .await
         })
     }
 
     fn claim<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<Claim, StoreError>> {
-        Box::pin(async move { self.shared.claims.claim(session_id) })
+        Box::pin(async move {
+            let (shared, session_id) = (Arc::clone(&self.shared), session_id.clone());
+            blocking(move || match shared.locks.claim(&session_id) {
+                // There is no such session, and there cannot be one.
+                Err(StoreError::Id { .. }) => Ok(Claim::default()),
+                claimed => claimed,
+            })
+            .await
+        })
     }
 
     fn take_warnings(&self) -> Vec<StoreWarning> {

@@ -40,6 +40,20 @@ pub(super) fn stem(session_id: &SessionId) -> Result<String, StoreError> {
     Ok(stem)
 }
 
+/// The id whose [`stem`] this is, if it is one.
+pub(super) fn session_id(stem_of_id: &str) -> Option<SessionId> {
+    let name = stem_of_id.strip_prefix(PREFIX)?;
+    let id = match name.strip_prefix(SPELLED) {
+        None => name.to_owned(),
+        Some(spelled) => {
+            let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+            String::from_utf8(spelled.as_bytes().chunks(2).map(byte).collect::<Option<_>>()?).ok()?
+        }
+    };
+    let id = SessionId::from(id);
+    stem(&id).is_ok_and(|stem| stem == stem_of_id).then_some(id)
+}
+
 /// The files of a session, by the ends of their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
@@ -51,30 +65,32 @@ pub(super) enum Kind {
     NewHeader,
     /// The header of a session that is being deleted.
     Deleted,
+    /// There while a store has the session locked.
+    Lock,
+    /// Something damaged that was moved out of the way, counted from 1. Nothing reads it.
+    Aside(u32),
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Header, Self::Journal, Self::NewHeader, Self::Deleted];
-
-    fn ending(self) -> &'static str {
-        match self {
-            Self::Header => ".header",
-            Self::Journal => ".journal",
-            Self::NewHeader => ".new",
-            Self::Deleted => ".deleted",
-        }
-    }
+    const NAMED: [Self; 5] = [Self::Header, Self::Journal, Self::NewHeader, Self::Deleted, Self::Lock];
 
     /// The name of this file of the session with this stem.
     pub(super) fn of(self, stem: &str) -> String {
-        format!("{stem}{}", self.ending())
+        match self {
+            Self::Header => format!("{stem}.header"),
+            Self::Journal => format!("{stem}.journal"),
+            Self::NewHeader => format!("{stem}.new"),
+            Self::Deleted => format!("{stem}.deleted"),
+            Self::Lock => format!("{stem}.lock"),
+            Self::Aside(number) => format!("{stem}.aside-{number}"),
+        }
     }
 
-    /// The stem and the kind of a file, if it is one of ours.
+    /// The stem and the kind of a file, if it is one that tells of a session.
     pub(super) fn parse(name: &str) -> Option<(&str, Self)> {
         if !name.starts_with(PREFIX) {
             return None;
         }
-        Self::ALL.into_iter().find_map(|kind| Some((name.strip_suffix(kind.ending())?, kind)))
+        Self::NAMED.into_iter().find_map(|kind| Some((name.strip_suffix(&kind.of(""))?, kind)))
     }
 }

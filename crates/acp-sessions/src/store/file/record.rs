@@ -7,10 +7,10 @@
 //! └ the length of the text in bytes; both in eight digits of lower-case hexadecimal
 //! ```
 //!
-//! A write that is cut off leaves a beginning of what was to be written. So a line that has its end was written
-//! whole, and must check; what is left behind the last end of a line is a torn write. That is what tells damage from
-//! a torn write, and neither depends on how far the other one goes. As the checksum goes on from record to record, a
-//! line that was lost, doubled or moved is damage, too.
+//! A process that is killed leaves a beginning of what it was to write: what is behind the last end of a line is a torn
+//! write. A power cut may take any page that was not synced, and leave later ones. So a line that has its end and does not
+//! check is damage only within what is known to be durable, which the header's file says; behind that it is what a power cut
+//! has left. As the checksum goes on from record to record, a line that was lost, doubled or moved does not check.
 
 use std::io::{self, BufRead, Write as _};
 
@@ -110,7 +110,7 @@ impl<R: BufRead> Lines<R> {
 }
 
 /// The text of a line, given without its end, and the checksum up to there.
-fn check(checksum: u32, line: &[u8]) -> Result<(&str, u32), &'static str> {
+pub(super) fn check(checksum: u32, line: &[u8]) -> Result<(&str, u32), &'static str> {
     let Some((prefix, text)) = line.split_at_checked(PREFIX) else {
         return Err("a line that is too short");
     };

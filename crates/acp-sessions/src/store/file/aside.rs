@@ -1,0 +1,67 @@
+//! What is damaged is moved out of the way, and never removed but with its session.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::directory::{Directory, failed};
+use super::name::Kind;
+use super::system::{Access, RawFile};
+use crate::StoreError;
+
+/// Copies what a journal holds from an offset on to a file of its own, and makes that durable. Returns its path.
+pub(super) fn copy(
+    directory: &Directory,
+    stem: &str,
+    journal: &dyn RawFile,
+    offset: u64,
+) -> Result<PathBuf, StoreError> {
+    let kind = free(directory, stem)?;
+    let path = directory.file(stem, kind);
+    let copied = directory.open_file(stem, kind, Access::Create).and_then(|aside| {
+        let mut buffer = vec![0; 64 << 10];
+        let mut copied = 0;
+        loop {
+            let read = journal.read_at(&mut buffer, offset + copied)?;
+            if read == 0 {
+                return aside.sync();
+            }
+            aside.write_all_at(&buffer[..read], copied)?;
+            copied += read as u64;
+        }
+    });
+    if let Err(source) = copied {
+        let _ = directory.remove(stem, kind);
+        return Err(failed("write", &path)(source));
+    }
+    directory.sync()?;
+    Ok(path)
+}
+
+/// Moves a whole file. Returns where it is now, where there was one.
+pub(super) fn rename(directory: &Directory, stem: &str, from: Kind) -> Result<Option<PathBuf>, StoreError> {
+    let kind = free(directory, stem)?;
+    match directory.rename(stem, from, kind) {
+        Ok(()) => Ok(Some(directory.file(stem, kind))),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(failed("move", &directory.file(stem, from))(source)),
+    }
+}
+
+/// Removes all that was moved out of the way in a session.
+pub(super) fn remove_all(directory: &Directory, stem: &str) -> Result<(), StoreError> {
+    // They are numbered without a gap.
+    let mut number = 1;
+    while directory.remove(stem, Kind::Aside(number))? {
+        number += 1;
+    }
+    Ok(())
+}
+
+/// The first name that is free.
+fn free(directory: &Directory, stem: &str) -> Result<Kind, StoreError> {
+    let mut number = 1;
+    while directory.version(stem, Kind::Aside(number))?.is_some() {
+        number += 1;
+    }
+    Ok(Kind::Aside(number))
+}

@@ -1,0 +1,188 @@
+//! The operations of a store, done by the operating system on Unix.
+//!
+//! Files are opened relative to the directory's descriptor, so what its path leads to later does not matter. Links are not
+//! followed, and what is not a regular file of the user's own, which nobody else may write to, is refused: such a file was put
+//! there by somebody else.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::sync::Arc;
+
+use fs4::TryLockError;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::system::{Access, FileSystem, LockFile, RawFile, Version};
+
+/// What others must not have on a directory or a file of a store.
+const WRITE_BY_OTHERS: Mode = Mode::WGRP.union(Mode::WOTH);
+
+/// Files that nobody else may read.
+const OWNER_ONLY: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// A directory.
+#[derive(Debug)]
+pub(super) struct Disk(Arc<OwnedFd>);
+
+impl Disk {
+    /// Opens a directory.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, and what to do about it, where others may put files there.
+    pub(super) fn open(path: &Path) -> io::Result<Result<Self, String>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(path, flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&directory)?;
+        let shown = path.display();
+        if !is_ours(&stat) {
+            let owner = stat.st_uid;
+            return Ok(Err(format!(
+                "it belongs to another user (number {owner}); name a directory of your own"
+            )));
+        }
+        if mode(&stat).intersects(WRITE_BY_OTHERS) {
+            let mode = mode(&stat).as_raw_mode() & 0o7777;
+            return Ok(Err(format!(
+                "others may write to it (its mode is {mode:04o}); look through it, then run `chmod 700 {shown}`, or name another directory"
+            )));
+        }
+        Ok(Ok(Self(Arc::new(directory))))
+    }
+
+    /// Opens a file, and sees to it that it is one of ours.
+    fn open_file(&self, name: &str, flags: OFlags) -> io::Result<File> {
+        // Without `NONBLOCK` a pipe would be waited for here.
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&*self.0, name, flags, OWNER_ONLY).map_err(|errno| match errno {
+            // The BSDs say the latter.
+            Errno::LOOP | Errno::MLINK => io::Error::other("it is a link, and links are not followed"),
+            _ => errno.into(),
+        })?;
+        let stat = rustix::fs::fstat(&file)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(io::Error::other("it is no regular file"));
+        }
+        if !is_ours(&stat) {
+            return Err(io::Error::other("it belongs to another user"));
+        }
+        if mode(&stat).intersects(WRITE_BY_OTHERS) {
+            return Err(io::Error::other(
+                "others may write to it; see what it holds, then take that from them",
+            ));
+        }
+        Ok(file.into())
+    }
+}
+
+fn is_ours(stat: &Stat) -> bool {
+    stat.st_uid == rustix::process::geteuid().as_raw()
+}
+
+fn mode(stat: &Stat) -> Mode {
+    Mode::from_raw_mode(stat.st_mode)
+}
+
+impl FileSystem for Disk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&*self.0)? {
+            // A name that is no text is none of ours.
+            if let Ok(name) = entry?.file_name().to_str() {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    fn version(&self, name: &str) -> io::Result<Version> {
+        let stat = rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let (seconds, nanos) = (i128::from(stat.st_mtime), i128::from(stat.st_mtime_nsec));
+        Ok(Version([i128::from(stat.st_ino), i128::from(stat.st_size), seconds, nanos]))
+    }
+
+    fn open(&self, name: &str, access: Access) -> io::Result<Box<dyn RawFile>> {
+        let flags = match access {
+            Access::Read => OFlags::RDONLY,
+            Access::Write => OFlags::RDWR,
+            Access::Create => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
+        };
+        Ok(Box::new(self.open_file(name, flags)?))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&*self.0, from, &*self.0, to)?)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&*self.0, name, AtFlags::empty())?)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&*self.0)?)
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Option<Box<dyn LockFile>>> {
+        loop {
+            let file = self.open_file(name, OFlags::RDWR | OFlags::CREATE)?;
+            // Named in full, as newer standard libraries have a method of this name, which we may not use yet.
+            match fs4::FileExt::try_lock(&file) {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+            // Whoever had it before has removed it: a lock on what is no longer there keeps nobody out.
+            let ours = rustix::fs::fstat(&file)?;
+            match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(there) if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino) => {
+                    let (directory, name) = (Arc::clone(&self.0), name.to_owned());
+                    return Ok(Some(Box::new(Lock { file, directory, name })));
+                }
+                Ok(_) | Err(Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl RawFile for File {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, buffer, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::write_at(self, bytes, offset)
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+#[derive(Debug)]
+struct Lock {
+    file: File,
+    directory: Arc<OwnedFd>,
+    name: String,
+}
+
+impl LockFile for Lock {}
+
+/// Removes the file first, and unlocks at once then, although a program that is just being started by another thread may
+/// still hold a copy of it.
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = rustix::fs::unlinkat(self.directory.as_fd(), &*self.name, AtFlags::empty());
+        let _ = fs4::FileExt::unlock(&self.file);
+    }
+}

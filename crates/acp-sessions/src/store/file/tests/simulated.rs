@@ -1,0 +1,359 @@
+//! A simulated disk: it fails at any call, and a power cut takes what was not synced.
+//!
+//! Of each page of a file that was written to since the last sync, the disk holds some state since then, and so it does of the
+//! file's length, all independent of each other. Of what was created, renamed and removed it holds some beginning, as file
+//! systems with a journal do. A page is much smaller than a real one, so that records have several.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::store::file::system::{Access, FileSystem, LockFile, RawFile, Version};
+
+const PAGE: usize = 64;
+
+/// What fails, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// This call does, and has done nothing.
+    Io,
+    /// This call finds no room, and nor do later ones that write.
+    Full,
+    /// This call writes the half, and what remains finds no room.
+    Short,
+    /// This call and all after it: the power is off.
+    Off,
+}
+
+/// Numbers that only look random, so that a failure can be had again.
+#[derive(Debug, Clone)]
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % limit as u64) as usize
+    }
+}
+
+/// A disk. Clones are the same.
+#[derive(Debug, Clone)]
+pub(super) struct Simulated(Arc<Mutex<Disk>>);
+
+#[derive(Debug)]
+struct Disk {
+    names: BTreeMap<String, usize>,
+    durable_names: BTreeMap<String, usize>,
+    /// What was done to the names since, in order.
+    pending_names: Vec<(String, Option<String>, usize)>,
+    files: Vec<File>,
+    locked: BTreeSet<String>,
+    calls: u64,
+    fault: Option<(u64, Fault)>,
+    was_full: bool,
+    random: Random,
+}
+
+#[derive(Debug, Default, Clone)]
+struct File {
+    /// What programs read.
+    content: Vec<u8>,
+    /// What the disk holds for sure.
+    durable: Vec<u8>,
+    /// The content after each change since the last sync, and the bytes that the change touched.
+    pending: Vec<(Vec<u8>, std::ops::Range<usize>)>,
+    version: i128,
+}
+
+impl Simulated {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(Arc::new(Mutex::new(Disk {
+            names: BTreeMap::new(),
+            durable_names: BTreeMap::new(),
+            pending_names: Vec::new(),
+            files: Vec::new(),
+            locked: BTreeSet::new(),
+            calls: 0,
+            fault: None,
+            was_full: false,
+            random: Random(seed),
+        })))
+    }
+
+    /// Has one of the calls from now on fail; the next one is number 0.
+    pub(super) fn fail(&self, call: u64, fault: Fault) {
+        let mut disk = self.disk();
+        disk.fault = Some((disk.calls + call, fault));
+    }
+
+    /// Nothing fails any more.
+    pub(super) fn heal(&self) {
+        self.disk().fault = None;
+    }
+
+    /// Whether a write was cut short.
+    pub(super) fn was_full(&self) -> bool {
+        self.disk().was_full
+    }
+
+    /// How many calls there were.
+    pub(super) fn calls(&self) -> u64 {
+        self.disk().calls
+    }
+
+    /// A disk with what this one holds after a power cut.
+    pub(super) fn after_power_cut(&self, seed: u64) -> Self {
+        let disk = self.disk();
+        let mut random = Random(seed);
+        let mut names = disk.durable_names.clone();
+        for change in disk.pending_names.iter().take(random.below(disk.pending_names.len() + 1)) {
+            apply(&mut names, change);
+        }
+        let held = |file: &File| {
+            let held = file.held(&mut random);
+            File { content: held.clone(), durable: held, ..File::default() }
+        };
+        let files = disk.files.iter().map(held).collect();
+        let cut = Self::new(seed);
+        *cut.disk() = Disk {
+            durable_names: names.clone(),
+            names,
+            pending_names: Vec::new(),
+            files,
+            locked: BTreeSet::new(),
+            calls: 0,
+            fault: None,
+            was_full: false,
+            random: Random(seed),
+        };
+        cut
+    }
+
+    fn disk(&self) -> MutexGuard<'_, Disk> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn apply(names: &mut BTreeMap<String, usize>, (from, to, file): &(String, Option<String>, usize)) {
+    names.remove(from);
+    if let Some(to) = to {
+        names.insert(to.clone(), *file);
+    }
+}
+
+impl Disk {
+    /// Whether the call fails that begins here. `Ok(true)` where it does half of its work.
+    fn call(&mut self, writes: bool) -> io::Result<bool> {
+        let call = self.calls;
+        self.calls += 1;
+        let Some((at, fault)) = self.fault else { return Ok(false) };
+        match fault {
+            Fault::Io if call == at => Err(io::Error::other("the disk failed")),
+            Fault::Off if call >= at => Err(io::Error::other("the power is off")),
+            Fault::Short if call == at && writes => {
+                self.was_full = true;
+                Ok(true)
+            }
+            Fault::Full | Fault::Short if call >= at && writes => Err(io::ErrorKind::StorageFull.into()),
+            _ => Ok(false),
+        }
+    }
+
+    fn find(&self, name: &str) -> io::Result<usize> {
+        self.names.get(name).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn change_names(&mut self, change: (String, Option<String>, usize)) {
+        apply(&mut self.names, &change);
+        self.pending_names.push(change);
+    }
+}
+
+impl File {
+    fn change(&mut self, touched: std::ops::Range<usize>, change: impl FnOnce(&mut Vec<u8>)) {
+        change(&mut self.content);
+        self.version += 1;
+        self.pending.push((self.content.clone(), touched));
+    }
+
+    /// What the disk holds of it at some moment: each page in one of its states.
+    fn held(&self, random: &mut Random) -> Vec<u8> {
+        let state = |count: usize| count.checked_sub(1).map(|last| &self.pending[last].0);
+        let length = state(random.below(self.pending.len() + 1)).unwrap_or(&self.durable).len();
+        let mut held = vec![0; length];
+        for start in (0..length).step_by(PAGE) {
+            let end = length.min(start + PAGE);
+            let count = random.below(self.pending.len() + 1);
+            let is_touched =
+                self.pending[..count].iter().any(|(_, touched)| touched.start < end && touched.end > start);
+            let page = if is_touched { state(count) } else { None }.unwrap_or(&self.durable);
+            if let Some(bytes) = page.get(start..end.min(page.len())) {
+                held[start..start + bytes.len()].copy_from_slice(bytes);
+            }
+        }
+        held
+    }
+
+    /// Writes what was changed since the last sync, and nothing else.
+    fn sync(&mut self) {
+        self.durable.resize(self.content.len(), 0);
+        for (_, touched) in std::mem::take(&mut self.pending) {
+            let start = touched.start / PAGE * PAGE;
+            let end = self.content.len().min(touched.end.div_ceil(PAGE) * PAGE);
+            if start < end {
+                self.durable[start..end].copy_from_slice(&self.content[start..end]);
+            }
+        }
+    }
+
+    /// Some pages reach the disk. None is tried again: the operating system takes them for written.
+    fn fail_to_sync(&mut self, random: &mut Random) {
+        self.durable = self.held(random);
+        self.pending.clear();
+    }
+}
+
+impl FileSystem for Simulated {
+    fn list(&self) -> io::Result<Vec<String>> {
+        let mut disk = self.disk();
+        disk.call(false)?;
+        let locks = disk.locked.iter();
+        Ok(disk.names.keys().chain(locks).cloned().collect())
+    }
+
+    fn version(&self, name: &str) -> io::Result<Version> {
+        let mut disk = self.disk();
+        disk.call(false)?;
+        let file = disk.find(name)?;
+        Ok(Version([file as i128, disk.files[file].version, 0, 0]))
+    }
+
+    fn open(&self, name: &str, access: Access) -> io::Result<Box<dyn RawFile>> {
+        let mut disk = self.disk();
+        disk.call(access == Access::Create)?;
+        let file = match (disk.find(name), access) {
+            (Ok(_), Access::Create) => return Err(io::ErrorKind::AlreadyExists.into()),
+            (Err(_), Access::Create) => {
+                let file = disk.files.len();
+                disk.files.push(File::default());
+                disk.change_names((name.to_owned(), Some(name.to_owned()), file));
+                file
+            }
+            (found, _) => found?,
+        };
+        Ok(Box::new(Open { disk: self.clone(), file }))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let mut disk = self.disk();
+        disk.call(false)?;
+        let file = disk.find(from)?;
+        disk.change_names((from.to_owned(), Some(to.to_owned()), file));
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let mut disk = self.disk();
+        disk.call(false)?;
+        let file = disk.find(name)?;
+        disk.change_names((name.to_owned(), None, file));
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut disk = self.disk();
+        disk.call(false)?;
+        disk.durable_names = disk.names.clone();
+        disk.pending_names.clear();
+        Ok(())
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Option<Box<dyn LockFile>>> {
+        let mut disk = self.disk();
+        disk.call(false)?;
+        let locked = disk.locked.insert(name.to_owned());
+        Ok(locked.then(|| Box::new(Lock { disk: self.clone(), name: name.to_owned() }) as Box<dyn LockFile>))
+    }
+}
+
+#[derive(Debug)]
+struct Open {
+    disk: Simulated,
+    file: usize,
+}
+
+impl RawFile for Open {
+    fn length(&self) -> io::Result<u64> {
+        let mut disk = self.disk.disk();
+        disk.call(false)?;
+        Ok(disk.files[self.file].content.len() as u64)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut disk = self.disk.disk();
+        disk.call(false)?;
+        let content = &disk.files[self.file].content;
+        let from = content.len().min(offset as usize);
+        let read = buffer.len().min(content.len() - from);
+        buffer[..read].copy_from_slice(&content[from..from + read]);
+        Ok(read)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        let mut disk = self.disk.disk();
+        let short = disk.call(true)?;
+        let bytes = if short { &bytes[..bytes.len() / 2] } else { bytes };
+        let start = offset as usize;
+        let end = start + bytes.len();
+        // One page after the other, as each may reach the disk before the next is written.
+        let file = &mut disk.files[self.file];
+        for from in (start..end).step_by(PAGE) {
+            let to = end.min(from + PAGE);
+            file.change(from..to, |content| {
+                content.resize(content.len().max(to), 0);
+                content[from..to].copy_from_slice(&bytes[from - start..to - start]);
+            });
+        }
+        Ok(bytes.len())
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        let mut disk = self.disk.disk();
+        disk.call(false)?;
+        let file = &mut disk.files[self.file];
+        let length = length as usize;
+        let touched = length.min(file.content.len())..length.max(file.content.len());
+        file.change(touched, |content| content.resize(length, 0));
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut disk = self.disk.disk();
+        let outcome = disk.call(false);
+        let mut random = disk.random.clone();
+        let file = &mut disk.files[self.file];
+        match outcome {
+            Ok(_) => file.sync(),
+            Err(error) => {
+                file.fail_to_sync(&mut random);
+                disk.random = random;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct Lock {
+    disk: Simulated,
+    name: String,
+}
+
+impl LockFile for Lock {}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        self.disk.disk().locked.remove(&self.name);
+    }
+}

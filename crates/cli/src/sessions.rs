@@ -1,0 +1,92 @@
+//! Looks after the sessions that our own agent keeps: finds what is damaged, and repairs it.
+
+use agentwire_acp_sessions::{Damage, FileStore, Repair, SessionCheck};
+use anyhow::{Result, anyhow};
+use serde::Serialize;
+
+use crate::arguments::Sessions;
+use crate::output::JsonLines;
+use crate::{Told, text};
+
+/// Checks or repairs all sessions of a directory. Fails when any is damaged in the end.
+pub(crate) fn run(command: Sessions, json: bool) -> Result<()> {
+    let checks = match &command {
+        Sessions::Check(sessions) => FileStore::check(&sessions.store)?,
+        Sessions::Repair(sessions) => FileStore::repair(&sessions.store)?,
+    };
+    for check in &checks {
+        if json {
+            JsonLines.print(&Line::from(check))?;
+        } else {
+            print(check)?;
+        }
+    }
+    let damaged = checks.iter().filter(|check| !check.is_sound()).count();
+    if damaged == 0 {
+        if !json {
+            text::line(&format!("{} of {} sessions are sound", checks.len(), checks.len()))?;
+        }
+        return Ok(());
+    }
+    let advice = match command {
+        Sessions::Check(_) => "; `agentwire sessions repair` makes them usable again",
+        Sessions::Repair(_) => "",
+    };
+    let error = anyhow!("{damaged} of {} sessions are damaged{advice}", checks.len());
+    Err(Told(error).into())
+}
+
+/// What is damaged, for people: each place and what was done about it.
+fn print(check: &SessionCheck) -> Result<()> {
+    let id = text::one_line(check.session_id.as_str());
+    for Damage { place, reason, repair, .. } in &check.damage {
+        let place = text::one_line(place);
+        text::line(&format!("session {id}: damaged at {place}: {}", text::one_line(reason)))?;
+        match repair {
+            Repair::Done(done) => text::line(&format!("  repaired: {}", text::one_line(done)))?,
+            Repair::Failed(why) => text::line(&format!("  not repaired: {}", text::one_line(why)))?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A session, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    session_id: &'a str,
+    sound: bool,
+    /// How many can be read.
+    records: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damage: Vec<DamageLine<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DamageLine<'a> {
+    place: &'a str,
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repaired: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_repaired: Option<&'a str>,
+}
+
+impl<'a> From<&'a SessionCheck> for Line<'a> {
+    fn from(check: &'a SessionCheck) -> Self {
+        let damage = check.damage.iter().map(|damage| DamageLine {
+            place: &damage.place,
+            reason: &damage.reason,
+            repaired: if let Repair::Done(done) = &damage.repair { Some(done) } else { None },
+            not_repaired: if let Repair::Failed(why) = &damage.repair { Some(why) } else { None },
+        });
+        Self {
+            session_id: check.session_id.as_str(),
+            sound: check.is_sound(),
+            records: check.records,
+            damage: damage.collect(),
+        }
+    }
+}
