@@ -204,7 +204,6 @@ pub(crate) enum Protocol {
     Two,
 }
 
-
 /// `NAME=TARGET`.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedTarget {

@@ -24,7 +24,7 @@ pub(crate) fn run(command: Sessions, json: bool) -> Result<()> {
     let damaged = checks.iter().filter(|check| !check.is_sound()).count();
     if damaged == 0 {
         if !json {
-            text::line(&format!("{} of {} sessions are sound", checks.len(), checks.len()))?;
+            text::print_line(&format!("{} of {} sessions are sound", checks.len(), checks.len()))?;
         }
         return Ok(());
     }
@@ -41,10 +41,10 @@ fn print(check: &SessionCheck) -> Result<()> {
     let id = text::one_line(check.session_id.as_str());
     for Damage { place, reason, repair, .. } in &check.damage {
         let place = text::one_line(place);
-        text::line(&format!("session {id}: damaged at {place}: {}", text::one_line(reason)))?;
+        text::print_line(&format!("session {id}: damaged at {place}: {}", text::one_line(reason)))?;
         match repair {
-            Repair::Done(done) => text::line(&format!("  repaired: {}", text::one_line(done)))?,
-            Repair::Failed(why) => text::line(&format!("  not repaired: {}", text::one_line(why)))?,
+            Repair::Done(done) => text::print_line(&format!("  repaired: {}", text::one_line(done)))?,
+            Repair::Failed(why) => text::print_line(&format!("  not repaired: {}", text::one_line(why)))?,
             _ => {}
         }
     }

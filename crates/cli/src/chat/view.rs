@@ -87,7 +87,7 @@ impl View {
 
         if !self.is_json() {
             let why = crate::text::one_line(&why.message);
-            crate::text::note(&format!("warning: an update of the agent cannot be read: {why}"));
+            self.asides.say(&format!("warning: an update of the agent cannot be read: {why}"));
         }
         self.fact("unreadable", &Unreadable { params, why: &why.message })
     }
