@@ -293,9 +293,9 @@ fn two_agents_have_one_store_and_each_session_belongs_to_one() {
     }
     // Both go on, each with a session of its own.
     let other = second.open(&[]);
-    for (agent, session) in [(&mut first, &session), (&mut second, &other), (&mut first, &session)] {
-        agent.turn(session, "more");
-    }
+    first.turn(&session, "more");
+    second.turn(&other, "more");
+    first.turn(&session, "more");
     assert_eq!(listed(&mut first).len(), 2);
     // What one has closed the other may open, and finds all that was said.
     let closed = first.ask("session/close", json!({ "sessionId": session }));

@@ -66,6 +66,10 @@ async fn bodies_that_do_not_come_take_no_more_than_a_share_of_the_connections() 
 
 /// With fewer descriptors than connections are allowed, whoever takes them all would lock out even the server itself.
 #[cfg(target_os = "linux")]
+#[allow(
+    clippy::print_stdout,
+    reason = "it is a program of its own there, and its parent reads what it prints"
+)]
 #[tokio::test]
 async fn connections_are_fitted_to_the_descriptors() {
     if std::env::var_os(FEW).is_some() {
