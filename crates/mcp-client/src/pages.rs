@@ -182,7 +182,10 @@ impl<M: Paginated + Narrow + HasMeta + Send + 'static> Pages<M> {
         match decoded {
             Ok(item) => Ok(self.keeps.is_none_or(|keeps| keeps(&self.server, &item)).then_some(item)),
             Err(why) => {
-                let name = text.member("name").and_then(|name| name.decode::<String>().ok());
+                // What a server offers is asked for by one of these.
+                let name = ["name", "uri", "uriTemplate"]
+                    .into_iter()
+                    .find_map(|member| text.member(member)?.decode::<String>().ok());
                 let name = name.unwrap_or_default().chars().take(MOST_OF_NAME).collect();
                 self.server.warn(Warning::ItemLeftOut { method: M::NAME, name, why });
                 Ok(None)

@@ -21,7 +21,7 @@ pub enum Warning {
     ItemLeftOut {
         /// What was listed.
         method: &'static str,
-        /// The item's name, or the beginning of a long one; empty where it has none.
+        /// The item's name, or its URI or URI template, or the beginning of a long one; empty where it has none.
         name: String,
         /// What is wrong with it.
         why: String,

@@ -164,7 +164,7 @@ pub use logging::{LoggingLevel, LoggingMessageNotification, SetLevelRequest};
 pub use meta::{HasMeta, JsonObject, Meta, ProgressToken};
 pub use methods::{Direction, Gate, METHODS, MethodInfo, MethodKind, Side};
 pub use narrow::{Misfit, Narrow, Range};
-pub use pagination::{Cursor, Paginated, SkippedItem};
+pub use pagination::{Cursor, Paginated};
 pub use ping::{EmptyResult, PingRequest};
 pub use progress::ProgressNotification;
 pub use prompts::{

@@ -38,32 +38,6 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// An item of a list that cannot be read. It is left out of the list, so that it does not cost the others.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SkippedItem {
-    /// Its place in the page, from 0.
-    pub index: usize,
-    /// Its member `name`, or else `uri` or `uriTemplate`, where that is a string.
-    pub name: Option<String>,
-    /// What is wrong with it.
-    pub why: String,
-}
-
-impl SkippedItem {
-    /// How many items of a page may be skipped. With one more, the page is an error.
-    pub const LIMIT: usize = 1000;
-}
-
-impl fmt::Display for SkippedItem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.name {
-            Some(name) => write!(f, "{name:?}: {}", self.why),
-            None => write!(f, "number {}: {}", self.index, self.why),
-        }
-    }
-}
-
 /// A request whose answer is one page of a list.
 ///
 /// A page has its items in the member [`ITEMS`](Self::ITEMS), an array, and in `nextCursor` where the next one begins.
@@ -104,61 +78,35 @@ macro_rules! list_method {
             some meta: Meta,
         });
 
-        $(#[$result_attribute])*
-        #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(rename_all = "camelCase")]
-        #[non_exhaustive]
-        pub struct $result {
-            $(#[doc = $items_doc])*
-            pub $items: Vec<$item>,
-            /// What stood among them and cannot be read. It is not written.
-            #[serde(skip)]
-            pub skipped: Vec<crate::SkippedItem>,
-            /// Where the next page begins; none on the last one.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub next_cursor: Option<crate::Cursor>,
-            /// What kind of result this is; absent means complete. Since 2026-07-28.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub result_type: Option<crate::ResultType>,
-            /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Milliseconds>"))]
-            pub ttl_ms: Option<u64>,
-            /// Who may be given what was kept. Since 2026-07-28.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub cache_scope: Option<crate::CacheScope>,
-            /// Attachments.
-            #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-            pub meta: Option<Meta>,
-        }
-
-        impl<'de> serde::Deserialize<'de> for $result {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                /// Errors name it as the one around it.
-                #[derive(serde::Deserialize)]
-                #[serde(rename_all = "camelCase")]
-                struct $result {
-                    $items: crate::wire::Items<$item>,
-                    next_cursor: Option<crate::Cursor>,
-                    result_type: Option<crate::ResultType>,
-                    #[serde(default, deserialize_with = "crate::wire::time_to_live")]
-                    ttl_ms: Option<u64>,
-                    cache_scope: Option<crate::CacheScope>,
-                    #[serde(rename = "_meta")]
-                    meta: Option<Meta>,
-                }
-
-                let page: $result = serde::Deserialize::deserialize(crate::wire::ObjectOnly(deserializer))?;
-                Ok(Self {
-                    $items: page.$items.items,
-                    skipped: page.$items.skipped,
-                    next_cursor: page.next_cursor,
-                    result_type: page.result_type,
-                    ttl_ms: page.ttl_ms,
-                    cache_scope: page.cache_scope,
-                    meta: page.meta,
-                })
+        object! {
+            $(#[$result_attribute])*
+            #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            #[serde(rename_all = "camelCase")]
+            #[non_exhaustive]
+            pub struct $result {
+                $(#[doc = $items_doc])*
+                pub $items: Vec<$item>,
+                /// Where the next page begins; none on the last one.
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub next_cursor: Option<crate::Cursor>,
+                /// What kind of result this is; absent means complete. Since 2026-07-28.
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub result_type: Option<crate::ResultType>,
+                /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.
+                #[serde(
+                    default,
+                    deserialize_with = "crate::wire::time_to_live",
+                    skip_serializing_if = "Option::is_none"
+                )]
+                #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Milliseconds>"))]
+                pub ttl_ms: Option<u64>,
+                /// Who may be given what was kept. Since 2026-07-28.
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub cache_scope: Option<crate::CacheScope>,
+                /// Attachments.
+                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                pub meta: Option<Meta>,
             }
         }
 
@@ -167,7 +115,6 @@ macro_rules! list_method {
             pub fn new($items: Vec<$item>) -> Self {
                 Self {
                     $items,
-                    skipped: Vec::new(),
                     next_cursor: None,
                     result_type: None,
                     ttl_ms: None,

@@ -287,7 +287,7 @@ impl<'d> Reader<'d> {
             return Some(if is_loose { Reading::Either(LOOSE) } else { Reading::Taken(Kept::Nothing) });
         }
         let reading = match value {
-            Value::Array(list) if member.skip_invalid_items || self.rules.skips_items(definitions, name) => {
+            Value::Array(list) if member.skip_invalid_items => {
                 let shapes = shapes_of_all(self.document, &member.schemas);
                 let items = shapes.iter().find_map(|shape| match &shape.kind {
                     Kind::List { items, .. } => Some(items.clone()),

@@ -24,8 +24,6 @@ pub struct Rules {
     nullable: &'static [Row<&'static str>],
     /// Required members that a reader may do without, wherever they are.
     forgiven_anywhere: &'static [Row<&'static str>],
-    /// Members of definitions of which a bad item is left out.
-    skipping: &'static [Row<(&'static str, &'static str)>],
     /// Members of definitions whose words are a closed set although others are open.
     closed_members: &'static [Row<(&'static str, &'static str)>],
     /// Definitions that are read by stable types where they stand inside of others: those keep what drafts add as
@@ -68,7 +66,6 @@ pub const ACP: Rules = Rules {
     free: &[],
     nullable: &[("RequestId", "JSON-RPC has it for requests whose id could not be read")],
     forgiven_anywhere: &[],
-    skipping: &[],
     closed_members: &[],
     missing_list_is_empty: false,
     is_viewed: |_| false,
@@ -135,12 +132,6 @@ pub const MCP: Rules = Rules {
         ("ttlMs", "what nobody may keep needs no time"),
         ("cacheScope", "what nobody may keep needs no scope"),
         ("_meta", "older revisions have none"),
-    ],
-    skipping: &[
-        (("ListToolsResult", "tools"), "one bad item does not cost the others"),
-        (("ListPromptsResult", "prompts"), "one bad item does not cost the others"),
-        (("ListResourcesResult", "resources"), "one bad item does not cost the others"),
-        (("ListResourceTemplatesResult", "resourceTemplates"), "one bad item does not cost the others"),
     ],
     closed_members: &[
         (("ElicitRequestFormParams", "mode"), "a form is one without it"),
@@ -211,10 +202,6 @@ impl Rules {
     pub(crate) fn is_loose_member(&self, owner: &[&str], member: &str) -> bool {
         let is = |(of, named): &(&str, &str)| *named == member && (of.is_empty() || owner.contains(of));
         self.loose_members.iter().any(|(loose, _)| is(loose))
-    }
-
-    pub(crate) fn skips_items(&self, owner: &[&str], member: &str) -> bool {
-        self.skipping.iter().any(|((of, named), _)| *named == member && owner.contains(of))
     }
 
     pub(crate) fn is_free(&self, member: &str) -> bool {

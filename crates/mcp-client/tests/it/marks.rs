@@ -148,10 +148,10 @@ async fn an_item_that_cannot_be_read_is_left_out_of_its_list_and_named() {
     assert_eq!(resources.iter().map(|resource| &*resource.name).collect::<Vec<_>>(), ["b"]);
     let warnings = warnings.lock().unwrap();
     let beginnings = [
-        "tools/list: an item is left out: \"wrong\": ",
-        "tools/list: an item is left out: number 2: ",
-        "tools/list: an item is left out: number 3: ",
-        "resources/list: an item is left out: \"memo:///a\": ",
+        "tools/list: the item \"wrong\" is left out: ",
+        "tools/list: the item \"\" is left out: ",
+        "tools/list: the item \"\" is left out: ",
+        "resources/list: the item \"memo:///a\" is left out: ",
     ];
     assert_eq!(warnings.len(), beginnings.len(), "{warnings:?}");
     assert!(

@@ -1,7 +1,6 @@
 //! How values are written and read here, once for all types: nothing in this module is a word of the
 //! protocol.
 
-mod items;
 mod number;
 mod object;
 #[macro_use]
@@ -16,7 +15,6 @@ mod setters;
 #[macro_use]
 mod tagged;
 
-pub(crate) use items::Items;
 pub(crate) use number::{number, optional_number, time_to_live};
 pub(crate) use object::{borrowed_object, encode_object, object};
 pub(crate) use object_only::ObjectOnly;

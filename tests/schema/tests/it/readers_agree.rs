@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Map, Value};
 
-const CASES: u32 = 4000;
+const CASES: u32 = 1000;
 
 /// The depth from which on nothing is decoded; the object around a value counts.
 const TOO_DEEP: usize = 128;
