@@ -10,7 +10,7 @@ use super::header::{self, Stored, Unread};
 use super::journal::{self, Journal, Place, Scan};
 use super::locks::Locks;
 use super::name::{self, Kind};
-use super::session::{has_records, replace, restore};
+use super::session::{replace, restore};
 use super::system::Access;
 use super::{aside, catalogue};
 use crate::{SessionHeader, StoreError};
@@ -93,7 +93,9 @@ fn examine(place: &Place) -> Result<Option<SessionCheck>, StoreError> {
     let Place { directory, session_id, stem } = place;
     let has = |kind| directory.version(stem, kind).map(|version| version.is_some());
     if !has(Kind::Header)?
-        && (has(Kind::Deleted)? || !has(Kind::Journal)? || has(Kind::NewHeader)? && !has_records(place)?)
+        && (has(Kind::Deleted)?
+            || !has(Kind::Journal)?
+            || has(Kind::NewHeader)? && !journal::has_records(place)?)
     {
         // It was being deleted or created.
         return Ok(None);

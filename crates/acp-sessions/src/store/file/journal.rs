@@ -342,6 +342,18 @@ pub(super) fn scan(place: &Place) -> Result<Scan, StoreError> {
     Ok(Scan { records, offset: lines.offset(), checksum: lines.checksum(), end, last })
 }
 
+/// Whether there is anything in a journal behind its beginning, be that damaged or not. Before it is created to its end, a
+/// session has nothing there.
+pub(super) fn has_records(place: &Place) -> Result<bool, StoreError> {
+    let file = match place.open(Access::Read) {
+        Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(false),
+        file => file.and_then(Part::all).map_err(place.failed("open"))?,
+    };
+    let mut lines = Lines::new(BufReader::new(file));
+    let whole = matches!(lines.next().map_err(place.failed("read"))?, Line::Record(_) | Line::Damaged(_));
+    Ok(whole && lines.next().map_err(place.failed("read"))? != Line::End)
+}
+
 impl Line {
     /// What is wrong where the good records of a journal end at `offset`, this stands behind them, and so many bytes of it
     /// were durable. Nothing, where no more than unsynced writes are missing.

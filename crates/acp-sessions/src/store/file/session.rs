@@ -137,7 +137,10 @@ impl Present {
     ) -> Result<(), StoreError> {
         self.find_end(warnings)?;
         self.journal.append(records, durable)?;
-        if durable { self.put_synced() } else { Ok(()) }
+        if durable {
+            self.put_synced();
+        }
+        Ok(())
     }
 
     /// Whether [`sync`](Self::sync) has to wait for the disk.
@@ -151,7 +154,7 @@ impl Present {
         }
         self.journal.sync(durable)?;
         if durable {
-            self.put_synced()?;
+            self.put_synced();
             if self.directory_unsynced {
                 self.sync_directory()?;
             }
@@ -175,18 +178,18 @@ impl Present {
 
     /// Says in the header's file how much of the journal is durable, after a sync.
     ///
-    /// That is not synced itself: after a power cut an earlier number may stand there, which is as true.
-    fn put_synced(&mut self) -> Result<(), StoreError> {
-        let Some(synced) = self.journal.synced().filter(|synced| *synced > self.synced) else {
-            return Ok(());
-        };
-        if header::put_synced(&self.place.directory, &self.place.stem, synced).is_err() {
+    /// That is not synced itself, and may fail: an earlier number that stands there is as true, and the next sync says the new
+    /// one. The records are durable in any case.
+    fn put_synced(&mut self) {
+        let Some(synced) = self.journal.synced().filter(|synced| *synced > self.synced) else { return };
+        let put = header::put_synced(&self.place.directory, &self.place.stem, synced).or_else(|_| {
             // Half of a number may stand there now.
             let header = self.header.clone();
-            self.replace_header(&header, synced, true)?;
+            self.replace_header(&header, synced, true)
+        });
+        if put.is_ok() {
+            self.synced = synced;
         }
-        self.synced = synced;
-        Ok(())
     }
 
     fn replace_header(
@@ -233,7 +236,7 @@ fn tidy_and_read(place: &Place, warnings: &Warnings) -> Result<Option<Stored>, S
     if deleted || new {
         // With its header a session is there, and only something about it was on the way. Without, it was being
         // deleted, or its creation had not come to its end.
-        if !header && (deleted || !has_records(place)?) {
+        if !header && (deleted || !journal::has_records(place)?) {
             remove_rest(directory, stem, true)?;
             return Ok(None);
         }
@@ -274,14 +277,4 @@ pub(super) fn replace(place: &Place, header: SessionHeader) -> Stored {
     // Where it cannot be written, it is restored again the next time.
     let _ = header::prepare(directory, stem, &header, 0, true).and_then(|()| header::put(directory, stem));
     Stored { header, synced: Some(0) }
-}
-
-/// Whether there is anything in a journal behind its beginning. Before it is created to its end, a session has nothing
-/// there.
-pub(super) fn has_records(place: &Place) -> Result<bool, StoreError> {
-    if place.directory.version(&place.stem, Kind::Journal)?.is_none() {
-        return Ok(false);
-    }
-    let journal = journal::scan(place)?;
-    Ok(journal.end > journal.offset || journal.records > 0)
 }

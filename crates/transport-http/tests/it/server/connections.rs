@@ -1,6 +1,6 @@
 //! Connections of a client that says nothing, beside those of one that does.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -75,8 +75,9 @@ async fn connections_are_fitted_to_the_descriptors() {
     if std::env::var_os(FEW).is_some() {
         let endpoint = Endpoint::serving(Config::new(), |link| serve_link(link, mpsc::unbounded().0));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        println!("\nport {}", listener.local_addr().unwrap().port());
-        let told = |warning: ServeWarning| println!("\nwarning {warning}");
+        let say = |what: &str| writeln!(std::io::stdout(), "\n{what}").unwrap();
+        say(&format!("port {}", listener.local_addr().unwrap().port()));
+        let told = move |warning: ServeWarning| say(&format!("warning {warning}"));
         return serve(listener, endpoint).on_warning(told).await;
     }
     let name = "server::connections::connections_are_fitted_to_the_descriptors";

@@ -246,7 +246,12 @@ impl Run {
                 records.iter().zip(&expected.acknowledged).take_while(|(one, other)| one == other).count();
             let rest = &records[same..];
             let began = |(at, failed): &(usize, Vec<RawJson>)| *at <= same && failed.starts_with(rest);
-            assert!(same >= least, "{same} of {least} records are left of {}", IDS[*id]);
+            assert!(
+                same >= least,
+                "{same} of {least} records are left of {} (power cut: {power_cut}, {:?}): {records:?}",
+                IDS[*id],
+                self.fsync
+            );
             assert!(
                 rest.is_empty() || self.fsync == Fsync::Never || expected.failed.iter().any(began),
                 "{rest:?} was not written to {} behind {same}",
