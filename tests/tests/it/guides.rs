@@ -188,13 +188,13 @@ fn shell(folder: &Path, script: &str, answer: &str) -> String {
     said
 }
 
-/// Types an answer where a prompt has appeared, and gives all that appeared.
+/// Types an answer where a question has appeared, and gives all that appeared.
 fn answer_when_asked(stdin: ChildStdin, mut stderr: ChildStderr, answer: &str) -> String {
     let mut stdin = (!answer.is_empty()).then_some(stdin);
     let (mut logged, mut part) = (Vec::new(), [0; 1024]);
     while let length @ 1.. = stderr.read(&mut part).expect("it is open") {
         logged.extend_from_slice(&part[..length]);
-        if logged.ends_with(b"> ")
+        if logged.ends_with(b"then Enter: ")
             && let Some(mut stdin) = stdin.take()
         {
             stdin.write_all(answer.as_bytes()).expect("it waits for an answer");
