@@ -139,7 +139,7 @@ fn ours(scratch: &Scratch<'_>, server: &[String], revision: &str) -> Result<()> 
     caller.steps("slow", json!({ "seconds": 0.4, "steps": 4 }), 4)?;
     asked(&caller, revision == "2026-07-28")?;
     caller.interrupt("slow", json!({ "seconds": 60, "steps": 120 }))?;
-    scratch.expect_said("cancelled")
+    scratch.expect_said("server: cancelled")
 }
 
 /// In a session the server asks, and is answered. Without one it wants to be called again with the answer, which our
