@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::server::Caller;
@@ -28,8 +28,28 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Used {
     all: usize,
-    /// By each caller that has something.
-    each: HashMap<Caller, usize>,
+    /// By each caller that has something, and by some that had: who makes one request mostly makes another. A tree,
+    /// because nearly always few callers have something at once, and are found in it sooner than by a hash.
+    each: BTreeMap<Caller, usize>,
+    /// How many callers `each` may hold before those are forgotten that have nothing.
+    forget_at: usize,
+}
+
+/// How many callers that have nothing are remembered at least.
+const REMEMBERED: usize = 64;
+
+impl Used {
+    /// What a caller has.
+    fn of(&mut self, caller: &Caller) -> &mut usize {
+        if !self.each.contains_key(caller) {
+            if self.each.len() >= self.forget_at {
+                self.each.retain(|_, own| *own > 0);
+                self.forget_at = REMEMBERED.max(self.each.len() * 2);
+            }
+            self.each.insert(caller.clone(), 0);
+        }
+        self.each.get_mut(caller).expect("it was there or was inserted")
+    }
 }
 
 /// A part of a [`Quota`] in use. Dropping it gives the part back.
@@ -102,18 +122,16 @@ impl Reservation {
         };
         let Inner { limit, caller_limit, .. } = *self.quota.0;
         let used = &mut *self.quota.used();
-        let own = used.each.get(&self.caller).copied().unwrap_or_default();
-        if self.caller != Caller::UNKNOWN && own.saturating_add(more) > caller_limit {
+        let all = used.all;
+        let own = (self.caller != Caller::UNKNOWN).then(|| used.of(&self.caller));
+        if own.as_deref().is_some_and(|own| own.saturating_add(more) > caller_limit) {
             return Err(QuotaExceeded { limit: caller_limit, is_callers: true });
         }
-        if used.all.checked_add(more).is_none_or(|all| all > limit) {
+        if all.checked_add(more).is_none_or(|all| all > limit) {
             return Err(QuotaExceeded { limit, is_callers: false });
         }
-        if self.caller != Caller::UNKNOWN {
-            match used.each.get_mut(&self.caller) {
-                Some(own) => *own += more,
-                None => drop(used.each.insert(self.caller.clone(), more)),
-            }
+        if let Some(own) = own {
+            *own += more;
         }
         used.all += more;
         self.amount = amount;
@@ -130,13 +148,6 @@ impl Drop for Reservation {
         used.all -= self.amount;
         if let Some(own) = used.each.get_mut(&self.caller) {
             *own -= self.amount;
-            if *own == 0 {
-                used.each.remove(&self.caller);
-            }
-        }
-        // What a crowd of callers took is given back when it has gone.
-        if used.each.is_empty() && used.each.capacity() > 1024 {
-            used.each.shrink_to_fit();
         }
     }
 }
@@ -160,7 +171,21 @@ mod tests {
         assert_eq!(full, QuotaExceeded { limit: 10, is_callers: false });
         drop((first, second));
         let used = quota.used();
-        assert_eq!((used.all, used.each.len()), (0, 0));
+        assert_eq!((used.all, used.each.values().sum::<usize>()), (0, 0));
+    }
+
+    #[test]
+    fn callers_who_have_nothing_are_forgotten() {
+        let quota = Quota::new(1000, 6);
+        let held: Vec<_> = (0..100).map(|last| quota.reserve(&caller(last), 6).unwrap()).collect();
+        for network in 0..10_000_u32 {
+            let caller = Caller::at((0x0a00_0000 + network).to_be_bytes().into());
+            drop(quota.reserve(&caller, 1).unwrap());
+        }
+        assert!(quota.used().each.len() <= 200, "{}", quota.used().each.len());
+        assert!(quota.reserve(&caller(99), 1).is_err(), "who has something is remembered");
+        drop(held);
+        assert!(quota.reserve(&caller(99), 6).is_ok());
     }
 
     #[test]
