@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agentwire_acp_schema::{v1, v2 as schema};
-use agentwire_jsonrpc::{ErrorObject, Frame, Message, Method, Notification, RawJson, Request, RequestId};
+use agentwire_jsonrpc::{
+    ErrorObject, Frame, Message, Method, Notification, RawJson, Request, RequestId, Response, Skipped,
+};
 use agentwire_peer::{CallError, Config, Dialect, Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 use serde::{Deserialize, Serialize};
@@ -368,6 +370,20 @@ impl<C1: Client, C2: v2::Client> Handler for Either<C1, C2> {
             1 => self.one.notification(notification, peer),
             2 => self.two.notification(notification, peer),
             _ => {}
+        }
+    }
+
+    fn stray(&self, response: Response) {
+        match self.choice.version() {
+            2 => self.two.stray(response),
+            _ => self.one.stray(response),
+        }
+    }
+
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        match self.choice.version() {
+            2 => self.two.skipped(method, skipped),
+            _ => self.one.skipped(method, skipped),
         }
     }
 

@@ -8,10 +8,12 @@ use agentwire_acp_schema::v1::{
     RequestPermissionRequest, RequestPermissionResponse, SessionNotification, SessionUpdate,
     TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, decode_params};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, Response, Skipped, decode_params};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
+use serde::de::DeserializeOwned;
 
+use crate::decode::decode;
 use crate::offers::options;
 use crate::session::Shared;
 use crate::{Agent, Client, Context, Error, rules};
@@ -39,9 +41,11 @@ impl<C: Client> Dispatch<C> {
         let Request { method, params, .. } = request;
         self.allowed(&method)?;
         match &*method {
-            RequestPermissionRequest::NAME => answer(params, context, |p, c| self.permission(p, c)).await,
+            RequestPermissionRequest::NAME => {
+                self.answer(params, context, |p, c| self.permission(p, c)).await
+            }
             ReadTextFileRequest::NAME => {
-                let request: ReadTextFileRequest = decode_params(params)?;
+                let request: ReadTextFileRequest = self.decode(&method, params)?;
                 rules::absolute(Some(&*request.path)).map_err(Error::invalid_params)?;
                 let peer = context.request.peer().clone();
                 let response = client.read_text_file(request, context).await?;
@@ -54,26 +58,51 @@ impl<C: Client> Dispatch<C> {
                 answer.map_err(Error::internal_error)
             }
             WriteTextFileRequest::NAME => {
-                let request: WriteTextFileRequest = decode_params(params)?;
+                let request: WriteTextFileRequest = self.decode(&method, params)?;
                 rules::absolute(Some(&*request.path)).map_err(Error::invalid_params)?;
                 give(request, context, |p, c| client.write_text_file(p, c)).await
             }
             CreateTerminalRequest::NAME => {
-                let request: CreateTerminalRequest = decode_params(params)?;
+                let request: CreateTerminalRequest = self.decode(&method, params)?;
                 rules::absolute(request.cwd.as_deref()).map_err(Error::invalid_params)?;
                 give(request, context, |p, c| client.create_terminal(p, c)).await
             }
-            TerminalOutputRequest::NAME => answer(params, context, |p, c| client.terminal_output(p, c)).await,
+            TerminalOutputRequest::NAME => {
+                self.answer(params, context, |p, c| client.terminal_output(p, c)).await
+            }
             WaitForTerminalExitRequest::NAME => {
-                answer(params, context, |p, c| client.wait_for_terminal_exit(p, c)).await
+                self.answer(params, context, |p, c| client.wait_for_terminal_exit(p, c)).await
             }
-            KillTerminalRequest::NAME => answer(params, context, |p, c| client.kill_terminal(p, c)).await,
+            KillTerminalRequest::NAME => {
+                self.answer(params, context, |p, c| client.kill_terminal(p, c)).await
+            }
             ReleaseTerminalRequest::NAME => {
-                answer(params, context, |p, c| client.release_terminal(p, c)).await
+                self.answer(params, context, |p, c| client.release_terminal(p, c)).await
             }
-            CreateElicitationRequest::NAME => answer(params, context, |p, c| self.elicitation(p, c)).await,
+            CreateElicitationRequest::NAME => {
+                self.answer(params, context, |p, c| self.elicitation(p, c)).await
+            }
             method => client.extension_request(method, params, context).await,
         }
+    }
+
+    /// Decodes params, and tells the client what was left out of them.
+    fn decode<P: DeserializeOwned>(&self, method: &str, params: Option<RawJson>) -> Result<P, Error> {
+        decode(params, |skipped| self.client.skipped(method, skipped))
+    }
+
+    /// Decodes the params and answers with what `method` makes of them.
+    async fn answer<P, F>(
+        &self,
+        params: Option<RawJson>,
+        context: Context,
+        method: impl FnOnce(P, Context) -> F,
+    ) -> Result<RawJson, Error>
+    where
+        P: Method,
+        F: Future<Output = Result<P::Response, Error>>,
+    {
+        give(self.decode(P::NAME, params)?, context, method).await
     }
 
     /// A capability that was not advertised is not there, whatever the client's code could do.
@@ -195,7 +224,7 @@ impl<C: Client> Handler for Dispatch<C> {
     fn notification(&self, notification: Notification, peer: &Peer) {
         let Notification { method, params, .. } = notification;
         match &*method {
-            SessionNotification::NAME => match decode_params(params.clone()) {
+            SessionNotification::NAME => match self.decode(&method, params.clone()) {
                 Ok(update) => self.update(update, params.map_or(0, |params| params.len())),
                 Err(why) => self.client.unreadable_update(params, &why),
             },
@@ -211,22 +240,17 @@ impl<C: Client> Handler for Dispatch<C> {
         }
     }
 
+    fn stray(&self, response: Response) {
+        self.shared.answered_late(&response.id);
+    }
+
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        self.client.skipped(method, skipped);
+    }
+
     fn unreadable(&self, error: Error) {
         self.client.unreadable_message(&error);
     }
-}
-
-/// Decodes the params and answers with what `method` makes of them.
-async fn answer<P, F>(
-    params: Option<RawJson>,
-    context: Context,
-    method: impl FnOnce(P, Context) -> F,
-) -> Result<RawJson, Error>
-where
-    P: Method,
-    F: Future<Output = Result<P::Response, Error>>,
-{
-    give(decode_params(params)?, context, method).await
 }
 
 async fn give<P, F>(

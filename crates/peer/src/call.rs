@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use agentwire_connection::{CallFailure, CallId, CallOptions};
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, noting};
 use bytestring::ByteString;
 use serde::de::DeserializeOwned;
 
@@ -188,7 +188,12 @@ impl<R: DeserializeOwned> Future for Call<R> {
         this.stage = Stage::Done;
         Poll::Ready(match outcome {
             Ok(result) => {
-                let result = this.decode.unwrap_or(decode)(&result)
+                let (result, skipped) = noting(|| this.decode.unwrap_or(decode)(&result));
+                if result.is_ok() && !skipped.is_empty() {
+                    let waker = this.peer.shared.lock().skipped(this.method.clone(), skipped);
+                    waker.into_iter().for_each(Waker::wake);
+                }
+                let result = result
                     .map_err(|why| CallError::Decode { method: this.method.clone(), why: why.to_string() })?;
                 match this.check.take() {
                     Some(check) => check(result),

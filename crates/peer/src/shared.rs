@@ -6,8 +6,9 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use agentwire_connection::{CallFailure, CallId, Connection, Event, OwedId};
-use agentwire_jsonrpc::{RawJson, RequestId};
+use agentwire_jsonrpc::{RawJson, RequestId, Skipped};
 use agentwire_transport::Fault;
+use bytestring::ByteString;
 use serde::Serialize;
 use slab::Slab;
 
@@ -16,6 +17,9 @@ use crate::error::Closed;
 use crate::locked::{Litter, Locked};
 use crate::room::{Room, Ticket};
 use crate::scribe::Scribe;
+
+/// Of how many results it is kept what they were decoded without, until the handler is told.
+const MOST_SKIPPED: usize = 16;
 
 /// What the driver and all handles share.
 pub(crate) struct Shared {
@@ -47,6 +51,7 @@ impl Shared {
                 shut: None,
                 hung_up: false,
                 litter: Vec::new(),
+                skipped: Vec::new(),
             }),
             scribe: Mutex::default(),
             clock,
@@ -194,6 +199,8 @@ pub(crate) struct State {
     hung_up: bool,
     /// What is to be dropped without the lock.
     pub(crate) litter: Vec<Litter>,
+    /// What results were decoded without, by the methods of their calls, until the handler is told.
+    pub(crate) skipped: Vec<(ByteString, Skipped)>,
 }
 
 impl State {
@@ -376,6 +383,14 @@ impl State {
     /// Whether a call has a result that its caller has not seen.
     pub(crate) fn has_result(&self, call: CallId) -> bool {
         self.slot(call).is_some_and(|slot| matches!(slot.outcome, Some(Ok(_))))
+    }
+
+    /// Keeps what the result of a call was decoded without, until the driver tells its handler.
+    pub(crate) fn skipped(&mut self, method: ByteString, skipped: Skipped) -> Option<Waker> {
+        if self.skipped.len() < MOST_SKIPPED {
+            self.skipped.push((method, skipped));
+        }
+        self.changed()
     }
 
     /// Whoever waited for the call has gone.

@@ -7,13 +7,15 @@ use agentwire_acp_schema::v2::{
     ElicitationMode, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
     SessionUpdate, UpdateSessionNotification,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, decode_params};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, Skipped, decode_params};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
+use serde::de::DeserializeOwned;
 
 use super::rules::options;
 use super::{Agent, Client, Context, Shared};
 use crate::Error;
+use crate::decode::decode;
 use crate::rules::chosen_option;
 
 /// Puts a [`Client`] behind a connection.
@@ -36,18 +38,23 @@ impl<C: Client> Dispatch<C> {
         let peer = context.request.peer().clone();
         match &*method {
             RequestPermissionRequest::NAME => {
-                let response = self.permission(decode_params(params)?, context).await?;
+                let response = self.permission(self.decode(&method, params)?, context).await?;
                 peer.encode_answer(&response).map_err(Error::internal_error)
             }
             CreateElicitationRequest::NAME => {
                 if self.shared.greeting.client().is_none_or(|client| client.elicitation.is_none()) {
                     return Err(Error::method_not_found(&method));
                 }
-                let response = self.elicitation(decode_params(params)?, context).await?;
+                let response = self.elicitation(self.decode(&method, params)?, context).await?;
                 peer.encode_answer(&response).map_err(Error::internal_error)
             }
             method => self.client.extension_request(method, params, context).await,
         }
+    }
+
+    /// Decodes params, and tells the client what was left out of them.
+    fn decode<P: DeserializeOwned>(&self, method: &str, params: Option<RawJson>) -> Result<P, Error> {
+        decode(params, |skipped| self.client.skipped(method, skipped))
     }
 
     async fn permission(
@@ -130,7 +137,7 @@ impl<C: Client> Handler for Dispatch<C> {
     fn notification(&self, notification: Notification, peer: &Peer) {
         let Notification { method, params, .. } = notification;
         match &*method {
-            UpdateSessionNotification::NAME => match decode_params(params.clone()) {
+            UpdateSessionNotification::NAME => match self.decode(&method, params.clone()) {
                 Ok(update) => self.update(update, params.map_or(0, |params| params.len())),
                 Err(why) => self.client.unreadable_update(params, &why),
             },
@@ -144,6 +151,10 @@ impl<C: Client> Handler for Dispatch<C> {
             method if method.starts_with("$/") => {}
             method => self.client.extension_notification(method, params, &self.agent(peer)),
         }
+    }
+
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        self.client.skipped(method, skipped);
     }
 
     fn unreadable(&self, error: Error) {
