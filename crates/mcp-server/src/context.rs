@@ -105,7 +105,6 @@ impl Context {
     }
 
     /// How much memory the arguments may take as a tree of values.
-    #[cfg(feature = "validate")]
     pub(crate) fn value_limit(&self) -> usize {
         self.0.server.value_limit_value()
     }

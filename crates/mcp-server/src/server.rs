@@ -258,9 +258,10 @@ impl Server {
     /// text of strings does not count. A tree takes up to 130 bytes for each byte of text. A request over the limit is
     /// refused, with an error that names it.
     ///
-    /// Arguments of tools are held to it where they become such a tree here: where the server
-    /// [validates](crate::Server) them, and where the tool asks a client of 2026-07-28. Otherwise the function's type
-    /// decides what they take. One that holds a `serde_json::Value` can take as much.
+    /// Arguments of a tool count as such a tree whatever the function's type is, because that may hold a
+    /// `serde_json::Value`. For arguments that are a long list of numbers the estimate is far too high: 96 bytes for each.
+    /// Those of a tool [from a definition](crate::ServerTool::from_definition) stay text, and count only where the server
+    /// [validates](crate::Server) them.
     #[must_use]
     pub fn value_limit(self, bytes: usize) -> Self {
         self.set(|settings| settings.value_limit = bytes)
