@@ -13,7 +13,6 @@ use crate::arguments::{decode, input_schema};
 use crate::checks::Checks;
 use crate::context::Running;
 use crate::registry::{Definition, Entry};
-use crate::value_limit::is_over;
 use crate::{Context, IntoToolResult};
 
 /// A tool as the server holds it: what the client is told of it, and the function behind it.
@@ -85,9 +84,7 @@ impl ServerTool {
     {
         let run = move |arguments: &str, checks: &Arc<Checks>, context: Context| {
             // The type may hold trees of values. Only its author knows.
-            if let Some(why) = is_over("the arguments", arguments, context.value_limit()) {
-                return Err(why);
-            }
+            context.hold_values(arguments)?;
             let future = function(decode(arguments)?, context.clone());
             Ok(answer(future, checks.clone(), context))
         };

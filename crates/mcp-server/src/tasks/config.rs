@@ -127,7 +127,8 @@ impl Tasks {
 
     /// Sets how many of them one client may have (default 100): a [principal](crate::Asking::principal), or else a
     /// [sender](agentwire_transport::Origin::sender), or else a session. All requests without a session of which nothing
-    /// is known are one client. What would be one more is refused, or goes on as a plain call where it can.
+    /// is known are one client, and so are all clients behind a proxy, unless a layer names them. What would be one more is
+    /// refused, or goes on as a plain call where it can.
     #[must_use]
     pub fn client_limit(mut self, tasks: usize) -> Self {
         self.client_limit = tasks;
