@@ -108,8 +108,7 @@ impl Front {
 
     /// What a notification says. None with a warning where it cannot be decoded.
     fn decode<N: Notice + DeserializeOwned>(&self, notification: &Notification) -> Option<N> {
-        let params = notification.params.as_ref().unwrap_or(&RawJson::EMPTY_OBJECT);
-        match params.decode() {
+        match notification.params.as_ref().map_or_else(|| RawJson::EMPTY_OBJECT.decode(), RawJson::decode) {
             Ok(decoded) => Some(decoded),
             Err(why) => {
                 self.warn(Warning::notification_left_out(&notification.method, &why));
