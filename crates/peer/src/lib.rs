@@ -136,6 +136,7 @@ mod peer;
 mod room;
 mod scribe;
 mod shared;
+mod sync;
 mod turn;
 mod work;
 

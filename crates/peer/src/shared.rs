@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
@@ -16,6 +16,7 @@ use crate::error::Closed;
 use crate::locked::{Litter, Locked};
 use crate::room::{Room, Ticket};
 use crate::scribe::Scribe;
+use crate::sync::{AtomicBool, Mutex, MutexGuard};
 
 /// Of the futures of a connection that fail or complete at once, one in so many is pending for a poll first.
 const READY_IN_A_ROW: u32 = 128;
