@@ -133,7 +133,8 @@ impl Future for Cancelled {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<()> {
         let this = &mut *self;
-        this.peer.shared.lock().poll_cancelled(this.owed, &mut this.key, cx.waker())
+        let found = this.peer.shared.lock().poll_cancelled(this.owed, &mut this.key, cx.waker());
+        found.into_poll(cx.waker())
     }
 }
 

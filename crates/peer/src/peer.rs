@@ -203,7 +203,8 @@ impl Future for WhenClosed {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Closed> {
         let this = &mut *self;
-        this.peer.shared.lock().poll_end(&mut this.key, cx.waker())
+        let found = this.peer.shared.lock().poll_end(&mut this.key, cx.waker());
+        found.into_poll(cx.waker())
     }
 }
 

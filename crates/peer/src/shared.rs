@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
@@ -17,6 +17,10 @@ use crate::error::Closed;
 use crate::locked::{Litter, Locked};
 use crate::room::{Room, Ticket};
 use crate::scribe::Scribe;
+use crate::sync::{AtomicBool, Mutex, MutexGuard};
+
+/// Of the futures of a connection that fail or complete at once, one in so many is pending for a poll first.
+const READY_IN_A_ROW: u32 = 128;
 
 /// Of how many results it is kept what they were decoded without, until the handler is told.
 const MOST_SKIPPED: usize = 16;
@@ -50,6 +54,7 @@ impl Shared {
                 end: None,
                 shut: None,
                 hung_up: false,
+                ready: 0,
                 litter: Vec::new(),
                 skipped: Vec::new(),
             }),
@@ -157,6 +162,28 @@ pub(crate) struct Slot {
     pub(crate) progress: Option<ProgressHook>,
 }
 
+/// What a future finds that waits for one thing.
+pub(crate) enum Wait<T> {
+    Ready(T),
+    Pending,
+    /// It is ready, but [others run first](State::must_yield).
+    Yield,
+}
+
+impl<T> Wait<T> {
+    /// To be called without the lock.
+    pub(crate) fn into_poll(self, waker: &Waker) -> Poll<T> {
+        match self {
+            Self::Ready(value) => Poll::Ready(value),
+            Self::Pending => Poll::Pending,
+            Self::Yield => {
+                waker.wake_by_ref();
+                Poll::Pending
+            }
+        }
+    }
+}
+
 /// The result of a call, or why it has none, with the transport's fault where there is one.
 pub(crate) type Outcome = Result<RawJson, (CallFailure, Option<Arc<Fault>>)>;
 
@@ -197,6 +224,8 @@ pub(crate) struct State {
     shut: Option<Closed>,
     /// Set when everybody has been told.
     hung_up: bool,
+    /// Counts the futures that completed at once.
+    ready: u32,
     /// What is to be dropped without the lock.
     pub(crate) litter: Vec<Litter>,
     /// What results were decoded without, by the methods of their calls, until the handler is told.
@@ -204,6 +233,15 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// Whether the future that is about to complete at once must be pending for one poll. Otherwise code that awaits such
+    /// futures in a loop would hold its thread, and neither a cancel nor the end of the connection could reach it. What is
+    /// sent needs none of this, because room for it ends.
+    #[inline]
+    pub(crate) fn must_yield(&mut self) -> bool {
+        self.ready = self.ready.wrapping_add(1);
+        self.ready.is_multiple_of(READY_IN_A_ROW)
+    }
+
     /// Why nothing can be sent any more, if that is so.
     #[inline]
     pub(crate) fn closed(&self) -> Option<Closed> {
@@ -230,16 +268,16 @@ impl State {
     }
 
     /// Waits until nothing more will arrive. `key` is the caller's place among those who wait.
-    pub(crate) fn poll_end(&mut self, key: &mut Option<usize>, waker: &Waker) -> Poll<Closed> {
+    pub(crate) fn poll_end(&mut self, key: &mut Option<usize>, waker: &Waker) -> Wait<Closed> {
         if self.end.is_some() {
             *key = None;
-            return Poll::Ready(self.reason());
+            return if self.must_yield() { Wait::Yield } else { Wait::Ready(self.reason()) };
         }
         match key.and_then(|key| self.ends.get_mut(key)) {
             Some(place) => self.litter.extend(replace(place, waker)),
             None => *key = Some(self.ends.insert(waker.clone())),
         }
-        Poll::Pending
+        Wait::Pending
     }
 
     pub(crate) fn forget_end(&mut self, key: usize) {
@@ -471,24 +509,24 @@ impl State {
         owed: OwedId,
         key: &mut Option<usize>,
         waker: &Waker,
-    ) -> Poll<()> {
+    ) -> Wait<()> {
         if self.is_cut_off(owed) {
             *key = None;
-            return Poll::Ready(());
+            return if self.must_yield() { Wait::Yield } else { Wait::Ready(()) };
         }
         if self.connection.owed_request_id(owed).is_none() {
-            return Poll::Pending;
+            return Wait::Pending;
         }
         let cancel = self.cancels.entry(owed).or_default();
         if cancel.cancelled {
             *key = None;
-            return Poll::Ready(());
+            return if self.must_yield() { Wait::Yield } else { Wait::Ready(()) };
         }
         match key.and_then(|key| cancel.wakers.get_mut(key)) {
             Some(place) => self.litter.extend(replace(place, waker)),
             None => *key = Some(cancel.wakers.insert(waker.clone())),
         }
-        Poll::Pending
+        Wait::Pending
     }
 
     pub(crate) fn forget_cancelled(&mut self, owed: OwedId, key: usize) {

@@ -261,3 +261,49 @@ async fn a_page_that_is_asked_for_as_such_comes_without_its_bad_items() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_left_out_of_what_a_server_says_by_itself_is_told() {
+    let script = async |mut mock: Mock| {
+        let flood = vec![json!({ "": 0 }); 10_000];
+        let log = |data: serde_json::Value| json!({ "level": "info", "data": data });
+        for (method, params) in [
+            ("notifications/message", log(flood.into())),
+            ("notifications/message", json!({ "level": ["\u{1b}[2J\u{202e}".repeat(1000)] })),
+            ("notifications/resources/updated", json!({ "uri": 7 })),
+            ("notifications/message", log("heard".into())),
+        ] {
+            mock.send(json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
+        }
+        mock.send(json!({ "jsonrpc": "2.0", "method": 7 })).await;
+        // A message that cannot be read may have been a request, and is answered.
+        let mut next = mock.next().await.expect("a message");
+        while next["method"] != "ping" {
+            next = mock.next().await.expect("a message");
+        }
+        mock.answer(&next, json!({})).await;
+        while mock.next().await.is_some() {}
+    };
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let (logs, warnings) = (heard.clone(), heard.clone());
+    let note = |heard: &Mutex<Vec<String>>, what| heard.lock().expect("nobody panicked").push(what);
+    let client = Client::default()
+        .value_limit(1 << 20)
+        .on_log(move |message| note(&logs, format!("log {}", message.data.as_str())))
+        .on_warning(move |warning: Warning| note(&warnings, warning.to_string()));
+    let (result, ()) = with_server(client, script, async |server| Ok(server.ping().await?)).await;
+    result.unwrap();
+    let heard = heard.lock().expect("nobody panicked");
+    let begins = [
+        "the notification \"notifications/message\" is left out: it takes more than 1048576 bytes",
+        "the notification \"notifications/message\" is left out: ",
+        "the notification \"notifications/resources/updated\" is left out: ",
+        "log \"heard\"",
+        "a message is left out: ",
+    ];
+    assert_eq!(heard.len(), begins.len(), "{heard:?}");
+    for (heard, begin) in heard.iter().zip(begins) {
+        assert!(heard.starts_with(begin) && heard.len() < 3000, "{heard}");
+        assert!(!heard.contains(|c: char| c.is_control() || c == '\u{202e}'), "{heard}");
+    }
+}

@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use bytes::Bytes;
+
 use crate::server::Caller;
 
 /// A limit for all callers together, and a lower one for each of them, so that one caller cannot use up what is for
@@ -90,9 +92,37 @@ impl Quota {
     ///
     /// When that would exceed one of the limits.
     pub fn reserve(&self, caller: &Caller, amount: usize) -> Result<Reservation, QuotaExceeded> {
-        let mut reservation = Reservation { quota: self.clone(), caller: caller.clone(), amount: 0 };
-        reservation.grow_to(amount)?;
+        let mut reservation = self.empty(caller);
+        reservation.grow(amount, false)?;
         Ok(reservation)
+    }
+
+    /// Takes a part, whatever its size, unless one of the limits is reached already: for what is there before it can be
+    /// refused, such as an answer. So what is taken is at most the limit and one such part.
+    ///
+    /// # Errors
+    ///
+    /// When one of the limits is reached.
+    pub fn reserve_last(&self, caller: &Caller, amount: usize) -> Result<Reservation, QuotaExceeded> {
+        let mut reservation = self.empty(caller);
+        reservation.grow(amount, true)?;
+        Ok(reservation)
+    }
+
+    /// Takes a part of what has been accounted for already, whatever the limits.
+    pub(crate) fn reserve_moved(&self, caller: &Caller, amount: usize) -> Reservation {
+        let mut reservation = self.empty(caller);
+        let used = &mut *self.used();
+        used.all += amount;
+        if *caller != Caller::UNKNOWN {
+            *used.of(caller) += amount;
+        }
+        reservation.amount = amount;
+        reservation
+    }
+
+    fn empty(&self, caller: &Caller) -> Reservation {
+        Reservation { quota: self.clone(), caller: caller.clone(), amount: 0 }
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {
@@ -117,6 +147,40 @@ impl Reservation {
     ///
     /// When that would exceed one of the limits. It is as large as before then.
     pub fn grow_to(&mut self, amount: usize) -> Result<(), QuotaExceeded> {
+        self.grow(amount, false)
+    }
+
+    /// Takes more, so that it is at least so much, unless one of the limits is reached already; see
+    /// [`Quota::reserve_last`].
+    ///
+    /// # Errors
+    ///
+    /// When one of the limits is reached. It is as large as before then.
+    pub fn grow_last(&mut self, amount: usize) -> Result<(), QuotaExceeded> {
+        self.grow(amount, true)
+    }
+
+    /// Gives back what is more than so much.
+    pub fn shrink_to(&mut self, amount: usize) {
+        if let Some(less) = self.amount.checked_sub(amount).filter(|less| *less > 0) {
+            let used = &mut *self.quota.used();
+            used.all -= less;
+            if let Some(own) = used.each.get_mut(&self.caller) {
+                *own -= less;
+            }
+            self.amount = amount;
+        }
+    }
+
+    /// The same bytes, which give this back when the last copy or part of them is dropped: when a response has been
+    /// written, for example, or its connection has ended.
+    #[must_use]
+    pub fn held_by(self, bytes: Bytes) -> Bytes {
+        Bytes::from_owner(Held { bytes, _reservation: self })
+    }
+
+    /// Takes more. With `last`, also what is beyond a limit that is not reached yet.
+    fn grow(&mut self, amount: usize, last: bool) -> Result<(), QuotaExceeded> {
         let Some(more) = amount.checked_sub(self.amount).filter(|more| *more > 0) else {
             return Ok(());
         };
@@ -124,10 +188,14 @@ impl Reservation {
         let used = &mut *self.quota.used();
         let all = used.all;
         let own = (self.caller != Caller::UNKNOWN).then(|| used.of(&self.caller));
-        if own.as_deref().is_some_and(|own| own.saturating_add(more) > caller_limit) {
+        let exceeds = |used: usize, limit: usize| match last {
+            true => used >= limit,
+            false => used.saturating_add(more) > limit,
+        };
+        if own.as_deref().is_some_and(|own| exceeds(*own, caller_limit)) {
             return Err(QuotaExceeded { limit: caller_limit, is_callers: true });
         }
-        if all.checked_add(more).is_none_or(|all| all > limit) {
+        if exceeds(all, limit) {
             return Err(QuotaExceeded { limit, is_callers: false });
         }
         if let Some(own) = own {
@@ -141,14 +209,19 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if self.amount == 0 {
-            return;
-        }
-        let used = &mut *self.quota.used();
-        used.all -= self.amount;
-        if let Some(own) = used.each.get_mut(&self.caller) {
-            *own -= self.amount;
-        }
+        self.shrink_to(0);
+    }
+}
+
+/// See [`Reservation::held_by`].
+struct Held {
+    bytes: Bytes,
+    _reservation: Reservation,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 
@@ -200,5 +273,31 @@ mod tests {
         assert!(quota.reserve(&Caller::UNKNOWN, 1).is_err());
         drop(held);
         assert_eq!(quota.reserve(&Caller::UNKNOWN, 10).unwrap().amount(), 10);
+    }
+
+    #[test]
+    fn the_last_part_may_be_beyond_the_limit() {
+        let quota = Quota::new(10, 6);
+        let mut held = quota.reserve(&caller(1), 1).unwrap();
+        held.grow_last(20).unwrap();
+        assert!(held.grow_last(21).is_err() && quota.reserve_last(&caller(1), 1).is_err());
+        assert_eq!(quota.reserve_last(&caller(2), 1).unwrap_err().limit, 10, "that of all is reached, too");
+        held.shrink_to(5);
+        assert_eq!((held.amount(), quota.used().all), (5, 5));
+        held.shrink_to(9);
+        assert_eq!(held.amount(), 5);
+        assert!(quota.reserve_last(&caller(1), 9).is_ok());
+    }
+
+    #[test]
+    fn bytes_hold_what_is_reserved_for_them() {
+        let quota = Quota::new(10, 10);
+        let mut bytes = quota.reserve(&caller(1), 3).unwrap().held_by(Bytes::from_static(b"abc"));
+        let part = bytes.split_to(1);
+        assert_eq!((&*part, &*bytes, quota.used().all), (&b"a"[..], &b"bc"[..], 3));
+        drop(bytes);
+        assert_eq!(quota.used().all, 3);
+        drop(part);
+        assert_eq!(quota.used().all, 0);
     }
 }
