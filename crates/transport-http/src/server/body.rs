@@ -19,8 +19,9 @@ pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// Dropping it tells the other side of a stream that the client has left. It fails with [`Stalled`], and with
 /// whatever a body fails with that it was [made of](Body::new).
 #[derive(Debug)]
-pub struct Body(Kind);
+pub struct Body(Box<Kind>);
 
+/// In a box, because responses are moved often on their way.
 enum Kind {
     /// All of it is known.
     Whole { text: Text, next: usize, reservation: Option<Reservation> },
@@ -48,7 +49,7 @@ impl Body {
     where
         B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
     {
-        Self(Kind::Foreign(Box::new(body)))
+        Self(Box::new(Kind::Foreign(Box::new(body))))
     }
 
     /// A body without a byte.
@@ -58,17 +59,17 @@ impl Body {
 
     /// A body for which that memory is reserved until it has been written.
     pub(crate) fn whole(text: Text, reservation: Option<Reservation>) -> Self {
-        Self(Kind::Whole { text, next: 0, reservation })
+        Self(Box::new(Kind::Whole { text, next: 0, reservation }))
     }
 
     /// The same for events.
     pub(crate) fn said(events: Queue, reservation: Option<Reservation>) -> Self {
-        Self(Kind::Said(events, reservation))
+        Self(Box::new(Kind::Said(events, reservation)))
     }
 
     pub(crate) fn stream(replayed: Bytes, mut reader: Reader, running: Option<Running>) -> Self {
         reader.register();
-        Self(Kind::Stream { replayed, running, reader })
+        Self(Box::new(Kind::Stream { replayed, running, reader }))
     }
 }
 
@@ -80,7 +81,7 @@ impl http_body::Body for Body {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match &mut self.get_mut().0 {
+        match &mut *self.get_mut().0 {
             Kind::Whole { text, next, reservation } => {
                 let piece = text.0.get_mut(*next..).and_then(|rest| {
                     let at = rest.iter().position(|piece| !piece.is_empty())?;
@@ -106,7 +107,7 @@ impl http_body::Body for Body {
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.0 {
+        match &*self.0 {
             Kind::Whole { text, next, .. } => text.0.iter().skip(*next).all(Bytes::is_empty),
             Kind::Said(events, _) => events.is_empty(),
             Kind::Stream { replayed, reader, .. } => replayed.is_empty() && reader.is_at_end(),
@@ -115,7 +116,7 @@ impl http_body::Body for Body {
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
+        match &*self.0 {
             Kind::Whole { text, next, .. } => {
                 SizeHint::with_exact(text.0.iter().skip(*next).map(|piece| piece.len() as u64).sum())
             }

@@ -20,7 +20,9 @@ use crate::server::serving::Serving;
 use crate::server::session::{Session, Unwelcome};
 use crate::server::shared::Shared;
 use crate::server::tasks::Tasks;
-use crate::server::{Body, Caller, Config, EventId, Link, Links, Principal, SessionId, Spawner, guard};
+use crate::server::{
+    Body, Caller, Config, EventId, Head, Link, Links, Principal, RemoteAddr, SessionId, Spawner, guard,
+};
 
 /// Makes an endpoint, and the stream of its clients.
 pub fn endpoint(config: Config) -> (Endpoint, Links) {
@@ -155,12 +157,17 @@ where
 impl Endpoint {
     /// What [`Service::call`] does, which needs no exclusive access.
     pub(crate) fn answer<B>(&self, request: Request<B>) -> Answering<B> {
-        let (parts, body) = request.into_parts();
-        let refused = |refusal| Answering::refused(self.shared(), refusal);
-        self.start(parts, body).unwrap_or_else(refused)
+        self.answer_from(request, None)
     }
 
-    fn start<B>(&self, parts: Parts, body: B) -> Result<Answering<B>, Refusal> {
+    /// The same for a client at that address. Where none is given, the extensions may tell.
+    pub(crate) fn answer_from<B>(&self, request: Request<B>, remote: Option<RemoteAddr>) -> Answering<B> {
+        let (parts, body) = request.into_parts();
+        let refused = |refusal| Answering::refused(self.shared(), refusal);
+        self.start(parts, remote, body).unwrap_or_else(refused)
+    }
+
+    fn start<B>(&self, parts: Parts, remote: Option<RemoteAddr>, body: B) -> Result<Answering<B>, Refusal> {
         let shared = self.shared();
         let fields = Fields::of(&parts.headers);
         shared.config.guard.admit_names(&fields, &parts.uri)?;
@@ -171,9 +178,9 @@ impl Endpoint {
             Method::POST => {
                 guard::admit_post(&shared.config, &fields)?;
                 let claims = Claims::of(&fields)?;
-                Ok(Answering::reading(shared, Arc::new(parts.into()), claims, body))
+                Ok(Answering::reading(shared, Arc::new(Head::new(parts, remote)), claims, body))
             }
-            Method::GET => self.get(&fields, &parts.extensions),
+            Method::GET => self.get(&fields, &parts.extensions, remote),
             Method::DELETE => {
                 let session = self.session(&fields, &parts.extensions)?;
                 shared.end_session(&session);
@@ -188,12 +195,19 @@ impl Endpoint {
     }
 
     /// Opens or resumes a stream.
-    fn get<B>(&self, fields: &Fields<'_>, caller: &Extensions) -> Result<Answering<B>, Refusal> {
+    fn get<B>(
+        &self,
+        fields: &Fields<'_>,
+        caller: &Extensions,
+        remote: Option<RemoteAddr>,
+    ) -> Result<Answering<B>, Refusal> {
         let shared = self.shared();
         let session = self.session(fields, caller)?;
         guard::admit_stream(fields)?;
         let last = fields.single(Field::LastEventId)?.filter(|last| !last.is_empty());
-        let reservation = shared.requests.reserve(&Caller::of(caller), LEAST_COST);
+        let reservation = shared
+            .requests
+            .reserve(&Caller::new(caller.get(), remote.or_else(|| caller.get().copied())), LEAST_COST);
         let reservation = reservation.map_err(Refusal::too_many_bytes)?;
         let Some(last) = last else {
             let reader = session.listen(shared)?;

@@ -36,6 +36,16 @@ pub struct Head {
 }
 
 impl Head {
+    /// The head of a request of the client at that address. Where none is given, the extensions may tell.
+    pub(crate) fn new(mut parts: Parts, remote: Option<RemoteAddr>) -> Self {
+        let told = if parts.extensions.is_empty() { None } else { parts.extensions.remove() };
+        if parts.extensions.is_empty() {
+            // A head may be kept for as long as a session, and an empty table takes memory.
+            parts.extensions = Extensions::new();
+        }
+        Self { parts, remote: remote.or(told), reservation: None }
+    }
+
     /// The headers.
     pub fn headers(&self) -> &HeaderMap {
         &self.parts.headers
@@ -98,13 +108,8 @@ impl Head {
 }
 
 impl From<Parts> for Head {
-    fn from(mut parts: Parts) -> Self {
-        let remote = parts.extensions.remove();
-        if parts.extensions.is_empty() {
-            // A head may be kept for as long as a session, and an empty table takes memory.
-            parts.extensions = Extensions::new();
-        }
-        Self { parts, remote, reservation: None }
+    fn from(parts: Parts) -> Self {
+        Self::new(parts, None)
     }
 }
 

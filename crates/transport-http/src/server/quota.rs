@@ -43,14 +43,11 @@ const REMEMBERED: usize = 64;
 impl Used {
     /// What a caller has.
     fn of(&mut self, caller: &Caller) -> &mut usize {
-        if !self.each.contains_key(caller) {
-            if self.each.len() >= self.forget_at {
-                self.each.retain(|_, own| *own > 0);
-                self.forget_at = REMEMBERED.max(self.each.len() * 2);
-            }
-            self.each.insert(caller.clone(), 0);
+        if self.each.len() >= self.forget_at && !self.each.contains_key(caller) {
+            self.each.retain(|_, own| *own > 0);
+            self.forget_at = REMEMBERED.max(self.each.len() * 2);
         }
-        self.each.get_mut(caller).expect("it was there or was inserted")
+        self.each.entry(caller.clone()).or_default()
     }
 }
 

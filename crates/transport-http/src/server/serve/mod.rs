@@ -305,10 +305,9 @@ impl hyper::service::Service<Request<Incoming>> for Routed {
         Map<BoxFuture<'static, Response<Body>>, fn(Response<Body>) -> Result<Response<Body>, Infallible>>,
     >;
 
-    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
-        request.extensions_mut().insert(self.remote);
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
         let turn = self.turns.begin(request.version());
-        InTurn::new(self.routes.answer(request).map(Ok), turn)
+        InTurn::new(self.routes.answer(request, self.remote).map(Ok), turn)
     }
 }
 

@@ -1,3 +1,4 @@
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,13 +8,24 @@ use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 
 use crate::server::refusal::Refusal;
-use crate::server::{Body, Endpoint, Spawner};
+use crate::server::{Body, Endpoint, RemoteAddr, Spawner};
 
 /// What can be served at a path: an [`Endpoint`], or something of your own beside it.
 pub trait Mount: Send + Sync + 'static {
     /// Answers a request, whatever its method is. Dropping the future, or the body of the response, is how the
     /// client leaves.
     fn answer(&self, request: Request<Incoming>) -> BoxFuture<'static, Response<Body>>;
+
+    /// [Answers](Self::answer) a request of the client at that address. This is what the server calls. Unless it is written,
+    /// the address is put among the request's extensions, where layers find it.
+    fn answer_from(
+        &self,
+        mut request: Request<Incoming>,
+        remote: RemoteAddr,
+    ) -> BoxFuture<'static, Response<Body>> {
+        request.extensions_mut().insert(remote);
+        self.answer(request)
+    }
 
     /// What it does beside its answers, such as keeping time. It is called once, before the first request, and the
     /// future is polled for as long as the mount is served; after [`shut`](Mount::shut) its end is waited for. What
@@ -29,7 +41,16 @@ pub trait Mount: Send + Sync + 'static {
 
 impl Mount for Endpoint {
     fn answer(&self, request: Request<Incoming>) -> BoxFuture<'static, Response<Body>> {
-        self.answer(request).map(|response| response.unwrap_or_else(|never| match never {})).boxed()
+        infallible(self.answer(request)).boxed()
+    }
+
+    /// Extensions are a table on the heap, which an endpoint does without.
+    fn answer_from(
+        &self,
+        request: Request<Incoming>,
+        remote: RemoteAddr,
+    ) -> BoxFuture<'static, Response<Body>> {
+        infallible(self.answer_from(request, Some(remote))).boxed()
     }
 
     fn run(&self, spawner: Spawner) -> BoxFuture<'static, ()> {
@@ -39,6 +60,10 @@ impl Mount for Endpoint {
     fn shut(&self) {
         self.shut();
     }
+}
+
+fn infallible<T>(answer: impl Future<Output = Result<T, Infallible>>) -> impl Future<Output = T> {
+    answer.map(|answer| answer.unwrap_or_else(|never| match never {}))
 }
 
 /// What is served at which path. An [`Endpoint`] alone becomes the one at `/mcp`.
@@ -67,10 +92,14 @@ impl Routes {
         self
     }
 
-    pub(crate) fn answer(&self, request: Request<Incoming>) -> BoxFuture<'static, Response<Body>> {
+    pub(crate) fn answer(
+        &self,
+        request: Request<Incoming>,
+        remote: RemoteAddr,
+    ) -> BoxFuture<'static, Response<Body>> {
         let path = request.uri().path();
         match self.0.iter().find(|(known, _)| **known == *path) {
-            Some((_, mount)) => mount.answer(request),
+            Some((_, mount)) => mount.answer_from(request, remote),
             None => {
                 let refusal = Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path");
                 future::ready(refusal.into_response()).boxed()
