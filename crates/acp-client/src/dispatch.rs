@@ -8,10 +8,11 @@ use agentwire_acp_schema::v1::{
     RequestPermissionRequest, RequestPermissionResponse, SessionNotification, SessionUpdate,
     TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, decode_params};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
 
+use crate::decode::{decode, decode_or_give_back};
 use crate::offers::options;
 use crate::session::Shared;
 use crate::{Agent, Client, Context, Error, rules};
@@ -23,11 +24,13 @@ const LONG: usize = 64 << 10;
 pub(crate) struct Dispatch<C> {
     client: C,
     shared: Arc<Shared>,
+    /// How much memory a message may take once decoded.
+    value_limit: usize,
 }
 
 impl<C: Client> Dispatch<C> {
-    pub(crate) fn new(client: C, shared: Arc<Shared>) -> Self {
-        Self { client, shared }
+    pub(crate) fn new(client: C, shared: Arc<Shared>, value_limit: usize) -> Self {
+        Self { client, shared, value_limit }
     }
 
     fn agent(&self, peer: &Peer) -> Agent {
@@ -39,9 +42,11 @@ impl<C: Client> Dispatch<C> {
         let Request { method, params, .. } = request;
         self.allowed(&method)?;
         match &*method {
-            RequestPermissionRequest::NAME => answer(params, context, |p, c| self.permission(p, c)).await,
+            RequestPermissionRequest::NAME => {
+                give(decode(params, self.value_limit)?, context, |p, c| self.permission(p, c)).await
+            }
             ReadTextFileRequest::NAME => {
-                let request: ReadTextFileRequest = decode_params(params)?;
+                let request: ReadTextFileRequest = decode(params, self.value_limit)?;
                 rules::absolute(Some(&*request.path)).map_err(Error::invalid_params)?;
                 let peer = context.request.peer().clone();
                 let response = client.read_text_file(request, context).await?;
@@ -54,24 +59,31 @@ impl<C: Client> Dispatch<C> {
                 answer.map_err(Error::internal_error)
             }
             WriteTextFileRequest::NAME => {
-                let request: WriteTextFileRequest = decode_params(params)?;
+                let request: WriteTextFileRequest = decode(params, self.value_limit)?;
                 rules::absolute(Some(&*request.path)).map_err(Error::invalid_params)?;
                 give(request, context, |p, c| client.write_text_file(p, c)).await
             }
             CreateTerminalRequest::NAME => {
-                let request: CreateTerminalRequest = decode_params(params)?;
+                let request: CreateTerminalRequest = decode(params, self.value_limit)?;
                 rules::absolute(request.cwd.as_deref()).map_err(Error::invalid_params)?;
                 give(request, context, |p, c| client.create_terminal(p, c)).await
             }
-            TerminalOutputRequest::NAME => answer(params, context, |p, c| client.terminal_output(p, c)).await,
+            TerminalOutputRequest::NAME => {
+                give(decode(params, self.value_limit)?, context, |p, c| client.terminal_output(p, c)).await
+            }
             WaitForTerminalExitRequest::NAME => {
-                answer(params, context, |p, c| client.wait_for_terminal_exit(p, c)).await
+                give(decode(params, self.value_limit)?, context, |p, c| client.wait_for_terminal_exit(p, c))
+                    .await
             }
-            KillTerminalRequest::NAME => answer(params, context, |p, c| client.kill_terminal(p, c)).await,
+            KillTerminalRequest::NAME => {
+                give(decode(params, self.value_limit)?, context, |p, c| client.kill_terminal(p, c)).await
+            }
             ReleaseTerminalRequest::NAME => {
-                answer(params, context, |p, c| client.release_terminal(p, c)).await
+                give(decode(params, self.value_limit)?, context, |p, c| client.release_terminal(p, c)).await
             }
-            CreateElicitationRequest::NAME => answer(params, context, |p, c| self.elicitation(p, c)).await,
+            CreateElicitationRequest::NAME => {
+                give(decode(params, self.value_limit)?, context, |p, c| self.elicitation(p, c)).await
+            }
             method => client.extension_request(method, params, context).await,
         }
     }
@@ -146,6 +158,15 @@ impl<C: Client> Dispatch<C> {
         answer
     }
 
+    /// Reads an update. Its text is gone before anybody hears of it, since both may be long.
+    fn read_update(&self, params: Option<RawJson>) {
+        let bytes = params.as_ref().map_or(0, RawJson::len);
+        match decode_or_give_back(params, self.value_limit) {
+            Ok(update) => self.update(update, bytes),
+            Err((params, why)) => self.client.unreadable_update(params, &why),
+        }
+    }
+
     /// Passes an update, which came in so many bytes, on to those who read the session, and then to the client.
     fn update(&self, notification: SessionNotification, bytes: usize) {
         let SessionNotification { session_id, update, .. } = &notification;
@@ -195,12 +216,9 @@ impl<C: Client> Handler for Dispatch<C> {
     fn notification(&self, notification: Notification, peer: &Peer) {
         let Notification { method, params, .. } = notification;
         match &*method {
-            SessionNotification::NAME => match decode_params(params.clone()) {
-                Ok(update) => self.update(update, params.map_or(0, |params| params.len())),
-                Err(why) => self.client.unreadable_update(params, &why),
-            },
+            SessionNotification::NAME => self.read_update(params),
             CompleteElicitationNotification::NAME => {
-                if let Ok::<CompleteElicitationNotification, _>(complete) = decode_params(params)
+                if let Ok::<CompleteElicitationNotification, _>(complete) = decode(params, self.value_limit)
                     && self.shared.elicitations.end(&complete.elicitation_id)
                 {
                     self.client.complete_elicitation(complete);
@@ -216,19 +234,7 @@ impl<C: Client> Handler for Dispatch<C> {
     }
 }
 
-/// Decodes the params and answers with what `method` makes of them.
-async fn answer<P, F>(
-    params: Option<RawJson>,
-    context: Context,
-    method: impl FnOnce(P, Context) -> F,
-) -> Result<RawJson, Error>
-where
-    P: Method,
-    F: Future<Output = Result<P::Response, Error>>,
-{
-    give(decode_params(params)?, context, method).await
-}
-
+/// Answers with what `method` makes of the params.
 async fn give<P, F>(
     request: P,
     context: Context,

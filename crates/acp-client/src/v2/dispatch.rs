@@ -7,24 +7,27 @@ use agentwire_acp_schema::v2::{
     ElicitationMode, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
     SessionUpdate, UpdateSessionNotification,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, decode_params};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
 
 use super::rules::options;
 use super::{Agent, Client, Context, Shared};
 use crate::Error;
+use crate::decode::{decode, decode_or_give_back};
 use crate::rules::chosen_option;
 
 /// Puts a [`Client`] behind a connection.
 pub(crate) struct Dispatch<C> {
     client: C,
     shared: Arc<Shared>,
+    /// How much memory a message may take once decoded.
+    value_limit: usize,
 }
 
 impl<C: Client> Dispatch<C> {
-    pub(crate) fn new(client: C, shared: Arc<Shared>) -> Self {
-        Self { client, shared }
+    pub(crate) fn new(client: C, shared: Arc<Shared>, value_limit: usize) -> Self {
+        Self { client, shared, value_limit }
     }
 
     fn agent(&self, peer: &Peer) -> Agent {
@@ -36,14 +39,14 @@ impl<C: Client> Dispatch<C> {
         let peer = context.request.peer().clone();
         match &*method {
             RequestPermissionRequest::NAME => {
-                let response = self.permission(decode_params(params)?, context).await?;
+                let response = self.permission(decode(params, self.value_limit)?, context).await?;
                 peer.encode_answer(&response).map_err(Error::internal_error)
             }
             CreateElicitationRequest::NAME => {
                 if self.shared.greeting.client().is_none_or(|client| client.elicitation.is_none()) {
                     return Err(Error::method_not_found(&method));
                 }
-                let response = self.elicitation(decode_params(params)?, context).await?;
+                let response = self.elicitation(decode(params, self.value_limit)?, context).await?;
                 peer.encode_answer(&response).map_err(Error::internal_error)
             }
             method => self.client.extension_request(method, params, context).await,
@@ -104,6 +107,15 @@ impl<C: Client> Dispatch<C> {
         answer
     }
 
+    /// Reads an update. Its text is gone before anybody hears of it, since both may be long.
+    fn read_update(&self, params: Option<RawJson>) {
+        let bytes = params.as_ref().map_or(0, RawJson::len);
+        match decode_or_give_back(params, self.value_limit) {
+            Ok(update) => self.update(update, bytes),
+            Err((params, why)) => self.client.unreadable_update(params, &why),
+        }
+    }
+
     /// Passes an update, which came in so many bytes, on to those who read the session, and then to the client.
     fn update(&self, notification: UpdateSessionNotification, bytes: usize) {
         let UpdateSessionNotification { session_id, update, .. } = &notification;
@@ -130,12 +142,9 @@ impl<C: Client> Handler for Dispatch<C> {
     fn notification(&self, notification: Notification, peer: &Peer) {
         let Notification { method, params, .. } = notification;
         match &*method {
-            UpdateSessionNotification::NAME => match decode_params(params.clone()) {
-                Ok(update) => self.update(update, params.map_or(0, |params| params.len())),
-                Err(why) => self.client.unreadable_update(params, &why),
-            },
+            UpdateSessionNotification::NAME => self.read_update(params),
             CompleteElicitationNotification::NAME => {
-                if let Ok::<CompleteElicitationNotification, _>(complete) = decode_params(params)
+                if let Ok::<CompleteElicitationNotification, _>(complete) = decode(params, self.value_limit)
                     && self.shared.elicitations.end(&complete.elicitation_id)
                 {
                     self.client.complete_elicitation(complete);
