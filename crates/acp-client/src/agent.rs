@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use crate::greeting::Greeting;
 use crate::list::{Pages, Sessions};
 use crate::offers::{Value, options};
-use crate::prompt::PromptCall;
+use crate::prompt::{PromptCall, TurnGuard};
 use crate::rules;
 use crate::session::Shared;
 
@@ -154,7 +154,7 @@ impl Agent {
         let call = self.checked(&request, |greeting| {
             let close = &greeting.agent_capabilities.session_capabilities.close;
             rules::advertised("sessionCapabilities.close", close.is_some())?;
-            self.shared.cancel_turn(&request.session_id);
+            self.shared.cancel_turns(&request.session_id);
             Ok(())
         });
         let (shared, session_id) = (self.shared.clone(), request.session_id);
@@ -216,7 +216,7 @@ impl Agent {
         if let Err(error) = self.initialized(CancelNotification::NAME) {
             return self.peer.refuse_notify(error);
         }
-        self.shared.cancel_turn(&notification.session_id);
+        self.shared.cancel_turns(&notification.session_id);
         self.peer.notify(&notification)
     }
 
@@ -265,18 +265,23 @@ impl Agent {
         request: &M,
         prompt: &PromptRequest,
     ) -> PromptCall<M::Response> {
+        let mut id = None;
         let call = self.checked(request, |greeting| {
             rules::prompt(&prompt.prompt, &greeting.agent_capabilities)?;
-            self.shared.turn_begins(&prompt.session_id);
+            id = Some(self.peer.reserve_call());
             Ok(())
         });
+        let turn = TurnGuard::new(self.shared.clone(), prompt.session_id.clone(), id);
+        let Some(id) = id else {
+            return PromptCall::new(call, turn);
+        };
         let (agent, session_id) = (self.clone(), prompt.session_id.clone());
-        let call = call.on_drop(move || {
-            agent.shared.cancel_turn(&session_id);
+        let call = call.reserved(id).on_drop(move || {
+            agent.shared.turn_dropped(&session_id, id, !agent.peer.is_queued(id));
             // The connection may be over, and then there is nobody to tell.
             let _told = agent.peer.post(&CancelNotification::new(session_id));
         });
-        PromptCall::new(call, self.shared.readers.clone(), prompt.session_id.clone())
+        PromptCall::new(call, turn)
     }
 
     pub(crate) fn remember_new(&self, call: Call<NewSessionResponse>) -> Call<NewSessionResponse> {

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agentwire_acp_schema::{v1, v2 as schema};
-use agentwire_jsonrpc::{ErrorObject, Frame, Message, Method, Notification, RawJson, Request, RequestId};
+use agentwire_jsonrpc::{
+    ErrorObject, Frame, Message, Method, Notification, RawJson, Request, RequestId, Response, Skipped,
+};
 use agentwire_peer::{CallError, Config, Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 use serde::de::DeserializeOwned;
@@ -322,7 +324,7 @@ impl Asking {
     }
 
     fn decode<R: DeserializeOwned>(&self, answer: RawJson) -> Result<R, CallError> {
-        decode(Some(answer), self.value_limit)
+        decode(Some(answer), self.value_limit, |_| {})
             .map_err(|why| CallError::unusable(INITIALIZE, why.message.into_owned()))
     }
 
@@ -377,6 +379,20 @@ impl<C1: Client, C2: v2::Client> Handler for Either<C1, C2> {
             1 => self.one.notification(notification, peer),
             2 => self.two.notification(notification, peer),
             _ => {}
+        }
+    }
+
+    fn stray(&self, response: Response) {
+        match self.choice.version() {
+            2 => self.two.stray(response),
+            _ => self.one.stray(response),
+        }
+    }
+
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        match self.choice.version() {
+            2 => self.two.skipped(method, skipped),
+            _ => self.one.skipped(method, skipped),
         }
     }
 

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{
     TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest,
     WriteTextFileResponse,
 };
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{Method, RawJson, Skipped};
 
 use crate::{Agent, Context, Error};
 
@@ -135,6 +135,13 @@ pub trait Client {
     /// have been an update. It is passed over unless this is written.
     fn unreadable_message(&self, why: &Error) {
         let _ = why;
+    }
+
+    /// Parts of a message that cannot be read: items of lists, and optional members. The message, which belongs to
+    /// `method`, is taken without them: that of an update or of a request just after this, that of an answer just before.
+    /// It is passed over unless this is written.
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        let _ = (method, skipped);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use agentwire_jsonrpc::{RawJson, TreeCost, decode_params};
+use agentwire_jsonrpc::{RawJson, Skipped, TreeCost, decode_params, noting};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,15 +18,20 @@ const FREE: [&str; 3] = ["_meta", "rawInput", "rawOutput"];
 const LONG: usize = 1 << 20;
 
 /// Decodes params, unless that takes more memory than `limit`: a list of small things takes some times the memory of its
-/// text.
-pub(crate) fn decode<P: DeserializeOwned>(params: Option<RawJson>, limit: usize) -> Result<P, Error> {
-    decode_or_give_back(params, limit).map_err(|(_, why)| why)
+/// text. Tells what was left out of them where something was.
+pub(crate) fn decode<P: DeserializeOwned>(
+    params: Option<RawJson>,
+    limit: usize,
+    tell: impl FnOnce(Skipped),
+) -> Result<P, Error> {
+    decode_or_give_back(params, limit, tell).map_err(|(_, why)| why)
 }
 
 /// The same, which gives the params back where they cannot be read.
 pub(crate) fn decode_or_give_back<P: DeserializeOwned>(
     params: Option<RawJson>,
     limit: usize,
+    tell: impl FnOnce(Skipped),
 ) -> Result<P, (Option<RawJson>, Error)> {
     let params = params.map(|params| if params.len() < LONG { params } else { params.with_whole_pairs() });
     let text = params.as_ref().map_or("", RawJson::as_str);
@@ -34,7 +39,11 @@ pub(crate) fn decode_or_give_back<P: DeserializeOwned>(
         let why = format_args!("the message takes more than {limit} bytes of memory (Config::value_limit)");
         return Err((params, Error::invalid_params(why)));
     }
-    decode_params(params.clone()).map_err(|why| (params, why))
+    let (decoded, skipped) = noting(|| decode_params(params.clone()));
+    if decoded.is_ok() && !skipped.is_empty() {
+        tell(skipped);
+    }
+    decoded.map_err(|why| (params, why))
 }
 
 /// How long a value is as JSON, in bytes.
@@ -69,7 +78,7 @@ mod tests {
     fn read(update: &str) -> Result<SessionNotification, (Option<RawJson>, Error)> {
         let params = format!(r#"{{"sessionId":"s","update":{update}}}"#);
         let params = RawJson::parse(params.into()).expect("it is JSON");
-        decode_or_give_back(Some(params), DEFAULT_VALUE_LIMIT)
+        decode_or_give_back(Some(params), DEFAULT_VALUE_LIMIT, |_| {})
     }
 
     #[test]

@@ -8,9 +8,10 @@ use agentwire_acp_schema::v1::{
     RequestPermissionRequest, RequestPermissionResponse, SessionNotification, SessionUpdate,
     TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, Response, Skipped};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
+use serde::de::DeserializeOwned;
 
 use crate::decode::{decode, decode_or_give_back};
 use crate::offers::options;
@@ -43,10 +44,10 @@ impl<C: Client> Dispatch<C> {
         self.allowed(&method)?;
         match &*method {
             RequestPermissionRequest::NAME => {
-                give(decode(params, self.value_limit)?, context, |p, c| self.permission(p, c)).await
+                self.answer(params, context, |p, c| self.permission(p, c)).await
             }
             ReadTextFileRequest::NAME => {
-                let request: ReadTextFileRequest = decode(params, self.value_limit)?;
+                let request: ReadTextFileRequest = self.decode(&method, params)?;
                 rules::absolute(Some(&*request.path)).map_err(Error::invalid_params)?;
                 let peer = context.request.peer().clone();
                 let response = client.read_text_file(request, context).await?;
@@ -59,33 +60,51 @@ impl<C: Client> Dispatch<C> {
                 answer.map_err(Error::internal_error)
             }
             WriteTextFileRequest::NAME => {
-                let request: WriteTextFileRequest = decode(params, self.value_limit)?;
+                let request: WriteTextFileRequest = self.decode(&method, params)?;
                 rules::absolute(Some(&*request.path)).map_err(Error::invalid_params)?;
                 give(request, context, |p, c| client.write_text_file(p, c)).await
             }
             CreateTerminalRequest::NAME => {
-                let request: CreateTerminalRequest = decode(params, self.value_limit)?;
+                let request: CreateTerminalRequest = self.decode(&method, params)?;
                 rules::absolute(request.cwd.as_deref()).map_err(Error::invalid_params)?;
                 give(request, context, |p, c| client.create_terminal(p, c)).await
             }
             TerminalOutputRequest::NAME => {
-                give(decode(params, self.value_limit)?, context, |p, c| client.terminal_output(p, c)).await
+                self.answer(params, context, |p, c| client.terminal_output(p, c)).await
             }
             WaitForTerminalExitRequest::NAME => {
-                give(decode(params, self.value_limit)?, context, |p, c| client.wait_for_terminal_exit(p, c))
-                    .await
+                self.answer(params, context, |p, c| client.wait_for_terminal_exit(p, c)).await
             }
             KillTerminalRequest::NAME => {
-                give(decode(params, self.value_limit)?, context, |p, c| client.kill_terminal(p, c)).await
+                self.answer(params, context, |p, c| client.kill_terminal(p, c)).await
             }
             ReleaseTerminalRequest::NAME => {
-                give(decode(params, self.value_limit)?, context, |p, c| client.release_terminal(p, c)).await
+                self.answer(params, context, |p, c| client.release_terminal(p, c)).await
             }
             CreateElicitationRequest::NAME => {
-                give(decode(params, self.value_limit)?, context, |p, c| self.elicitation(p, c)).await
+                self.answer(params, context, |p, c| self.elicitation(p, c)).await
             }
             method => client.extension_request(method, params, context).await,
         }
+    }
+
+    /// Decodes params, and tells the client what was left out of them.
+    fn decode<P: DeserializeOwned>(&self, method: &str, params: Option<RawJson>) -> Result<P, Error> {
+        decode(params, self.value_limit, |skipped| self.client.skipped(method, skipped))
+    }
+
+    /// Decodes the params and answers with what `method` makes of them.
+    async fn answer<P, F>(
+        &self,
+        params: Option<RawJson>,
+        context: Context,
+        method: impl FnOnce(P, Context) -> F,
+    ) -> Result<RawJson, Error>
+    where
+        P: Method,
+        F: Future<Output = Result<P::Response, Error>>,
+    {
+        give(self.decode(P::NAME, params)?, context, method).await
     }
 
     /// A capability that was not advertised is not there, whatever the client's code could do.
@@ -161,7 +180,8 @@ impl<C: Client> Dispatch<C> {
     /// Reads an update. Its text is gone before anybody hears of it, since both may be long.
     fn read_update(&self, params: Option<RawJson>) {
         let bytes = params.as_ref().map_or(0, RawJson::len);
-        match decode_or_give_back(params, self.value_limit) {
+        let tell = |skipped| self.client.skipped(SessionNotification::NAME, skipped);
+        match decode_or_give_back(params, self.value_limit, tell) {
             Ok(update) => self.update(update, bytes),
             Err((params, why)) => self.client.unreadable_update(params, &why),
         }
@@ -218,7 +238,7 @@ impl<C: Client> Handler for Dispatch<C> {
         match &*method {
             SessionNotification::NAME => self.read_update(params),
             CompleteElicitationNotification::NAME => {
-                if let Ok::<CompleteElicitationNotification, _>(complete) = decode(params, self.value_limit)
+                if let Ok::<CompleteElicitationNotification, _>(complete) = self.decode(&method, params)
                     && self.shared.elicitations.end(&complete.elicitation_id)
                 {
                     self.client.complete_elicitation(complete);
@@ -227,6 +247,14 @@ impl<C: Client> Handler for Dispatch<C> {
             method if method.starts_with("$/") => {}
             method => self.client.extension_notification(method, params, &self.agent(peer)),
         }
+    }
+
+    fn stray(&self, response: Response) {
+        self.shared.answered_late(&response.id);
+    }
+
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        self.client.skipped(method, skipped);
     }
 
     fn unreadable(&self, error: Error) {

@@ -68,10 +68,12 @@
 //!   relative path in a request of the agent's is refused too. An option that the agent did not offer is never selected.
 //! - Dropping a `prompt`, and the end of its time, cancel the turn.
 //! - Cancelling a turn, or closing its session, answers its permission requests with `cancelled`, also those that
-//!   come late, and drops the question to the user.
+//!   come before the agent has answered the prompt, and drops the question to the user. Behind that answer, whether it
+//!   was awaited or not, the user is asked again.
 //! - Updates arrive in order, and all of a turn's before its `prompt` returns.
 //! - Lists are read page by page, as far as they are wanted: [`Agent::sessions`].
-//! - What is unknown is kept or passed over, never fatal.
+//! - What is unknown is kept or passed over, never fatal. A message is taken without an item of a list, or an optional
+//!   member, that cannot be read, and the client is told: [`Client::skipped`].
 //!
 //! # What it will not do
 //!
@@ -114,7 +116,7 @@ use agentwire_peer::{Dialect, TokioClock, driver};
 use agentwire_transport::Transport;
 
 pub use agent::{Agent, Context};
-pub use agentwire_jsonrpc::ErrorObject as Error;
+pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};
 pub use agentwire_peer::{Call, CallError, Closed, Config, Notify};
 #[cfg(feature = "v2")]
 pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};

@@ -1,17 +1,19 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use agentwire_acp_schema::v1::{PromptRequest, PromptResponse, SessionId, SessionUpdate};
 use agentwire_jsonrpc::Method;
-use agentwire_peer::{Call, CallError};
+use agentwire_peer::{Call, CallError, CallId};
 use futures::Stream;
 use futures::stream::FusedStream;
 use serde::de::DeserializeOwned;
 
-use crate::updates::{Limit, Reader, Readers};
+use crate::session::Shared;
+use crate::updates::{Limit, Reader};
 
 /// A turn that is to be: awaited, it gives the answer to `session/prompt`; [`updates`](Self::updates) makes a stream
 /// of it. The prompt is sent when either is first polled.
@@ -20,13 +22,13 @@ use crate::updates::{Limit, Reader, Readers};
 #[must_use = "a prompt is not sent until it is awaited"]
 pub struct PromptCall<R = PromptResponse> {
     call: Call<R>,
-    readers: Readers<SessionUpdate, ()>,
-    session_id: SessionId,
+    /// Behind the call, which is dropped first.
+    guard: TurnGuard,
 }
 
 impl<R> PromptCall<R> {
-    pub(crate) fn new(call: Call<R>, readers: Readers<SessionUpdate, ()>, session_id: SessionId) -> Self {
-        Self { call, readers, session_id }
+    pub(crate) fn new(call: Call<R>, guard: TurnGuard) -> Self {
+        Self { call, guard }
     }
 
     /// Waits so long for the end of the turn, counted from when it is first polled (no limit unless this is called).
@@ -38,9 +40,9 @@ impl<R> PromptCall<R> {
 
     /// The turn as a stream: every update of its session until the turn ends, and then the answer.
     pub fn updates(self) -> Turn<R> {
-        let Self { call, readers, session_id } = self;
+        let Self { call, guard } = self;
         let limit = Limit::default();
-        Turn { call: Some(call), outcome: None, reader: None, readers, session_id, limit, done: false }
+        Turn { call: Some(call), guard, outcome: None, reader: None, limit, done: false }
     }
 }
 
@@ -48,13 +50,52 @@ impl<R: DeserializeOwned> Future for PromptCall<R> {
     type Output = Result<R, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.call).poll(cx)
+        let this = &mut *self;
+        this.guard.begin();
+        let outcome = ready!(Pin::new(&mut this.call).poll(cx));
+        this.guard.end();
+        Poll::Ready(outcome)
     }
 }
 
 impl<R> fmt::Debug for PromptCall<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PromptCall").field("session_id", &self.session_id).finish_non_exhaustive()
+        f.debug_struct("PromptCall").field("session_id", &self.guard.session_id).finish_non_exhaustive()
+    }
+}
+
+/// Tells the handler of the agent's requests that a turn is open: from when its prompt is first polled until the answer
+/// is seen, or the prompt is dropped.
+pub(crate) struct TurnGuard {
+    shared: Arc<Shared>,
+    session_id: SessionId,
+    /// None where the prompt is not sent because of a rule.
+    prompt: Option<CallId>,
+    begun: bool,
+}
+
+impl TurnGuard {
+    pub(crate) fn new(shared: Arc<Shared>, session_id: SessionId, prompt: Option<CallId>) -> Self {
+        Self { shared, session_id, prompt, begun: false }
+    }
+
+    fn begin(&mut self) {
+        if let (Some(prompt), false) = (self.prompt, self.begun) {
+            self.begun = true;
+            self.shared.turn_begins(&self.session_id, prompt);
+        }
+    }
+
+    fn end(&mut self) {
+        if let (Some(prompt), true) = (self.prompt.take(), self.begun) {
+            self.shared.turn_ends(&self.session_id, prompt);
+        }
+    }
+}
+
+impl Drop for TurnGuard {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
@@ -81,12 +122,12 @@ pub enum TurnEvent<R = PromptResponse> {
 pub struct Turn<R = PromptResponse> {
     /// None once it has ended.
     call: Option<Call<R>>,
+    /// Behind the call, which is dropped first.
+    guard: TurnGuard,
     /// How it has ended, until that is given.
     outcome: Option<Result<R, CallError>>,
     /// None until the first poll, and again after the end.
     reader: Option<Reader<SessionUpdate, ()>>,
-    readers: Readers<SessionUpdate, ()>,
-    session_id: SessionId,
     limit: Limit,
     done: bool,
 }
@@ -110,6 +151,7 @@ impl<R> Turn<R> {
     fn finish(&mut self) {
         self.done = true;
         self.call = None;
+        self.guard.end();
         self.reader = None;
     }
 }
@@ -126,11 +168,15 @@ impl<R: DeserializeOwned> Turn<R> {
     /// or a session that never falls silent would put it off.
     fn poll_call(&mut self, cx: &mut Context<'_>) {
         let Some(call) = &mut self.call else { return };
-        let reader =
-            self.reader.get_or_insert_with(|| self.readers.read(&self.session_id, Some(self.limit), ()));
+        self.guard.begin();
+        let guard = &self.guard;
+        let reader = self
+            .reader
+            .get_or_insert_with(|| guard.shared.readers.read(&guard.session_id, Some(self.limit), ()));
         reader.listen(cx);
         if let Poll::Ready(outcome) = Pin::new(call).poll(cx) {
             reader.close();
+            self.guard.end();
             self.call = None;
             self.outcome = Some(outcome);
         }
@@ -175,6 +221,6 @@ impl<R: DeserializeOwned> FusedStream for Turn<R> {
 
 impl<R> fmt::Debug for Turn<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Turn").field("session_id", &self.session_id).finish_non_exhaustive()
+        f.debug_struct("Turn").field("session_id", &self.guard.session_id).finish_non_exhaustive()
     }
 }

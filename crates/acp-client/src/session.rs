@@ -1,13 +1,17 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::{ClientCapabilities, InitializeResponse, SessionId, SessionUpdate};
-use agentwire_peer::RequestContext;
+use agentwire_jsonrpc::RequestId;
+use agentwire_peer::{CallId, Peer, RequestContext};
 
 use crate::elicitations::Elicitations;
 use crate::greeting::Greeting;
 use crate::offers::Offers;
 use crate::updates::Readers;
+
+/// Of a session, how many prompts are kept that were dropped and not answered.
+const MOST_DROPPED: usize = 64;
 
 /// What the handle on the agent and the handler of its requests both know.
 #[derive(Debug, Default)]
@@ -19,23 +23,81 @@ pub(crate) struct Shared {
     permissions: Mutex<Permissions>,
 }
 
-/// Permission requests that wait for the user.
+/// Permission requests that wait for the user, and the turns that they may belong to.
 #[derive(Debug, Default)]
 struct Permissions {
     waiting: HashMap<SessionId, Vec<RequestContext>>,
-    /// Sessions whose turn was cancelled and that have begun no other: the agent may still ask, and is told.
-    cancelled: HashSet<SessionId>,
+    turns: HashMap<SessionId, Vec<OpenTurn>>,
+}
+
+/// A turn whose prompt the agent has not answered, as far as was looked.
+#[derive(Debug)]
+struct OpenTurn {
+    prompt: CallId,
+    cancelled: bool,
+    /// Nobody waits for the answer, which comes all the same.
+    dropped: bool,
+}
+
+impl Permissions {
+    /// Whether what the agent asks in a session belongs to a turn that is being cancelled. A request does not say
+    /// which turn it belongs to, so with another turn at work it may belong to that.
+    fn is_cancelled(&self, session: &SessionId, peer: &Peer) -> bool {
+        let turns = self.turns.get(session).map(Vec::as_slice).unwrap_or_default();
+        let mut open = turns.iter().filter(|turn| turn.dropped || peer.is_unanswered(turn.prompt)).peekable();
+        open.peek().is_some() && open.all(|turn| turn.cancelled)
+    }
+
+    fn remove_turns(&mut self, session: &SessionId, is_over: impl Fn(&OpenTurn) -> bool) {
+        if let Some(turns) = self.turns.get_mut(session) {
+            turns.retain(|turn| !is_over(turn));
+            if turns.is_empty() {
+                self.turns.remove(session);
+            }
+        }
+    }
 }
 
 impl Shared {
-    pub(crate) fn turn_begins(&self, session: &SessionId) {
-        self.permissions().cancelled.remove(session);
+    /// A prompt is sent.
+    pub(crate) fn turn_begins(&self, session: &SessionId, prompt: CallId) {
+        let mut permissions = self.permissions();
+        let turns = permissions.turns.entry(session.clone()).or_default();
+        turns.push(OpenTurn { prompt, cancelled: false, dropped: false });
     }
 
-    /// Cancels the permission requests of a session, and those that still come for the same turn.
-    pub(crate) fn cancel_turn(&self, session: &SessionId) {
+    /// The answer to a prompt was seen, or there is none to come.
+    pub(crate) fn turn_ends(&self, session: &SessionId, prompt: CallId) {
+        self.permissions().remove_turns(session, |turn| turn.prompt == prompt && !turn.dropped);
+    }
+
+    /// A prompt was dropped before it was answered, and the turn is being cancelled until it is. One that was not even sent
+    /// has no answer. Of an agent that answers none the newest are kept.
+    pub(crate) fn turn_dropped(&self, session: &SessionId, prompt: CallId, was_sent: bool) {
+        if was_sent && let Some(turns) = self.permissions().turns.get_mut(session) {
+            turns.iter_mut().filter(|turn| turn.prompt == prompt).for_each(|turn| turn.dropped = true);
+            if turns.iter().filter(|turn| turn.dropped).count() > MOST_DROPPED {
+                let oldest = turns.iter().position(|turn| turn.dropped);
+                oldest.map(|oldest| turns.remove(oldest));
+            }
+        }
+        self.cancel_turns(session);
+    }
+
+    /// An answer has come that nobody waits for.
+    pub(crate) fn answered_late(&self, id: &RequestId) {
         let mut permissions = self.permissions();
-        permissions.cancelled.insert(session.clone());
+        permissions.turns.retain(|_, turns| {
+            turns.retain(|turn| !turn.dropped || turn.prompt.request_id() != *id);
+            !turns.is_empty()
+        });
+    }
+
+    /// Cancels the permission requests of a session, and those that still come for its turns.
+    pub(crate) fn cancel_turns(&self, session: &SessionId) {
+        let mut permissions = self.permissions();
+        let turns = permissions.turns.get_mut(session);
+        turns.into_iter().flatten().for_each(|turn| turn.cancelled = true);
         let waiting = permissions.waiting.remove(session);
         drop(permissions);
         waiting.into_iter().flatten().for_each(|request| request.cancel());
@@ -44,7 +106,7 @@ impl Shared {
     /// Takes note of a permission request, which is cancelled with its turn.
     pub(crate) fn permission_asked(&self, session: &SessionId, request: &RequestContext) {
         let mut permissions = self.permissions();
-        if permissions.cancelled.contains(session) {
+        if permissions.is_cancelled(session, request.peer()) {
             drop(permissions);
             request.cancel();
         } else {

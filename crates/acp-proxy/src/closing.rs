@@ -37,15 +37,19 @@ where
             self.end(cx, side, fault);
         }
         if line!(self, side, line => line.sink == Sinking::Open) && self.is_time_to_close(cx, side, now) {
-            let closed = self.after(self.config.close);
+            let closed = self.position.within(now, self.config.close);
             line!(self, side, line => {
                 line.sink = Sinking::Closing;
                 line.closed = Some(closed);
+                // The other half is for whoever is at its end to go.
+                line.heard = Some(now + closed.saturating_duration_since(now) / 2);
             });
             self.again = true;
         }
         let is_late = line!(self, side, line => line.closed.is_some_and(|closed| closed <= now));
-        if line!(self, side, line => line.sink == Sinking::Closing && line.poll_close(cx, is_late)) {
+        let is_heard = line!(self, side, line => line.heard.is_some_and(|heard| heard <= now));
+        if line!(self, side, line => line.sink == Sinking::Closing && line.poll_close(cx, is_heard, is_late))
+        {
             line!(self, side, line => line.sink = Sinking::Closed);
             self.again = true;
         }
@@ -63,15 +67,16 @@ where
         }
         let from = side.other();
         let (ended, drained) = line!(self, from, line => (!line.reading, line.drained));
-        if !ended {
+        let is_overdue = drained.is_some_and(|drained| drained <= now) || self.is_chain_overdue(side, now);
+        if !ended && !is_overdue {
             return false;
         }
-        if drained.is_some_and(|drained| drained <= now) {
+        if is_overdue {
             self.dismiss(side);
             self.poll_write(cx, side);
             return true;
         }
-        let only_held = side == Side::Agent && self.half_close == HalfClose::Yes;
+        let only_held = side == Side::Agent && self.position.half_close == HalfClose::Yes;
         let is_calm = self.change(|state| {
             !state.is_passing(side, false)
                 && !state.is_passing(from, only_held)
@@ -80,9 +85,16 @@ where
         is_calm && line!(self, side, line => line.is_flushed() || line.failed.is_some())
     }
 
+    /// Whether a side is to be closed because the chain is, wherever in it that began. Only the chain's client hears on,
+    /// until what is behind it has ended.
+    fn is_chain_overdue(&self, side: Side, now: Instant) -> bool {
+        let is_heard_by_a_client = side == Side::Client && self.position.is_first();
+        !is_heard_by_a_client && self.position.drained().is_some_and(|drained| drained <= now)
+    }
+
     /// Drops what still goes on although the side that it is for is about to be closed, and answers in its place.
     fn dismiss(&mut self, side: Side) {
-        let half_close = side == Side::Agent && self.half_close == HalfClose::Yes;
+        let half_close = side == Side::Agent && self.position.half_close == HalfClose::Yes;
         for hook in std::mem::take(&mut self.hooks) {
             let stays =
                 half_close && hook.key.from != side && self.change(|state| state.was_passed_on(hook.key));
@@ -102,10 +114,11 @@ where
     /// Sets the alarm for whatever comes first, and heeds it.
     pub(crate) fn poll_alarm(&mut self, cx: &mut Context<'_>) {
         let now = self.now();
-        let mut deadlines = Vec::new();
+        let mut deadlines: Vec<_> = self.position.drained().into_iter().collect();
         for side in Side::BOTH {
             line!(self, side, line => {
                 deadlines.extend(line.drained);
+                deadlines.extend(line.heard);
                 deadlines.extend(line.closed);
                 deadlines.extend(line.failed.as_ref().map(|(until, _)| *until));
             });

@@ -5,6 +5,7 @@ use agentwire_peer::Config;
 use agentwire_transport::Transport;
 use bytestring::ByteString;
 
+use crate::deadline::Position;
 use crate::ends::Ends;
 use crate::error::Broken;
 use crate::names;
@@ -38,7 +39,8 @@ pub async fn serve_with<P: Proxy, T: Transport>(
     config: Config,
 ) -> Result<(), Broken> {
     let (client, agent) = split(conductor, Whose::Component, Arc::default());
-    run(Component(proxy), client, agent, &config, HalfClose::No).await
+    let position = Position::alone(&config, HalfClose::No);
+    run(Component(proxy), client, agent, &config, position).await
 }
 
 /// Gives `initialize` its name.

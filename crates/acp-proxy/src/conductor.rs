@@ -10,6 +10,7 @@ use bytestring::ByteString;
 use futures::future::join_all;
 use futures::{Sink, Stream};
 
+use crate::deadline::{Deadline, Position};
 use crate::error::Broken;
 use crate::names;
 use crate::next::Next;
@@ -118,9 +119,10 @@ impl Conductor {
         }
         hops.push((before, agent, last.hop(count)));
         let config = &config;
-        let relays = hops.into_iter().map(|(before, after, hop)| {
+        let deadline = Deadline::new(config, hops.len());
+        let relays = hops.into_iter().enumerate().map(|(place, (before, after, hop))| {
             let half_close = if hop == Hop::ToAgent { HalfClose::Yes } else { HalfClose::No };
-            run(hop, before, after, config, half_close)
+            run(hop, before, after, config, Position::new(&deadline, place, half_close))
         });
         join_all(relays).await.into_iter().enumerate().try_for_each(|(place, ended)| {
             ended.map_err(|broken| match broken {

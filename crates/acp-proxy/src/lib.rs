@@ -93,7 +93,10 @@
 //! | the future is dropped | hooks and transports are dropped, handles fail |
 //!
 //! What hooks still do has [`Config::drain`] to end, and a transport [`Config::close`] to close. A component hears no more
-//! once it is closed, so a conductor gives what it was asked that time too.
+//! once it is closed, so a conductor gives what it was asked that time too. Both times count from the first closing, for all
+//! hops of a conductor alike: when the first is over every transport of the chain is being closed, and after both the chain
+//! has ended, however long it is. What a transport has to say while nobody can take it keeps that transport from being
+//! closed for half of its time, and is then thrown away.
 //!
 //! # What it will not do
 //!
@@ -103,6 +106,7 @@
 mod closing;
 mod component;
 mod conductor;
+mod deadline;
 mod ends;
 mod envelope;
 mod error;

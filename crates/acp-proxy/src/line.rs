@@ -19,6 +19,8 @@ pub(crate) struct Line<T> {
     fault: Option<Fault>,
     /// When the other side is closed at the latest, since this one has ended.
     pub(crate) drained: Option<Instant>,
+    /// Until when what it has to say is heard before it is closed, since that was begun.
+    pub(crate) heard: Option<Instant>,
     /// When this side counts as closed at the latest, since that was begun.
     pub(crate) closed: Option<Instant>,
     /// Whether it was read since it was last asked to close: a transport may throw away what nobody reads.
@@ -45,6 +47,7 @@ impl<T: Transport> Line<T> {
             failed: None,
             fault: None,
             drained: None,
+            heard: None,
             closed: None,
             listened: false,
         }
@@ -81,16 +84,13 @@ impl<T: Transport> Line<T> {
     }
 
     /// Closes the sink, at the latest when the time is over. True when that is done.
-    pub(crate) fn poll_close(&mut self, cx: &mut Context<'_>, is_late: bool) -> bool {
-        if is_late {
-            return true;
-        }
+    pub(crate) fn poll_close(&mut self, cx: &mut Context<'_>, is_heard: bool, is_late: bool) -> bool {
         // First what it has to say is heard.
-        if self.reading && (self.held || !std::mem::take(&mut self.listened)) {
+        if !is_heard && self.reading && (self.held || !std::mem::take(&mut self.listened)) {
             return false;
         }
         // Whatever goes wrong now, it is over.
-        Pin::new(&mut self.transport).poll_close(cx).is_ready()
+        Pin::new(&mut self.transport).poll_close(cx).is_ready() || is_late
     }
 
     /// Keeps what went wrong first.

@@ -7,6 +7,7 @@ use agentwire_peer::{Config, Dialect, TokioClock};
 use agentwire_transport::Transport;
 use futures::FutureExt;
 
+use crate::deadline::Position;
 use crate::error::Broken;
 use crate::names::is_initialize;
 use crate::next::Next;
@@ -72,7 +73,8 @@ pub async fn relay_with<P: Proxy, C: Transport, A: Transport>(
     agent: A,
     config: Config,
 ) -> Result<(), Broken> {
-    run(proxy, client, agent, &config, HalfClose::Yes).await
+    let position = Position::alone(&config, HalfClose::Yes);
+    run(proxy, client, agent, &config, position).await
 }
 
 /// Whether an agent that hears no more can still be heard.
@@ -88,13 +90,13 @@ pub(crate) async fn run<P: Proxy, C: Transport, A: Transport>(
     client: C,
     agent: A,
     config: &Config,
-    half_close: HalfClose,
+    position: Position,
 ) -> Result<(), Broken> {
     let shared = Shared::new(&config.connection, Box::new(TokioClock::default()));
     // Whoever still holds a handle is told, also when this future is dropped half-way.
     let over = HangUp(shared.clone());
     let pass = |direction, request, next| pass(&proxy, direction, request, next);
-    let mut turn = Turn::new(&shared, &proxy, pass, client, agent, config, half_close);
+    let mut turn = Turn::new(&shared, &proxy, pass, client, agent, config, position);
     let ended = poll_fn(|cx| turn.poll(cx)).await;
     drop(turn);
     drop(over);

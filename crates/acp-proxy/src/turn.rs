@@ -3,7 +3,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use agentwire_connection::{CallFailure, CallId, Event};
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
@@ -13,13 +13,13 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
 use crate::closing::Alarm;
+use crate::deadline::Position;
 use crate::ends::Ends;
 use crate::envelope::map_scope;
 use crate::error::Broken;
 use crate::line::{Line, Sinking};
 use crate::next::Next;
 use crate::proxy::{Direction, Proxy};
-use crate::relay::HalfClose;
 use crate::shared::{Key, Shared, Side, State};
 
 /// After so many messages of one side the other has its turn.
@@ -34,7 +34,7 @@ type Answer = (Key, Result<RawJson, ErrorObject>);
 pub(crate) struct Turn<'a, P, C, A, S, F> {
     pub(crate) shared: &'a Arc<Shared>,
     pub(crate) config: &'a Config,
-    pub(crate) half_close: HalfClose,
+    pub(crate) position: Position,
     pub(crate) proxy: &'a P,
     pub(crate) ends: Ends,
     pub(crate) start: S,
@@ -93,12 +93,12 @@ where
         client: C,
         agent: A,
         config: &'a Config,
-        half_close: HalfClose,
+        position: Position,
     ) -> Self {
         Self {
             shared,
             config,
-            half_close,
+            position,
             proxy,
             ends: Ends { shared: shared.clone() },
             start,
@@ -114,6 +114,7 @@ where
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Broken>> {
         self.client.quiet = false;
         self.agent.quiet = false;
+        self.position.register(cx.waker());
         for _ in 0..ROUNDS_AT_ONCE {
             self.again = false;
             self.poll_hooks(cx);
@@ -153,11 +154,6 @@ where
 
     pub(crate) fn now(&self) -> Instant {
         self.shared.clock().now()
-    }
-
-    /// The time after so long; "for ever" is some decades.
-    pub(crate) fn after(&self, wait: Duration) -> Instant {
-        self.now() + wait.min(Duration::from_secs(1 << 30))
     }
 
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
@@ -217,9 +213,16 @@ where
         self.deliver(cx, from);
     }
 
+    /// Starts the chain's deadline, unless it runs already. Gives until when what goes on here has time to end.
+    fn begin_closing(&self) -> Instant {
+        let now = self.now();
+        self.position.begin(now);
+        self.position.within(now, self.config.drain)
+    }
+
     /// Nothing more will come from a side.
     pub(crate) fn end(&mut self, cx: &mut Context<'_>, from: Side, fault: Option<Fault>) {
-        let drained = self.after(self.config.drain);
+        let drained = self.begin_closing();
         line!(self, from, line => {
             line.reading = false;
             line.drained = Some(drained);
@@ -308,7 +311,7 @@ where
             let wants_output = || shared.lock().connection(to).wants_output();
             let written = line!(self, to, line => line.poll_write(cx, next, wants_output));
             if let Err(fault) = written {
-                let until = self.after(self.config.drain);
+                let until = self.begin_closing();
                 line!(self, to, line => line.failed = Some((until, Some(fault))));
             }
         }

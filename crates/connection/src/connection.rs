@@ -206,6 +206,11 @@ impl Connection {
         }
     }
 
+    /// Whether a call's request is still in the queue. If so, the peer never hears of a call that is cancelled now.
+    pub fn is_queued(&self, call: CallId) -> bool {
+        self.queue.holds(call)
+    }
+
     /// Whether batches are taken from now on, which MCP decides by the revision agreed on.
     pub fn take_batches(&mut self, batches: bool) {
         self.config.dialect.batches = batches;

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 /// Most of the time that is one thing, which needs no memory of its own.
 #[derive(Debug)]
 pub(crate) struct Line<T> {
+    /// What came while nothing waited. It stands before the rest.
     first: Option<T>,
-    /// Empty while there is no first.
     rest: VecDeque<T>,
 }
 
@@ -19,7 +19,7 @@ impl<T> Default for Line<T> {
 impl<T> Line<T> {
     #[inline]
     pub(crate) fn push(&mut self, last: T) {
-        if self.first.is_none() {
+        if self.is_empty() {
             self.first = Some(last);
         } else {
             self.rest.push_back(last);
@@ -28,15 +28,13 @@ impl<T> Line<T> {
 
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<T> {
-        let first = self.first.take()?;
-        self.first = self.rest.pop_front();
-        Some(first)
+        self.first.take().or_else(|| self.rest.pop_front())
     }
 
     /// Takes the first that fits, wherever it stands.
     pub(crate) fn take(&mut self, fits: impl Fn(&T) -> bool) -> Option<T> {
         if self.first.as_ref().is_some_and(&fits) {
-            return self.pop();
+            return self.first.take();
         }
         let index = self.rest.iter().position(fits)?;
         self.rest.remove(index)
@@ -48,7 +46,7 @@ impl<T> Line<T> {
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_none()
+        self.first.is_none() && self.rest.is_empty()
     }
 
     /// Gives back the memory of empty places, if there are more than `many`.

@@ -64,6 +64,11 @@ impl Queue {
         self.entries.iter().any(|entry| entry.kind == Kind::Notification && same(entry))
     }
 
+    /// Whether a request has not left yet.
+    pub(crate) fn holds(&self, call: CallId) -> bool {
+        self.entries.iter().any(|entry| entry.kind == Kind::Call(call))
+    }
+
     /// Takes back a request that has not left yet. False when it has.
     pub(crate) fn take_back(&mut self, call: CallId) -> bool {
         let entry = self.entries.take(|entry| entry.kind == Kind::Call(call));

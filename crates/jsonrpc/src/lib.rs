@@ -50,7 +50,8 @@
 //! # Invariants
 //!
 //! - No text makes it panic or use the stack in proportion to the text's nesting.
-//! - Nothing that arrives is lost: each line gives a frame or an error, and each frame says how to go on.
+//! - Nothing that arrives is lost: each line gives a frame or an error, and each frame says how to go on. What a list is
+//!   read without is named: [`noting`].
 //! - A string id goes back with the escapes it came with; `1` and `"1"` are two ids.
 //! - What is written is one line, whatever it was made of.
 //! - What was written is read back equal.
@@ -72,6 +73,7 @@ mod raw;
 mod reader;
 #[cfg(feature = "schema")]
 mod schema;
+mod skipped;
 mod tree_cost;
 
 pub use error::{ErrorObject, code};
@@ -84,6 +86,7 @@ pub use method::{Method, Notice, decode_params};
 pub use printable::Printable;
 pub use raw::{Encoder, RawJson};
 pub use reader::{read, read_bytes, readable};
+pub use skipped::{Skipped, SkippedPart, note_skipped, noting, read_items};
 pub use tree_cost::TreeCost;
 
 /// Compiles the example of the README.

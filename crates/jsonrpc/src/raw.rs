@@ -53,7 +53,7 @@ impl RawJson {
     pub fn encode_sized<T: Serialize + ?Sized>(value: &T, bytes: usize) -> Result<Self, serde_json::Error> {
         let mut text = Vec::with_capacity(bytes);
         serde_json::to_writer(&mut text, value)?;
-        Ok(Self::written(text.into()))
+        Ok(Self::written(fitted(text)))
     }
 
     /// Takes text that must be one complete JSON value; white space around it is left out.
@@ -161,6 +161,16 @@ fn on_one_line(text: ByteString) -> ByteString {
     }
 }
 
+/// Text that takes hardly more memory than it has bytes. It may wait for a peer for long, and what was made in steps has room
+/// for as much again.
+fn fitted(mut text: Vec<u8>) -> Bytes {
+    const LONG: usize = 8 << 10;
+    if text.capacity() >= LONG && text.capacity() - text.len() > text.len() / 4 {
+        text.shrink_to_fit();
+    }
+    text.into()
+}
+
 impl fmt::Debug for RawJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -203,7 +213,7 @@ impl Encoder {
     /// Keeps what was written. Not part of the above, so that a program has it once and not for each type.
     fn keep(&mut self) -> RawJson {
         let bytes = if self.text.len() >= Self::CHUNK {
-            Bytes::from(std::mem::take(&mut self.text))
+            fitted(std::mem::take(&mut self.text))
         } else {
             if self.shared.capacity() < self.text.len() {
                 self.shared.reserve(Self::CHUNK);

@@ -18,7 +18,7 @@ use crate::era::stateless;
 use crate::kept::Kept;
 use crate::result::DecodedCall;
 use crate::tasks::{TaskHook, core, decode, handle};
-use crate::{Server, Started, TaskState, cache};
+use crate::{Server, Started, TaskState, cache, lists};
 
 /// A call to the server: a value until it is awaited, which sends it.
 ///
@@ -131,6 +131,9 @@ impl<M: Method + HasMeta + Send + 'static> Call<M> {
     }
 
     fn begin<R: DeserializeOwned + 'static>(self) -> Calling<R> {
+        if let (Some(items), false) = (lists::items_of(M::NAME), self.options.as_text) {
+            return Calling(Way::Several(lists::ask(self.server.clone(), self, items).boxed()));
+        }
         let Self { server, request, options } = self;
         let refuse = |error| {
             let refused = server.peer.refuse_call(error);

@@ -15,6 +15,7 @@ use agentwire_mcp_schema::{
 };
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::FutureExt;
+use serde::de::DeserializeOwned;
 
 use crate::Warning;
 use crate::answers::{Agreed, Answers, Outcome, encode};
@@ -101,6 +102,21 @@ impl Front {
         }
     }
 
+    fn warn(&self, warning: Warning) {
+        tell(&self.on_warning, Some(warning));
+    }
+
+    /// What a notification says. None with a warning where it cannot be decoded.
+    fn decode<N: Notice + DeserializeOwned>(&self, notification: &Notification) -> Option<N> {
+        match notification.params.as_ref().map_or_else(|| RawJson::EMPTY_OBJECT.decode(), RawJson::decode) {
+            Ok(decoded) => Some(decoded),
+            Err(why) => {
+                self.warn(Warning::notification_left_out(&notification.method, &why));
+                None
+            }
+        }
+    }
+
     fn is_stateless(&self) -> bool {
         self.agreed.get().copied().is_some_and(Revision::is_stateless)
     }
@@ -162,9 +178,10 @@ impl Handler for Front {
     }
 
     fn notification(&self, notification: Notification, _peer: &Peer) {
-        let is_too_large = |params: &RawJson| check(params, self.answers.value_limit).is_err();
-        if notification.params.as_ref().is_some_and(is_too_large) {
-            return;
+        let limit = self.answers.value_limit;
+        let checked = notification.params.as_ref().map_or(Ok(()), |params| check(params, limit));
+        if let Err(why) = checked {
+            return self.warn(Warning::notification_left_out(&notification.method, &why));
         }
         if self.is_stateless() && !self.is_heard(&notification) {
             return;
@@ -178,13 +195,11 @@ impl Handler for Front {
         }
         match &*notification.method {
             LoggingMessageNotification::NAME => {
-                let message = notification.params.and_then(|params| params.decode().ok());
-                tell(&self.on_log, message);
+                tell(&self.on_log, self.decode(&notification));
             }
             ResourceUpdatedNotification::NAME => {
-                let update = |params: RawJson| params.decode::<ResourceUpdatedNotification>().ok();
-                if let Some(update) = notification.params.and_then(update) {
-                    self.resource_updated(update.uri);
+                if let Some(ResourceUpdatedNotification { uri, .. }) = self.decode(&notification) {
+                    self.resource_updated(uri);
                 }
             }
             ToolListChangedNotification::NAME => self.tools_changed(),
@@ -193,10 +208,19 @@ impl Handler for Front {
             task_extension::TaskStatusNotification::NAME | core_tasks::TaskStatusNotification::NAME
                 if self.on_task_changed.is_some() =>
             {
-                tell(&self.on_task_changed, notification.params.as_ref().and_then(read_state));
+                let state = notification.params.as_ref().and_then(read_state);
+                if state.is_none() {
+                    let why = "this is no state of a task";
+                    self.warn(Warning::notification_left_out(&notification.method, &why));
+                }
+                tell(&self.on_task_changed, state);
             }
             _ => tell(&self.on_other, Some(notification)),
         }
+    }
+
+    fn unreadable(&self, error: ErrorObject) {
+        self.warn(Warning::message_left_out(&error.message));
     }
 }
 
@@ -212,8 +236,8 @@ fn relate(result: &RawJson, related: &RelatedTaskMetadata) -> Outcome {
     encode(&result)
 }
 
-/// What cannot be read is nothing: a notification has no answer in which to complain. What panics in a hook has been
-/// reported by the panic hook, and concerns neither the connection nor whoever had something to tell.
+/// What panics in a hook has been reported by the panic hook, and concerns neither the connection nor whoever had something
+/// to tell.
 pub(crate) fn tell<T>(hook: &Hook<T>, what: Option<T>) {
     if let (Some(hook), Some(what)) = (hook, what) {
         let call = || hook.lock().unwrap_or_else(PoisonError::into_inner)(what);

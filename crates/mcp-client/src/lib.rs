@@ -110,6 +110,7 @@ mod front;
 mod handshake;
 mod kept;
 mod listening;
+mod lists;
 #[cfg(feature = "validate")]
 mod output;
 mod pages;

@@ -182,16 +182,18 @@ impl<M: Paginated + Narrow + HasMeta + Send + 'static> Pages<M> {
         match decoded {
             Ok(item) => Ok(self.keeps.is_none_or(|keeps| keeps(&self.server, &item)).then_some(item)),
             Err(why) => {
-                // What a server offers is asked for by one of these.
-                let name = ["name", "uri", "uriTemplate"]
-                    .into_iter()
-                    .find_map(|member| text.member(member)?.decode::<String>().ok());
-                let name = name.unwrap_or_default().chars().take(MOST_OF_NAME).collect();
-                self.server.warn(Warning::ItemLeftOut { method: M::NAME, name, why });
+                self.server.warn(Warning::ItemLeftOut { method: M::NAME, name: name_of(text), why });
                 Ok(None)
             }
         }
     }
+}
+
+/// What an item is called in a warning: by one of these it is asked for.
+pub(crate) fn name_of(item: &RawJson) -> String {
+    let members = ["name", "uri", "uriTemplate", "taskId"];
+    let name = members.into_iter().find_map(|member| item.member(member)?.decode::<String>().ok());
+    name.unwrap_or_default().chars().take(MOST_OF_NAME).collect()
 }
 
 fn over(method: &'static str, limit: usize, what: &str, setter: &str) -> CallError {

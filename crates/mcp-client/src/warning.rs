@@ -1,5 +1,11 @@
+use std::fmt;
+
+use agentwire_jsonrpc::Printable;
 use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::CallError;
+
+/// How much is told of a text that may be the server's, in characters.
+const LONGEST_TEXT: usize = 500;
 
 /// What went wrong without being anybody's error; see [`Client::on_warning`](crate::Client::on_warning).
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +30,24 @@ pub enum Warning {
         /// The item's name, or its URI or URI template, or the beginning of a long one; empty where it has none.
         name: String,
         /// What is wrong with it.
+        why: String,
+    },
+    /// A notification of the server's is left out, because it cannot be decoded, or would take more memory than
+    /// [`Client::value_limit`](crate::Client::value_limit) says.
+    #[error("the notification {method:?} is left out: {why}")]
+    #[non_exhaustive]
+    NotificationLeftOut {
+        /// Its method, or the beginning of a long one.
+        method: String,
+        /// What is wrong with it, as [printable](agentwire_jsonrpc::Printable) text of one line.
+        why: String,
+    },
+    /// A message of the server's is left out, because it could not be read: a line over the limit, text that is no
+    /// JSON-RPC, or a malformed notification.
+    #[error("a message is left out: {why}")]
+    #[non_exhaustive]
+    MessageLeftOut {
+        /// What is wrong with it, as [printable](agentwire_jsonrpc::Printable) text of one line.
         why: String,
     },
     /// The results of a tool are not checked, because nobody can do it by its output schema: it is none, or points at
@@ -52,4 +76,23 @@ pub enum Warning {
         #[source]
         error: CallError,
     },
+}
+
+impl Warning {
+    pub(crate) fn notification_left_out(method: &str, why: &dyn fmt::Display) -> Self {
+        Self::NotificationLeftOut { method: beginning(method), why: printable(why) }
+    }
+
+    pub(crate) fn message_left_out(why: &dyn fmt::Display) -> Self {
+        Self::MessageLeftOut { why: printable(why) }
+    }
+}
+
+/// What is wrong may be said in words of the server's.
+fn printable(why: &dyn fmt::Display) -> String {
+    Printable::one_line(&beginning(&why.to_string())).to_string()
+}
+
+fn beginning(text: &str) -> String {
+    text.chars().take(LONGEST_TEXT).collect()
 }

@@ -1,13 +1,11 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-#[cfg(feature = "tasks")]
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context as TaskContext, Poll};
 
-use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestId};
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestId, TreeCost};
 use agentwire_mcp_schema::core_tasks::RelatedTaskMetadata;
 use agentwire_mcp_schema::{
     HasMeta, LoggingLevel, LoggingMessageNotification, Meta, Narrow, ProgressNotification, ProgressToken,
@@ -25,13 +23,16 @@ use crate::era::Caller;
 use crate::era::Session;
 use crate::kind::Kind;
 use crate::params::Params;
-#[cfg(feature = "tasks")]
-use crate::quota::Holder;
+use crate::quota::{Holder, Limits, Share};
 #[cfg(feature = "tasks")]
 use crate::tasks::Board;
 use crate::undecoded::Undecoded;
+use crate::value_limit::over;
 use crate::yield_timer::YieldTimer;
 use crate::{Client, Server};
+
+/// How long arguments are, in bytes, that are not worth counting.
+const FEW_BYTES: usize = 128;
 
 /// What a function is doing, boxed: it gives the text of the answer.
 pub(crate) type Running = BoxFuture<'static, Result<RawJson, ErrorObject>>;
@@ -52,6 +53,8 @@ struct Work {
     /// The bits of the greatest progress reported, an `f64`. Infinite once the work is over.
     progress: AtomicU64,
     yields: YieldTimer,
+    /// The memory of the arguments, as values.
+    values: OnceLock<Share>,
     /// Of a call that is a task, or may become one.
     #[cfg(feature = "tasks")]
     board: OnceLock<Arc<Board>>,
@@ -78,6 +81,7 @@ impl Context {
             keys,
             progress,
             yields: YieldTimer::default(),
+            values: OnceLock::new(),
             #[cfg(feature = "tasks")]
             board: OnceLock::new(),
         })))
@@ -108,6 +112,25 @@ impl Context {
     #[cfg(feature = "validate")]
     pub(crate) fn value_limit(&self) -> usize {
         self.0.server.value_limit_value()
+    }
+
+    /// Whom limits for each client count.
+    pub(crate) fn holder(&self) -> Holder {
+        self.0.caller.holder(&self.0.server, self.origin().map(|origin| &**origin))
+    }
+
+    /// Counts the arguments as a tree of values that the function may hold, or says that they take too much memory: they
+    /// alone, or with those of other calls of the client.
+    pub(crate) fn hold_values(&self, arguments: &str) -> Result<(), String> {
+        let limit = self.0.server.value_limit_value();
+        if arguments.len() < FEW_BYTES {
+            return Ok(());
+        }
+        let limits = Limits { total: usize::MAX, holder: limit };
+        let share = self.0.server.values().take(self.holder(), TreeCost::of(arguments).bytes, limits);
+        let share = share.map_err(|_full| over("the arguments", limit))?;
+        let _has_none = self.0.values.set(share);
+        Ok(())
     }
 
     /// The client that asked: who it is, and what can be asked of it.
@@ -387,11 +410,6 @@ impl Context {
             Caller::Session(session) => Some(session),
             Caller::Request(_) => None,
         }
-    }
-
-    /// Whom limits for each client count.
-    pub(crate) fn holder(&self) -> Holder {
-        self.0.caller.holder(&self.0.server, self.origin().map(|origin| &**origin))
     }
 
     /// Completes when the client no longer wants the answer to its request.

@@ -77,6 +77,8 @@ struct Offers {
     listeners: Listeners,
     /// Bytes of the URIs that clients watch.
     watched: Quota,
+    /// Bytes of the arguments that clients' calls hold, as trees of values.
+    values: Quota,
     /// How many sessions there have been.
     sessions: AtomicU64,
 }
@@ -258,9 +260,13 @@ impl Server {
     /// text of strings does not count. A tree takes up to 130 bytes for each byte of text. A request over the limit is
     /// refused, with an error that names it.
     ///
-    /// Arguments of tools are held to it where they become such a tree here: where the server
-    /// [validates](crate::Server) them, and where the tool asks a client of 2026-07-28. Otherwise the function's type
-    /// decides what they take. One that holds a `serde_json::Value` can take as much.
+    /// Arguments of a tool count as such a tree whatever the function's type is, because that may hold a
+    /// `serde_json::Value`. For arguments that are a long list of numbers the estimate is far too high: 96 bytes for each.
+    /// Those of all calls that one client has open together take no more either: for as long as such a function runs, they
+    /// count as held by it, unless they have less than 128 bytes. A client is what it is for
+    /// [`SubscriptionLimits::client_bytes`](crate::SubscriptionLimits::client_bytes).
+    /// Those of a tool [from a definition](crate::ServerTool::from_definition) stay text, and count only where the server
+    /// [validates](crate::Server) them.
     #[must_use]
     pub fn value_limit(self, bytes: usize) -> Self {
         self.set(|settings| settings.value_limit = bytes)

@@ -83,6 +83,8 @@ impl ServerTool {
         O: Future<Output: IntoToolResult> + Send + 'static,
     {
         let run = move |arguments: &str, checks: &Arc<Checks>, context: Context| {
+            // The type may hold trees of values. Only its author knows.
+            context.hold_values(arguments)?;
             let future = function(decode(arguments)?, context.clone());
             Ok(answer(future, checks.clone(), context))
         };

@@ -9,8 +9,8 @@ use crate::params::Params;
 
 /// Fails where what is read of a request would take more memory than it may.
 ///
-/// The arguments of a tool are not looked at: its function decodes them, into a type of its author's. Those that become a
-/// tree of values here are looked at [where they do](is_over).
+/// The arguments of a tool are not looked at, because not all tools decode them. Those that do
+/// [count them](crate::Context::hold_values) before.
 pub(crate) fn check(server: &Server, request: &Request, params: &Params<'_>) -> Result<(), ErrorObject> {
     if let Some(meta) = params.meta.filter(|meta| meta.len() > server.meta_limit_value()) {
         let (length, limit) = (meta.len(), server.meta_limit_value());
@@ -49,6 +49,6 @@ pub(crate) fn decode_answer<R: DeserializeOwned>(answer: &RawJson) -> Result<R, 
 }
 
 #[cold]
-fn over(what: &str, limit: usize) -> String {
+pub(crate) fn over(what: &str, limit: usize) -> String {
     format!("{what} would take more than {limit} bytes of memory (Server::value_limit)")
 }

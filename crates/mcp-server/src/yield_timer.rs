@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const MAX_RUN: Duration = Duration::from_millis(1);
 
 /// Of the notifications that are queued, one in so many looks at the clock. Queueing waits by itself once the queue is full.
-const QUEUED_PER_LOOK: u32 = 4;
+const QUEUED_PER_LOOK: u32 = 64;
 
 /// Makes a function wait that only calls what is ready at once. Otherwise it would hold its thread, and a cancel could
 /// neither be read nor drop it.

@@ -6,14 +6,14 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use agentwire_connection::{CallFailure, CallId, CallOptions};
-use agentwire_jsonrpc::{RawJson, TreeCost};
+use agentwire_jsonrpc::{RawJson, TreeCost, noting};
 use bytestring::ByteString;
 use serde::de::DeserializeOwned;
 
 use crate::Peer;
 use crate::error::CallError;
 use crate::room::Ticket;
-use crate::shared::ProgressHook;
+use crate::shared::{ProgressHook, Wait};
 
 /// A call to the peer: a value until it is awaited, which sends it.
 ///
@@ -121,6 +121,9 @@ impl<R> Call<R> {
 
     /// Sends the request once there is room for it.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<CallId, CallError>> {
+        if matches!(self.stage, Stage::Failed(_)) && self.peer.shared.lock().must_yield() {
+            return Wait::Yield.into_poll(cx.waker());
+        }
         let Stage::New { id, params, since, room } = &mut self.stage else {
             return Poll::Ready(self.sent());
         };
@@ -139,6 +142,10 @@ impl<R> Call<R> {
             None
         };
         if let Some(error) = failed {
+            if state.must_yield() {
+                drop(state);
+                return Wait::Yield.into_poll(cx.waker());
+            }
             state.forget_room(room);
             self.stage = Stage::Done;
             return Poll::Ready(Err(error));
@@ -188,12 +195,17 @@ impl<R: DeserializeOwned> Future for Call<R> {
         this.stage = Stage::Done;
         Poll::Ready(match outcome {
             Ok(result) => {
-                let decoded = match this.decode {
+                let limit = this.peer.shared.value_limit();
+                let (decoded, skipped) = noting(|| match this.decode {
                     Some(decode) => decode(&result),
-                    None => decode(&result, this.peer.shared.value_limit()),
-                };
+                    None => decode(&result, limit),
+                });
                 // It may be long, and is needed no more.
                 drop(result);
+                if decoded.is_ok() && !skipped.is_empty() {
+                    let waker = this.peer.shared.lock().skipped(this.method.clone(), skipped);
+                    waker.into_iter().for_each(Waker::wake);
+                }
                 let decoded = decoded
                     .map_err(|why| CallError::Decode { method: this.method.clone(), why: why.to_string() })?;
                 match this.check.take() {
@@ -268,15 +280,17 @@ impl Future for Notify<'_> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        match &mut this.params {
-            Some(Ok(_)) => {}
-            Some(Err(_)) => return Poll::Ready(this.params.take().map_or(Ok(()), |params| params.map(drop))),
-            None => return Poll::Ready(Ok(())),
-        }
+        let Some(params) = &this.params else { return Poll::Ready(Ok(())) };
         let mut state = this.peer.shared.lock();
-        if let Some(closed) = state.closed() {
+        let closed = state.closed();
+        if params.is_err() || closed.is_some() {
+            if state.must_yield() {
+                drop(state);
+                return Wait::Yield.into_poll(cx.waker());
+            }
             state.forget_room(&mut this.room);
-            return Poll::Ready(Err(closed.into()));
+            let failed = this.params.take().and_then(Result::err);
+            return Poll::Ready(failed.or(closed.map(CallError::from)).map_or(Ok(()), Err));
         }
         ready!(state.poll_room(&mut this.room, cx.waker(), None));
         let params = this.params.take().and_then(Result::ok).flatten();

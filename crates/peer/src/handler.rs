@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
 use agentwire_connection::OwedId;
-use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestId, Response};
+use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestId, Response, Skipped};
 use agentwire_transport::Origin;
 
 use crate::Peer;
@@ -35,6 +35,13 @@ pub trait Handler {
     /// it could not read.
     fn stray(&self, response: Response) {
         drop(response);
+    }
+
+    /// Called when the result of a call of ours has been decoded, and parts of it were left out because they could not be
+    /// read; see [`noting`](agentwire_jsonrpc::noting). Of what a handler decodes itself it knows by itself. It is passed
+    /// over unless this is written.
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        let _ = (method, skipped);
     }
 
     /// Called for a message that could not be read and belongs to no call: a line over the limit, text that is no
@@ -126,7 +133,8 @@ impl Future for Cancelled {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<()> {
         let this = &mut *self;
-        this.peer.shared.lock().poll_cancelled(this.owed, &mut this.key, cx.waker())
+        let found = this.peer.shared.lock().poll_cancelled(this.owed, &mut this.key, cx.waker());
+        found.into_poll(cx.waker())
     }
 }
 

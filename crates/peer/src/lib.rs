@@ -98,6 +98,8 @@
 //! - **Panics** of a handler or a hook end nothing but themselves.
 //! - **Idle is idle.** A driver that nobody has work for is not polled; each of its polls ends in bounded time,
 //!   whatever arrives.
+//! - **A loop of failures lets others run.** Of the futures here that would fail or complete at once, because the
+//!   connection is over for example, one in 128 is pending for one poll first.
 //! - No lock is held while code of yours runs, be it a destructor.
 //!
 //! # How it ends
@@ -134,6 +136,7 @@ mod peer;
 mod room;
 mod scribe;
 mod shared;
+mod sync;
 mod turn;
 mod work;
 

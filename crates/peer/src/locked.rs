@@ -1,8 +1,8 @@
 use std::ops::{Deref, DerefMut};
-use std::sync::MutexGuard;
 use std::task::Waker;
 
 use crate::shared::{Cancel, Slot, State};
+use crate::sync::MutexGuard;
 
 /// The state, as long as nobody else may change it.
 ///

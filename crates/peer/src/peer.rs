@@ -143,6 +143,17 @@ impl Peer {
         self.shared.lock().has_result(call)
     }
 
+    /// Whether a call was made and waits for its answer. False once the answer has come, also where its caller has not
+    /// seen it, and once the call was dropped.
+    pub fn is_unanswered(&self, call: CallId) -> bool {
+        self.shared.lock().is_open(call)
+    }
+
+    /// Whether a call was made and its request is still in the queue. If so, it has no answer once it is dropped.
+    pub fn is_queued(&self, call: CallId) -> bool {
+        self.shared.lock().connection.is_queued(call)
+    }
+
     /// Whether the peer may send batches from now on.
     pub fn take_batches(&self, batches: bool) {
         self.shared.lock().connection.take_batches(batches);
@@ -192,7 +203,8 @@ impl Future for WhenClosed {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Closed> {
         let this = &mut *self;
-        this.peer.shared.lock().poll_end(&mut this.key, cx.waker())
+        let found = this.peer.shared.lock().poll_end(&mut this.key, cx.waker());
+        found.into_poll(cx.waker())
     }
 }
 

@@ -1,13 +1,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use agentwire_connection::{CallFailure, CallId, Connection, Event, OwedId};
-use agentwire_jsonrpc::{RawJson, RequestId};
+use agentwire_jsonrpc::{RawJson, RequestId, Skipped};
 use agentwire_transport::Fault;
+use bytestring::ByteString;
 use serde::Serialize;
 use slab::Slab;
 
@@ -16,6 +17,13 @@ use crate::error::Closed;
 use crate::locked::{Litter, Locked};
 use crate::room::{Room, Ticket};
 use crate::scribe::Scribe;
+use crate::sync::{AtomicBool, Mutex, MutexGuard};
+
+/// Of the futures of a connection that fail or complete at once, one in so many is pending for a poll first.
+const READY_IN_A_ROW: u32 = 128;
+
+/// Of how many results it is kept what they were decoded without, until the handler is told.
+const MOST_SKIPPED: usize = 16;
 
 /// What the driver and all handles share.
 pub(crate) struct Shared {
@@ -48,7 +56,9 @@ impl Shared {
                 end: None,
                 shut: None,
                 hung_up: false,
+                ready: 0,
                 litter: Vec::new(),
+                skipped: Vec::new(),
             }),
             scribe: Mutex::default(),
             clock,
@@ -159,6 +169,28 @@ pub(crate) struct Slot {
     pub(crate) progress: Option<ProgressHook>,
 }
 
+/// What a future finds that waits for one thing.
+pub(crate) enum Wait<T> {
+    Ready(T),
+    Pending,
+    /// It is ready, but [others run first](State::must_yield).
+    Yield,
+}
+
+impl<T> Wait<T> {
+    /// To be called without the lock.
+    pub(crate) fn into_poll(self, waker: &Waker) -> Poll<T> {
+        match self {
+            Self::Ready(value) => Poll::Ready(value),
+            Self::Pending => Poll::Pending,
+            Self::Yield => {
+                waker.wake_by_ref();
+                Poll::Pending
+            }
+        }
+    }
+}
+
 /// The result of a call, or why it has none, with the transport's fault where there is one.
 pub(crate) type Outcome = Result<RawJson, (CallFailure, Option<Arc<Fault>>)>;
 
@@ -199,11 +231,24 @@ pub(crate) struct State {
     shut: Option<Closed>,
     /// Set when everybody has been told.
     hung_up: bool,
+    /// Counts the futures that completed at once.
+    ready: u32,
     /// What is to be dropped without the lock.
     pub(crate) litter: Vec<Litter>,
+    /// What results were decoded without, by the methods of their calls, until the handler is told.
+    pub(crate) skipped: Vec<(ByteString, Skipped)>,
 }
 
 impl State {
+    /// Whether the future that is about to complete at once must be pending for one poll. Otherwise code that awaits such
+    /// futures in a loop would hold its thread, and neither a cancel nor the end of the connection could reach it. What is
+    /// sent needs none of this, because room for it ends.
+    #[inline]
+    pub(crate) fn must_yield(&mut self) -> bool {
+        self.ready = self.ready.wrapping_add(1);
+        self.ready.is_multiple_of(READY_IN_A_ROW)
+    }
+
     /// Why nothing can be sent any more, if that is so.
     #[inline]
     pub(crate) fn closed(&self) -> Option<Closed> {
@@ -230,16 +275,16 @@ impl State {
     }
 
     /// Waits until nothing more will arrive. `key` is the caller's place among those who wait.
-    pub(crate) fn poll_end(&mut self, key: &mut Option<usize>, waker: &Waker) -> Poll<Closed> {
+    pub(crate) fn poll_end(&mut self, key: &mut Option<usize>, waker: &Waker) -> Wait<Closed> {
         if self.end.is_some() {
             *key = None;
-            return Poll::Ready(self.reason());
+            return if self.must_yield() { Wait::Yield } else { Wait::Ready(self.reason()) };
         }
         match key.and_then(|key| self.ends.get_mut(key)) {
             Some(place) => self.litter.extend(replace(place, waker)),
             None => *key = Some(self.ends.insert(waker.clone())),
         }
-        Poll::Pending
+        Wait::Pending
     }
 
     pub(crate) fn forget_end(&mut self, key: usize) {
@@ -385,6 +430,14 @@ impl State {
         self.slot(call).is_some_and(|slot| matches!(slot.outcome, Some(Ok(_))))
     }
 
+    /// Keeps what the result of a call was decoded without, until the driver tells its handler.
+    pub(crate) fn skipped(&mut self, method: ByteString, skipped: Skipped) -> Option<Waker> {
+        if self.skipped.len() < MOST_SKIPPED {
+            self.skipped.push((method, skipped));
+        }
+        self.changed()
+    }
+
     /// Whoever waited for the call has gone.
     pub(crate) fn drop_slot(&mut self, call: CallId) -> (Option<Slot>, Option<Waker>) {
         let slot = self.take_slot(call);
@@ -463,24 +516,24 @@ impl State {
         owed: OwedId,
         key: &mut Option<usize>,
         waker: &Waker,
-    ) -> Poll<()> {
+    ) -> Wait<()> {
         if self.is_cut_off(owed) {
             *key = None;
-            return Poll::Ready(());
+            return if self.must_yield() { Wait::Yield } else { Wait::Ready(()) };
         }
         if self.connection.owed_request_id(owed).is_none() {
-            return Poll::Pending;
+            return Wait::Pending;
         }
         let cancel = self.cancels.entry(owed).or_default();
         if cancel.cancelled {
             *key = None;
-            return Poll::Ready(());
+            return if self.must_yield() { Wait::Yield } else { Wait::Ready(()) };
         }
         match key.and_then(|key| cancel.wakers.get_mut(key)) {
             Some(place) => self.litter.extend(replace(place, waker)),
             None => *key = Some(cancel.wakers.insert(waker.clone())),
         }
-        Poll::Pending
+        Wait::Pending
     }
 
     pub(crate) fn forget_cancelled(&mut self, owed: OwedId, key: usize) {

@@ -120,7 +120,13 @@ where
             }
             self.poll_read(cx);
             // What has changed until here, the rest of the round sees.
-            self.shared.lock().look();
+            let mut state = self.shared.lock();
+            state.look();
+            let skipped = std::mem::take(&mut state.skipped);
+            drop(state);
+            for (method, skipped) in skipped {
+                guarded(|| self.handler.skipped(&method, skipped));
+            }
             self.poll_write(cx);
             if main.is_none() && self.is_over() {
                 self.give_up(cx);

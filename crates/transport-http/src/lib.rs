@@ -63,6 +63,8 @@ mod peek;
 mod revision;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod sse;
+#[cfg(feature = "server")]
+mod sync;
 
 #[cfg(feature = "client")]
 pub mod client;

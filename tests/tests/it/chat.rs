@@ -62,6 +62,29 @@ fn what_serde_json_cannot_hold_is_neither_lost_nor_the_end() {
     chat(&agent, &["hello"]).exits(0).prints("half \u{fffd}").tells("an update of the agent cannot be read");
 }
 
+/// Items that cannot be read are named, the first of each kind to people and all of them to programs.
+#[test]
+fn what_is_left_out_of_a_list_is_named() {
+    let commands = json!([{ "name": "good", "description": "" }, { "name": 1 }, { "name": 2 }]);
+    let commands =
+        json!({ "update": { "sessionUpdate": "available_commands_update", "availableCommands": commands } });
+    let plan = json!({ "update": { "sessionUpdate": "plan", "entries": [7] } });
+    let opened = json!([{ "answer": { "sessionId": "s1", "configOptions": [{}] } }]);
+    let steps = json!([commands, commands, plan, { "answer": { "stopReason": "end_turn" } }]);
+    let agent = script(json!({}), json!({ "session/new": opened, "session/prompt": steps }));
+    let ended = chat(&agent, &["hello"]);
+    ended.exits(0).tells("warning: agent: session/update: skipped AvailableCommand[1]: ");
+    ended.tells("warning: agent: session/update: skipped PlanEntry[0]: ");
+    ended.tells("warning: agent: session/new: skipped SessionConfigOption[0]: ");
+    assert_eq!(ended.stderr.matches("skipped").count(), 3, "{ended}");
+    let ended = chat(&agent, &["--json", "hello"]);
+    ended.exits(0).prints(
+        r#"{"skipped":{"method":"session/new","more":0,"parts":[{"index":0,"kind":"SessionConfigOption","#,
+    );
+    assert_eq!(ended.stdout.matches(r#""kind":"AvailableCommand""#).count(), 4, "{ended}");
+    assert_eq!(ended.stdout.matches(r#""name":"good""#).count(), 2, "{ended}");
+}
+
 /// What an agent says about an error is shown as it came.
 #[test]
 fn an_error_with_a_number_that_nothing_holds_is_shown() {

@@ -30,13 +30,13 @@ use serde_json::json;
 
 use self::pace::{Pace, median};
 use self::scenario::{Measured, Scenario};
-use self::subject::{Programs, Subject};
+use self::subject::{Programs, Sides, Subject};
 use self::table::Report;
 
 /// How to ask for it.
 pub(crate) const USAGE: &str = "\
-cargo xtask bench stdio [--quick] [--build] [--only ROW]... [--json FILE] [--check] [--rivals-only]
-cargo xtask bench http [--quick] [--only ROW]... [--json FILE] [--check] [--rivals-only]
+cargo xtask bench stdio [--quick] [--build] [--only ROW]... [--json FILE] [--check] [--rivals-only | --against DIR]
+cargo xtask bench http [--quick] [--only ROW]... [--json FILE] [--check] [--rivals-only | --against DIR]
 cargo xtask bench schema [--quick] [--build] [--only ROW]... [--json FILE] [--check]
 cargo xtask bench size [--quick] [--only ROW]... [--json FILE] [--rivals-only]
 
@@ -45,7 +45,9 @@ cargo xtask bench size [--quick] [--only ROW]... [--json FILE] [--rivals-only]
   --only ROW     only this row (of stdio a to n, of http a1 to e4, of schema and size by its name); may be given again
   --json FILE    write the samples too
   --check        exit with an error when a floor is missed, as size always does
-  --rivals-only  leave our side out, to look at the yardsticks alone";
+  --rivals-only  leave our side out, to look at the yardsticks alone
+  --against DIR  compare with our programs of another checkout, instead of with the rivals': a row that is worse by more
+                 than 3 % counts as a missed floor";
 
 #[derive(Default)]
 struct Options {
@@ -55,6 +57,17 @@ struct Options {
     json: Option<PathBuf>,
     check: bool,
     rivals_only: bool,
+    against: Option<PathBuf>,
+}
+
+impl Options {
+    fn sides(&self) -> Sides<'_> {
+        match &self.against {
+            Some(folder) => Sides::Against(folder),
+            None if self.rivals_only => Sides::WithoutOurs,
+            None => Sides::All,
+        }
+    }
 }
 
 /// Runs the command with the arguments that follow `bench`.
@@ -70,11 +83,16 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
             Long("json") => options.json = Some(arguments.value()?.into()),
             Long("check") => options.check = true,
             Long("rivals-only") => options.rivals_only = true,
+            Long("against") => options.against = Some(std::path::absolute(arguments.value()?)?),
             Value(name) if suite.is_none() => suite = Some(name.string()?),
             other => bail!("{}\n\n{USAGE}", other.unexpected()),
         }
     }
+    ensure!(!(options.rivals_only && options.against.is_some()), "--against needs our side\n\n{USAGE}");
     match suite.as_deref() {
+        Some("schema" | "size") if options.against.is_some() => {
+            bail!("--against is for stdio and http\n\n{USAGE}")
+        }
         // What it measures is measured in programs that it builds in release mode.
         Some("schema") => schema::run(root, &options),
         Some("size") => {
@@ -103,7 +121,7 @@ fn stdio(root: &Path, options: &Options) -> Result<()> {
     let all = acp::SCENARIOS.iter().chain(&mcp::SCENARIOS).chain([&minimal::SCENARIO]);
     let wanted = Wanted::new(options, all)?;
     eprintln!("building the programs in release mode");
-    let programs = Programs::build(root, !options.rivals_only)?;
+    let programs = Programs::build(root, options.sides())?;
     let (acp, mcp) = (programs.acp(root, wanted.build)?, programs.mcp());
     let pace = if options.quick { Pace::quick() } else { Pace::full() };
     let mut others = Vec::new();
@@ -181,7 +199,7 @@ impl<'a> Wanted<'a> {
             ensure!(keys.contains(&key.as_str()), "no row {key}; the rows are {}", keys.join(", "));
         }
         let wanted = Self { only: &options.only, build: false };
-        let by_default = options.only.is_empty() && !options.quick;
+        let by_default = options.only.is_empty() && !options.quick && options.against.is_none();
         let asked = !options.only.is_empty() && wanted.has(&minimal::SCENARIO);
         Ok(Self { build: options.build || by_default || asked, ..wanted })
     }

@@ -24,6 +24,9 @@ pub(crate) enum Unit {
     Crates,
 }
 
+/// What noise may take from a row, as a share, before it counts as worse than another checkout's.
+const NOISE: f64 = 0.03;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Better {
     Higher,
@@ -42,12 +45,15 @@ pub(crate) enum Floor {
     AtLeast(f64),
     AtMost(f64),
     Below(f64),
+    /// No worse than the other checkout's, in the direction that is better.
+    OfBefore(Better),
 }
 
 /// The medians of one row: `None` where a program never answered, or where there is no such program.
 #[derive(Clone, Copy)]
 pub(crate) struct Medians {
     pub(crate) ours: Option<f64>,
+    pub(crate) before: Option<f64>,
     pub(crate) rival: Option<f64>,
     pub(crate) limit: Option<f64>,
 }
@@ -64,6 +70,12 @@ impl Floor {
             Self::AtLeast(value) => ours >= value,
             Self::AtMost(value) => ours <= value,
             Self::Below(value) => ours < value,
+            Self::OfBefore(Better::Higher) => {
+                medians.before.is_none_or(|before| ours >= before * (1.0 - NOISE))
+            }
+            Self::OfBefore(Better::Lower) => {
+                medians.before.is_none_or(|before| ours <= before * (1.0 + NOISE))
+            }
         }
     }
 }
@@ -78,6 +90,8 @@ impl fmt::Display for Floor {
             Self::AtLeast(value) => write!(f, ">= {value}"),
             Self::AtMost(value) => write!(f, "<= {value}"),
             Self::Below(value) => write!(f, "< {value}"),
+            Self::OfBefore(Better::Higher) => write!(f, ">= {} of before", 1.0 - NOISE),
+            Self::OfBefore(Better::Lower) => write!(f, "<= {} x before", 1.0 + NOISE),
         }
     }
 }
@@ -118,20 +132,29 @@ mod tests {
 
     #[test]
     fn floors_compare_with_whom_they_name() {
-        let medians = Medians { ours: Some(60.0), rival: Some(20.0), limit: Some(100.0) };
+        let medians = Medians { ours: Some(60.0), before: Some(61.0), rival: Some(20.0), limit: Some(100.0) };
         assert!(Floor::OfLimit(0.6).holds(medians) && !Floor::OfLimit(0.61).holds(medians));
         assert!(Floor::OfRival(3.0).holds(medians) && !Floor::OfRival(3.1).holds(medians));
         assert!(Floor::AtMostOfLimit(0.6).holds(medians) && !Floor::AtMostOfLimit(0.5).holds(medians));
         assert!(Floor::AtMost(60.0).holds(medians) && !Floor::Below(60.0).holds(medians));
+        let than = |before| Medians { before: Some(before), ..medians };
+        assert!(
+            Floor::OfBefore(Better::Higher).holds(than(61.0))
+                && Floor::OfBefore(Better::Lower).holds(than(59.0))
+        );
+        assert!(
+            !Floor::OfBefore(Better::Higher).holds(than(62.0))
+                && !Floor::OfBefore(Better::Lower).holds(than(58.0))
+        );
     }
 
     #[test]
     fn silence_is_beaten_but_never_wins() {
-        let medians = Medians { ours: Some(1.0), rival: None, limit: None };
+        let medians = Medians { ours: Some(1.0), before: None, rival: None, limit: None };
         assert!(Floor::OfRival(50.0).holds(medians), "a rival that never answered");
         assert!(!Floor::OfLimit(0.1).holds(medians), "no limit to compare with");
         assert!(
-            !Floor::AtMost(9.0).holds(Medians { ours: None, rival: None, limit: None }),
+            !Floor::AtMost(9.0).holds(Medians { ours: None, before: None, rival: None, limit: None }),
             "we never answered"
         );
     }

@@ -199,7 +199,7 @@ impl Measured {
     /// Speeds, ours being 1.
     fn speeds(&self) -> Medians {
         let speed = |at: usize| self.comparisons.get(at).map(|comparison| 1.0 / comparison.ratio());
-        Medians { ours: Some(1.0), limit: speed(0), rival: speed(1) }
+        Medians { ours: Some(1.0), before: None, limit: speed(0), rival: speed(1) }
     }
 
     fn misses(&self) -> Vec<String> {

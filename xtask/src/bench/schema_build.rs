@@ -59,8 +59,9 @@ fn cargo(root: &Path, subcommand: &str, package: &str) -> Command {
 
 impl Build {
     fn judge(&self) -> [(Floor, bool); 2] {
-        let holds =
-            |floor: Floor, value| floor.holds(Medians { ours: Some(value), limit: None, rival: None });
+        let holds = |floor: Floor, value| {
+            floor.holds(Medians { ours: Some(value), before: None, limit: None, rival: None })
+        };
         [(SECONDS, holds(SECONDS, self.seconds)), (CRATES, holds(CRATES, self.crates as f64))]
     }
 

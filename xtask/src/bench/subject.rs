@@ -12,8 +12,21 @@ use super::package::Package;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
     Ours,
+    /// Ours of another checkout, such as the commit before a change.
+    Before,
     Rival,
     Limit,
+}
+
+/// Which sides a run compares.
+#[derive(Clone, Copy)]
+pub(crate) enum Sides<'a> {
+    /// Ours, the rivals' and the limit.
+    All,
+    /// The rivals' and the limit.
+    WithoutOurs,
+    /// Ours, that of the checkout in this folder, and the limit.
+    Against(&'a Path),
 }
 
 /// One column of the table.
@@ -66,40 +79,68 @@ pub(crate) const RIVALS: &str = "xtask/rivals/Cargo.toml";
 /// Everything that was built, by name.
 pub(crate) struct Programs {
     ours: Option<PathBuf>,
+    before: Option<PathBuf>,
     rivals: PathBuf,
+    with_rivals: bool,
 }
 
 impl Programs {
-    /// Builds all programs for stdio in release mode. A missing one is an error, unless our side is left out on purpose.
-    pub(crate) fn build(root: &Path, with_ours: bool) -> Result<Self> {
+    /// Builds all programs for stdio in release mode. A missing one is an error, unless a side is left out on purpose.
+    pub(crate) fn build(root: &Path, sides: Sides<'_>) -> Result<Self> {
         let excluded = RIVALS_APART.iter().flat_map(|packages| ["--exclude", packages]);
-        let packages: Vec<_> = ["--workspace"].into_iter().chain(excluded).collect();
-        Self::build_these(root, &packages, if with_ours { &OURS } else { &[] })
+        let all: Vec<_> = ["--workspace"].into_iter().chain(excluded).collect();
+        Self::build_these(root, sides, &all, "rival-limit", &OURS)
     }
 
     /// Builds those for HTTP.
-    pub(crate) fn build_http(root: &Path, with_ours: bool) -> Result<Self> {
-        Self::build_these(root, &["--package", "rival-http*"], if with_ours { &OURS_HTTP } else { &[] })
+    pub(crate) fn build_http(root: &Path, sides: Sides<'_>) -> Result<Self> {
+        Self::build_these(root, sides, &["--package", "rival-http*"], "rival-http-limit", &OURS_HTTP)
     }
 
-    fn build_these(root: &Path, packages: &[&str], ours: &[(&str, &str)]) -> Result<Self> {
+    fn build_these(
+        root: &Path,
+        sides: Sides<'_>,
+        all: &[&str],
+        limit: &str,
+        examples: &[(&str, &str)],
+    ) -> Result<Self> {
         let rivals = root.join(RIVALS);
         let manifest = rivals.to_string_lossy();
+        let with_rivals = !matches!(sides, Sides::Against(_));
+        let packages = if with_rivals { all } else { &["--package", limit] };
         cargo(root, &[&["build", "--release", "--manifest-path", &manifest], packages].concat())?;
-        let ours = if ours.is_empty() { None } else { Some(build_ours(root, ours)?) };
-        Ok(Self { ours, rivals: target_directory(&rivals)?.join("release") })
+        let of = |folder: &Path| build_ours(folder, examples);
+        let (ours, before) = match sides {
+            Sides::All => (Some(of(root)?), None),
+            Sides::WithoutOurs => (None, None),
+            Sides::Against(folder) => (Some(of(root)?), Some(of(folder)?)),
+        };
+        Ok(Self { ours, before, rivals: target_directory(&rivals)?.join("release"), with_rivals })
+    }
+
+    /// What is left of the subjects when the rivals are not wanted.
+    fn wanted(&self, subjects: impl IntoIterator<Item = Subject>) -> Vec<Subject> {
+        subjects.into_iter().filter(|subject| self.with_rivals || subject.side != Side::Rival).collect()
+    }
+
+    /// Our columns: of this checkout, and of the one that it is compared with.
+    fn own(&self) -> impl Iterator<Item = (Side, &'static str, &Path)> {
+        [(Side::Ours, "ours", &self.ours), (Side::Before, "before", &self.before)]
+            .into_iter()
+            .filter_map(|(side, label, folder)| folder.as_deref().map(|folder| (side, label, folder)))
     }
 
     /// The agents and clients of ACP.
     pub(crate) fn acp(&self, root: &Path, with_minimal: bool) -> Result<Vec<Subject>> {
         let mut subjects = Vec::new();
-        if let Some(examples) = &self.ours {
+        for (side, label, examples) in self.own() {
+            let minimal = with_minimal && side == Side::Ours;
             subjects.push(Subject {
-                side: Side::Ours,
-                label: "ours",
+                side,
+                label,
                 service: Launch::new(examples.join("bench_agent")),
                 client: Some(Launch::new(examples.join("bench_client"))),
-                package: with_minimal.then(|| minimal::ours(root)).transpose()?,
+                package: minimal.then(|| minimal::ours(root)).transpose()?,
             });
         }
         let rival = || Package::at(root.join(RIVALS), "rival-minimal");
@@ -117,15 +158,16 @@ impl Programs {
             client: Some(Launch::new(self.rivals.join("limit_client"))),
             package: None,
         });
-        Ok(subjects)
+        Ok(self.wanted(subjects))
     }
 
     /// The servers of MCP. Where rmcp has a choice, each choice is a column, and the best of them is the rival.
     pub(crate) fn mcp(&self) -> Vec<Subject> {
         let server = |side, label, service| Subject { side, label, service, client: None, package: None };
         let best = Launch::new(self.rivals.join("mcp_rival_server_best"));
-        let ours = self.ours.as_ref().map(|examples| Launch::new(examples.join("bench_server")));
-        let ours = ours.map(|service| server(Side::Ours, "ours", service));
+        let own = self
+            .own()
+            .map(|(side, label, examples)| server(side, label, Launch::new(examples.join("bench_server"))));
         let others = [
             server(
                 Side::Rival,
@@ -136,7 +178,7 @@ impl Programs {
             server(Side::Rival, "rmcp pipes 1 thread", best.with("THREADS", 1)),
             server(Side::Limit, "limit", Launch::new(self.rivals.join("limit_server"))),
         ];
-        ours.into_iter().chain(others).collect()
+        self.wanted(own.chain(others))
     }
 
     /// The servers of MCP over HTTP.
@@ -145,13 +187,13 @@ impl Programs {
             let service = Launch::new(program);
             Subject { side, label, service, client: None, package: None }
         };
-        let ours = self.ours.as_ref().map(|examples| examples.join("bench_http_server"));
-        let ours = ours.map(|program| server(Side::Ours, "ours", program));
+        let own =
+            self.own().map(|(side, label, examples)| server(side, label, examples.join("bench_http_server")));
         let others = [
             server(Side::Rival, "rmcp 3.9.0", self.rivals.join("mcp_rival_http_server")),
             server(Side::Limit, "limit", self.rivals.join("rival-http-limit")),
         ];
-        ours.into_iter().chain(others).collect()
+        self.wanted(own.chain(others))
     }
 
     /// The clients of MCP over HTTP, each with the server that it calls, which is the limit's for all of them.
@@ -163,10 +205,10 @@ impl Programs {
             client: Some(Launch::new(program)),
             package: None,
         };
-        let ours = self.ours.as_ref().map(|examples| examples.join("bench_http_client"));
-        let ours = ours.map(|program| client(Side::Ours, "ours", program));
+        let own =
+            self.own().map(|(side, label, examples)| client(side, label, examples.join("bench_http_client")));
         let rival = self.rivals.join("mcp_rival_http_client");
-        ours.into_iter().chain([client(Side::Rival, "rmcp 3.9.0, pooled", rival)]).collect()
+        self.wanted(own.chain([client(Side::Rival, "rmcp 3.9.0, pooled", rival)]))
     }
 }
 

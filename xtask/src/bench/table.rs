@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::rows::{Better, Medians, Row};
+use super::rows::{Better, Floor, Medians, Row};
 use super::scenario::{Measured, Sample};
 use super::subject::{Side, Subject};
 
@@ -19,14 +19,15 @@ impl Report<'_> {
         println!("\n{}", self.title);
         let mut header: Vec<String> = vec!["row".into(), "what".into()];
         header.extend(self.subjects.iter().map(|subject| subject.label.to_owned()));
-        header.extend(["/ limit", "/ rival", "floors"].map(str::to_owned));
+        let other = if self.has(Side::Before) { "/ before" } else { "/ rival" };
+        header.extend(["/ limit", other, "floors"].map(str::to_owned));
         let mut lines = vec![header];
         for measured in &self.measured {
             let medians = self.medians(measured);
             let mut line = vec![measured.row.key.to_owned(), measured.row.title.to_owned()];
             line.extend((0..self.subjects.len()).map(|index| cell(measured, index)));
             line.push(ratio(medians.ours, medians.limit));
-            line.push(ratio(medians.ours, medians.rival));
+            line.push(ratio(medians.ours, medians.before.or(medians.rival)));
             line.push(self.verdicts(measured).join(", "));
             lines.push(line);
         }
@@ -41,7 +42,7 @@ impl Report<'_> {
         let mut misses = Vec::new();
         for measured in &self.measured {
             let medians = self.medians(measured);
-            let missed = measured.row.floors.iter().filter(|floor| !floor.holds(medians));
+            let missed = self.floors(measured.row).filter(|floor| !floor.holds(medians));
             misses.extend(
                 missed.map(|floor| format!("{} ({}): {floor}", measured.row.key, measured.row.title)),
             );
@@ -64,24 +65,36 @@ impl Report<'_> {
                     (subject.label.to_owned(), value)
                 })
                 .collect();
-        let judge =
-            |floor: &super::rows::Floor| json!({ "floor": floor.to_string(), "ok": floor.holds(medians) });
-        let floors: Vec<Value> = measured.row.floors.iter().filter(|_| self.has_ours()).map(judge).collect();
+        let judge = |floor: Floor| json!({ "floor": floor.to_string(), "ok": floor.holds(medians) });
+        let floors: Vec<Value> = self.floors(measured.row).filter(|_| self.has_ours()).map(judge).collect();
         json!({ "row": key, "what": title, "subjects": subjects, "floors": floors })
     }
 
+    /// What a row is judged by: its own floors, or that it is not worse than before.
+    fn floors(&self, row: &'static Row) -> impl Iterator<Item = Floor> {
+        let (of_row, before) = match self.has(Side::Before) {
+            true => ([].as_slice(), Some(Floor::OfBefore(row.better))),
+            false => (row.floors, None),
+        };
+        of_row.iter().copied().chain(before)
+    }
+
     fn has_ours(&self) -> bool {
-        self.subjects.iter().any(|subject| subject.side == Side::Ours)
+        self.has(Side::Ours)
+    }
+
+    fn has(&self, side: Side) -> bool {
+        self.subjects.iter().any(|subject| subject.side == side)
     }
 
     fn verdicts(&self, measured: &Measured) -> Vec<String> {
         let medians = self.medians(measured);
-        let verdict = |floor: &super::rows::Floor| match (self.has_ours(), floor.holds(medians)) {
+        let verdict = |floor: Floor| match (self.has_ours(), floor.holds(medians)) {
             (false, _) => format!("({floor})"),
             (true, true) => format!("ok {floor}"),
             (true, false) => format!("MISS {floor}"),
         };
-        measured.row.floors.iter().map(verdict).collect()
+        self.floors(measured.row).map(verdict).collect()
     }
 
     /// Our median, the limit's, and the best of the rivals'.
@@ -94,7 +107,12 @@ impl Report<'_> {
             Better::Higher => of(Side::Rival).reduce(f64::max),
             Better::Lower => of(Side::Rival).reduce(f64::min),
         };
-        Medians { ours: of(Side::Ours).next(), rival, limit: of(Side::Limit).next() }
+        Medians {
+            ours: of(Side::Ours).next(),
+            before: of(Side::Before).next(),
+            rival,
+            limit: of(Side::Limit).next(),
+        }
     }
 }
 

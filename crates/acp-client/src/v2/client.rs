@@ -4,7 +4,7 @@ use agentwire_acp_schema::v2::{
     CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
     RequestPermissionRequest, RequestPermissionResponse, UpdateSessionNotification,
 };
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{Method, RawJson, Skipped};
 
 use super::{Agent, Context};
 use crate::Error;
@@ -69,5 +69,12 @@ pub trait Client {
     /// have been an update. It is passed over unless this is written.
     fn unreadable_message(&self, why: &Error) {
         let _ = why;
+    }
+
+    /// Parts of a message that cannot be read: items of lists, and optional members. The message, which belongs to
+    /// `method`, is taken without them: that of an update or of a request just after this, that of an answer just before.
+    /// It is passed over unless this is written.
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        let _ = (method, skipped);
     }
 }

@@ -7,9 +7,10 @@ use agentwire_acp_schema::v2::{
     ElicitationMode, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
     SessionUpdate, UpdateSessionNotification,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, Skipped};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
+use serde::de::DeserializeOwned;
 
 use super::rules::options;
 use super::{Agent, Client, Context, Shared};
@@ -39,18 +40,23 @@ impl<C: Client> Dispatch<C> {
         let peer = context.request.peer().clone();
         match &*method {
             RequestPermissionRequest::NAME => {
-                let response = self.permission(decode(params, self.value_limit)?, context).await?;
+                let response = self.permission(self.decode(&method, params)?, context).await?;
                 peer.encode_answer(&response).map_err(Error::internal_error)
             }
             CreateElicitationRequest::NAME => {
                 if self.shared.greeting.client().is_none_or(|client| client.elicitation.is_none()) {
                     return Err(Error::method_not_found(&method));
                 }
-                let response = self.elicitation(decode(params, self.value_limit)?, context).await?;
+                let response = self.elicitation(self.decode(&method, params)?, context).await?;
                 peer.encode_answer(&response).map_err(Error::internal_error)
             }
             method => self.client.extension_request(method, params, context).await,
         }
+    }
+
+    /// Decodes params, and tells the client what was left out of them.
+    fn decode<P: DeserializeOwned>(&self, method: &str, params: Option<RawJson>) -> Result<P, Error> {
+        decode(params, self.value_limit, |skipped| self.client.skipped(method, skipped))
     }
 
     async fn permission(
@@ -110,7 +116,8 @@ impl<C: Client> Dispatch<C> {
     /// Reads an update. Its text is gone before anybody hears of it, since both may be long.
     fn read_update(&self, params: Option<RawJson>) {
         let bytes = params.as_ref().map_or(0, RawJson::len);
-        match decode_or_give_back(params, self.value_limit) {
+        let tell = |skipped| self.client.skipped(UpdateSessionNotification::NAME, skipped);
+        match decode_or_give_back(params, self.value_limit, tell) {
             Ok(update) => self.update(update, bytes),
             Err((params, why)) => self.client.unreadable_update(params, &why),
         }
@@ -144,7 +151,7 @@ impl<C: Client> Handler for Dispatch<C> {
         match &*method {
             UpdateSessionNotification::NAME => self.read_update(params),
             CompleteElicitationNotification::NAME => {
-                if let Ok::<CompleteElicitationNotification, _>(complete) = decode(params, self.value_limit)
+                if let Ok::<CompleteElicitationNotification, _>(complete) = self.decode(&method, params)
                     && self.shared.elicitations.end(&complete.elicitation_id)
                 {
                     self.client.complete_elicitation(complete);
@@ -153,6 +160,10 @@ impl<C: Client> Handler for Dispatch<C> {
             method if method.starts_with("$/") => {}
             method => self.client.extension_notification(method, params, &self.agent(peer)),
         }
+    }
+
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        self.client.skipped(method, skipped);
     }
 
     fn unreadable(&self, error: Error) {

@@ -7,7 +7,7 @@ use agentwire_acp_schema::v1::*;
 use futures::{FutureExt, join};
 
 use crate::check;
-use crate::recorder::{Recorder, begin};
+use crate::recorder::{Recorder, begin, check};
 
 /// PR-15: all permission requests that wait are answered `cancelled` at once, and so are those that still come for the
 /// same turn (TC-09). PR-16: updates that still come are heard. The next turn asks the user again.
@@ -142,4 +142,85 @@ async fn two_turns_at_once() {
         Ok(())
     })
     .unwrap();
+}
+
+/// What does not come is not waited for; the clock is paused.
+async fn soon(heard: impl Future<Output = ()>) {
+    let _late = tokio::time::timeout(Duration::from_secs(60), heard).await;
+}
+
+/// Once the agent has answered the prompt its turn is over, whoever has seen that, and what it asks is for the user.
+#[tokio::test(start_paused = true)]
+async fn permissions_outside_of_turns_are_asked() {
+    let transcripts = [
+        include_str!("../transcripts/PR-answered-unseen.jsonl"),
+        include_str!("../transcripts/PR-refused-unseen.jsonl"),
+    ];
+    for transcript in transcripts {
+        let client = Recorder::default();
+        check(transcript, &client, async |agent| {
+            let session = begin(&agent).await?;
+            let mut prompt = agent.prompt(PromptRequest::new(&session, "go"));
+            futures::select! {
+                answer = (&mut prompt).fuse() => panic!("{answer:?}"),
+                () = client.until(1).fuse() => {}
+            }
+            agent.cancel(CancelNotification::new(&session)).await?;
+            // Nobody looks for the answer until then.
+            soon(client.until(3)).await;
+            drop(prompt);
+            Ok(())
+        })
+        .await
+        .unwrap();
+        assert_eq!(client.heard(), ["asked session-1 a", "dropped session-1 a", "asked session-1 after"]);
+    }
+}
+
+/// The same where the prompt was dropped: its late answer ends the turn.
+#[tokio::test(start_paused = true)]
+async fn permissions_behind_a_late_answer_are_asked() {
+    let client = Recorder::default();
+    check!("PR-dropped-then-asked", &client, async |agent| {
+        let session = begin(&agent).await?;
+        let prompt = agent.prompt(PromptRequest::new(&session, "go"));
+        futures::select! {
+            answer = prompt.fuse() => panic!("{answer:?}"),
+            () = client.until(1).fuse() => {}
+        }
+        soon(client.until(3)).await;
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(client.heard(), ["asked session-1 a", "dropped session-1 a", "asked session-1 after"]);
+}
+
+/// A cancel that has no turn to cancel is no answer to what comes later.
+#[tokio::test(start_paused = true)]
+async fn a_cancel_without_a_turn_answers_nothing_later() {
+    let client = Recorder::default();
+    check!("PR-cancelled-without-a-turn", &client, async |agent| {
+        let session = begin(&agent).await?;
+        agent.cancel(CancelNotification::new(&session)).await?;
+        soon(client.until(1)).await;
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(client.heard(), ["asked session-1 a"]);
+}
+
+/// A prompt that is dropped before it has left is no turn, and has no answer that would end one.
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_has_not_left_is_no_turn() {
+    let client = Recorder::default();
+    check!("PR-cancelled-without-a-turn", &client, async |agent| {
+        let session = begin(&agent).await?;
+        let mut prompt = agent.prompt(PromptRequest::new(&session, "go"));
+        assert!(futures::poll!(&mut prompt).is_pending());
+        drop(prompt);
+        soon(client.until(1)).await;
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(client.heard(), ["asked session-1 a"]);
 }

@@ -3,6 +3,7 @@
 mod chains;
 mod components;
 mod conductors;
+mod deadline;
 mod ends;
 mod floods;
 mod hooks;

@@ -8,9 +8,10 @@
 //!
 //! The first two must go on after any fault, so they first take the member as JSON text, which succeeds for every
 //! well-formed value: also for a number that no type holds, a lone surrogate, or a nesting deeper than
-//! `serde_json` decodes. Nothing is buffered where the member is missing.
+//! `serde_json` decodes. Nothing is buffered where the member is missing. What is left out is noted for
+//! `agentwire_jsonrpc::noting`.
 
-use agentwire_jsonrpc::read;
+use agentwire_jsonrpc::{note_skipped, read, read_items};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -31,7 +32,7 @@ where
 /// A member that may be anything; missing when it is nothing that can be held.
 pub(crate) fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     let raw = undecoded(deserializer)?;
-    Ok(read(raw.get()).unwrap_or_default())
+    Ok(decode(&raw).unwrap_or_default())
 }
 
 /// An array of which bad items are dropped; empty when it is no array. Never fails on JSON.
@@ -74,12 +75,18 @@ where
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
+/// Decodes a value; one that cannot be read is left out, which is noted.
 pub(super) fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
-    read(raw.get()).ok()
+    read(raw.get()).inspect_err(|why| note::<T>(raw, why)).ok()
 }
 
 fn decode_items<T: DeserializeOwned>(raw: &RawValue) -> Option<Vec<T>> {
-    // read: each item is undecoded, and is read on its own.
-    let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
-    Some(items.into_iter().filter_map(decode).collect())
+    read_items(raw.get()).inspect_err(|why| note::<Vec<T>>(raw, why)).ok()
+}
+
+/// What is null is no more than missing.
+fn note<T>(raw: &RawValue, why: &serde_json::Error) {
+    if raw.get() != "null" {
+        note_skipped::<T>(None, why);
+    }
 }

@@ -1,6 +1,7 @@
 //! Malformed members: which count as missing, which are dropped, which are errors.
 
 use agentwire_acp_schema::v1::{ContentBlock, SessionNotification, SessionUpdate};
+use agentwire_jsonrpc::{RawJson, Skipped, noting};
 use serde_json::Value;
 
 use crate::messages::types;
@@ -178,4 +179,48 @@ fn members_without_a_keyword_stay_strict() {
     for (method, message) in cases {
         assert!((types(method).params)(message).is_err(), "{message}");
     }
+}
+
+/// What an update is read without.
+fn skipped(update: &str) -> Skipped {
+    let raw = RawJson::parse(format!(r#"{{"sessionId":"s","update":{update}}}"#).into()).expect("it is JSON");
+    let (read, skipped) = noting(|| raw.decode::<SessionNotification>());
+    read.expect("it is read without what is bad");
+    skipped
+}
+
+#[test]
+fn what_is_left_out_is_named() {
+    let commands = r#"{"name":"a","description":""},{"name":1},{"name":"b","description":"","input":7},null"#;
+    let update =
+        format!(r#"{{"sessionUpdate":"available_commands_update","availableCommands":[{commands}]}}"#);
+    let skipped_parts = skipped(&update);
+    let mut parts: Vec<_> = skipped_parts.parts.iter().map(|part| (part.kind, part.index)).collect();
+    parts.sort_unstable();
+    let input = ("AvailableCommandInput", None);
+    assert_eq!(parts, [("AvailableCommand", Some(1)), ("AvailableCommand", Some(3)), input]);
+    assert_eq!(skipped_parts.more, 0);
+    let first =
+        skipped_parts.parts.iter().find(|part| part.index == Some(1)).expect("it was found").to_string();
+    assert!(first.starts_with("AvailableCommand[1]: invalid type: integer"), "{first}");
+
+    // What is no list at all, also behind text that was cut inside a character; but null is nothing.
+    let call = r#""sessionUpdate":"tool_call","toolCallId":"c","title":"\ud83d""#;
+    let kinds = |update: &str| skipped(update).parts.iter().map(|part| part.kind).collect::<Vec<_>>();
+    assert_eq!(kinds(&format!(r#"{{{call},"locations":7,"content":null}}"#)), ["ToolCallLocation"]);
+    assert_eq!(kinds(&format!(r#"{{{call},"locations":null,"kind":7}}"#)), ["ToolKind"]);
+    assert_eq!(kinds(&format!("{{{call}}}")), [""; 0]);
+}
+
+#[test]
+fn what_is_said_of_what_is_left_out_is_bounded_and_printable() {
+    let bad = vec![r#"{"type":"text","text":1}"#; 1000].join(",");
+    let update = format!(r#"{{"sessionUpdate":"plan","entries":[{bad}]}}"#);
+    let plan = skipped(&update);
+    assert_eq!((plan.parts.len(), plan.more), (Skipped::MOST_PARTS, 1000 - Skipped::MOST_PARTS));
+    let priority = format!("\\u001b[2J{}", "x".repeat(1000));
+    let entry = format!(r#"{{"content":"","priority":"low","status":["{priority}"]}}"#);
+    let plan = skipped(&format!(r#"{{"sessionUpdate":"plan","entries":[{entry}]}}"#));
+    let why = &plan.parts[0].why;
+    assert!(why.chars().count() <= 256 && !why.contains('\u{1b}'), "{why}");
 }

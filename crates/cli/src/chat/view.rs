@@ -1,11 +1,12 @@
 //! Where a conversation is shown: to a person, or as lines of JSON to a program.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agentwire_acp_client::Error;
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, Skipped, SkippedPart};
 use serde::Serialize;
 use serde_json::json;
 
@@ -48,6 +49,8 @@ pub(crate) struct View {
     asides: Asides,
     /// None where programs read.
     screen: Option<Arc<Mutex<Screen>>>,
+    /// The kinds of parts that people were told are left out.
+    skipped: Mutex<BTreeSet<&'static str>>,
 }
 
 impl View {
@@ -59,7 +62,7 @@ impl View {
         let screen = (!json).then(|| Arc::new(Mutex::new(Screen::new(Box::new(outlet.clone()), lively))));
         let is_shared = lively && io::stderr().is_terminal();
         let asides = Asides::new(screen.clone().filter(|_| is_shared), outlet.clone(), notes.clone());
-        Self { outlet, notes, asides, screen }
+        Self { outlet, notes, asides, screen, skipped: Mutex::default() }
     }
 
     /// What people are told on stderr.
@@ -139,6 +142,23 @@ impl View {
             self.asides.say(&format!("warning: an update of the agent cannot be read: {why}"));
         }
         self.large_fact("unreadable", &Arc::new(Unreadable { params, why: why.message.to_string() }))
+    }
+
+    /// Shows that a message was taken without parts that cannot be read: all of that to programs, the first part of each
+    /// kind to people on stderr.
+    pub(super) fn skipped(&self, method: &str, skipped: &Skipped) -> io::Result<()> {
+        if !self.is_json() {
+            let mut told = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+            for part in skipped.parts.iter().filter(|part| told.insert(part.kind)) {
+                self.asides.say(&format!("warning: agent: {method}: skipped {part}"));
+            }
+        }
+        let part = |part: &SkippedPart| json!({ "kind": part.kind, "index": part.index, "why": part.why });
+        let parts: Vec<_> = skipped.parts.iter().map(part).collect();
+        self.large_fact(
+            "skipped",
+            &Arc::new(json!({ "method": method, "parts": parts, "more": skipped.more })),
+        )
     }
 
     /// Shows programs what was asked for permission, and what came of it.

@@ -1,4 +1,4 @@
-//! A tool that takes its time, and may run as a task.
+//! Tools that take their time, and may or must run as tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -27,11 +27,17 @@ fn one() -> u32 {
     1
 }
 
-/// The tool; `cancelled` counts how often it was.
-pub(super) fn job(cancelled: Arc<AtomicU64>) -> ServerTool {
-    let run = move |job: Job, cx: Context| run(job, cx, cancelled.clone());
-    ServerTool::new("job", "Do so many steps, as a task where the client takes that", run)
-        .task(TaskSupport::Optional)
+/// Two tools, of which one runs as a task only; `cancelled` counts how often they were.
+pub(super) fn jobs(cancelled: &Arc<AtomicU64>) -> [ServerTool; 2] {
+    let tool = |name, description, support| {
+        let cancelled = cancelled.clone();
+        let run = move |job: Job, cx: Context| run(job, cx, cancelled.clone());
+        ServerTool::new(name, description, run).task(support)
+    };
+    [
+        tool("job", "Do so many steps, as a task where the client takes that", TaskSupport::Optional),
+        tool("task", "Do so many steps, as a task only", TaskSupport::Required),
+    ]
 }
 
 async fn run(job: Job, cx: Context, cancelled: Arc<AtomicU64>) -> Result<String, ToolError> {

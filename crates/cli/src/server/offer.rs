@@ -10,14 +10,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 use super::asking::{order, visit};
-use super::job::job;
+use super::job::jobs;
 
 /// The longest that `slow` and `job` may take, in seconds.
 pub(super) const LONGEST: f64 = 86_400.0;
 
 pub(super) fn server() -> Server {
     let cancelled = Arc::new(AtomicU64::new(0));
-    let (slow_cancelled, job_cancelled) = (cancelled.clone(), cancelled.clone());
+    let slow_cancelled = cancelled.clone();
+    let [job, task] = jobs(&cancelled);
     let about = ServerResource::new("agentwire://about", "about", about)
         .title("About this server")
         .mime_type("text/plain");
@@ -42,7 +43,8 @@ pub(super) fn server() -> Server {
         )
         .tool("burst", "Report progress so many times", burst)
         .tool("roots", "List the folders that the client works in", roots)
-        .with_tool(job(job_cancelled))
+        .with_tool(job)
+        .with_tool(task)
         .tool("order", "Ask the user what to order, by a form", order)
         .tool("visit", "Ask the user to visit a page", visit)
         .with_resource(about)

@@ -1,10 +1,16 @@
 use std::sync::{Arc, Mutex};
 
-use agentwire_mcp_client::{CallError, Client, Warning};
+use agentwire_jsonrpc::Method;
+use agentwire_mcp_client::schema::{
+    HasMeta, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
+    Narrow, Paginated,
+};
+use agentwire_mcp_client::{CallError, Client, Pages, Server, Warning};
 use futures::TryStreamExt;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::mock::{Mock, with_server};
+use crate::mock::{Mock, with_server, with_stateless};
 
 async fn page(mock: &mut Mock, cursor: Option<&str>, names: &[&str], next: Option<&str>) {
     let request = mock.expect("tools/list").await;
@@ -182,4 +188,122 @@ async fn a_result_that_takes_too_much_memory_is_an_error_that_names_the_limit() 
     })
     .await;
     assert!(result.unwrap().structured_content.is_some());
+}
+
+/// Asks for a page of which one item is bad and others are good, in both eras. Gives how many items it has, or the error, and
+/// what the client was warned of.
+async fn page_with<M>(request: M, items: Value) -> Vec<(Result<usize, String>, Vec<String>)>
+where
+    M: Method + Narrow + HasMeta + Paginated + Clone + Send + 'static,
+    M::Response: Serialize,
+{
+    let mut outcomes = Vec::new();
+    for is_stateless in [false, true] {
+        let script = async |mut mock: Mock| {
+            let asked = mock.expect(M::NAME).await;
+            let mut page = json!({ "nextCursor": "2", "_meta": { "a/b": 1 } });
+            page[M::ITEMS] = items.clone();
+            if is_stateless {
+                page["resultType"] = "complete".into();
+                page["ttlMs"] = 0.into();
+                page["cacheScope"] = "private".into();
+            }
+            mock.answer(&asked, page).await;
+            mock.expect_end().await;
+        };
+        let warnings = Arc::new(Mutex::new(Vec::new()));
+        let heard = warnings.clone();
+        let client = Client::default().on_warning(move |warning: Warning| {
+            heard.lock().expect("nobody panicked").push(warning.to_string());
+        });
+        let request = request.clone();
+        let main = async |server: Server| Ok(server.call(request).await);
+        let outcome = match is_stateless {
+            true => with_stateless(client, script, main).await.0,
+            false => with_server(client, script, main).await.0,
+        };
+        let outcome = outcome.unwrap().map_err(|error| error.to_string()).map(|page| {
+            let page = serde_json::to_value(page).expect("it has a JSON form");
+            assert_eq!((&page["nextCursor"], &page["_meta"]["a/b"]), (&json!("2"), &json!(1)));
+            page[M::ITEMS].as_array().expect("a list").len()
+        });
+        outcomes.push((outcome, std::mem::take(&mut *warnings.lock().expect("nobody panicked"))));
+    }
+    outcomes
+}
+
+fn assert_left_out(method: &str, outcomes: &[(Result<usize, String>, Vec<String>)]) {
+    for (outcome, warnings) in outcomes {
+        assert_eq!(*outcome, Ok(2), "{method}");
+        let named = format!("{method}: the item \"bad\" is left out: ");
+        assert!(warnings.len() == 1 && warnings[0].starts_with(&named), "{warnings:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_asked_for_as_such_comes_without_its_bad_items() {
+    let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+    let items = json!([tool("a"), { "name": "bad", "inputSchema": [] }, tool("b")]);
+    assert_left_out("tools/list", &page_with(ListToolsRequest::default(), items).await);
+    let items = json!([{ "name": "a" }, { "name": "bad", "arguments": 1 }, { "name": "b" }]);
+    assert_left_out("prompts/list", &page_with(ListPromptsRequest::default(), items).await);
+    let resource = |name: &str| json!({ "name": name, "uri": "x:/" });
+    let items = json!([resource("a"), { "uri": 1, "name": "bad" }, resource("b")]);
+    assert_left_out("resources/list", &page_with(ListResourcesRequest::default(), items).await);
+    let template = |name: &str| json!({ "name": name, "uriTemplate": "x:/{y}" });
+    let items = json!([template("a"), { "uriTemplate": [], "name": "bad" }, template("b")]);
+    let outcomes = page_with(ListResourceTemplatesRequest::default(), items).await;
+    assert_left_out("resources/templates/list", &outcomes);
+    // Whatever else is wrong with a page stays an error, and so does a list that is longer than any may be.
+    for items in [json!({}), json!(vec![0; Pages::<ListToolsRequest>::DEFAULT_ITEM_LIMIT + 1])] {
+        for (outcome, warnings) in page_with(ListToolsRequest::default(), items).await {
+            assert!(outcome.is_err() && warnings.is_empty(), "{warnings:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_left_out_of_what_a_server_says_by_itself_is_told() {
+    let script = async |mut mock: Mock| {
+        let flood = vec![json!({ "": 0 }); 10_000];
+        let log = |data: serde_json::Value| json!({ "level": "info", "data": data });
+        for (method, params) in [
+            ("notifications/message", log(flood.into())),
+            ("notifications/message", json!({ "level": ["\u{1b}[2J\u{202e}".repeat(1000)] })),
+            ("notifications/resources/updated", json!({ "uri": 7 })),
+            ("notifications/message", log("heard".into())),
+        ] {
+            mock.send(json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
+        }
+        mock.send(json!({ "jsonrpc": "2.0", "method": 7 })).await;
+        // A message that cannot be read may have been a request, and is answered.
+        let mut next = mock.next().await.expect("a message");
+        while next["method"] != "ping" {
+            next = mock.next().await.expect("a message");
+        }
+        mock.answer(&next, json!({})).await;
+        while mock.next().await.is_some() {}
+    };
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let (logs, warnings) = (heard.clone(), heard.clone());
+    let note = |heard: &Mutex<Vec<String>>, what| heard.lock().expect("nobody panicked").push(what);
+    let client = Client::default()
+        .value_limit(1 << 20)
+        .on_log(move |message| note(&logs, format!("log {}", message.data.as_str())))
+        .on_warning(move |warning: Warning| note(&warnings, warning.to_string()));
+    let (result, ()) = with_server(client, script, async |server| Ok(server.ping().await?)).await;
+    result.unwrap();
+    let heard = heard.lock().expect("nobody panicked");
+    let begins = [
+        "the notification \"notifications/message\" is left out: it takes more than 1048576 bytes",
+        "the notification \"notifications/message\" is left out: ",
+        "the notification \"notifications/resources/updated\" is left out: ",
+        "log \"heard\"",
+        "a message is left out: ",
+    ];
+    assert_eq!(heard.len(), begins.len(), "{heard:?}");
+    for (heard, begin) in heard.iter().zip(begins) {
+        assert!(heard.starts_with(begin) && heard.len() < 3000, "{heard}");
+        assert!(!heard.contains(|c: char| c.is_control() || c == '\u{202e}'), "{heard}");
+    }
 }

@@ -72,6 +72,11 @@ impl Server {
         &self.offers.listeners
     }
 
+    /// How many bytes the arguments of its clients' calls take as values.
+    pub(crate) fn values(&self) -> &Quota {
+        &self.offers.values
+    }
+
     pub(crate) fn watched(&self) -> &Quota {
         &self.offers.watched
     }

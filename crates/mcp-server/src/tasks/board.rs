@@ -39,7 +39,12 @@ struct State {
     /// Those who wait for anything to change.
     waiting: BTreeMap<u64, Waker>,
     next_waiting: u64,
+    /// How often it was found at once that the task is to end.
+    found: u32,
 }
+
+/// Of those who find at once that the task is to end, one in so many waits for a poll, so that a loop lets others run.
+const FOUND_IN_A_ROW: u32 = 128;
 
 /// What becomes of a task.
 pub(crate) enum Outcome {
@@ -47,6 +52,17 @@ pub(crate) enum Outcome {
     /// The result of a tool that failed, where that makes its task a failed one; and why, in words.
     Failure(RawJson, String),
     Error(ErrorObject),
+}
+
+impl Outcome {
+    /// How many bytes are kept of it.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Result(result) => result.len(),
+            Self::Failure(result, why) => result.len() + why.len(),
+            Self::Error(error) => error.message.len() + error.data.as_ref().map_or(0, RawJson::len),
+        }
+    }
 }
 
 impl Board {
@@ -61,6 +77,7 @@ impl Board {
             taken: BTreeSet::new(),
             waiting: BTreeMap::new(),
             next_waiting: 0,
+            found: 0,
             record,
         };
         Arc::new(Self { id: state.record.id.clone(), state: Mutex::new(state) })
@@ -334,7 +351,16 @@ impl Future for Ending {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Self { board, place } = &mut *self;
-        board.poll(place, cx, |state| state.is_cancelled.then_some(()))
+        let mut must_yield = false;
+        let found = board.poll(place, cx, |state| {
+            state.found = state.found.wrapping_add(u32::from(state.is_cancelled));
+            must_yield = state.is_cancelled && state.found.is_multiple_of(FOUND_IN_A_ROW);
+            (state.is_cancelled && !must_yield).then_some(())
+        });
+        if must_yield {
+            cx.waker().wake_by_ref();
+        }
+        found
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Boards {
     listeners: Listeners,
     /// How many are kept, and whose they are.
     quota: Quota,
+    /// How many bytes they take.
+    bytes: Quota,
 }
 
 #[derive(Default)]
@@ -32,6 +34,23 @@ struct Place {
     session: Option<String>,
     expiry: Option<Instant>,
     _share: Share,
+    bytes: Share,
+}
+
+/// A task for which there should be a place.
+pub(crate) struct NewTask<'a> {
+    pub(crate) id: &'a str,
+    /// The session that it ends with.
+    pub(crate) session: Option<&'a str>,
+    pub(crate) ttl: Option<Duration>,
+    /// How many bytes its arguments take.
+    pub(crate) bytes: usize,
+}
+
+/// Why there is no place for a task.
+pub(crate) enum NoPlace {
+    TooMany(QuotaExceeded),
+    TooManyBytes(QuotaExceeded),
 }
 
 impl Here {
@@ -55,28 +74,46 @@ impl Boards {
         &self.listeners
     }
 
-    /// Takes a place for one more task of that client, unless there are as many as may be.
+    /// Takes a place for one more task of that client, unless a limit leaves no room for it.
     pub(crate) fn reserve(
         &self,
-        id: &str,
-        session: Option<&str>,
-        ttl: Option<Duration>,
-        holder: Holder,
+        task: &NewTask<'_>,
+        holder: &Holder,
         limits: Limits,
-    ) -> Result<(), QuotaExceeded> {
+        byte_limits: Limits,
+    ) -> Result<(), NoPlace> {
         let now = TokioClock::default().now();
-        let share = self.quota.take(holder.clone(), 1, limits).or_else(|_full| {
+        let take = || {
+            let share = self.quota.take(holder.clone(), 1, limits).map_err(NoPlace::TooMany)?;
+            let bytes = self.bytes.take(holder.clone(), task.bytes, byte_limits);
+            Ok((share, bytes.map_err(NoPlace::TooManyBytes)?))
+        };
+        let (share, bytes) = take().or_else(|_full| {
             self.lock().expire(now);
-            self.quota.take(holder, 1, limits)
+            take()
         })?;
         let place = Place {
-            session: session.map(str::to_owned),
-            expiry: ttl.and_then(|ttl| now.checked_add(ttl)),
+            session: task.session.map(str::to_owned),
+            expiry: task.ttl.and_then(|ttl| now.checked_add(ttl)),
             _share: share,
+            bytes,
         };
-        let replaced = self.lock().kept.insert(id.to_owned(), place);
+        let replaced = self.lock().kept.insert(task.id.to_owned(), place);
         drop(replaced);
         Ok(())
+    }
+
+    /// A task takes as many bytes from now on, unless a limit leaves no room for them: then it takes none.
+    pub(crate) fn resize(&self, id: &str, bytes: usize, limits: Limits) -> Result<(), QuotaExceeded> {
+        let mut here = self.lock();
+        // Nothing is kept of one that has no place any more.
+        let Some(place) = here.kept.get_mut(id) else { return Ok(()) };
+        place.bytes.shrink(usize::MAX);
+        if place.bytes.grow(bytes, limits).is_ok() {
+            return Ok(());
+        }
+        here.expire(TokioClock::default().now());
+        here.kept.get_mut(id).map_or(Ok(()), |place| place.bytes.grow(bytes, limits))
     }
 
     /// It runs.

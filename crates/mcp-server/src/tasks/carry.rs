@@ -38,7 +38,10 @@ impl Carried {
 impl Drop for Carried {
     fn drop(&mut self) {
         self.context.end();
-        self.board.give_up("the task was dropped");
+        if !self.board.is_over() {
+            self.tasks.forget_arguments(self.board.id());
+            self.board.give_up("the task was dropped");
+        }
         if self.board.close() {
             self.tasks.boards.listeners().announce(Change::Task(self.board.id()));
         }
@@ -52,8 +55,8 @@ pub(super) async fn carry(carried: Carried, running: Running, version: u64) {
         let ended = work(board, running).await;
         context.end();
         match ended {
-            Ended::Done(outcome) => board.finish(judge(context, outcome)),
-            Ended::Cancelled => {}
+            Ended::Done(outcome) => board.finish(tasks.settle(board.id(), judge(context, outcome))),
+            Ended::Cancelled => tasks.forget_arguments(board.id()),
             Ended::Expired => {
                 tasks.boards.abandon(board.id());
                 board.give_up("the time of the task is over");

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -5,8 +6,9 @@ use std::time::Duration;
 use agentwire_jsonrpc::ErrorObject;
 use futures::future::BoxFuture;
 
+use super::board::Outcome;
 use super::boards::Boards;
-use crate::quota::Limits;
+use crate::quota::{Limits, QuotaExceeded};
 use crate::{MemoryTasks, TaskStore, TaskStoreError};
 
 /// How many records are read at once.
@@ -42,6 +44,8 @@ pub struct Tasks {
     pub(super) grace: Duration,
     pub(super) limit: usize,
     pub(super) client_limit: usize,
+    pub(super) byte_limit: usize,
+    pub(super) client_byte_limit: usize,
     pub(super) boards: Arc<Boards>,
 }
 
@@ -52,6 +56,10 @@ impl Tasks {
     pub const DEFAULT_LIMIT: usize = 1000;
     /// The default of [`client_limit`](Self::client_limit): 100.
     pub const DEFAULT_CLIENT_LIMIT: usize = 100;
+    /// The default of [`byte_limit`](Self::byte_limit): 64 MiB.
+    pub const DEFAULT_BYTE_LIMIT: usize = 64 << 20;
+    /// The default of [`client_byte_limit`](Self::client_byte_limit): 16 MiB.
+    pub const DEFAULT_CLIENT_BYTE_LIMIT: usize = 16 << 20;
 
     /// Runs them by that function, which has to see to it that what it is given is polled to its end, on a runtime with
     /// tokio's clock: `|work| drop(tokio::spawn(work))`. A task whose future is dropped has failed.
@@ -65,6 +73,8 @@ impl Tasks {
             grace: Duration::from_millis(100),
             limit: Self::DEFAULT_LIMIT,
             client_limit: Self::DEFAULT_CLIENT_LIMIT,
+            byte_limit: Self::DEFAULT_BYTE_LIMIT,
+            client_byte_limit: Self::DEFAULT_CLIENT_BYTE_LIMIT,
             boards: Arc::default(),
         }
     }
@@ -117,10 +127,33 @@ impl Tasks {
 
     /// Sets how many of them one client may have (default 100): a [principal](crate::Asking::principal), or else a
     /// [sender](agentwire_transport::Origin::sender), or else a session. All requests without a session of which nothing
-    /// is known are one client. What would be one more is refused, or goes on as a plain call where it can.
+    /// is known are one client, and so are all clients behind a proxy, unless a layer names them. What would be one more is
+    /// refused, or goes on as a plain call where it can.
     #[must_use]
     pub fn client_limit(mut self, tasks: usize) -> Self {
         self.client_limit = tasks;
+        self
+    }
+
+    /// Sets how many bytes of memory the tasks of all clients may take (default
+    /// [`DEFAULT_BYTE_LIMIT`](Self::DEFAULT_BYTE_LIMIT)). A task that runs counts with its arguments: their text, and what
+    /// that takes as a tree of values. A task that has ended counts with its result or error.
+    ///
+    /// A task whose arguments leave no room for it is refused, or goes on as a plain call where it can. A task whose result
+    /// does has failed, with an error that names the limit. For a [store](Self::store) that does not keep its records in
+    /// memory, `usize::MAX` turns the limit off.
+    #[must_use]
+    pub fn byte_limit(mut self, bytes: usize) -> Self {
+        self.byte_limit = bytes;
+        self
+    }
+
+    /// Sets how many of these bytes the tasks of one client may take (default
+    /// [`DEFAULT_CLIENT_BYTE_LIMIT`](Self::DEFAULT_CLIENT_BYTE_LIMIT)). A client is the same as for
+    /// [`client_limit`](Self::client_limit).
+    #[must_use]
+    pub fn client_byte_limit(mut self, bytes: usize) -> Self {
+        self.client_byte_limit = bytes;
         self
     }
 
@@ -164,6 +197,25 @@ impl Tasks {
         Limits { total: self.limit, holder: self.client_limit }
     }
 
+    /// How many bytes they may take.
+    pub(super) fn byte_limits(&self) -> Limits {
+        Limits { total: self.byte_limit, holder: self.client_byte_limit }
+    }
+
+    /// What becomes of a task whose function has ended: its arguments are gone, and the outcome is kept if there is room.
+    pub(super) fn settle(&self, id: &str, outcome: Outcome) -> Outcome {
+        match self.boards.resize(id, outcome.bytes(), self.byte_limits()) {
+            Ok(()) => outcome,
+            Err(exceeded) => Outcome::Error(no_room(exceeded, "the result of the task")),
+        }
+    }
+
+    /// The function of a task has ended, and nothing came of it.
+    pub(super) fn forget_arguments(&self, id: &str) {
+        // Nothing has always room.
+        let _fits = self.boards.resize(id, 0, self.byte_limits());
+    }
+
     pub(super) fn spawn(&self, work: BoxFuture<'static, ()>) {
         (self.spawn)(work);
     }
@@ -178,6 +230,19 @@ impl Tasks {
     }
 }
 
+/// What needs more bytes than there is room for.
+#[cold]
+pub(super) fn no_room(exceeded: QuotaExceeded, what: &str) -> ErrorObject {
+    let (limit, whose, name) = match exceeded {
+        QuotaExceeded::Total(limit) => (limit, "all clients", "Tasks::byte_limit"),
+        QuotaExceeded::Holder(limit) => (limit, "one client", "Tasks::client_byte_limit"),
+    };
+    let why = format_args!(
+        "there is no room for {what}: the tasks of {whose} can have {limit} bytes together ({name})"
+    );
+    ErrorObject::internal_error(why).with_data(&BTreeMap::from([("limit", limit)]))
+}
+
 impl fmt::Debug for Tasks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tasks")
@@ -187,6 +252,8 @@ impl fmt::Debug for Tasks {
             .field("grace", &self.grace)
             .field("limit", &self.limit)
             .field("client_limit", &self.client_limit)
+            .field("byte_limit", &self.byte_limit)
+            .field("client_byte_limit", &self.client_byte_limit)
             .finish_non_exhaustive()
     }
 }

@@ -12,7 +12,8 @@ use crate::{TaskOwner, TaskPlace, TaskRecord, TaskStore, TaskStoreError};
 /// Keeps records in memory, and forgets them when their time is over or the program ends.
 ///
 /// It takes the time from tokio's clock, and has no timer: whoever uses it next takes out what is over. How many it
-/// keeps, [`Tasks::limit`](crate::Tasks::limit) bounds.
+/// keeps, and how many bytes, [`Tasks::limit`](crate::Tasks::limit) and [`Tasks::byte_limit`](crate::Tasks::byte_limit)
+/// bound.
 #[derive(Debug, Default)]
 pub struct MemoryTasks(Mutex<Kept>);
 

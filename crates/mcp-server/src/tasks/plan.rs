@@ -1,14 +1,15 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, RawJson, code, read};
+use agentwire_jsonrpc::{ErrorObject, RawJson, TreeCost, code, read};
 use agentwire_mcp_schema::TaskSupport;
 use agentwire_mcp_schema::core_tasks::TaskMetadata;
 use agentwire_peer::{Clock, TokioClock};
 use futures::future::{Either, select};
 
 use super::board::Board;
-use super::boards::Boards;
+use super::boards::{Boards, NewTask, NoPlace};
+use super::config::no_room;
 use super::owner::{new_name, owner};
 use super::{Tasks, carry, has_opted_in, not_opted_in, report};
 use crate::context::Running;
@@ -95,7 +96,8 @@ impl Plan {
                 return wrong_arguments(&tool.definition().name, &why, &context).map(Reply::done);
             }
         };
-        let call = Call { tasks: self.tasks, context, board };
+        let argument_bytes = arguments.len() + TreeCost::of(arguments).bytes;
+        let call = Call { tasks: self.tasks, context, board, argument_bytes };
         let running: Running = if self.at_once {
             Box::pin(call.begin_at_once(running))
         } else {
@@ -110,6 +112,7 @@ struct Call {
     tasks: Tasks,
     context: Context,
     board: Arc<Board>,
+    argument_bytes: usize,
 }
 
 impl Call {
@@ -161,16 +164,16 @@ impl Call {
             _ => None,
         };
         let ttl = record.ttl.map(std::time::Duration::from_millis);
-        let holder = self.context.holder();
-        boards.reserve(&record.id, session, ttl, holder, self.tasks.limits()).map_err(|exceeded| {
-            ErrorObject::internal_error(match exceeded {
-                QuotaExceeded::Total(limit) => {
-                    format!("the server keeps {limit} tasks at once (Tasks::limit)")
-                }
-                QuotaExceeded::Holder(limit) => {
-                    format!("the server keeps {limit} tasks of one client at once (Tasks::client_limit)")
-                }
-            })
+        let task = NewTask { id: &record.id, session, ttl, bytes: self.argument_bytes };
+        let (limits, byte_limits) = (self.tasks.limits(), self.tasks.byte_limits());
+        boards.reserve(&task, &self.context.holder(), limits, byte_limits).map_err(|why| match why {
+            NoPlace::TooMany(QuotaExceeded::Total(limit)) => ErrorObject::internal_error(format_args!(
+                "the server keeps {limit} tasks at once (Tasks::limit)"
+            )),
+            NoPlace::TooMany(QuotaExceeded::Holder(limit)) => ErrorObject::internal_error(format_args!(
+                "the server keeps {limit} tasks of one client at once (Tasks::client_limit)"
+            )),
+            NoPlace::TooManyBytes(exceeded) => no_room(exceeded, "the arguments of the task"),
         })?;
         let mut created = Created { boards: boards.clone(), id: record.id.clone(), version, is_kept: false };
         // One by one, as this may be dropped meanwhile.
@@ -189,7 +192,7 @@ impl Call {
 
     /// Answers that there is a task, and leaves it to whoever runs tasks.
     fn hand_over(self, mut created: Created, running: Running) -> Result<RawJson, ErrorObject> {
-        let Self { tasks, context, board } = self;
+        let Self { tasks, context, board, .. } = self;
         created.is_kept = true;
         board.begin();
         // A question that came up just now is asked anew, by the task.

@@ -12,9 +12,9 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::board::{Board, Outcome};
-use super::boards::Boards;
+use super::boards::{Boards, NewTask, NoPlace};
 use super::{TaskOwner, TaskRecord};
-use crate::quota::{Holder, Limits};
+use crate::quota::{Holder, Limits, QuotaExceeded};
 
 const ONE: Limits = Limits { total: 1, holder: 1 };
 const NINE: Limits = Limits { total: 9, holder: 9 };
@@ -35,6 +35,18 @@ fn question() -> InputRequest {
 
 fn json(text: &'static str) -> RawJson {
     RawJson::parse(text.into()).expect("JSON")
+}
+
+/// Whether there was a place for a task.
+fn has_place(
+    boards: &Boards,
+    id: &str,
+    session: Option<&str>,
+    ttl: Option<Duration>,
+    limits: Limits,
+) -> bool {
+    let task = NewTask { id, session, ttl, bytes: 1 };
+    boards.reserve(&task, &Holder::Unknown, limits, NINE).is_ok()
 }
 
 fn done() -> Outcome {
@@ -106,26 +118,24 @@ async fn only_one_takes_a_question_to_the_client_until_it_leaves() {
 #[tokio::test(start_paused = true)]
 async fn the_board_of_a_task_that_nobody_carries_any_more_leaves_with_its_time() {
     let (boards, board, minute) = (Boards::default(), board(), Duration::from_secs(60));
-    assert!(boards.reserve(board.id(), None, Some(minute), Holder::Unknown, ONE).is_ok());
+    assert!(has_place(&boards, board.id(), None, Some(minute), ONE));
     boards.add(&board);
     tokio::time::advance(minute).await;
-    assert!(boards.reserve("next", None, Some(minute), Holder::Unknown, ONE).is_err(), "it still runs");
+    assert!(!has_place(&boards, "next", None, Some(minute), ONE), "it still runs");
     board.give_up("dropped");
-    assert!(
-        boards.reserve("next", None, Some(minute), Holder::Unknown, ONE).is_ok() && boards.all().is_empty()
-    );
+    assert!(has_place(&boards, "next", None, Some(minute), ONE) && boards.all().is_empty());
     tokio::time::advance(minute).await;
-    assert!(boards.reserve("last", None, Some(minute), Holder::Unknown, ONE).is_ok());
+    assert!(has_place(&boards, "last", None, Some(minute), ONE));
 }
 
 #[tokio::test(start_paused = true)]
 async fn nothing_of_a_session_is_left_when_it_is_over() {
     let (boards, running, done) = (Boards::default(), board_of("running"), board_of("done"));
     for board in [&running, &done] {
-        assert!(boards.reserve(board.id(), Some("session"), None, Holder::Unknown, NINE).is_ok());
+        assert!(has_place(&boards, board.id(), Some("session"), None, NINE));
         boards.add(board);
     }
-    assert!(boards.reserve("other", Some("another"), None, Holder::Unknown, NINE).is_ok());
+    assert!(has_place(&boards, "other", Some("another"), None, NINE));
     done.finish(self::done());
     boards.end_session("session");
     assert!(boards.all().is_empty() && running.is_cancelled() && !done.is_cancelled());
@@ -262,4 +272,25 @@ async fn whatever_the_order_nobody_waits_for_ever() {
     }
     let seen = [TaskStatus::Working, TaskStatus::InputRequired, TaskStatus::Completed, TaskStatus::Cancelled];
     assert!(seen.iter().all(|status| ends.contains(status)), "{ends:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_counts_with_the_bytes_that_it_has_now() {
+    let boards = Boards::default();
+    let take = |id, bytes| {
+        let task = NewTask { id, session: None, ttl: Some(Duration::from_secs(60)), bytes };
+        boards.reserve(&task, &Holder::Unknown, NINE, NINE)
+    };
+    assert!(take("one", 6).is_ok());
+    assert!(matches!(take("two", 4), Err(NoPlace::TooManyBytes(QuotaExceeded::Total(9)))));
+    assert!(
+        boards.resize("one", 10, NINE).is_err() && take("two", 9).is_ok(),
+        "nothing is kept of what is too long"
+    );
+    assert_eq!(boards.resize("one", 1, NINE), Err(QuotaExceeded::Total(9)));
+    assert_eq!(boards.resize("gone", 10, NINE), Ok(()));
+    boards.release("two");
+    assert_eq!(boards.resize("one", 9, NINE), Ok(()));
+    tokio::time::advance(Duration::from_secs(60)).await;
+    assert!(take("three", 9).is_ok(), "the time of the others is over");
 }

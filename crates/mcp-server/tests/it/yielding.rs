@@ -25,6 +25,8 @@ enum Step {
     Elicit,
     /// News that the client does not know.
     ElicitationComplete,
+    /// A call that the client cannot be asked.
+    Call,
 }
 
 async fn take(step: Step, number: usize, cx: &Context) {
@@ -38,6 +40,9 @@ async fn take(step: Step, number: usize, cx: &Context) {
         }
         Step::ElicitationComplete => {
             cx.client().elicitation_complete("1").await.expect("the connection is there");
+        }
+        Step::Call => {
+            cx.client().list_roots().await.expect_err("the client said nothing of roots");
         }
     }
 }
@@ -59,8 +64,8 @@ fn busy(step: Step) -> (Server, Arc<AtomicUsize>) {
     (Server::new("busy", "1").logging(LoggingLevel::Info).tool("work", "Work", work), taken)
 }
 
-const STEPS: [Step; 5] =
-    [Step::Progress, Step::SameProgress, Step::Log, Step::Elicit, Step::ElicitationComplete];
+const STEPS: [Step; 6] =
+    [Step::Progress, Step::SameProgress, Step::Log, Step::Elicit, Step::ElicitationComplete, Step::Call];
 
 /// The call is cancelled, and the connection is served before and after that.
 async fn ends(raw: &mut Raw, params: serde_json::Value, step: Step) {

@@ -15,3 +15,4 @@ mod pressure;
 mod support;
 mod threads;
 mod timeouts;
+mod yielding;

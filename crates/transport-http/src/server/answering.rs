@@ -22,7 +22,6 @@ use crate::server::refusal::Refusal;
 use crate::server::serving::Running;
 use crate::server::session::{Resumed, Session};
 use crate::server::shared::Shared;
-use crate::server::text::Text;
 use crate::server::{AnswerForm, Body, Event, EventId, Head, Principal, Reservation, SessionId};
 use crate::sse;
 
@@ -32,6 +31,8 @@ const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 /// Most requests have no more headers.
 const USUAL_HEADERS: usize = 12;
+/// About as much stands around a remembered event.
+const AROUND_EVENT: usize = 64;
 const NO: HeaderValue = HeaderValue::from_static("no");
 /// The least memory that a request takes while it is read or unanswered, and a stream of a GET while it is open: what hyper reads its head into, and what is
 /// remembered of it.
@@ -103,6 +104,8 @@ struct Replaying {
     after: EventId,
     /// Who reads what comes, and the place of the last event that is remembered only.
     live: Option<(Reader, u64)>,
+    /// The memory of the request. None once it has gone on.
+    reservation: Option<Reservation>,
 }
 
 impl<B> Answering<B> {
@@ -128,14 +131,26 @@ impl<B> Answering<B> {
         shared: &Arc<Shared>,
         resumed: Resumed,
         after: EventId,
+        reservation: Reservation,
         replay: impl FnOnce(EventId) -> BoxFuture<'static, Option<Vec<Event>>>,
     ) -> Self {
         let live = match resumed {
-            Resumed::Live(reader, place) if place == after.place => return Self::listening(shared, reader),
+            Resumed::Live(reader, place) if place == after.place => {
+                reader.reserve(reservation);
+                return Self::listening(shared, reader);
+            }
             Resumed::Live(reader, place) => Some((reader, place)),
             Resumed::Ended => None,
         };
-        Self::new(shared, Step::Replaying(Replaying { remembered: replay(after), after, live }))
+        Self::new(
+            shared,
+            Step::Replaying(Replaying {
+                remembered: replay(after),
+                after,
+                live,
+                reservation: Some(reservation),
+            }),
+        )
     }
 
     fn new(shared: &Arc<Shared>, step: Step<B>) -> Self {
@@ -193,7 +208,7 @@ where
                     ready!(waiting.poll_response(cx)).unwrap_or_else(Refusal::into_response)
                 }
                 Step::Replaying(replaying) => {
-                    ready!(replaying.poll_response(cx)).unwrap_or_else(Refusal::into_response)
+                    ready!(replaying.poll_response(cx, &this.shared)).unwrap_or_else(Refusal::into_response)
                 }
                 Step::Ready(response) => response.take().expect("a future is not polled after it was ready"),
             };
@@ -316,7 +331,8 @@ fn open<B>(
     let refuse = |refusal: Refusal| refusal.under(id.clone());
     let principal = head.extensions().get::<Principal>().cloned();
     let session_id = SessionId::random().ok_or_else(|| refuse(Refusal::unanswered()))?;
-    let session = Arc::new(Session::new(session_id, principal, id.clone(), shared.now()));
+    let caller = reservation.caller().clone();
+    let session = Arc::new(Session::new(session_id, principal, caller, id.clone(), shared.now()));
     shared.add_session(&session, reservation.caller()).map_err(|full| refuse(Refusal::from(full)))?;
     let head = Arc::new(head.kept());
     let reader = session.begin(request, reservation, &head, shared);
@@ -343,7 +359,8 @@ fn exchange<B>(
     shared.add_exchange().map_err(|limit| {
         refuse(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "unanswered requests", limit.0))
     })?;
-    let outlet = id.is_some().then(|| Arc::new(Outlet::exchange(shared.config.stateless_answer)));
+    let caller = || reservation.caller().clone();
+    let outlet = id.is_some().then(|| Arc::new(Outlet::exchange(shared.config.stateless_answer, caller())));
     let reader = outlet.as_ref().map(|outlet| outlet.attach(shared));
     let link = Link::exchange(shared.clone(), message, outlet, head.clone(), reservation);
     let running = match &shared.serving {
@@ -377,9 +394,9 @@ impl Waiting {
             return Poll::Pending;
         };
         let mut response = match decision {
-            Decision::Whole(status, text) => json(status, Body::whole(text)),
-            Decision::Event(event) => events(Body::from(event)),
-            Decision::Said(queue) => events(Body::said(queue)),
+            Decision::Whole(status, text, reservation) => json(status, Body::whole(text, reservation)),
+            Decision::Event(event, reservation) => events(Body::whole(event.into(), reservation)),
+            Decision::Said(queue, reservation) => events(Body::said(queue, reservation)),
             Decision::Events => match self.reader.take() {
                 Some(reader) => events(Body::stream(Bytes::new(), reader, self.running.take())),
                 None => return Poll::Ready(Err(Refusal::unanswered())),
@@ -398,24 +415,39 @@ impl Waiting {
 }
 
 impl Replaying {
-    fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Result<Response<Body>, Refusal>> {
+    fn poll_response(
+        &mut self,
+        cx: &mut Context<'_>,
+        shared: &Shared,
+    ) -> Poll<Result<Response<Body>, Refusal>> {
         let events = ready!(self.remembered.poll_unpin(cx));
         let live = self.live.take();
+        let Some(reservation) = self.reservation.take() else {
+            return Poll::Ready(Err(Refusal::unanswered()));
+        };
         if live.is_none() && events.is_none() {
             return Poll::Ready(Err(Refusal::unknown_event()));
         }
         let last = live.as_ref().map_or(u64::MAX, |(_, place)| *place);
-        let mut text = Vec::new();
-        for event in events.unwrap_or_default() {
-            if event.id.place > self.after.place && event.id.place <= last {
-                sse::begin(None, Some(&event.id.to_string()), &mut text);
-                text.extend_from_slice(&event.data);
-                text.extend_from_slice(sse::END);
-            }
+        let is_missed = |event: &Event| event.id.place > self.after.place && event.id.place <= last;
+        let events: Vec<_> = events.unwrap_or_default().into_iter().filter(is_missed).collect();
+        // The store has it once for all; what is sent is made anew for each client that asks.
+        let length = events.iter().map(|event| event.data.len() + AROUND_EVENT).sum();
+        let reserved = shared.requests.reserve_last(reservation.caller(), length);
+        let reserved = reserved.map_err(Refusal::too_many_bytes)?;
+        let mut text = Vec::with_capacity(length);
+        for event in events {
+            sse::begin(None, Some(&event.id.to_string()), &mut text);
+            text.extend_from_slice(&event.data);
+            text.extend_from_slice(sse::END);
         }
+        let text = reserved.held_by(text.into());
         let body = match live {
-            Some((reader, _)) => Body::stream(text.into(), reader, None),
-            None => Body::whole(Text::from(text)),
+            Some((reader, _)) => {
+                reader.reserve(reservation);
+                Body::stream(text, reader, None)
+            }
+            None => Body::whole(text.into(), Some(reservation)),
         };
         Poll::Ready(Ok(stream(body)))
     }

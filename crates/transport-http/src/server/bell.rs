@@ -2,10 +2,10 @@
 //! once more there, and costs no way through whoever runs it all.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::Wake;
 
-use futures::task::AtomicWaker;
+use crate::sync::{AtomicU8, AtomicWaker};
 
 /// Nobody polls: whoever should is woken.
 const ALONE: u8 = 0;

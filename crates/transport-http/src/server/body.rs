@@ -5,12 +5,14 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
+use crate::server::Reservation;
+use crate::server::answering::LEAST_COST;
 use crate::server::outlet::Reader;
 use crate::server::queue::Queue;
 use crate::server::serving::Running;
 use crate::server::text::Text;
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The body of a response.
 ///
@@ -21,9 +23,9 @@ pub struct Body(Kind);
 
 enum Kind {
     /// All of it is known.
-    Whole { text: Text, next: usize },
+    Whole { text: Text, next: usize, reservation: Option<Reservation> },
     /// So is that of a stream of events.
-    Said(Queue),
+    Said(Queue, Option<Reservation>),
     /// A stream of events; what is replayed stands before what comes.
     Stream { replayed: Bytes, running: Option<Running>, reader: Reader },
     /// One that is not of this crate.
@@ -34,6 +36,11 @@ enum Kind {
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the client left its stream unread for longer than the limit of {0:?}")]
 pub struct Stalled(pub(crate) std::time::Duration);
+
+/// Why a stream was cut: its client leaves more unread than the endpoint keeps for one caller, or for all.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the client leaves more unread than the limit allows")]
+pub(crate) struct TooMuchUnread;
 
 impl Body {
     /// Any other body, for a [`Mount`](crate::server::Mount) of your own.
@@ -46,15 +53,17 @@ impl Body {
 
     /// A body without a byte.
     pub fn empty() -> Self {
-        Self::whole(Text::default())
+        Self::whole(Text::default(), None)
     }
 
-    pub(crate) fn whole(text: Text) -> Self {
-        Self(Kind::Whole { text, next: 0 })
+    /// A body for which that memory is reserved until it has been written.
+    pub(crate) fn whole(text: Text, reservation: Option<Reservation>) -> Self {
+        Self(Kind::Whole { text, next: 0, reservation })
     }
 
-    pub(crate) fn said(events: Queue) -> Self {
-        Self(Kind::Said(events))
+    /// The same for events.
+    pub(crate) fn said(events: Queue, reservation: Option<Reservation>) -> Self {
+        Self(Kind::Said(events, reservation))
     }
 
     pub(crate) fn stream(replayed: Bytes, mut reader: Reader, running: Option<Running>) -> Self {
@@ -72,22 +81,25 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         match &mut self.get_mut().0 {
-            Kind::Whole { text, next } => {
-                while let Some(piece) = text.0.get_mut(*next) {
-                    *next += 1;
-                    if !piece.is_empty() {
-                        return Poll::Ready(Some(Ok(Frame::data(std::mem::take(piece)))));
-                    }
-                }
-                Poll::Ready(None)
+            Kind::Whole { text, next, reservation } => {
+                let piece = text.0.get_mut(*next..).and_then(|rest| {
+                    let at = rest.iter().position(|piece| !piece.is_empty())?;
+                    *next += at + 1;
+                    Some(std::mem::take(&mut rest[at]))
+                });
+                let is_last = text.0.iter().skip(*next).all(Bytes::is_empty);
+                Poll::Ready(piece.map(|piece| Ok(Frame::data(held(piece, is_last, reservation)))))
             }
-            Kind::Said(events) => Poll::Ready(events.pop().map(|piece| Ok(Frame::data(piece)))),
+            Kind::Said(events, reservation) => {
+                let piece = events.pop();
+                Poll::Ready(piece.map(|piece| Ok(Frame::data(held(piece, events.is_empty(), reservation)))))
+            }
             Kind::Stream { replayed, reader, .. } if !replayed.is_empty() => {
                 Poll::Ready(Some(Ok(Frame::data(reader.replay(replayed)))))
             }
             Kind::Stream { reader, running, .. } => {
                 running.take_if(|running| running.poll(cx).is_ready());
-                reader.poll_read(cx).map(|bytes| Some(bytes?.map(Frame::data).map_err(BoxError::from)))
+                reader.poll_read(cx).map(|bytes| Some(bytes?.map(Frame::data)))
             }
             Kind::Foreign(body) => body.poll_frame(cx),
         }
@@ -95,8 +107,8 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Kind::Whole { text, next } => text.0.iter().skip(*next).all(Bytes::is_empty),
-            Kind::Said(events) => events.is_empty(),
+            Kind::Whole { text, next, .. } => text.0.iter().skip(*next).all(Bytes::is_empty),
+            Kind::Said(events, _) => events.is_empty(),
             Kind::Stream { replayed, reader, .. } => replayed.is_empty() && reader.is_at_end(),
             Kind::Foreign(body) => body.is_end_stream(),
         }
@@ -104,10 +116,10 @@ impl http_body::Body for Body {
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Kind::Whole { text, next } => {
+            Kind::Whole { text, next, .. } => {
                 SizeHint::with_exact(text.0.iter().skip(*next).map(|piece| piece.len() as u64).sum())
             }
-            Kind::Said(events) => SizeHint::with_exact(events.len() as u64),
+            Kind::Said(events, _) => SizeHint::with_exact(events.len() as u64),
             Kind::Stream { .. } => SizeHint::default(),
             Kind::Foreign(body) => body.size_hint(),
         }
@@ -116,7 +128,15 @@ impl http_body::Body for Body {
 
 impl From<Bytes> for Body {
     fn from(bytes: Bytes) -> Self {
-        Self::whole(bytes.into())
+        Self::whole(bytes.into(), None)
+    }
+}
+
+/// A piece of a body. The last one keeps the memory reserved that the whole body takes, because it is written last.
+fn held(piece: Bytes, is_last: bool, reservation: &mut Option<Reservation>) -> Bytes {
+    match reservation.take_if(|reservation| is_last && reservation.amount() > LEAST_COST) {
+        Some(reservation) => reservation.held_by(piece),
+        None => piece,
     }
 }
 
@@ -124,7 +144,7 @@ impl fmt::Debug for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Whole { .. } => "Whole",
-            Self::Said(_) => "Said",
+            Self::Said(..) => "Said",
             Self::Stream { .. } => "Stream",
             Self::Foreign(_) => "Foreign",
         })

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use http::Extensions;
@@ -61,6 +62,16 @@ impl Caller {
         }
     }
 
+    /// A name for the caller, the same for all of its requests: the principal's, or the address after the word
+    /// `address`. None where [nobody is named](Self::UNKNOWN).
+    pub fn name(&self) -> Option<Cow<'_, str>> {
+        match &self.0 {
+            Kind::Unknown => None,
+            Kind::Network(address) => Some(format!("address {address}").into()),
+            Kind::Principal(principal) => Some(principal.as_str().into()),
+        }
+    }
+
     /// Whoever has this address.
     pub(crate) fn at(address: IpAddr) -> Self {
         Self(Kind::Network(match address.to_canonical() {
@@ -91,5 +102,9 @@ mod tests {
         extensions.insert(RemoteAddr::new(([127, 0, 0, 1], 1).into()));
         extensions.insert(Principal::new("alice"));
         assert_ne!(Caller::of(&extensions), at("127.0.0.1"));
+        assert_eq!(Caller::of(&extensions).name().as_deref(), Some("alice"));
+        assert_eq!(at("2001:db8::1").name(), at("2001:db8::2").name());
+        assert_eq!(at("192.0.2.1").name().as_deref(), Some("address 192.0.2.1"));
+        assert_eq!(Caller::UNKNOWN.name(), None);
     }
 }

@@ -168,9 +168,15 @@ impl Config {
         self
     }
 
-    /// How many bytes of memory all requests may take that are being read or have no answer yet (default 64 MiB). One
+    /// How many bytes of memory all requests may take that are being read or have no answer yet, together with all answers
+    /// and events that have not been written to their clients (default 64 MiB). One request
     /// more gets 503. A request counts with its head and its body, and as 8 KiB if
-    /// they are shorter; so does the stream of a GET.
+    /// they are shorter; so does the stream of a GET. A stream that answers a request without a session counts as
+    /// [`high_water`](Self::high_water) more, because as much may wait behind it.
+    ///
+    /// Since an answer is there before its length is known, the last one may be beyond the limit. After it, an answer that
+    /// would make it more is sent as an error that names the limit, and a stream with another message is cut; in a
+    /// session its client can resume it.
     ///
     /// This and the two limits below are never lower than what one body of [`body_limit`](Self::body_limit) needs.
     #[must_use]
@@ -180,7 +186,7 @@ impl Config {
     }
 
     /// How many bytes of the [`request_budget`](Self::request_budget) the requests of one
-    /// [`Caller`](crate::server::Caller) may take (default 24 MiB). One more gets 503.
+    /// [`Caller`](crate::server::Caller), and what it has not read, may take (default 24 MiB). One more gets 503.
     #[must_use]
     pub fn caller_request_budget(mut self, bytes: usize) -> Self {
         self.caller_request_budget = bytes;

@@ -17,7 +17,7 @@ use crate::server::fields::{Field, Fields};
 use crate::server::post::Claims;
 use crate::server::refusal::Refusal;
 use crate::server::serving::Serving;
-use crate::server::session::{Resumed, Session, Unwelcome};
+use crate::server::session::{Session, Unwelcome};
 use crate::server::shared::Shared;
 use crate::server::tasks::Tasks;
 use crate::server::{Body, Caller, Config, EventId, Link, Links, Principal, SessionId, Spawner, guard};
@@ -196,7 +196,7 @@ impl Endpoint {
         let reservation = shared.requests.reserve(&Caller::of(caller), LEAST_COST);
         let reservation = reservation.map_err(Refusal::too_many_bytes)?;
         let Some(last) = last else {
-            let mut reader = session.listen(shared)?;
+            let reader = session.listen(shared)?;
             reader.reserve(reservation);
             return Ok(Answering::listening(shared, reader));
         };
@@ -204,11 +204,9 @@ impl Endpoint {
         let (Some(after), Some(store)) = (after, &shared.config.store) else {
             return Err(Refusal::unknown_event());
         };
-        let mut resumed = session.resume(after, shared)?;
-        if let Resumed::Live(reader, _) = &mut resumed {
-            reader.reserve(reservation);
-        }
-        Ok(Answering::resuming(shared, resumed, after, |after| store.replay(session.id(), after)))
+        let resumed = session.resume(after, shared)?;
+        let replay = |after| store.replay(session.id(), after);
+        Ok(Answering::resuming(shared, resumed, after, reservation, replay))
     }
 
     /// The session of a GET or a DELETE.

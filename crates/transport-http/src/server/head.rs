@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Uri};
 
-use crate::server::{Caller, Principal, RemoteAddr};
+use crate::server::{Caller, Principal, RemoteAddr, Reservation};
 
 /// The head of the HTTP request that brought a message: the [`Origin`] of every packet that comes out of a
 /// [`Link`](crate::server::Link), so that whoever answers can look at the request it came with, also within a session.
@@ -31,6 +31,8 @@ use crate::server::{Caller, Principal, RemoteAddr};
 pub struct Head {
     parts: Parts,
     remote: Option<RemoteAddr>,
+    /// The memory of the message that came with it.
+    reservation: Option<Arc<Reservation>>,
 }
 
 impl Head {
@@ -59,7 +61,14 @@ impl Head {
         if let Ok(copy) = Uri::try_from(parts.uri.to_string()) {
             parts.uri = copy;
         }
-        Self { parts, remote: self.remote }
+        Self { parts, remote: self.remote, reservation: None }
+    }
+
+    /// The same, which keeps memory reserved until it is dropped: whoever works on the message holds it as its origin.
+    #[must_use]
+    pub fn holding(mut self, reservation: Reservation) -> Self {
+        self.reservation = Some(Arc::new(reservation));
+        self
     }
 
     /// A packet that came with this.
@@ -95,7 +104,7 @@ impl From<Parts> for Head {
             // A head may be kept for as long as a session, and an empty table takes memory.
             parts.extensions = Extensions::new();
         }
-        Self { parts, remote }
+        Self { parts, remote, reservation: None }
     }
 }
 
@@ -108,9 +117,12 @@ impl Origin for Head {
         Some(joined)
     }
 
-    /// The [`Principal`](crate::server::Principal) that a layer named.
+    /// The [name of the caller](Caller::name): the principal that a layer named, or else the address.
     fn sender(&self) -> Option<Cow<'_, str>> {
-        self.parts.extensions.get::<Principal>().map(|principal| principal.as_str().into())
+        match self.parts.extensions.get::<Principal>() {
+            Some(principal) => Some(principal.as_str().into()),
+            None => self.caller().name().map(|name| name.into_owned().into()),
+        }
     }
 }
 
@@ -128,5 +140,24 @@ mod tests {
         assert_eq!(head.header("X-Two").as_deref(), Some(&b"1, 2"[..]));
         assert_eq!(head.header("X-Three"), None);
         assert_eq!(head.header("no name"), None);
+    }
+
+    #[test]
+    fn a_sender_is_a_principal_or_an_address() {
+        let head = |change: fn(&mut Extensions)| {
+            let mut request = Request::get("/").body(()).unwrap();
+            change(request.extensions_mut());
+            Head::from(request.into_parts().0)
+        };
+        let address = |extensions: &mut Extensions| {
+            extensions.insert(RemoteAddr::new(([192, 0, 2, 1], 50_000).into()));
+        };
+        assert_eq!(head(|_| {}).sender(), None);
+        assert_eq!(head(address).sender().as_deref(), Some("address 192.0.2.1"));
+        let named = head(|extensions| {
+            extensions.insert(RemoteAddr::new(([192, 0, 2, 1], 50_000).into()));
+            extensions.insert(Principal::new("ann"));
+        });
+        assert_eq!(named.sender().as_deref(), Some("ann"));
     }
 }

@@ -42,8 +42,8 @@ struct Exchange {
     asked: Option<RequestId>,
     /// Where it is answered; a notification is not.
     outlet: Option<Arc<Outlet>>,
-    /// The memory that the request takes, for as long as it is served.
-    _reservation: Reservation,
+    /// The memory that a notification takes, for as long as it is served. A request has it in its outlet.
+    _reservation: Option<Reservation>,
 }
 
 /// What a [`Link`] is.
@@ -92,6 +92,10 @@ impl Link {
             _ => None,
         };
         let packet = Some(head.brings(message));
+        let mut reservation = Some(reservation);
+        if let Some(outlet) = &outlet {
+            outlet.reserve(reservation.take());
+        }
         let exchange = Exchange { packet, asked, outlet, _reservation: reservation };
         Self { shared, inner: Inner::Exchange(exchange), head }
     }

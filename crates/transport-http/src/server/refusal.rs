@@ -64,10 +64,14 @@ impl Refusal {
         Self::new(status, format!("there are as many {what} as the limit of {limit} allows"))
     }
 
-    /// The requests that are read or unanswered, of this caller or of all, take too much memory.
+    /// The requests that are read or unanswered, and the answers that are not read, of this caller or of all, take too much
+    /// memory.
     pub(crate) fn too_many_bytes(full: QuotaExceeded) -> Self {
         let whose = if full.is_callers { "of this caller " } else { "" };
-        let why = format!("requests {whose}that have no answer yet take the limit of {} bytes", full.limit);
+        let why = format!(
+            "requests {whose}that have no answer yet, and answers that are not read, take the limit of {} bytes",
+            full.limit
+        );
         Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
     }
 
@@ -116,7 +120,7 @@ impl Refusal {
     }
 
     pub(crate) fn into_response(self) -> Response<Body> {
-        let mut response = Response::new(Body::whole(error_text(self.id, self.error)));
+        let mut response = Response::new(Body::whole(error_text(self.id, self.error), None));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -5,11 +5,12 @@
 //! message where the future finds it, and mostly has the answer when that returns.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, TryLockError, Weak};
+use std::sync::{Arc, TryLockError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::server::bell::Bell;
 use crate::server::serving::Running;
+use crate::sync::Mutex;
 
 /// How often a visitor polls before it leaves the rest to the future's own task.
 const ROUNDS: usize = 4;

@@ -100,8 +100,9 @@ impl Config {
         self
     }
 
-    /// How many bytes of memory all messages may take that are being read or wait for their link (default 64 MiB). One
-    /// more gets 503. A message counts as 8 KiB if it is shorter. This and the limit below are never lower than what one
+    /// How many bytes of memory all messages may take that are being read or worked on, together with the events that have
+    /// not been written to their clients (default 64 MiB). One message more gets 503. Of events the last one may be beyond
+    /// the limit; with the next the session ends. A message counts as 8 KiB if it is shorter. This and the limit below are never lower than what one
     /// message of [`body_limit`](Self::body_limit) needs.
     #[must_use]
     pub fn request_budget(mut self, bytes: usize) -> Self {
@@ -110,7 +111,8 @@ impl Config {
     }
 
     /// How many bytes of the [`request_budget`](Self::request_budget) the messages of one
-    /// [`Caller`](agentwire_transport_http::server::Caller) may take (default 24 MiB). One more gets 503.
+    /// [`Caller`](agentwire_transport_http::server::Caller), and what it has not read, may take (default 24 MiB). One
+    /// more gets 503.
     #[must_use]
     pub fn caller_request_budget(mut self, bytes: usize) -> Self {
         self.caller_request_budget = bytes;

@@ -182,7 +182,8 @@ fn start(shared: &Shared, parts: &Parts) -> Result<Start, Refusal> {
                 Some(messages) => id.append_to(messages),
                 None => id.append_to(&beside(parts.uri.path())),
             };
-            Ok(Start::Stream(Arc::new(Session::new(id, principal.cloned(), &uri))))
+            let (caller, budget) = (Caller::of(&parts.extensions), shared.requests.clone());
+            Ok(Start::Stream(Arc::new(Session::new(id, principal.cloned(), caller, budget, &uri))))
         }
         Method::POST => {
             Guard::admit_json(&parts.headers, config.body_limit)?;
@@ -237,13 +238,10 @@ where
             Refusal::new(StatusCode::REQUEST_TIMEOUT, why)
         })?;
         let frame = read_message(body?)?;
-        let origin: Arc<dyn Origin> = Arc::new(Head::from(parts));
+        // The message takes its memory for as long as somebody works on it.
+        let origin: Arc<dyn Origin> = Arc::new(Head::from(parts).holding(reservation));
         let packet = Packet::Frame { frame, related: None, origin: Some(origin) };
-        if session.take(packet, reservation, config.inbox_limit).await {
-            Ok(())
-        } else {
-            Err(Refusal::unknown_session())
-        }
+        if session.take(packet, config.inbox_limit).await { Ok(()) } else { Err(Refusal::unknown_session()) }
     };
     match taken.await {
         Ok(()) => {

@@ -8,12 +8,15 @@ use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::Frame;
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Principal, Reservation};
+use agentwire_transport_http::server::{Caller, Principal, Quota, QuotaExceeded, Reservation};
 use agentwire_transport_http::sse;
 use bytes::Bytes;
 
 /// What the query that names a session begins with.
 const QUERY: &str = "sessionId";
+
+/// How many bytes that wait to be read count for nothing: as many as other buffers of a connection have.
+const UNCOUNTED: usize = 8 << 10;
 
 /// Names a session: 128 bits of the operating system's randomness, on the wire 32 hexadecimal digits. Whoever knows
 /// it can speak in the session, so there is no debug form.
@@ -51,15 +54,21 @@ impl SessionId {
 pub(crate) struct Session {
     id: SessionId,
     principal: Option<Principal>,
+    /// Who opened it.
+    caller: Caller,
+    /// The memory of what waits to be read counts there.
+    budget: Quota,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// What the client has sent, and the memory reserved for it.
-    inbox: VecDeque<(Packet, Reservation)>,
+    /// What the client has sent.
+    inbox: VecDeque<Packet>,
     /// Events for the client.
     outbox: Vec<u8>,
+    /// The memory reserved for them, once there are more than a few.
+    unread: Option<Reservation>,
     phase: Phase,
     /// Whether the client has sent anything.
     heard: bool,
@@ -107,10 +116,16 @@ pub(crate) enum Reading {
 
 impl Session {
     /// A session whose stream begins with the event that tells where to send messages.
-    pub(crate) fn new(id: SessionId, principal: Option<Principal>, uri: &str) -> Self {
+    pub(crate) fn new(
+        id: SessionId,
+        principal: Option<Principal>,
+        caller: Caller,
+        budget: Quota,
+        uri: &str,
+    ) -> Self {
         let mut state = State::default();
         sse::event(Some("endpoint"), None, uri, &mut state.outbox);
-        Self { id, principal, state: Mutex::new(state) }
+        Self { id, principal, caller, budget, state: Mutex::new(state) }
     }
 
     pub(crate) fn id(&self) -> SessionId {
@@ -123,14 +138,14 @@ impl Session {
     }
 
     /// Takes what a client sent, once there is room for it. Gives whether it was taken; not, if the session is over.
-    pub(crate) fn take(&self, packet: Packet, reservation: Reservation, limit: usize) -> Taking<'_> {
-        Taking { session: self, packet: Some((packet, reservation)), limit, place: None }
+    pub(crate) fn take(&self, packet: Packet, limit: usize) -> Taking<'_> {
+        Taking { session: self, packet: Some(packet), limit, place: None }
     }
 
     /// What the client sent next. None when nothing more comes.
     pub(crate) fn poll_packet(&self, cx: &Context<'_>) -> Poll<Option<Packet>> {
         let mut state = self.lock();
-        if let Some((packet, _reservation)) = state.inbox.pop_front() {
+        if let Some(packet) = state.inbox.pop_front() {
             wake(state, |state| [state.next_post()]);
             return Poll::Ready(Some(packet));
         }
@@ -154,11 +169,15 @@ impl Session {
         }
     }
 
-    /// Says something to the client.
+    /// Says something to the client. A client that leaves more unread than there is memory for is given up.
     pub(crate) fn send(&self, frame: &Frame) {
         let mut state = self.lock();
         if !matches!(state.phase, Phase::Open | Phase::Retired) {
             return;
+        }
+        if self.make_room(&mut state, frame.size_hint()).is_err() {
+            drop(state);
+            return self.leave();
         }
         state.outbox.reserve(frame.size_hint() + 32);
         // A client that goes by the letter of the specification looks for the name.
@@ -168,6 +187,21 @@ impl Session {
         wake(state, |state| [state.body.take()]);
     }
 
+    /// Reserves memory for so many bytes that will wait to be read.
+    fn make_room(&self, state: &mut State, more: usize) -> Result<(), QuotaExceeded> {
+        let needed = state.outbox.len() + more;
+        if needed <= UNCOUNTED {
+            return Ok(());
+        }
+        match &mut state.unread {
+            Some(unread) => unread.grow_last(needed),
+            None => {
+                state.unread = Some(self.budget.reserve_last(&self.caller, needed)?);
+                Ok(())
+            }
+        }
+    }
+
     /// What is to be sent next, all of it in one piece.
     pub(crate) fn poll_read(&self, cx: &Context<'_>) -> Poll<Reading> {
         let mut state = self.lock();
@@ -175,9 +209,14 @@ impl Session {
             return Poll::Ready(Reading::Cut);
         }
         if !state.outbox.is_empty() {
-            let bytes = std::mem::take(&mut state.outbox);
+            let bytes = Bytes::from(std::mem::take(&mut state.outbox));
+            // It counts until it has been written.
+            let bytes = match state.unread.take() {
+                Some(unread) => unread.held_by(bytes),
+                None => bytes,
+            };
             wake(state, |state| [state.sink.take()]);
-            return Poll::Ready(Reading::Bytes(bytes.into()));
+            return Poll::Ready(Reading::Bytes(bytes));
         }
         if !matches!(state.phase, Phase::Open | Phase::Retired) {
             return Poll::Ready(Reading::End);
@@ -225,6 +264,7 @@ impl Session {
         }
         if matches!(to, Phase::Left | Phase::Cut) {
             state.outbox = Vec::new();
+            state.unread = None;
             state.inbox.clear();
         }
         let posts = std::mem::take(&mut state.posts);
@@ -248,7 +288,7 @@ impl State {
 pub(crate) struct Taking<'a> {
     session: &'a Session,
     /// None when it was taken.
-    packet: Option<(Packet, Reservation)>,
+    packet: Option<Packet>,
     limit: usize,
     /// Its place among those that wait, once it has waited.
     place: Option<u64>,

@@ -9,6 +9,7 @@ mod conversation;
 mod events;
 mod frames;
 mod http;
+mod http_clients;
 mod mcp_client;
 mod mcp_server;
 mod trees;

@@ -43,8 +43,11 @@ impl Client {
 
 /// Runs `main` as the client of a session. Gives what it gave, and what both sides together cost.
 fn measure<R>(meter: &Meter, main: impl AsyncFnOnce(&mut Client) -> R) -> (R, Cost) {
+    measure_with(meter, server(), main)
+}
+
+fn measure_with<R>(meter: &Meter, server: Server, main: impl AsyncFnOnce(&mut Client) -> R) -> (R, Cost) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-    let server = server();
     meter.measure(|| {
         runtime.block_on(async {
             let (near, far) = duplex(16);
@@ -134,4 +137,24 @@ fn arguments_just_below_the_limit() {
     let (answer, cost) = measure(&meter, async |client| client.ask("tools/call", &params).await);
     assert!(answer.contains("\"isError\":true") && !answer.contains("limit"), "{answer}");
     assert!(cost.peak_bytes < 36 * MIB, "{cost:?}");
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Anything {
+    #[allow(dead_code, reason = "it is there to be decoded")]
+    x: serde_json::Value,
+}
+
+/// A tool whose own type holds a tree of values, on a server that does not validate.
+#[test]
+fn arguments_that_a_tool_decodes_into_a_tree() {
+    let meter = Meter::lock();
+    let server = server().validate(false).tool("anything", "Take it", async |_: Anything, _: Context| "done");
+    for (count, is_refused) in [(600_000, true), (36_000, false)] {
+        let params = format!(r#"{{"name":"anything","arguments":{{"x":{}}}}}"#, tiny_objects(count));
+        let (answer, cost) =
+            measure_with(&meter, server.clone(), async |client| client.ask("tools/call", &params).await);
+        assert_eq!(answer.contains("Server::value_limit"), is_refused, "{answer}");
+        assert!(cost.peak_bytes < 48 * MIB, "{cost:?}");
+    }
 }

@@ -27,7 +27,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let scenarios = [calls::SCENARIOS.as_slice(), &sessions::SCENARIOS, &clients::SCENARIOS];
     let wanted = Wanted::new(options, scenarios.into_iter().flatten())?;
     eprintln!("building the programs in release mode");
-    let programs = Programs::build_http(root, !options.rivals_only)?;
+    let programs = Programs::build_http(root, options.sides())?;
     let (servers, clients) = (programs.http_servers(), programs.http_clients());
     let pace = if options.quick { Pace::quick() } else { Pace::full() };
     let (mut others, mut reports) = (Vec::new(), Vec::new());

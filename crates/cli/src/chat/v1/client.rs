@@ -21,7 +21,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_acp_toolkit::{
     Applied, Change, Conversation, MessageKind, PermissionPolicy, Permissions, Workspace, Workspaces,
 };
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, Skipped};
 
 use super::settings;
 use crate::chat::complete::Words;
@@ -295,6 +295,10 @@ impl Client for Hands {
 
     fn unreadable_message(&self, why: &Error) {
         shown(self.0.view.lost(why));
+    }
+
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        shown(self.0.view.skipped(method, &skipped));
     }
 
     async fn request_permission(

@@ -14,7 +14,7 @@ use agentwire_acp_schema::v2::{
     SessionId, SessionUpdate, UpdateSessionNotification,
 };
 use agentwire_acp_toolkit::{PermissionPolicy, Permissions, memory_estimate};
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, Skipped};
 
 use super::draw::Drawn;
 use super::settings::current_value;
@@ -199,6 +199,10 @@ impl Client for Hands {
 
     fn unreadable_message(&self, why: &Error) {
         let _told_there = self.0.view.lost(why);
+    }
+
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        let _told_there = self.0.view.skipped(method, &skipped);
     }
 
     async fn request_permission(

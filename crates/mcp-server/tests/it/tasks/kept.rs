@@ -3,6 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use agentwire_mcp_server::schema::TaskSupport;
+use agentwire_mcp_server::{Context, Server, ServerTool};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -98,6 +102,54 @@ async fn one_client_cannot_use_up_what_is_for_all() {
             })
             .await;
         }
+    })
+    .await;
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Repeat {
+    text: String,
+    times: usize,
+}
+
+async fn repeat(Repeat { text, times }: Repeat, _: Context) -> String {
+    sleep(Duration::from_secs(1)).await;
+    text.repeat(times)
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_take_no_more_bytes_than_the_limits_say() {
+    let tasks = tasks().ttl(SHORT).client_byte_limit(20_000).byte_limit(35_000);
+    let tool = ServerTool::new("repeat", "Repeat a text", repeat).task(TaskSupport::Required);
+    let server = Server::new("subject", "1.0.0").tasks(tasks).with_tool(tool);
+    let long_arguments = json!({ "text": "x".repeat(15_000), "times": 0 });
+    let long_result = || json!({ "text": "x", "times": 15_000 });
+    alone_at(&server, async |raw| {
+        let first = started(raw, "repeat", long_arguments.clone()).await;
+        let call = json!({ "name": "repeat", "arguments": long_arguments });
+        let refused = raw.ask("tools/call", opted(call)).await;
+        assert!(refused["error"]["message"].to_string().contains("Tasks::client_byte_limit"), "{refused}");
+        until(raw, &first, "completed").await;
+        // The arguments are gone, and so there is room for a result.
+        let second = started(raw, "repeat", long_result()).await;
+        until(raw, &second, "completed").await;
+        let third = started(raw, "repeat", long_result()).await;
+        let failed = until(raw, &third, "failed").await;
+        assert!(failed["error"]["message"].to_string().contains("Tasks::client_byte_limit"), "{failed}");
+        assert_eq!(failed["error"]["data"], json!({ "limit": 20_000 }));
+        assert_eq!(text(&state(raw, &second).await["result"]).len(), 15_000, "what is kept stays");
+        // Another client has a share of its own, but not of what is not there.
+        in_session(&server, async |client| {
+            let id = client.start("repeat", json!({ "text": "x", "times": 15_000 })).await;
+            client.until(&id, "completed").await;
+            let id = client.start("repeat", json!({ "text": "x", "times": 8_000 })).await;
+            let failed = client.finish(&id).await.0;
+            assert!(failed["error"]["message"].to_string().contains("Tasks::byte_limit"), "{failed}");
+        })
+        .await;
+        sleep(SHORT).await;
+        let last = started(raw, "repeat", long_result()).await;
+        until(raw, &last, "completed").await;
     })
     .await;
 }

@@ -1,17 +1,18 @@
 //! Whose a task is, over HTTP: two users, told apart by what a layer in front of the server noted.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use agentwire_mcp_server::Server;
 use agentwire_transport_http::server::{Config, Endpoint, serve};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::AbortHandle;
 
-use super::subject::{all, opted, subject};
+use super::subject::{all, opted, subject, subject_with, tasks};
 use crate::raw::{NEWEST, STATELESS, code_of};
+use crate::subject::Stopped;
 
 const ANN: &str = "ann";
 const BOB: &str = "bob";
@@ -19,6 +20,8 @@ const BOB: &str = "bob";
 /// A server on this machine, for as long as this is kept.
 struct Listening {
     address: SocketAddr,
+    /// Where its clients are.
+    from: IpAddr,
     serving: AbortHandle,
 }
 
@@ -28,7 +31,7 @@ impl Listening {
         let address = listener.local_addr().expect("it is bound");
         let endpoint = Endpoint::serving(Config::new(), move |link| server.serve(link));
         let serving = tokio::spawn(async move { serve(listener, endpoint).await }).abort_handle();
-        Self { address, serving }
+        Self { address, from: address.ip(), serving }
     }
 
     async fn post(&self, headers: &[(&str, &str)], body: &Value) -> Response {
@@ -44,7 +47,9 @@ impl Listening {
         }
         request += "\r\n";
         request += &body;
-        let mut socket = TcpStream::connect(self.address).await.expect("it listens");
+        let socket = TcpSocket::new_v4().expect("there are sockets");
+        socket.bind((self.from, 0).into()).expect("it is an address of this machine");
+        let mut socket = socket.connect(self.address).await.expect("it listens");
         socket.write_all(request.as_bytes()).await.expect("it reads");
         let mut response = String::new();
         socket.read_to_string(&mut response).await.expect("it answers");
@@ -223,4 +228,21 @@ async fn the_header_that_names_the_task_has_to_be_right() {
         assert_eq!((wrong.status, code_of(&wrong.message)), (400, -32020), "{method}");
         assert_eq!(at.ask_named(ANN, method, about, id).await.status, 200, "{method}");
     }
+}
+
+/// Requests that stand alone, of clients of which nothing but the address is known: each address has its share. Elsewhere
+/// there is but one address of the loopback interface.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn anonymous_clients_count_by_their_address() {
+    let tasks = tasks().client_limit(1);
+    let mut at = Listening::start(subject_with(tasks, &Stopped::default())).await;
+    let job = json!({ "name": "deaf", "arguments": {} });
+    let own = at.ask(ANN, "tools/call", job.clone()).await.message;
+    assert!(own["result"]["taskId"].is_string(), "{own}");
+    let second = at.ask(BOB, "tools/call", job.clone()).await.message;
+    assert!(second["error"]["message"].to_string().contains("Tasks::client_limit"), "{second}");
+    at.from = [127, 0, 0, 2].into();
+    let other = at.ask(ANN, "tools/call", job).await.message;
+    assert!(other["result"]["taskId"].is_string(), "{other}");
 }

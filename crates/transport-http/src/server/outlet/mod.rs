@@ -9,7 +9,7 @@ mod state;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-use agentwire_jsonrpc::{Frame, Message, code};
+use agentwire_jsonrpc::{ErrorObject, Frame, Message, Response, code};
 use bytes::Bytes;
 use http::StatusCode;
 
@@ -18,7 +18,7 @@ use crate::server::queue::COPY_LIMIT;
 use crate::server::shared::Shared;
 use crate::server::store::GuardedStore;
 use crate::server::text::Text;
-use crate::server::{AnswerForm, Event, EventId, Reservation, SessionId};
+use crate::server::{AnswerForm, Caller, Event, EventId, QuotaExceeded, Reservation, SessionId};
 use crate::sse;
 
 pub(crate) use reader::{Decision, Reader};
@@ -47,30 +47,40 @@ pub(crate) struct Outlet {
     /// The session whose events are remembered.
     session: Option<SessionId>,
     form: AnswerForm,
+    /// Whose memory counts for what is not read.
+    caller: Caller,
     state: Mutex<State>,
 }
 
 impl Outlet {
     /// The response of one exchange without a session.
-    pub(crate) fn exchange(form: AnswerForm) -> Self {
-        Self { number: 0, session: None, form, state: Mutex::new(State::new(Phase::Undecided, 1, false)) }
+    pub(crate) fn exchange(form: AnswerForm, caller: Caller) -> Self {
+        let state = Mutex::new(State::new(Phase::Undecided, 1, false));
+        Self { number: 0, session: None, form, caller, state }
     }
 
     /// The response to a POST in a session, which brought as many requests as are `owed` answers.
-    pub(crate) fn post(number: u64, session: SessionId, form: AnswerForm, owed: usize, primes: bool) -> Self {
+    pub(crate) fn post(
+        number: u64,
+        session: SessionId,
+        form: AnswerForm,
+        caller: Caller,
+        owed: usize,
+        primes: bool,
+    ) -> Self {
         let state = Mutex::new(State::new(Phase::Undecided, owed, primes));
-        Self { number, session: Some(session), form, state }
+        Self { number, session: Some(session), form, caller, state }
     }
 
     /// The stream of a GET.
-    pub(crate) fn get(number: u64, session: SessionId, primes: bool) -> Self {
+    pub(crate) fn get(number: u64, session: SessionId, caller: Caller, primes: bool) -> Self {
         let state = Mutex::new(State::new(Phase::Events, 0, primes));
-        Self { number, session: Some(session), form: AnswerForm::Events, state }
+        Self { number, session: Some(session), form: AnswerForm::Events, caller, state }
     }
 
     /// Keeps the memory of the requests reserved until they are answered.
     pub(crate) fn reserve(&self, reservation: Option<Reservation>) {
-        self.lock().reservation = reservation;
+        self.lock().reserve(reservation);
     }
 
     pub(crate) fn number(&self) -> u64 {
@@ -88,6 +98,22 @@ impl Outlet {
         if answers > 0 && state.owed == 0 {
             state.end();
         }
+        let mut refusal = None;
+        if state.attached
+            && let Err(full) = self.make_room(&mut state, frame.size_hint(), shared)
+        {
+            refusal = refuse(frame, full);
+            if refusal.is_none() {
+                state.cut(Cut::NoRoom);
+                if matches!(state.phase, Phase::Events) {
+                    // The client may come back for it.
+                    self.event(&mut state, frame, shared);
+                }
+                wake(state, State::all);
+                return false;
+            }
+        }
+        let frame = refusal.as_ref().unwrap_or(frame);
         match (&state.phase, self.whole(frame)) {
             (Phase::Undecided, Some(status)) if state.ended => {
                 state.phase = Phase::Whole(status, Text::of(frame));
@@ -111,6 +137,22 @@ impl Outlet {
         // That all has been said, a link that waits for the reader to leave finds out when the reader has it.
         wake(state, |state| [state.reader.take()]);
         full
+    }
+
+    /// Reserves memory for so many bytes that will wait to be read.
+    fn make_room(&self, state: &mut State, more: usize, shared: &Shared) -> Result<(), QuotaExceeded> {
+        if self.session.is_none() && !state.ended {
+            // It is a stream, and its handler waits for the reader with a queue of its own.
+            state.behind = shared.config.high_water;
+        }
+        let needed = state.queue.len() + more + state.behind;
+        match &mut state.reservation {
+            Some(reservation) => reservation.grow_last(needed),
+            None => {
+                state.reservation = Some(shared.requests.reserve_last(&self.caller, needed)?);
+                Ok(())
+            }
+        }
     }
 
     /// The status with which a frame can be the whole response, if it can.
@@ -375,6 +417,19 @@ impl Outlet {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no panic while it was held")
     }
+}
+
+/// What is sent instead of an answer for which there is no room. None where something else than one answer has none.
+#[cold]
+fn refuse(frame: &Frame, full: QuotaExceeded) -> Option<Frame> {
+    let Frame::Single(Message::Response(Response { id, .. })) = frame else { return None };
+    let whose = if full.is_callers { "this caller" } else { "all callers" };
+    let why = format_args!(
+        "there is no room for the answer: requests of {whose} and their answers take the limit of {} bytes",
+        full.limit
+    );
+    let error = ErrorObject::internal_error(why).with_data(&serde_json::json!({ "limit": full.limit }));
+    Some(Frame::Single(Message::Response(Response::new(id.clone(), Err(error)))))
 }
 
 /// The status that goes with an error where each request stands alone.

@@ -4,7 +4,8 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::StatusCode;
 
-use crate::server::body::Stalled;
+use crate::server::answering::LEAST_COST;
+use crate::server::body::{BoxError, Stalled, TooMuchUnread};
 use crate::server::outlet::Outlet;
 use crate::server::outlet::state::{Cut, Phase, State, set, wake};
 use crate::server::queue::{Queue, STRIDE};
@@ -15,11 +16,11 @@ use crate::server::{AnswerForm, Reservation};
 /// What a reader finds.
 pub(crate) enum Decision {
     /// One JSON text.
-    Whole(StatusCode, Text),
+    Whole(StatusCode, Text, Option<Reservation>),
     /// The only event of a stream.
-    Event(Bytes),
+    Event(Bytes, Option<Reservation>),
     /// All events of a stream.
-    Said(Queue),
+    Said(Queue, Option<Reservation>),
     /// A stream of events, to be read from now on.
     Events,
     /// No answer will come.
@@ -34,24 +35,19 @@ pub(crate) struct Reader {
     generation: u32,
     /// Where it stands among all readers, once time matters to it.
     registration: Option<usize>,
-    /// The memory that a stream takes which no request accounts for.
-    reservation: Option<Reservation>,
 }
 
 impl Reader {
     pub(super) fn new(outlet: &Arc<Outlet>, shared: &Arc<Shared>, generation: u32) -> Self {
-        Self {
-            outlet: outlet.clone(),
-            shared: shared.clone(),
-            generation,
-            registration: None,
-            reservation: None,
-        }
+        Self { outlet: outlet.clone(), shared: shared.clone(), generation, registration: None }
     }
 
-    /// Keeps memory reserved for as long as it is read.
-    pub(crate) fn reserve(&mut self, reservation: Reservation) {
-        self.reservation = Some(reservation);
+    /// Keeps the memory of a stream reserved for as long as it is read, unless that of a request is.
+    pub(crate) fn reserve(&self, reservation: Reservation) {
+        let mut state = self.outlet.lock();
+        if state.reservation.is_none() {
+            state.reserve(Some(reservation));
+        }
     }
 
     /// Lets time matter from now on: silence is filled, and a client that does not read is not waited for. What
@@ -81,15 +77,22 @@ impl Reader {
         if state.cut.is_some() || state.generation != self.generation {
             return Poll::Ready(Decision::Nothing);
         }
+        let state = &mut *state;
         let ended = state.ended;
         match &mut state.phase {
-            Phase::Whole(status, text) => Poll::Ready(Decision::Whole(*status, std::mem::take(text))),
-            Phase::Event(event) => Poll::Ready(Decision::Event(std::mem::take(event))),
-            Phase::Events if ended => Poll::Ready(Decision::Said(std::mem::take(&mut state.queue))),
+            Phase::Whole(status, text) => {
+                Poll::Ready(Decision::Whole(*status, std::mem::take(text), state.reservation.take()))
+            }
+            Phase::Event(event) => {
+                Poll::Ready(Decision::Event(std::mem::take(event), state.reservation.take()))
+            }
+            Phase::Events if ended => {
+                Poll::Ready(Decision::Said(std::mem::take(&mut state.queue), state.reservation.take()))
+            }
             Phase::Events => Poll::Ready(Decision::Events),
             Phase::Undecided if ended => Poll::Ready(Decision::Nothing),
             Phase::Undecided if now => {
-                self.outlet.open(&mut state, &self.shared);
+                self.outlet.open(state, &self.shared);
                 Poll::Ready(Decision::Events)
             }
             Phase::Undecided => {
@@ -100,7 +103,7 @@ impl Reader {
     }
 
     /// Takes what waits of a stream.
-    pub(crate) fn poll_read(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Bytes, Stalled>>> {
+    pub(crate) fn poll_read(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Bytes, BoxError>>> {
         let mut state = self.outlet.lock();
         if state.generation != self.generation {
             return Poll::Ready(None);
@@ -109,14 +112,17 @@ impl Reader {
             let limit = match cut {
                 Cut::Stalled => self.shared.config.stall,
                 Cut::HoldsUpOthers => self.shared.config.hold_up,
+                Cut::NoRoom => return Poll::Ready(Some(Err(TooMuchUnread.into()))),
             };
-            return Poll::Ready(Some(Err(Stalled(limit))));
+            return Poll::Ready(Some(Err(Stalled(limit).into())));
         }
         let high_water = self.shared.config.high_water;
         let was_full = state.queue.len() >= high_water;
         // A client that reads slowly shows by each piece that it does.
         if let Some(bytes) = state.queue.pop_some(STRIDE) {
             state.moved = self.shared.now();
+            state.release();
+            let bytes = self.count(&mut state, bytes);
             if was_full {
                 let (unread, before) = (state.queue.len(), state.beyond);
                 state.beyond = before.min(unread.saturating_sub(high_water));
@@ -131,6 +137,16 @@ impl Reader {
         }
         set(&mut state.reader, cx);
         Poll::Pending
+    }
+
+    /// Counts what the reader takes until it has been written: whoever writes it may hold several pieces, if the client does
+    /// not read. The first few bytes of a response do not count.
+    fn count(&self, state: &mut State, bytes: Bytes) -> Bytes {
+        if state.uncounted + bytes.len() <= LEAST_COST {
+            state.uncounted += bytes.len();
+            return bytes;
+        }
+        self.shared.requests.reserve_moved(&self.outlet.caller, bytes.len()).held_by(bytes)
     }
 
     /// Takes a piece of what is replayed before anything that waits.

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use crate::server::Reservation;
+use crate::server::answering::LEAST_COST;
 use crate::server::queue::Queue;
 use crate::server::shared::Shared;
 use crate::server::text::Text;
@@ -20,8 +21,14 @@ pub(super) struct State {
     pub(super) owed: usize,
     /// Nothing more will be put in.
     pub(super) ended: bool,
-    /// The memory of the requests that are answered here, until all are.
+    /// The memory of the requests that are answered here, until all are; and of what waits to be read.
     pub(super) reservation: Option<Reservation>,
+    /// How much of it does not depend on what waits.
+    pub(super) base: usize,
+    /// How much may wait behind it in what serves it.
+    pub(super) behind: usize,
+    /// How many bytes the reader has taken that no longer count.
+    pub(super) uncounted: usize,
     /// The link should come to an end.
     pub(super) hurried: bool,
     pub(super) cut: Option<Cut>,
@@ -43,11 +50,13 @@ pub(super) struct State {
     pub(super) stream: Option<Waker>,
 }
 
-/// Why nobody waits for the reader any more, who has taken nothing for too long.
+/// Why nobody waits for the reader any more.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cut {
     Stalled,
     HoldsUpOthers,
+    /// Its caller has as much unread as may be.
+    NoRoom,
 }
 
 #[derive(Debug)]
@@ -71,6 +80,9 @@ impl State {
             owed,
             ended: false,
             reservation: None,
+            base: LEAST_COST,
+            behind: 0,
+            uncounted: 0,
             hurried: false,
             cut: None,
             attached: false,
@@ -85,10 +97,32 @@ impl State {
         }
     }
 
+    pub(super) fn reserve(&mut self, reservation: Option<Reservation>) {
+        self.base = reservation.as_ref().map_or(0, Reservation::amount);
+        self.reservation = reservation;
+    }
+
     /// Nothing more will be put in.
     pub(super) fn end(&mut self) {
         self.ended = true;
-        self.reservation = None;
+        (self.base, self.behind) = (LEAST_COST, 0);
+        self.release();
+    }
+
+    /// Gives back the memory that is not needed any more.
+    pub(super) fn release(&mut self) {
+        let needed = match self.phase {
+            // It goes to whoever takes the text.
+            Phase::Whole(..) | Phase::Event(_) => return,
+            _ if self.attached => self.base.max(self.queue.len() + self.behind),
+            _ if self.ended || self.owed == 0 => 0,
+            _ => self.base,
+        };
+        match &mut self.reservation {
+            Some(_) if needed == 0 => self.reservation = None,
+            Some(reservation) => reservation.shrink_to(needed),
+            None => {}
+        }
     }
 
     /// A reader comes. Gives the one before it, which finds out.
@@ -116,6 +150,7 @@ impl State {
     pub(super) fn forget(&mut self) {
         self.queue.clear();
         self.beyond = 0;
+        self.release();
     }
 
     /// Whether as much waits to be read as there is room for.

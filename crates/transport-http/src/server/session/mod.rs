@@ -18,7 +18,7 @@ use crate::server::outlet::{Outlet, Reader};
 use crate::server::session::state::{State, answers_to};
 use crate::server::shared::Shared;
 use crate::server::visit::Served;
-use crate::server::{AnswerForm, EventId, Head, Principal, Reservation, SessionId};
+use crate::server::{AnswerForm, Caller, EventId, Head, Principal, Reservation, SessionId};
 
 /// How many GET streams whose client has left are kept, so that it can resume them.
 const LEFT_STREAMS: usize = 4;
@@ -27,6 +27,8 @@ const LEFT_STREAMS: usize = 4;
 pub(crate) struct Session {
     id: SessionId,
     principal: Option<Principal>,
+    /// Who opened it.
+    caller: Caller,
     /// Whether the client has named the session in a request, and so has got its id.
     used: AtomicBool,
     state: Mutex<State>,
@@ -53,13 +55,20 @@ pub(crate) enum Resumed {
 }
 
 impl Session {
-    pub(crate) fn new(id: SessionId, principal: Option<Principal>, initialize: RequestId, now: u32) -> Self {
+    pub(crate) fn new(
+        id: SessionId,
+        principal: Option<Principal>,
+        caller: Caller,
+        initialize: RequestId,
+        now: u32,
+    ) -> Self {
         // Mostly one message waits at a time.
         let inbox = VecDeque::with_capacity(1);
         let state = State { inbox, initialize: Some(initialize), heard: now, ..State::default() };
         Self {
             id,
             principal,
+            caller,
             used: AtomicBool::new(false),
             state: Mutex::new(state),
             served: OnceLock::new(),
@@ -104,7 +113,7 @@ impl Session {
         shared: &Arc<Shared>,
     ) -> Reader {
         let mut state = self.lock();
-        let outlet = state.new_post(self.id, 1, shared.config.session_answer);
+        let outlet = self.new_post(&mut state, 1, shared.config.session_answer);
         outlet.reserve(Some(reservation));
         state.routes.insert(request.id.clone(), outlet.clone());
         state.inbox.push_back((head.brings(Message::from(request)), None));
@@ -160,7 +169,7 @@ impl Session {
             return Poll::Ready(Err(Unwelcome::TooMany(limit)));
         }
         let form = form(&frame, shared);
-        let outlet = (!asked.is_empty()).then(|| state.new_post(self.id, asked.len(), form));
+        let outlet = (!asked.is_empty()).then(|| self.new_post(&mut state, asked.len(), form));
         if let Some(outlet) = &outlet {
             outlet.reserve(reservation.take());
             asked.iter().for_each(|id| state.routes.insert(id.clone(), outlet.clone()));
@@ -257,7 +266,7 @@ impl Session {
         }
         state.streams += 1;
         let primes = state.revision.is_some_and(Revision::primes_streams);
-        let outlet = Arc::new(Outlet::get(state.streams, self.id, primes));
+        let outlet = Arc::new(Outlet::get(state.streams, self.id, self.caller.clone(), primes));
         let reader = outlet.attach(shared);
         state.listeners.push(outlet.clone());
         state.flush(&outlet, shared);
@@ -314,6 +323,12 @@ impl Session {
         drop(state);
         wakers.for_each(Waker::wake);
         listeners.into_iter().for_each(|outlet| outlet.finish());
+    }
+
+    fn new_post(&self, state: &mut State, asked: usize, form: AnswerForm) -> Arc<Outlet> {
+        state.streams += 1;
+        let primes = state.revision.is_some_and(Revision::primes_streams);
+        Arc::new(Outlet::post(state.streams, self.id, form, self.caller.clone(), asked, primes))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -7,11 +7,11 @@ use agentwire_transport::Packet;
 
 use crate::peek;
 use crate::revision::Revision;
+use crate::server::Reservation;
 use crate::server::outlet::Outlet;
 use crate::server::session::full::Full;
 use crate::server::session::routes::Routes;
 use crate::server::shared::Shared;
-use crate::server::{AnswerForm, Reservation, SessionId};
 
 /// What waits in a session, and for what.
 #[derive(Debug, Default)]
@@ -42,12 +42,6 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new_post(&mut self, session: SessionId, asked: usize, form: AnswerForm) -> Arc<Outlet> {
-        self.streams += 1;
-        let primes = self.revision.is_some_and(Revision::primes_streams);
-        Arc::new(Outlet::post(self.streams, session, form, asked, primes))
-    }
-
     /// Where a frame belongs, if it belongs to requests, and how many of them it answers.
     pub(super) fn route(
         &mut self,

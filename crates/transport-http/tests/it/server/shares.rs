@@ -3,14 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentwire_transport::Packet;
 use agentwire_transport_http::server::{
-    Caller, Config, Event, EventId, EventStore, MemoryEventStore, SessionId,
+    AnswerForm, Body, Caller, Config, Endpoint, Event, EventId, EventStore, MemoryEventStore, RemoteAddr,
+    SessionId,
 };
+use bytes::Bytes;
 use futures::future::BoxFuture;
-use http::StatusCode;
+use futures::{FutureExt, SinkExt, StreamExt};
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Full};
 use serde_json::json;
+use tokio::sync::Semaphore;
+use tower_service::Service;
 
 use super::crowd_clock::{Client, Crowd};
+use super::stateless::{VERSION, modern};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -123,6 +131,86 @@ async fn requests_that_are_not_answered_count_until_they_are() {
     assert_eq!(hostile.echo_padded(90, &padding).await, StatusCode::SERVICE_UNAVAILABLE);
     hostile.cancel(id).await;
     assert_eq!(hostile.echo_padded(91, &padding).await, StatusCode::OK);
+}
+
+/// The rest of a body, and whether it came to its end.
+async fn rest(response: http::Response<Body>) -> (String, bool) {
+    let (mut text, mut body) = (String::new(), response.into_body());
+    while let Some(frame) = body.frame().await {
+        match frame {
+            Ok(frame) => text += std::str::from_utf8(&frame.into_data().unwrap()).unwrap(),
+            Err(_) => return (text, false),
+        }
+    }
+    (text, true)
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_that_are_not_read_count_until_they_are() {
+    let config = || Config::new().body_limit(1 << 19).caller_request_budget(3 << 20).stream_limit(1000);
+    // Also as one JSON text, and without the events that are remembered.
+    for config in [config(), config().session_answer(AnswerForm::Json), config().event_store(None)] {
+        let mut crowd = Crowd::start(config);
+        let (hostile, polite) = (crowd.client(1).open().await, crowd.client(2).open().await);
+        let large = |id| hostile.ask(id, "large", json!({ "n": 1_000_000 }));
+        let mut unread = Vec::new();
+        for id in 1..=4 {
+            unread.push(large(id).await);
+        }
+        let refused = large(5).await;
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(polite.echo(1).await, StatusCode::OK);
+        // What is given up makes room, and so does what is read, once the last of it has been written.
+        drop(unread.pop());
+        drop(unread.pop());
+        let (text, ended) = rest(unread.pop().unwrap()).await;
+        assert!(ended && text.len() > 1_000_000);
+        for id in 10..20 {
+            assert!(rest(large(id).await).await.0.contains("yyy"));
+        }
+    }
+}
+
+/// Twenty requests are taken before the first is answered, and so are their answers made, as far as there is room.
+#[tokio::test(start_paused = true)]
+async fn an_answer_for_which_there_is_no_room_is_an_error() {
+    let go = Arc::new(Semaphore::new(0));
+    let going = go.clone();
+    let config = Config::new().body_limit(1 << 19).caller_request_budget(3 << 20);
+    let endpoint = Endpoint::serving(config, move |mut link| {
+        let going = going.clone();
+        async move {
+            let Some(Ok(Packet::Frame { .. })) = link.next().await else { return };
+            going.acquire().await.unwrap().forget();
+            let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": "y".repeat(1_000_000) });
+            let _ = link.send(Packet::from_json(&answer.to_string())).await;
+        }
+    });
+    let call = |address: u8| {
+        let request =
+            Request::post("/").header("host", "localhost").header("content-type", "application/json");
+        let request = request.header(VERSION.0, VERSION.1).header("mcp-method", "x");
+        let mut request = request.body(Full::new(Bytes::from(modern(1, "x", json!({}))))).unwrap();
+        request.extensions_mut().insert(RemoteAddr::new(([127, 0, 0, address], 50_000).into()));
+        let mut endpoint = endpoint.clone();
+        async move { endpoint.call(request).await.unwrap() }
+    };
+    let mut waiting: Vec<_> = (0..20).map(|_| Box::pin(call(1))).collect();
+    for waiting in &mut waiting {
+        assert!(waiting.now_or_never().is_none());
+    }
+    go.add_permits(21);
+    let answers = futures::future::join_all(waiting).await;
+    // Nobody has read until here.
+    let (mut large, mut refused) = (0, 0);
+    for answer in answers {
+        let (text, ended) = rest(answer).await;
+        assert!(ended);
+        large += usize::from(text.len() > 1_000_000);
+        refused += usize::from(text.contains("no room") && text.contains("3145728"));
+    }
+    assert!((3..=4).contains(&large) && large + refused == 20, "{large} and {refused}");
+    assert!(rest(call(2).await).await.0.len() > 1_000_000);
 }
 
 #[tokio::test(start_paused = true)]

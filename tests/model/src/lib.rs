@@ -1,0 +1,72 @@
+//! Models of the concurrency that we made by hand: wakers under a lock, and a future that is polled by whoever comes.
+//!
+//! [loom](https://docs.rs/loom) runs a model again and again, in each order in which its threads can take locks and see
+//! each other's writes. A wake-up that is lost in one of them is a thread that waits for ever, which loom reports.
+//!
+//! The sources are compiled from where they are, with [`sync`] in the place of their own: so the models are of the code that
+//! runs, and that code knows nothing of loom.
+
+#![allow(
+    dead_code,
+    unexpected_cfgs,
+    unnameable_types,
+    unreachable_pub,
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "the sources belong to other crates, whose roots export them and whose features they name"
+)]
+
+extern crate futures_util as futures;
+
+#[path = "../../../crates/peer/src/call.rs"]
+mod call;
+#[path = "../../../crates/peer/src/clock.rs"]
+mod clock;
+#[path = "../../../crates/peer/src/config.rs"]
+mod config;
+#[path = "../../../crates/peer/src/driver.rs"]
+mod driver;
+#[path = "../../../crates/transport/src/duplex.rs"]
+mod duplex;
+#[path = "../../../crates/peer/src/error.rs"]
+mod error;
+#[path = "../../../crates/peer/src/handler.rs"]
+mod handler;
+#[path = "../../../crates/peer/src/locked.rs"]
+mod locked;
+#[path = "../../../crates/peer/src/peer.rs"]
+mod peer;
+#[path = "../../../crates/peer/src/room.rs"]
+mod room;
+#[path = "../../../crates/peer/src/scribe.rs"]
+mod scribe;
+#[path = "../../../crates/peer/src/shared.rs"]
+mod shared;
+#[path = "../../../crates/peer/src/turn.rs"]
+mod turn;
+#[path = "../../../crates/peer/src/work.rs"]
+mod work;
+
+/// Of `transport-http`.
+mod server {
+    #[path = "../../../../crates/transport-http/src/server/bell.rs"]
+    pub(crate) mod bell;
+    pub(crate) mod serving;
+    #[path = "../../../../crates/transport-http/src/server/visit.rs"]
+    pub(crate) mod visit;
+}
+
+pub mod models;
+mod sync;
+
+pub use agentwire_connection::{CallId, Dialect};
+pub use agentwire_transport::{Fault, Packet};
+pub use call::{Call, Notify};
+pub use clock::Clock;
+pub use config::Config;
+pub use driver::{Driver, driver};
+pub use duplex::{Duplex, duplex};
+pub use error::{CallError, Closed};
+pub use handler::{Cancelled, Handler, RequestContext};
+pub use peer::{Peer, WhenClosed};

@@ -1,0 +1,42 @@
+use futures::{SinkExt, StreamExt};
+use loom::future::block_on;
+use loom::thread;
+
+use crate::{Packet, duplex};
+
+/// The second packet has to wait until the first is taken, which the reader may do at any moment.
+pub fn a_packet_passes_through_a_full_duplex() {
+    let (mut left, mut right) = duplex(0);
+    let writer = thread::spawn(move || {
+        block_on(async {
+            for number in 0..2 {
+                left.send(Packet::from_json(&number.to_string())).await.expect("the other end is there");
+            }
+            left.close().await.expect("nothing is in the way");
+            left
+        })
+    });
+    let heard = block_on(async {
+        let mut heard = 0;
+        while let Some(packet) = right.next().await {
+            packet.expect("no fault");
+            heard += 1;
+        }
+        heard
+    });
+    assert_eq!(heard, 2);
+    drop(writer.join().expect("no panic"));
+}
+
+/// The other end goes while this one waits for room, or for a packet.
+pub fn an_end_that_is_dropped_is_heard() {
+    let (mut left, right) = duplex(0);
+    let leaver = thread::spawn(move || drop(right));
+    block_on(async {
+        // Only the second may have to wait.
+        let _first = left.send(Packet::from_json("0")).await;
+        assert!(left.send(Packet::from_json("1")).await.is_err() || left.next().await.is_none());
+        assert!(left.next().await.is_none());
+    });
+    leaver.join().expect("no panic");
+}

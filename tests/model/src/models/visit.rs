@@ -1,0 +1,86 @@
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+
+use futures::FutureExt;
+use loom::future::block_on;
+use loom::thread;
+
+use crate::server::serving::Running;
+use crate::server::visit::Served;
+use crate::sync::Mutex;
+
+/// What is brought to a future, and who waits for it.
+#[derive(Default)]
+struct Inbox(Mutex<(usize, Option<Waker>)>);
+
+impl Inbox {
+    fn bring(&self) {
+        let mut state = self.0.lock().expect("no panic");
+        state.0 += 1;
+        let waker = state.1.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    /// Ends when so much has been brought.
+    fn serving(self: Arc<Self>, count: usize) -> Running {
+        let serving = poll_fn(move |cx| {
+            let mut state = self.0.lock().expect("no panic");
+            if state.0 == count {
+                return Poll::Ready(());
+            }
+            state.1 = Some(cx.waker().clone());
+            Poll::Pending
+        });
+        Running(serving.boxed())
+    }
+}
+
+/// Lets other threads run whenever the future waits: while a visitor comes or goes, its task polls it again and again.
+async fn yielding(future: impl Future<Output = ()>) {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        let polled = future.as_mut().poll(cx);
+        if polled.is_pending() {
+            thread::yield_now();
+        }
+        polled
+    })
+    .await;
+}
+
+/// One visitor brings something, and something else comes in another way while it is there.
+pub fn a_visit_and_a_wake_are_both_seen() {
+    let inbox = Arc::new(Inbox::default());
+    let (home, served) = Served::new(inbox.clone().serving(2));
+    let brought = inbox.clone();
+    let visitor = thread::spawn(move || {
+        if let Some(served) = served.upgrade() {
+            served.visit(|| brought.bring());
+        }
+    });
+    let other = thread::spawn(move || inbox.bring());
+    block_on(yielding(home));
+    visitor.join().expect("no panic");
+    other.join().expect("no panic");
+}
+
+/// Two visitors, of whom one may find the other there.
+pub fn two_visitors_are_both_seen() {
+    let inbox = Arc::new(Inbox::default());
+    let (home, served) = Served::new(inbox.clone().serving(2));
+    let visitors = [inbox.clone(), inbox].map(|inbox| {
+        let served = served.clone();
+        thread::spawn(move || {
+            if let Some(served) = served.upgrade() {
+                served.visit(|| inbox.bring());
+            }
+        })
+    });
+    block_on(yielding(home));
+    for visitor in visitors {
+        visitor.join().expect("no panic");
+    }
+}

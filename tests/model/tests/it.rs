@@ -1,0 +1,41 @@
+//! Each model in every order of its threads, with no more than three switches from a thread that could go on: nearly all
+//! faults that are known need fewer.
+
+use agentwire_model_tests::models;
+
+fn check(model: fn()) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound.get_or_insert(3);
+    builder.max_branches = 10_000;
+    builder.check(model);
+}
+
+#[test]
+fn a_packet_passes_through_a_full_duplex() {
+    check(models::a_packet_passes_through_a_full_duplex);
+}
+
+#[test]
+fn an_end_of_a_duplex_that_is_dropped_is_heard() {
+    check(models::an_end_that_is_dropped_is_heard);
+}
+
+#[test]
+fn a_call_is_answered() {
+    check(models::a_call_is_answered);
+}
+
+#[test]
+fn the_end_of_a_connection_reaches_all_who_wait() {
+    check(models::the_end_reaches_all_who_wait);
+}
+
+#[test]
+fn a_visit_and_a_wake_are_both_seen() {
+    check(models::a_visit_and_a_wake_are_both_seen);
+}
+
+#[test]
+fn two_visitors_are_both_seen() {
+    check(models::two_visitors_are_both_seen);
+}
