@@ -9,10 +9,12 @@ use agentwire_acp_schema::{v1, v2 as schema};
 use agentwire_jsonrpc::{
     ErrorObject, Frame, Message, Method, Notification, RawJson, Request, RequestId, Response, Skipped,
 };
-use agentwire_peer::{CallError, Config, Dialect, Handler, Peer, RequestContext, TokioClock, driver};
+use agentwire_peer::{CallError, Config, Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::{Direction, Packet, Transport, tap};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::decode::decode;
 use crate::dispatch::Dispatch;
 use crate::session::Shared;
 use crate::{Agent, BoxError, Client, v2};
@@ -137,7 +139,7 @@ where
     C2: v2::Client,
     T: Transport,
 {
-    connect_any_with(client, transport, Config::new(Dialect::ACP), main).await
+    connect_any_with(client, transport, crate::config(), main).await
 }
 
 /// Connects to an agent of whichever version for as long as `main` runs.
@@ -157,19 +159,20 @@ where
     T: Transport,
 {
     let AnyClient { v1, v2, info, v1_capabilities, v2_capabilities, timeout } = client;
+    let value_limit = config.value_limit;
     let (peer, driver) = driver(config, TokioClock::default());
     let (one, two) = (Arc::new(Shared::default()), Arc::new(v2::Shared::default()));
     one.greeting.greet(&v1_capabilities);
     two.greeting.greet(&v2_capabilities);
     let choice = Arc::new(Choice::default());
     let either = Either {
-        one: Dispatch::new(v1, one.clone()),
-        two: v2::Dispatch::new(v2, two.clone()),
+        one: Dispatch::new(v1, one.clone(), value_limit),
+        two: v2::Dispatch::new(v2, two.clone(), value_limit),
         choice: choice.clone(),
     };
     let watching = choice.clone();
     let transport = tap(transport, move |direction, packet: &Packet| watching.look(direction, packet));
-    let asking = Asking { peer, choice, one, two, timeout };
+    let asking = Asking { peer, choice, one, two, timeout, value_limit };
     let run = async {
         let agent = asking.agree(&info, &v1_capabilities, &v2_capabilities).await?;
         main(agent).await
@@ -265,6 +268,7 @@ struct Asking {
     one: Arc<Shared>,
     two: Arc<v2::Shared>,
     timeout: Option<Duration>,
+    value_limit: usize,
 }
 
 impl Asking {
@@ -319,14 +323,19 @@ impl Asking {
         }
     }
 
+    fn decode<R: DeserializeOwned>(&self, answer: RawJson) -> Result<R, CallError> {
+        decode(Some(answer), self.value_limit, |_| {})
+            .map_err(|why| CallError::unusable(INITIALIZE, why.message.into_owned()))
+    }
+
     fn one(self, answer: RawJson) -> Result<AnyAgent, CallError> {
-        let answer = answer.decode().map_err(|why| CallError::unusable(INITIALIZE, why.to_string()))?;
+        let answer = self.decode(answer)?;
         self.one.greeting.set_agent(answer);
         Ok(AnyAgent::V1(Agent::new(self.peer, self.one)))
     }
 
     fn two(self, answer: RawJson) -> Result<AnyAgent, CallError> {
-        let answer = answer.decode().map_err(|why| CallError::unusable(INITIALIZE, why.to_string()))?;
+        let answer = self.decode(answer)?;
         self.two.greeting.set_agent(answer);
         Ok(AnyAgent::V2(v2::Agent::new(self.peer, self.two)))
     }

@@ -1,16 +1,111 @@
-use agentwire_jsonrpc::{RawJson, Skipped, decode_params, noting};
+//! What an agent says, which takes no more memory than it may.
+
+use std::io::{self, Write};
+
+use agentwire_jsonrpc::{RawJson, Skipped, TreeCost, decode_params, noting};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Error;
 
-/// Decodes params, and tells what was left out of them where something was.
+/// How much memory a message of the agent's takes at most once decoded, unless the config says otherwise: 32 MiB.
+pub(crate) const DEFAULT_VALUE_LIMIT: usize = 32 << 20;
+
+/// Members that anybody may fill with anything: they are no part of a type's lists.
+const FREE: [&str; 3] = ["_meta", "rawInput", "rawOutput"];
+
+/// From this length on a text is not held in two forms, in bytes.
+const LONG: usize = 1 << 20;
+
+/// Decodes params, unless that takes more memory than `limit`: a list of small things takes some times the memory of its
+/// text. Tells what was left out of them where something was.
 pub(crate) fn decode<P: DeserializeOwned>(
     params: Option<RawJson>,
+    limit: usize,
     tell: impl FnOnce(Skipped),
 ) -> Result<P, Error> {
-    let (decoded, skipped) = noting(|| decode_params(params));
+    decode_or_give_back(params, limit, tell).map_err(|(_, why)| why)
+}
+
+/// The same, which gives the params back where they cannot be read.
+pub(crate) fn decode_or_give_back<P: DeserializeOwned>(
+    params: Option<RawJson>,
+    limit: usize,
+    tell: impl FnOnce(Skipped),
+) -> Result<P, (Option<RawJson>, Error)> {
+    let params = params.map(|params| if params.len() < LONG { params } else { params.with_whole_pairs() });
+    let text = params.as_ref().map_or("", RawJson::as_str);
+    if text.len() > limit / TreeCost::MAX_PER_BYTE && TreeCost::without(text, &FREE).bytes > limit {
+        let why = format_args!("the message takes more than {limit} bytes of memory (Config::value_limit)");
+        return Err((params, Error::invalid_params(why)));
+    }
+    let (decoded, skipped) = noting(|| decode_params(params.clone()));
     if decoded.is_ok() && !skipped.is_empty() {
         tell(skipped);
     }
-    decoded
+    decoded.map_err(|why| (params, why))
+}
+
+/// How long a value is as JSON, in bytes.
+#[cfg(feature = "v2")]
+pub(crate) fn encoded_length<T: Serialize>(value: &T) -> usize {
+    struct Length(usize);
+
+    impl Write for Length {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut length = Length(0);
+    // What came over a wire can be written.
+    let _written = serde_json::to_writer(&mut length, value);
+    length.0
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_acp_schema::v1::SessionNotification;
+
+    use super::*;
+
+    /// What becomes of an update that says this.
+    fn read(update: &str) -> Result<SessionNotification, (Option<RawJson>, Error)> {
+        let params = format!(r#"{{"sessionId":"s","update":{update}}}"#);
+        let params = RawJson::parse(params.into()).expect("it is JSON");
+        decode_or_give_back(Some(params), DEFAULT_VALUE_LIMIT, |_| {})
+    }
+
+    #[test]
+    fn lists_of_small_things_are_refused_from_a_size_on_and_given_back() {
+        let plan = |entries: usize| {
+            let entry = r#"{"content":"","priority":"low","status":"pending"},"#.repeat(entries);
+            format!(r#"{{"sessionUpdate":"plan","entries":[{}]}}"#, entry.trim_end_matches(','))
+        };
+        assert!(read(&plan(10_000)).is_ok());
+        let (params, why) = read(&plan(100_000)).expect_err("it takes too much memory");
+        assert!(why.message.contains("33554432 bytes of memory (Config::value_limit)"), "{why}");
+        assert!(params.is_some_and(|params| params.as_str().contains("pending")));
+    }
+
+    #[test]
+    fn texts_may_be_as_long_as_a_line_and_half_characters_cost_nothing() {
+        let chunk = |text: &str| {
+            let content = format!(r#"{{"type":"text","text":"{text}"}}"#);
+            format!(r#"{{"sessionUpdate":"agent_message_chunk","content":{content}}}"#)
+        };
+        assert!(read(&chunk(&"x".repeat(2 * LONG))).is_ok());
+        assert!(read(&chunk(&r"x\ud83d".repeat(LONG / 4))).is_ok());
+        // Free members are not held against the message.
+        let free = format!(
+            r#"{{"sessionUpdate":"tool_call_update","toolCallId":"c","rawInput":[{}0]}}"#,
+            "0,".repeat(400_000)
+        );
+        assert!(read(&free).is_ok());
+    }
 }

@@ -145,8 +145,12 @@ where
 }
 
 /// The defaults, to be changed and given to [`connect_with`].
+///
+/// What a message of the agent's takes once decoded is bounded: 32 MiB ([`Config::value_limit`]), by an estimate that is
+/// rather too high and counts neither the text of strings nor `_meta`, `rawInput` and `rawOutput`. What is over it is an
+/// [unreadable update](Client::unreadable_update), a request that is refused, or a call that fails; each names the limit.
 pub fn config() -> Config {
-    Config::new(Dialect::ACP)
+    Config::new(Dialect::ACP).value_limit(decode::DEFAULT_VALUE_LIMIT)
 }
 
 /// Connects to an agent for as long as `main` runs.
@@ -164,10 +168,11 @@ where
     C: Client,
     T: Transport,
 {
+    let value_limit = config.value_limit;
     let (peer, driver) = driver(config, TokioClock::default());
     let shared = Arc::new(session::Shared::default());
     let agent = Agent::new(peer, shared.clone());
-    driver.run(dispatch::Dispatch::new(client, shared), transport, main(agent)).await.0
+    driver.run(dispatch::Dispatch::new(client, shared, value_limit), transport, main(agent)).await.0
 }
 
 /// A handle on an agent, and the future that runs the connection to it until the agent closes it.
@@ -183,10 +188,11 @@ where
     C: Client,
     T: Transport,
 {
+    let value_limit = config.value_limit;
     let (peer, driver) = driver(config, TokioClock::default());
     let shared = Arc::new(session::Shared::default());
     let agent = Agent::new(peer, shared.clone());
-    (agent, driver.serve(dispatch::Dispatch::new(client, shared), transport))
+    (agent, driver.serve(dispatch::Dispatch::new(client, shared, value_limit), transport))
 }
 
 /// Compiles the examples of the README.

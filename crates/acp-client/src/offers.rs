@@ -12,9 +12,23 @@ use agentwire_acp_schema::v1::{
 /// that an agent makes up.
 const UNKNOWN_SESSIONS: usize = 1024;
 
+/// How many bytes of memory what all sessions have offered may take, about. Of a session that has no room nothing is known,
+/// and the agent decides.
+const BYTES: usize = 8 << 20;
+
+/// What an id takes beside its text, in bytes.
+const ID: usize = 64;
+
 /// What each session has offered.
 #[derive(Debug, Default)]
-pub(crate) struct Offers(Mutex<HashMap<SessionId, Offer>>);
+pub(crate) struct Offers(Mutex<Sessions>);
+
+#[derive(Debug, Default)]
+struct Sessions {
+    by_id: HashMap<SessionId, Offer>,
+    /// The bytes of all of them.
+    bytes: usize,
+}
 
 #[derive(Debug, Default)]
 struct Offer {
@@ -27,6 +41,8 @@ struct Offer {
     lists_options: bool,
     /// How many updates of the options have been heard.
     updates: u64,
+    /// The bytes that it was counted with.
+    bytes: usize,
 }
 
 impl Offer {
@@ -45,6 +61,17 @@ impl Offer {
                 (None, values) => drop(self.options.insert(id, values)),
             }
         }
+    }
+
+    /// How many bytes of memory it takes, about.
+    fn weigh(&self) -> usize {
+        let modes: usize = self.modes.iter().flatten().map(|mode| ID + mode.len()).sum();
+        let values = |values: &Values| match values {
+            Values::OneOf(values) => values.iter().map(|value| ID + value.len()).sum(),
+            Values::OnOrOff | Values::Unknown => 0,
+        };
+        let options: usize = self.options.iter().map(|(id, of)| 2 * ID + id.len() + values(of)).sum();
+        modes + options
     }
 }
 
@@ -72,7 +99,7 @@ pub(crate) enum Value<'a> {
 impl Offers {
     /// How many updates of a session's options have been heard, to be given back with the answer to what is asked now.
     pub(crate) fn updates(&self, session: &SessionId) -> u64 {
-        self.lock().get(session).map_or(0, |offer| offer.updates)
+        self.lock().by_id.get(session).map_or(0, |offer| offer.updates)
     }
 
     /// A session was set up, and `updates` had been heard of it when that was asked for. What the answer does not say
@@ -87,7 +114,7 @@ impl Offers {
         updates: u64,
     ) {
         let mut offers = self.lock();
-        let offer = offers.entry(session.clone()).or_default();
+        let offer = offers.by_id.entry(session.clone()).or_default();
         offer.set_up = true;
         if let Some(modes) = modes {
             offer.modes = Some(modes.available_modes.iter().map(|mode| mode.id.clone()).collect());
@@ -98,6 +125,7 @@ impl Offers {
         if let Some(options) = options {
             offer.answered(options, updates);
         }
+        offers.count(session);
     }
 
     /// The answer to the change of an option tells all options of a session, and `updates` had been heard of it when
@@ -120,23 +148,28 @@ impl Offers {
 
     fn change(&self, session: &SessionId, change: impl FnOnce(&mut Offer)) {
         let mut offers = self.lock();
-        if let Some(offer) = offers.get_mut(session) {
+        if let Some(offer) = offers.by_id.get_mut(session) {
             change(offer);
-        } else if offers.values().filter(|offer| !offer.set_up).count() < UNKNOWN_SESSIONS {
-            change(offers.entry(session.clone()).or_default());
+        } else if offers.has_room_for_unknown(session) {
+            change(offers.by_id.entry(session.clone()).or_default());
         }
+        offers.count(session);
     }
 
     /// A session is over.
     pub(crate) fn forget(&self, session: &SessionId) {
-        let forgotten = self.lock().remove(session);
+        let mut offers = self.lock();
+        let forgotten = offers.by_id.remove(session);
+        offers.bytes -= forgotten.as_ref().map_or(0, |offer| offer.bytes);
+        drop(offers);
         drop(forgotten);
     }
 
     /// A session has only the modes that it has offered.
     pub(crate) fn mode(&self, session: &SessionId, mode: &SessionModeId) -> Result<(), String> {
         let offers = self.lock();
-        let offered = offers.get(session).filter(|offer| offer.set_up).and_then(|offer| offer.modes.as_ref());
+        let offered =
+            offers.by_id.get(session).filter(|offer| offer.set_up).and_then(|offer| offer.modes.as_ref());
         if offered.is_some_and(|modes| !modes.contains(mode)) {
             return Err(format!("the session did not offer the mode {mode:?}"));
         }
@@ -151,7 +184,7 @@ impl Offers {
         value: Value<'_>,
     ) -> Result<(), String> {
         let offers = self.lock();
-        let Some(offer) = offers.get(session) else { return Ok(()) };
+        let Some(offer) = offers.by_id.get(session) else { return Ok(()) };
         match (offer.options.get(option), value) {
             (None, _) if offer.set_up && offer.lists_options => {
                 Err(format!("the session did not offer the option {option:?}"))
@@ -172,8 +205,28 @@ impl Offers {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Offer>> {
+    fn lock(&self) -> MutexGuard<'_, Sessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sessions {
+    /// Whether there is room for another session of which only an update is known.
+    fn has_room_for_unknown(&self, session: &SessionId) -> bool {
+        let unknown = self.by_id.values().filter(|offer| !offer.set_up).count();
+        unknown < UNKNOWN_SESSIONS && self.bytes + session.len() <= BYTES
+    }
+
+    /// Counts what a session has offered now. Forgets it where there is no room.
+    fn count(&mut self, session: &SessionId) {
+        let Some(offer) = self.by_id.get_mut(session) else { return };
+        let others = self.bytes - offer.bytes;
+        offer.bytes = ID + session.len() + offer.weigh();
+        if others + offer.bytes > BYTES {
+            (offer.modes, offer.options, offer.lists_options) = (None, Options::new(), false);
+            offer.bytes = ID + session.len();
+        }
+        self.bytes = others + offer.bytes;
     }
 }
 
@@ -230,9 +283,41 @@ mod tests {
             offers.options_answered(&session, option("c"), heard);
         }
         let known = offers.lock();
-        let Some(Values::OneOf(values)) = known[&session].options.get(&SessionConfigId::from("o")) else {
+        let Some(Values::OneOf(values)) = known.by_id[&session].options.get(&SessionConfigId::from("o"))
+        else {
             panic!("{known:?}");
         };
         assert_eq!(values.len(), 3, "the one that was told, the one that was answered, and what both have");
+    }
+
+    /// An agent that makes up sessions, each with as many options as fit a message.
+    #[test]
+    fn offers_are_kept_as_far_as_there_is_room_and_then_the_agent_decides() {
+        let offers = Offers::default();
+        let options = || {
+            let values: Vec<_> =
+                (0..10_000).map(|value| SessionConfigSelectOption::new(value.to_string(), "A")).collect();
+            options(&[SessionConfigOption::select("o", "O", "1", values)])
+        };
+        let ours = SessionId::from("ours");
+        offers.set_up(&ours, true, None, Some(options()), 0);
+        let unknown = SessionConfigValueId::from("unknown");
+        assert!(offers.value(&ours, &"o".into(), Value::Id(&unknown)).is_err());
+        for number in 0..100 {
+            offers.options_updated(&SessionId::from(format!("made up {number}")), options());
+            assert!(offers.lock().bytes <= BYTES);
+        }
+        assert!(offers.value(&ours, &"o".into(), Value::Id(&unknown)).is_err(), "what was kept stays");
+        // There is no room left for another one of ours: what it offers is not known, so it may have anything.
+        let other = SessionId::from("other");
+        let many = (0..20).map(|value| (format!("{value}{}", "x".repeat(1 << 19)).into(), Values::OnOrOff));
+        offers.set_up(&other, true, None, Some(many.collect()), 0);
+        assert!(offers.lock().bytes <= BYTES);
+        assert!(offers.value(&other, &"o".into(), Value::Boolean).is_ok());
+        for number in 0..100 {
+            offers.forget(&SessionId::from(format!("made up {number}")));
+        }
+        (offers.forget(&ours), offers.forget(&other));
+        assert_eq!(offers.lock().bytes, 0);
     }
 }

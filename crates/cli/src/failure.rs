@@ -10,6 +10,7 @@ use agentwire_transport_http::client::HttpError;
 use serde::Serialize;
 
 use crate::call::Failed;
+use crate::text::beginning;
 
 /// A failed call, and what to do about it.
 #[derive(Debug)]
@@ -52,10 +53,14 @@ pub(crate) fn unboxed(error: Box<dyn std::error::Error + Send + Sync>) -> anyhow
         .unwrap_or_else(anyhow::Error::from_boxed)
 }
 
-/// A failure and its causes as a sentence. A cause that the words before it tell already is not told again.
+/// How many bytes of what a failure says are shown.
+const SHOWN: usize = 16 << 10;
+
+/// A failure and its causes as a sentence, as far as they are not too long. A cause that the words before it tell already is
+/// not told again.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
-    let mut sentence = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
+    let mut sentence = beginning(error, SHOWN);
+    for cause in error.chain().skip(1).map(|cause| beginning(cause, SHOWN)) {
         if !sentence.contains(&cause) {
             sentence = format!("{sentence}: {cause}");
         }
@@ -80,7 +85,7 @@ pub(crate) fn to_json(error: &anyhow::Error) -> impl Serialize + use<'_> {
     }
 
     match error.chain().find_map(refusal) {
-        Some(refusal) => Failure::Refused { error: refusal, message: error.to_string() },
+        Some(refusal) => Failure::Refused { error: refusal, message: beginning(error, SHOWN) },
         None => Failure::Other { error: Plain { code: (), message: sentence(error) } },
     }
 }

@@ -1,6 +1,6 @@
 //! What programs read: one JSON object a line, each written out at once.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use agentwire_jsonrpc::Printable;
 use serde::{Serialize, Serializer};
@@ -11,37 +11,56 @@ pub(crate) struct JsonLines;
 
 impl JsonLines {
     pub(crate) fn print<T: Serialize>(&mut self, value: &T) -> io::Result<()> {
-        json_line(&mut io::stdout().lock(), value)
+        let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+        json_line(&mut out, value)
     }
 }
 
-/// Writes an object as one line, in which whatever would steer a terminal is escaped.
+/// How many bytes are written to stdout at once.
+const BUFFER: usize = 64 << 10;
+
+/// Writes an object as one line, in which whatever would steer a terminal is escaped. It never holds the whole line: that
+/// can be three times as long as what it is about. What writes many small pieces slowly needs a buffer.
 pub(crate) fn json_line<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
-    let mut line = serde_json::to_string(value)?;
-    if line.contains(|character| !is_plain(character)) {
-        line = escaped(&line);
-    }
-    line.push('\n');
-    out.write_all(line.as_bytes())?;
+    serde_json::to_writer(Escaping(&mut *out), value)?;
+    out.write_all(b"\n")?;
     out.flush()
 }
 
-/// The same JSON without line breaks, and with an escape for each other character that is not shown as itself.
-fn escaped(json: &str) -> String {
-    let mut line = String::with_capacity(json.len() + json.len() / 8);
-    for character in json.chars() {
-        match character {
-            character if is_plain(character) => line.push(character),
-            // Raw text of others may have white space between its members; a string cannot hold these.
-            '\0'..=' ' => line.push(' '),
-            character => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    line.push_str(&format!("\\u{unit:04x}"));
+/// Writes JSON without line breaks, and with an escape for each other character that is not shown as itself.
+struct Escaping<W>(W);
+
+impl<W: Write> Escaping<W> {
+    fn write_text(&mut self, mut rest: &str) -> io::Result<()> {
+        while let Some((at, character)) = rest.char_indices().find(|(_, character)| !is_plain(*character)) {
+            self.0.write_all(&rest.as_bytes()[..at])?;
+            rest = &rest[at + character.len_utf8()..];
+            match character {
+                // Raw text of others may have white space between its members; a string cannot hold these.
+                '\0'..=' ' => self.0.write_all(b" ")?,
+                character => {
+                    for unit in character.encode_utf16(&mut [0; 2]) {
+                        write!(self.0, "\\u{unit:04x}")?;
+                    }
                 }
             }
         }
+        self.0.write_all(rest.as_bytes())
     }
-    line
+}
+
+impl<W: Write> Write for Escaping<W> {
+    /// Takes whole characters, as `serde_json` writes them.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text =
+            str::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        self.write_text(text)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Whether a character is shown as itself.

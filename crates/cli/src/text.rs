@@ -1,6 +1,7 @@
 //! What people read: all of it goes through here, so that nothing that others wrote steers the terminal.
 
-use std::io::{self, Write};
+use std::fmt::{self, Display, Write as _};
+use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,6 +13,13 @@ use crate::outlet::{Held, Outlet};
 /// How many bytes of notes may wait to be written. What comes then is left out, and that is said.
 const NOTES_LIMIT: usize = 64 << 10;
 
+/// How many bytes of what others wrote are shown on one line, and of what has lines at once. How many there are more is said.
+const LINE_LIMIT: usize = 16 << 10;
+const TEXT_LIMIT: usize = 128 << 10;
+
+/// How many bytes are written to stdout at once.
+const BUFFER: usize = 64 << 10;
+
 /// How long the last notes may take to be written.
 const LAST_NOTES: Duration = Duration::from_secs(1);
 
@@ -22,7 +30,7 @@ pub(crate) struct Painted(String);
 impl Painted {
     /// Text that keeps its lines.
     pub(crate) fn lines(text: &str) -> Self {
-        Self(Printable::new(text).to_string())
+        Self(beginning(Printable::new(text), TEXT_LIMIT))
     }
 
     /// Text of which each line but the first is set off, so that none passes for one of ours.
@@ -59,11 +67,23 @@ impl From<String> for Painted {
     }
 }
 
-/// Prints a text to stdout, with the lines that it has.
+/// Prints a text to stdout, with the lines that it has and however long it is.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}", Painted::lines(text).as_str())?;
+    let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+    writeln!(out, "{}", Printable::new(text))?;
     out.flush()
+}
+
+/// Writes a text that others wrote, with the lines that it has and however long it is, in a colour or none.
+pub(crate) fn write_text(
+    out: &mut (impl Write + ?Sized),
+    colour: Option<&str>,
+    text: &str,
+) -> io::Result<()> {
+    match colour {
+        Some(colour) => write!(out, "\x1b[{colour}m{}\x1b[0m", Printable::new(text)),
+        None => write!(out, "{}", Printable::new(text)),
+    }
 }
 
 /// Prints one line to stdout.
@@ -76,9 +96,37 @@ pub(crate) fn last_note(text: &str) {
     let _nobody = writeln!(io::stderr().lock(), "{}", Painted::set_off(text).as_str());
 }
 
-/// Text that others wrote, on one line.
+/// Text that others wrote, on one line: its beginning, where it is long.
 pub(crate) fn one_line(text: &str) -> String {
-    Printable::one_line(text).to_string()
+    beginning(Printable::one_line(text), LINE_LIMIT)
+}
+
+/// The first bytes of what something shows, and how many more there are. It takes no more memory than that.
+pub(crate) fn beginning(shown: impl Display, limit: usize) -> String {
+    struct Beginning {
+        text: String,
+        limit: usize,
+        left_out: usize,
+    }
+
+    impl fmt::Write for Beginning {
+        fn write_str(&mut self, piece: &str) -> fmt::Result {
+            let room = if self.left_out > 0 { 0 } else { self.limit - self.text.len() };
+            let end = (0..=room.min(piece.len())).rev().find(|end| piece.is_char_boundary(*end)).unwrap_or(0);
+            self.text.push_str(&piece[..end]);
+            self.left_out += piece.len() - end;
+            Ok(())
+        }
+    }
+
+    let mut beginning = Beginning { text: String::new(), limit, left_out: 0 };
+    // It never fails; what the other shows may, and then this is what there is.
+    let _whole = write!(beginning, "{shown}");
+    let Beginning { mut text, left_out, .. } = beginning;
+    if left_out > 0 {
+        text.push_str(&format!("… [{left_out} bytes more]"));
+    }
+    text
 }
 
 /// What people are told on stderr beside what they asked for. It waits while it is [held](Self::hold). Clones are the same.
@@ -124,5 +172,22 @@ impl Notes {
 
     fn write(&self, line: &str) {
         let _nobody = writeln!(self.outlet.clone(), "{line}").and_then(|()| self.outlet.clone().flush());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_long_is_shown_as_far_as_there_is_room_and_the_rest_is_counted() {
+        assert_eq!(beginning("abc", 3), "abc");
+        assert_eq!(beginning("abcd", 3), "abc… [1 bytes more]");
+        assert_eq!(beginning("aäb", 2), "a… [3 bytes more]");
+        assert_eq!(beginning(format_args!("{}{}{}", "ab", "ä", "c"), 3), "ab… [3 bytes more]");
+        let long = "\u{9b}".repeat(1 << 20);
+        for shown in [one_line(&long), Painted::lines(&long).0, Painted::set_off(&long).0] {
+            assert!(shown.len() < TEXT_LIMIT + 100 && shown.ends_with(" bytes more]"), "{}", shown.len());
+        }
     }
 }

@@ -1,12 +1,18 @@
 //! `agentwire tools`: what tools a server has.
 
+use std::fmt::{self, Display};
+
 use agentwire_mcp_client::schema::Tool;
 use anyhow::Result;
+use serde_json::{Map, Value};
 
 use crate::arguments::Tools;
 use crate::connect::with_server;
 use crate::output::JsonLines;
 use crate::text::{self, Notes};
+
+/// How many bytes of a tool's name, of its arguments and of its description are shown.
+const MOST_OF_PART: usize = 4 << 10;
 
 /// Lists them, one a line.
 pub(crate) async fn list(arguments: Tools, json: bool, notes: &Notes) -> Result<()> {
@@ -29,11 +35,26 @@ pub(crate) async fn list(arguments: Tools, json: bool, notes: &Notes) -> Result<
     .await
 }
 
-/// The tool's name, its arguments, and the first line of what it says of itself.
+/// The tool's name, its arguments, and the first line of what it says of itself, as far as there is room for each.
 fn summary(tool: &Tool) -> String {
     let schema = tool.input_schema.as_map();
     let names = schema.get("properties").and_then(|properties| properties.as_object());
-    let names: Vec<_> = names.into_iter().flat_map(|names| names.keys().cloned()).collect();
+    let names = Names(names);
     let about = tool.description.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
-    format!("{} {{{}}}  {about}", tool.name, names.join(", "))
+    let [name, names, about] =
+        [&tool.name as &dyn Display, &names, &about].map(|part| text::beginning(part, MOST_OF_PART));
+    format!("{name} {{{names}}}  {about}")
+}
+
+/// The names of an object's members, with commas between them.
+struct Names<'a>(Option<&'a Map<String, Value>>);
+
+impl Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, name) in self.0.iter().flat_map(|names| names.keys()).enumerate() {
+            f.write_str(if index > 0 { ", " } else { "" })?;
+            f.write_str(name)?;
+        }
+        Ok(())
+    }
 }

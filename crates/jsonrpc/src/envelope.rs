@@ -214,7 +214,11 @@ fn is_version_two(version: &RawValue) -> bool {
     text == "\"2.0\"" || text.contains('\\') && reader::decode::<String>(text).is_ok_and(|v| v == "2.0")
 }
 
-/// The string that `raw` stands for, sharing the frame's memory where it has no escapes.
+/// A frame from this length on is not kept for the name of its method: whoever handles a request holds that for as long as it
+/// takes.
+const LONG_FRAME: usize = 64 << 10;
+
+/// The string that `raw` stands for, sharing the frame's memory where it has no escapes and the frame is short.
 fn text_within(frame: &ByteString, raw: &RawValue) -> Option<ByteString> {
     let quoted = raw.get();
     if !quoted.starts_with('"') {
@@ -222,6 +226,7 @@ fn text_within(frame: &ByteString, raw: &RawValue) -> Option<ByteString> {
     } else if quoted.contains('\\') {
         serde_json::from_str::<String>(quoted).ok().map(ByteString::from)
     } else {
-        quoted.get(1..quoted.len() - 1).map(|text| frame.slice_ref(text))
+        let text = quoted.get(1..quoted.len() - 1)?;
+        Some(if frame.len() < LONG_FRAME { frame.slice_ref(text) } else { text.into() })
     }
 }

@@ -229,7 +229,7 @@ fn quote_or_backslash(bytes: &[u8], mut at: usize) -> Option<usize> {
 }
 
 /// Where the value ends that begins at `start`.
-fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
+pub(crate) fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
     match bytes.get(start)? {
         b'"' => string_end(bytes, start).map(|end| end.at),
         b'{' | b'[' => nested_end(bytes, start),

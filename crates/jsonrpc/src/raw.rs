@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt;
 use std::iter;
 
@@ -89,6 +90,16 @@ impl RawJson {
     #[inline]
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         reader::decode(&self.0)
+    }
+
+    /// The same with `\ufffd` in the place of each escape that is half a surrogate pair. [`decode`](Self::decode) does that
+    /// by itself, but needs both texts at once for it: for a long text this comes first.
+    #[must_use]
+    pub fn with_whole_pairs(self) -> Self {
+        match reader::whole_pairs(&self.0) {
+            Cow::Borrowed(_) => self,
+            Cow::Owned(text) => Self(text.into()),
+        }
     }
 
     /// The elements of this array, one by one, as slices of the same text. None where it is something else.

@@ -1,4 +1,4 @@
-use crate::members::string_end;
+use crate::members::{skip_space, string_end, value_end};
 
 /// What a JSON text costs as a tree of values, such as a `serde_json::Value`: an estimate that is rather too high, found
 /// in one pass over the text without building anything.
@@ -40,6 +40,19 @@ impl TreeCost {
 
     /// Estimates the cost of a text that is JSON. For any other text the figures mean nothing.
     pub fn of(text: &str) -> Self {
+        Self::without(text, &[])
+    }
+
+    /// The same without the values of members of these names, wherever they stand: those that stay text. A name that is
+    /// written with escapes is none of these.
+    ///
+    /// ```
+    /// use agentwire_jsonrpc::TreeCost;
+    ///
+    /// let text = r#"[{"_meta":{"a":[1,2,3]},"b":0}]"#;
+    /// assert_eq!(TreeCost::without(text, &["_meta"]), TreeCost::of(r#"[{"_meta":0,"b":0}]"#));
+    /// ```
+    pub fn without(text: &str, names: &[&str]) -> Self {
         let bytes = text.as_bytes();
         let (mut cost, mut depth, mut at) = (Self::default(), 0_usize, 0);
         while let Some(byte) = bytes.get(at) {
@@ -47,7 +60,16 @@ impl TreeCost {
                 b'"' => {
                     let Some(end) = string_end(bytes, at) else { break };
                     cost.bytes += Self::STRING;
+                    let name = &bytes[at + 1..end.at - 1];
                     at = end.at;
+                    if names.iter().any(|other| other.as_bytes() == name) {
+                        let colon = skip_space(bytes, at);
+                        if bytes.get(colon) == Some(&b':') {
+                            cost.bytes += Self::MEMBER;
+                            let Some(end) = value_end(bytes, skip_space(bytes, colon + 1)) else { break };
+                            at = end;
+                        }
+                    }
                     continue;
                 }
                 b'{' | b'[' => {

@@ -17,10 +17,15 @@ pub(crate) const DEFAULT_VALUE_LIMIT: usize = 32 * 1024 * 1024;
 /// A member of a result that stays text.
 const RAW: &str = "structuredContent";
 
-/// Gives a result as the text that it is, for whoever decodes it later.
+/// From this length on a text is not held in two forms, in bytes.
+const LONG: usize = 1 << 20;
+
+/// Gives a result as the text that it is, for whoever decodes it later. What would be made of a long one while it is decoded
+/// (see [`RawJson::with_whole_pairs`]) is made here, where the text that came in is about to go.
 #[expect(clippy::unnecessary_wraps, reason = "other ways to read a result can fail")]
 pub(crate) fn as_text(result: &RawJson) -> Result<RawJson, serde_json::Error> {
-    Ok(result.clone())
+    let result = result.clone();
+    Ok(if result.len() < LONG { result } else { result.with_whole_pairs() })
 }
 
 /// Decodes a result, unless that takes more memory than it may. Servers that have nothing to say write null where the

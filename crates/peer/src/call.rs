@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use agentwire_connection::{CallFailure, CallId, CallOptions};
-use agentwire_jsonrpc::{RawJson, noting};
+use agentwire_jsonrpc::{RawJson, TreeCost, noting};
 use bytestring::ByteString;
 use serde::de::DeserializeOwned;
 
@@ -195,16 +195,22 @@ impl<R: DeserializeOwned> Future for Call<R> {
         this.stage = Stage::Done;
         Poll::Ready(match outcome {
             Ok(result) => {
-                let (result, skipped) = noting(|| this.decode.unwrap_or(decode)(&result));
-                if result.is_ok() && !skipped.is_empty() {
+                let limit = this.peer.shared.value_limit();
+                let (decoded, skipped) = noting(|| match this.decode {
+                    Some(decode) => decode(&result),
+                    None => decode(&result, limit),
+                });
+                // It may be long, and is needed no more.
+                drop(result);
+                if decoded.is_ok() && !skipped.is_empty() {
                     let waker = this.peer.shared.lock().skipped(this.method.clone(), skipped);
                     waker.into_iter().for_each(Waker::wake);
                 }
-                let result = result
+                let decoded = decoded
                     .map_err(|why| CallError::Decode { method: this.method.clone(), why: why.to_string() })?;
                 match this.check.take() {
-                    Some(check) => check(result),
-                    None => Ok(result),
+                    Some(check) => check(decoded),
+                    None => Ok(decoded),
                 }
             }
             Err((failure, fault)) => {
@@ -220,8 +226,13 @@ impl<R: DeserializeOwned> Future for Call<R> {
     }
 }
 
-/// Decodes a result. Peers that have nothing to say write null where the protocols want an empty object.
-fn decode<R: DeserializeOwned>(result: &RawJson) -> Result<R, serde_json::Error> {
+/// Decodes a result, unless that takes more memory than it may. Peers that have nothing to say write null where the
+/// protocols want an empty object.
+fn decode<R: DeserializeOwned>(result: &RawJson, limit: usize) -> Result<R, serde_json::Error> {
+    if TreeCost::is_over(result.as_str(), limit) {
+        let why = format_args!("it takes more than {limit} bytes of memory (Config::value_limit)");
+        return Err(serde::de::Error::custom(why));
+    }
     match result.decode() {
         Err(_) if result.is_null() => RawJson::EMPTY_OBJECT.decode(),
         decoded => decoded,

@@ -11,6 +11,11 @@ pub struct Config {
     /// How many bytes the params of the peer's requests may have that are being worked on (default 32 MiB). A request
     /// that would make it more is refused with an error that names the limit, unless it is the only one.
     pub request_bytes_limit: usize,
+    /// How much memory the result of a call may take once decoded, in bytes, by the estimate of
+    /// [`TreeCost`](agentwire_jsonrpc::TreeCost): rather too high, and without the text of strings. A call whose result would
+    /// take more fails with an error that names the limit (default: no limit). Whoever reads results in a way of its own
+    /// ([`Call::decode_by`](crate::Call::decode_by)) sees to that itself.
+    pub value_limit: usize,
     /// After the peer has closed its side: how long requests that are being worked on may take to end and
     /// answers to leave (default 1 s).
     pub drain: Duration,
@@ -24,6 +29,7 @@ impl Config {
         Self {
             connection: agentwire_connection::Config::new(dialect),
             request_bytes_limit: 32 << 20,
+            value_limit: usize::MAX,
             drain: Duration::from_secs(1),
             close: Duration::from_secs(10),
         }
@@ -54,6 +60,13 @@ impl Config {
     #[must_use]
     pub fn request_bytes_limit(mut self, bytes: usize) -> Self {
         self.request_bytes_limit = bytes;
+        self
+    }
+
+    /// Sets how much memory a result may take once decoded, in bytes (default: no limit).
+    #[must_use]
+    pub fn value_limit(mut self, bytes: usize) -> Self {
+        self.value_limit = bytes;
         self
     }
 

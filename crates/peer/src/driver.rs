@@ -27,7 +27,7 @@ pub struct Driver {
 /// A driver, and a handle on the peer that it will connect to.
 pub fn driver(config: Config, clock: impl Clock + 'static) -> (Peer, Driver) {
     let connection = Connection::new(config.connection.clone());
-    let shared = Arc::new(Shared::new(connection, Box::new(clock)));
+    let shared = Arc::new(Shared::new(connection, Box::new(clock), config.value_limit));
     (Peer::new(shared.clone()), Driver { shared, config })
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     state: Mutex<State>,
     scribe: Mutex<Scribe>,
     clock: Box<dyn Clock>,
+    /// How much memory a result may take once decoded.
+    value_limit: usize,
     /// Whether the main future is being polled.
     in_main: AtomicBool,
 }
@@ -41,7 +43,7 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(connection: Connection, clock: Box<dyn Clock>) -> Self {
+    pub(crate) fn new(connection: Connection, clock: Box<dyn Clock>, value_limit: usize) -> Self {
         Self {
             state: Mutex::new(State {
                 connection,
@@ -60,6 +62,7 @@ impl Shared {
             }),
             scribe: Mutex::default(),
             clock,
+            value_limit,
             in_main: AtomicBool::new(false),
         }
     }
@@ -91,6 +94,10 @@ impl Shared {
         wakers.extend(cancels.values_mut().flat_map(|cancel| cancel.wakers.drain()));
         drop((cancels, waker));
         wakers.into_iter().for_each(Waker::wake);
+    }
+
+    pub(crate) fn value_limit(&self) -> usize {
+        self.value_limit
     }
 
     pub(crate) fn now(&self) -> Instant {

@@ -15,6 +15,8 @@
 //!   and `"response"` does what is left;
 //! - `{"notify": [METHOD, PARAMS]}`: sends a notification;
 //! - `{"raw": TEXT}`: writes a line as it is, but for the request's id in the place of `ID`;
+//! - `{"fill": [LENGTH, ITEM, TEXT]}`: the same, with as many items as make about so many bytes in the place of `FILL`; a `#`
+//!   becomes a number that is used once;
 //! - `{"await": METHOD}`: waits for a notification;
 //! - `{"until": PATH}`: waits until there is such a file;
 //! - `{"touch": PATH}`: makes a file;
@@ -89,6 +91,17 @@ impl Agent {
                 self.say(&json!({ "jsonrpc": "2.0", "method": value[0], "params": value[1] }));
             }
             "raw" => write_line(&value.as_str().expect("a line is a string").replace("ID", &id.to_string())),
+            "fill" => {
+                self.asked += 1;
+                let part = |index: usize| value[index].as_str().expect("it is text");
+                let length = value[0].as_u64().expect("it is a number") as usize;
+                let text = part(2).replace("ID", &id.to_string()).replace('#', &self.asked.to_string());
+                // Whoever answers it answers a request. What is in it besides is not checked.
+                if text.contains("\"id\":\"") {
+                    self.recording.add("server", text.replace("FILL", part(1)).as_bytes());
+                }
+                write_line(&text.replace("FILL", &part(1).repeat(length / part(1).len())));
+            }
             "await" => self.wait(|message| message["method"] == *value, "params"),
             "until" => {
                 while !Path::new(value.as_str().expect("a path is a string")).exists() {

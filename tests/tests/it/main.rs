@@ -25,6 +25,7 @@ mod killed;
 mod long_lines;
 mod network;
 mod nobody_there;
+mod peak_memory;
 mod permission_menu;
 mod plain;
 mod probes;

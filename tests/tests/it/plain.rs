@@ -3,6 +3,9 @@
 //! Scripted peers put controls, marks that reorder text and line breaks into every text of theirs, and what the command
 //! writes goes through a terminal's parser, which takes no control that is not ours.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use serde_json::{Value, json};
 
 use crate::binaries::acting;
@@ -359,4 +362,78 @@ fn nothing_that_a_server_of_our_agent_says_steers_a_terminal() {
         let mcp = format!("bad={server}");
         is_plain(Program::run(&["chat", "--mcp", &mcp, prompt], SOON).exits(0));
     }
+}
+
+/// Answers every request in the same way. Gives its URL.
+fn answering(head: &str, body: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    let url = format!("http://{}/", listener.local_addr().expect("it listens"));
+    let response = format!("{head}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let _heard = client.read(&mut [0; 4096]);
+            let _told = client.write_all(response.as_bytes());
+        }
+    });
+    url
+}
+
+/// What a server on the network says beside messages: the status, headers, pages, and the fields of events.
+#[test]
+fn nothing_that_http_says_steers_a_terminal() {
+    // What may stand in a head as bytes, and what may not.
+    let high = "\u{9b}31m\u{90}\u{202e}\u{2066}\u{feff}\u{2028}\u{e0041}";
+    let low = "\u{1b}[2J\u{1b}]0;own\u{7}\u{7f}\u{8}";
+    let error = json!({ "jsonrpc": "2.0", "id": null, "error": hostile(&error(), false) }).to_string();
+    let event = |fields: &str| {
+        fields.replace('@', &HOSTILE.replace(['\r', '\n'], "")) + "\n\n" + "data: " + &error + "\n\n"
+    };
+    let json = "content-type: application/json";
+    let events = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream";
+    let rows: Vec<(String, String)> = [
+        (format!("HTTP/1.1 500 {high}"), String::new()),
+        (format!("HTTP/1.1 500 {low}"), String::new()),
+        (format!("HTTP/1.1 9{high}"), String::new()),
+        (HOSTILE.to_owned(), HOSTILE.to_owned()),
+        (format!("HTTP/1.1 200 OK\r\ncontent-type: text/{high}"), HOSTILE.to_owned()),
+        (format!("HTTP/1.1 200 OK\r\ncontent-type: text/{low}"), HOSTILE.to_owned()),
+        (format!("HTTP/1.1 200 OK\r\n{json}\r\ncontent-encoding: {high}"), HOSTILE.to_owned()),
+        (format!("HTTP/1.1 200 OK\r\n{json}\r\nmcp-session-id: {high}"), HOSTILE.to_owned()),
+        (format!("HTTP/1.1 200 OK\r\n{high}: {high}"), HOSTILE.to_owned()),
+        (
+            format!("HTTP/1.1 401 No\r\nwww-authenticate: Bearer realm=\"{high}\", error=\"{high}\""),
+            HOSTILE.to_owned(),
+        ),
+        (format!("HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/{high}"), HOSTILE.to_owned()),
+        (format!("HTTP/1.1 307 Again\r\nlocation: {high}"), HOSTILE.to_owned()),
+        ("HTTP/1.1 308 Gone\r\nlocation: /%1b[2J%9b%0d%0a".to_owned(), HOSTILE.to_owned()),
+        ("HTTP/1.1 500 No\r\ncontent-type: text/html".to_owned(), format!("<html><h1>{HOSTILE}</h1></html>")),
+        (format!("HTTP/1.1 403 No\r\n{json}"), error.clone()),
+        (format!("HTTP/1.1 400 No\r\n{json}"), error.clone()),
+        (format!("HTTP/1.1 200 OK\r\n{json}"), HOSTILE.to_owned()),
+        (format!("HTTP/1.1 200 OK\r\n{json}"), error.clone()),
+        (events.to_owned(), event("event: @\ndata: @")),
+        (events.to_owned(), event(": @\nid: @\nretry: @\n@: @\ndata: 1")),
+        (events.to_owned(), event("event: endpoint\ndata: @")),
+        (events.to_owned(), event("event: endpoint\ndata: http://127.0.0.1:1/@")),
+    ]
+    .into();
+    rows::for_each(&rows, |(head, body)| {
+        let url = answering(head, body);
+        let mcp = format!("web={url}");
+        let commands: [&[&str]; 6] = [
+            &["tools", "--era", "legacy", &url],
+            &["tools", "--era", "modern", &url],
+            &["tools", &url],
+            &["tools", "--json", &url],
+            &["call", &url, "tool"],
+            &["chat", "--mcp", &mcp, "/tools"],
+        ];
+        for command in commands {
+            let limited = [&command[..1], &["--timeout", "10"], &command[1..]].concat();
+            let ended = Program::run(&limited, SOON);
+            assert!(ended.stderr.contains("error: ") || command[0] == "chat", "{ended}");
+            is_plain(&ended);
+        }
+    });
 }

@@ -54,6 +54,20 @@ const STEPS: &[Step] = &[
     Step::new("interop", Run::Xtask(&["interop"])),
     Step::new("conformance", Run::Xtask(&["conformance", "official"])),
     Step::new("upstream", Run::Xtask(&["schema", "--upstream"])),
+    Step { name: "memory", run: Run::Cargo(MEMORY, None), full: true },
+];
+
+/// The most memory of the command, whatever its peers send: some hundred conversations of 31 MiB.
+const MEMORY: &[&str] = &[
+    "test",
+    "-p",
+    "agentwire-tests",
+    "peak_memory",
+    "--",
+    "--ignored",
+    "--nocapture",
+    "--test-threads",
+    "1",
 ];
 
 const USAGE: &str = "\

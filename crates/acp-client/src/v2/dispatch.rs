@@ -7,7 +7,7 @@ use agentwire_acp_schema::v2::{
     ElicitationMode, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
     SessionUpdate, UpdateSessionNotification,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, Skipped, decode_params};
+use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, Skipped};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
 use serde::de::DeserializeOwned;
@@ -15,18 +15,20 @@ use serde::de::DeserializeOwned;
 use super::rules::options;
 use super::{Agent, Client, Context, Shared};
 use crate::Error;
-use crate::decode::decode;
+use crate::decode::{decode, decode_or_give_back};
 use crate::rules::chosen_option;
 
 /// Puts a [`Client`] behind a connection.
 pub(crate) struct Dispatch<C> {
     client: C,
     shared: Arc<Shared>,
+    /// How much memory a message may take once decoded.
+    value_limit: usize,
 }
 
 impl<C: Client> Dispatch<C> {
-    pub(crate) fn new(client: C, shared: Arc<Shared>) -> Self {
-        Self { client, shared }
+    pub(crate) fn new(client: C, shared: Arc<Shared>, value_limit: usize) -> Self {
+        Self { client, shared, value_limit }
     }
 
     fn agent(&self, peer: &Peer) -> Agent {
@@ -54,7 +56,7 @@ impl<C: Client> Dispatch<C> {
 
     /// Decodes params, and tells the client what was left out of them.
     fn decode<P: DeserializeOwned>(&self, method: &str, params: Option<RawJson>) -> Result<P, Error> {
-        decode(params, |skipped| self.client.skipped(method, skipped))
+        decode(params, self.value_limit, |skipped| self.client.skipped(method, skipped))
     }
 
     async fn permission(
@@ -111,6 +113,16 @@ impl<C: Client> Dispatch<C> {
         answer
     }
 
+    /// Reads an update. Its text is gone before anybody hears of it, since both may be long.
+    fn read_update(&self, params: Option<RawJson>) {
+        let bytes = params.as_ref().map_or(0, RawJson::len);
+        let tell = |skipped| self.client.skipped(UpdateSessionNotification::NAME, skipped);
+        match decode_or_give_back(params, self.value_limit, tell) {
+            Ok(update) => self.update(update, bytes),
+            Err((params, why)) => self.client.unreadable_update(params, &why),
+        }
+    }
+
     /// Passes an update, which came in so many bytes, on to those who read the session, and then to the client.
     fn update(&self, notification: UpdateSessionNotification, bytes: usize) {
         let UpdateSessionNotification { session_id, update, .. } = &notification;
@@ -137,12 +149,9 @@ impl<C: Client> Handler for Dispatch<C> {
     fn notification(&self, notification: Notification, peer: &Peer) {
         let Notification { method, params, .. } = notification;
         match &*method {
-            UpdateSessionNotification::NAME => match self.decode(&method, params.clone()) {
-                Ok(update) => self.update(update, params.map_or(0, |params| params.len())),
-                Err(why) => self.client.unreadable_update(params, &why),
-            },
+            UpdateSessionNotification::NAME => self.read_update(params),
             CompleteElicitationNotification::NAME => {
-                if let Ok::<CompleteElicitationNotification, _>(complete) = decode_params(params)
+                if let Ok::<CompleteElicitationNotification, _>(complete) = self.decode(&method, params)
                     && self.shared.elicitations.end(&complete.elicitation_id)
                 {
                     self.client.complete_elicitation(complete);

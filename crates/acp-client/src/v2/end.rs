@@ -9,8 +9,9 @@ use agentwire_peer::{CallId, Peer};
 
 use crate::updates::Watch;
 
-/// How much of what happened before the answer was seen is kept.
+/// How much of what happened before the answer was seen is kept: so many things, of so many bytes together beside the last.
 const MARKS: usize = 256;
+const MARKS_BYTES: usize = 1 << 20;
 
 /// Finds the end of a turn among the updates of its session.
 ///
@@ -39,8 +40,9 @@ pub(crate) struct End {
     tells: Arc<AtomicBool>,
     /// The id in the answer to the prompt, if there was one in it. None until it is seen.
     receipt: Option<Option<MessageId>>,
-    /// What happened before that.
+    /// What happened before that, and the bytes of all of it.
     early: VecDeque<Mark>,
+    early_bytes: usize,
     /// Whether the message was told of.
     inserted: bool,
     /// Whether the agent has worked since the last `idle`.
@@ -68,6 +70,17 @@ enum Mark {
     },
 }
 
+impl Mark {
+    /// How long what it holds is, in bytes of JSON.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Inserted(id) => id.len(),
+            Self::Worked | Self::Spoke => 0,
+            Self::Idle { state, .. } => crate::decode::encoded_length(state),
+        }
+    }
+}
+
 impl End {
     pub(crate) fn new(prompt: (Peer, CallId), busy: bool, tells: Arc<AtomicBool>) -> Self {
         Self {
@@ -76,6 +89,7 @@ impl End {
             tells,
             receipt: None,
             early: VecDeque::new(),
+            early_bytes: 0,
             inserted: false,
             worked: false,
             idled: false,
@@ -129,10 +143,11 @@ impl End {
     fn mark(&mut self, mark: Mark) -> bool {
         let Some(receipt) = &self.receipt else {
             if self.early.back() != Some(&mark) {
-                if self.early.len() == MARKS {
-                    self.early.pop_front();
-                }
+                self.early_bytes += mark.bytes();
                 self.early.push_back(mark);
+                while self.early.len() > MARKS || self.early.len() > 1 && self.early_bytes > MARKS_BYTES {
+                    self.early_bytes -= self.early.pop_front().map_or(0, |mark| mark.bytes());
+                }
             }
             return false;
         };
@@ -358,5 +373,15 @@ mod tests {
             end.mark(Mark::Inserted(number.to_string().into()));
         }
         assert_eq!(end.early.len(), MARKS);
+        // In bytes, too.
+        for number in 0..10 {
+            let reason = IdleStopReason::Unknown(
+                [("stopReason".to_owned(), "x".repeat(MARKS_BYTES / 3).into())].into_iter().collect(),
+            );
+            let state = Box::new(IdleStateUpdate::new().stop_reason(reason));
+            end.mark(Mark::Idle { state, answered: false });
+            end.mark(Mark::Inserted("x".repeat(MARKS_BYTES / 3 + number).into()));
+            assert!(end.early_bytes <= MARKS_BYTES, "{}", end.early_bytes);
+        }
     }
 }

@@ -115,10 +115,11 @@ where
     C: Client,
     T: Transport,
 {
+    let value_limit = config.value_limit;
     let (peer, driver) = driver(config, TokioClock::default());
     let shared = Arc::new(Shared::default());
     let agent = Agent::new(peer, shared.clone());
-    driver.run(Dispatch::new(client, shared), transport, main(agent)).await.0
+    driver.run(Dispatch::new(client, shared, value_limit), transport, main(agent)).await.0
 }
 
 /// A handle on an agent, and the future that runs the connection to it until the agent closes it.
@@ -134,10 +135,11 @@ where
     C: Client,
     T: Transport,
 {
+    let value_limit = config.value_limit;
     let (peer, driver) = driver(config, TokioClock::default());
     let shared = Arc::new(Shared::default());
     let agent = Agent::new(peer, shared.clone());
-    (agent, driver.serve(Dispatch::new(client, shared), transport))
+    (agent, driver.serve(Dispatch::new(client, shared, value_limit), transport))
 }
 
 /// Which versions the agent speaks, where it refused `initialize` because it speaks none up to the one that was named.

@@ -6,9 +6,19 @@ use agentwire_acp_schema::v2::{Patch, SessionId, SessionUpdate, StateUpdate, Ter
 /// How many sessions are kept, and of each how many tool calls and terminals. Of what is beyond nothing is known.
 const LIMIT: usize = 1024;
 
+/// How many bytes their ids may have together.
+const IDS_LIMIT: usize = 1 << 20;
+
 /// What is going on in the sessions of a connection.
 #[derive(Debug, Default)]
-pub(crate) struct States(Mutex<HashMap<SessionId, State>>);
+pub(crate) struct States(Mutex<Sessions>);
+
+#[derive(Debug, Default)]
+struct Sessions {
+    by_id: HashMap<SessionId, State>,
+    /// The bytes of all ids.
+    bytes: usize,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -26,7 +36,7 @@ impl States {
         match update {
             SessionUpdate::StateUpdate(update) => {
                 let busy = !matches!(**update, StateUpdate::Idle(_));
-                self.change(session, |state| state.busy = busy);
+                self.change(session, |state, _| state.busy = busy);
             }
             SessionUpdate::ToolCallUpdate(update) => {
                 let ended = matches!(&update.status, Patch::Set(status) if status.is_final());
@@ -36,8 +46,8 @@ impl States {
                     Patch::Clear => false,
                     Patch::Set(capabilities) => capabilities.cancel.is_some(),
                 };
-                self.change(session, |state| {
-                    state.overflown |= !put(&mut state.calls, &update.tool_call_id, can)
+                self.change(session, |state, bytes| {
+                    state.overflown |= !put(&mut state.calls, &update.tool_call_id, can, bytes)
                 });
             }
             SessionUpdate::TerminalUpdate(update) => {
@@ -48,8 +58,8 @@ impl States {
                     Patch::Clear => false,
                     Patch::Set(capabilities) => capabilities.cancel.is_some(),
                 };
-                self.change(session, |state| {
-                    state.overflown |= !put(&mut state.terminals, &update.terminal_id, can);
+                self.change(session, |state, bytes| {
+                    state.overflown |= !put(&mut state.terminals, &update.terminal_id, can, bytes);
                 });
             }
             _ => {}
@@ -57,7 +67,7 @@ impl States {
     }
 
     pub(crate) fn is_busy(&self, session: &SessionId) -> bool {
-        self.lock().get(session).is_some_and(|state| state.busy)
+        self.lock().by_id.get(session).is_some_and(|state| state.busy)
     }
 
     pub(crate) fn can_cancel_call(&self, session: &SessionId, call: &ToolCallId) -> bool {
@@ -70,42 +80,100 @@ impl States {
 
     /// A session is over.
     pub(crate) fn forget(&self, session: &SessionId) {
-        let forgotten = self.lock().remove(session);
+        let mut states = self.lock();
+        let forgotten = states.by_id.remove_entry(session);
+        states.bytes -= forgotten.as_ref().map_or(0, |(id, state)| id.len() + state.bytes());
+        drop(states);
         drop(forgotten);
     }
 
     /// Where there was more than is kept, the agent decides.
     fn can(&self, session: &SessionId, has: impl FnOnce(&State) -> bool) -> bool {
         let states = self.lock();
-        match states.get(session) {
+        match states.by_id.get(session) {
             Some(state) => state.overflown || has(state),
-            None => states.len() >= LIMIT,
+            None => !states.has_room(session),
         }
     }
 
-    fn change(&self, session: &SessionId, change: impl FnOnce(&mut State)) {
-        let mut states = self.lock();
-        if let Some(state) = states.get_mut(session) {
-            change(state);
-        } else if states.len() < LIMIT {
-            change(states.entry(session.clone()).or_default());
+    fn change(&self, session: &SessionId, change: impl FnOnce(&mut State, &mut usize)) {
+        let states = &mut *self.lock();
+        if let Some(state) = states.by_id.get_mut(session) {
+            change(state, &mut states.bytes);
+        } else if states.has_room(session) {
+            states.bytes += session.len();
+            change(states.by_id.entry(session.clone()).or_default(), &mut states.bytes);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, State>> {
+    fn lock(&self) -> MutexGuard<'_, Sessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Puts an id in or takes it out. False if there is no room for it.
-fn put<T: Clone + Eq + std::hash::Hash>(ids: &mut HashSet<T>, id: &T, is_in: bool) -> bool {
+impl Sessions {
+    /// Whether another session can be kept.
+    fn has_room(&self, session: &SessionId) -> bool {
+        self.by_id.len() < LIMIT && self.bytes + session.len() <= IDS_LIMIT
+    }
+}
+
+impl State {
+    /// The bytes of all ids.
+    fn bytes(&self) -> usize {
+        self.calls.iter().map(|id| id.len()).chain(self.terminals.iter().map(|id| id.len())).sum()
+    }
+}
+
+/// Puts an id in or takes it out, and counts the bytes of all of them. False if there is no room for it.
+fn put<T>(ids: &mut HashSet<T>, id: &T, is_in: bool, bytes: &mut usize) -> bool
+where
+    T: Clone + Eq + std::hash::Hash + std::ops::Deref<Target = str>,
+{
     if !is_in {
-        ids.remove(id);
+        *bytes -= ids.take(id).map_or(0, |id| id.len());
         return true;
     }
-    let room = ids.len() < LIMIT || ids.contains(id);
+    if ids.contains(id) {
+        return true;
+    }
+    let room = ids.len() < LIMIT && *bytes + id.len() <= IDS_LIMIT;
     if room {
+        *bytes += id.len();
         ids.insert(id.clone());
     }
     room
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_acp_schema::v2::{ToolCallCancelCapabilities, ToolCallCapabilities, ToolCallUpdate};
+
+    use super::*;
+
+    #[test]
+    fn ids_are_kept_as_far_as_there_is_room_and_then_the_agent_decides() {
+        let states = States::default();
+        let update = |id: &str| {
+            let capabilities = ToolCallCapabilities::new().cancel(ToolCallCancelCapabilities::new());
+            SessionUpdate::from(ToolCallUpdate::new(id).capabilities(capabilities))
+        };
+        let session = SessionId::from("s");
+        for number in 0..8 {
+            states.hear(&session, &update(&format!("{number}{}", "x".repeat(IDS_LIMIT / 4))));
+            assert!(states.lock().bytes <= IDS_LIMIT);
+        }
+        assert!(states.can_cancel_call(&session, &ToolCallId::from("never told of")));
+        for number in 0..2 * LIMIT {
+            states.hear(&SessionId::from(format!("{number}{}", "x".repeat(IDS_LIMIT / 4))), &update("a"));
+        }
+        let kept = states.lock().by_id.len();
+        assert!(kept < 8, "{kept}");
+        assert!(states.can_cancel_call(&SessionId::from("x".repeat(IDS_LIMIT)), &ToolCallId::from("b")));
+        states.forget(&session);
+        assert_eq!(
+            states.lock().bytes,
+            states.lock().by_id.iter().map(|(id, state)| id.len() + state.bytes()).sum::<usize>()
+        );
+    }
 }

@@ -2,20 +2,23 @@
 
 mod patience;
 mod questions;
+mod reports;
 
 use std::future::IntoFuture as _;
 use std::io;
 use std::pin::pin;
 
 use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_client::schema::{CallToolResult, ContentBlock, ProgressNotification};
-use agentwire_mcp_client::{BoxError, Client, Server, TaskState, Tasks};
+use agentwire_mcp_client::schema::{CallToolResult, ContentBlock};
+use agentwire_mcp_client::{BoxError, Client, Server, Tasks};
 use anyhow::Result;
+use futures::FutureExt as _;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use self::patience::Patience;
 use self::questions::{Question, User};
+use self::reports::Report;
 use crate::arguments::Call;
 use crate::connect::with_server;
 use crate::output::{JsonLines, Member};
@@ -60,7 +63,8 @@ impl Calling {
         tool: &str,
         arguments: RawJson,
     ) -> Result<CallToolResult, BoxError> {
-        let (report, mut reports) = mpsc::channel(1024);
+        let json = self.json;
+        let (report, mut reports) = reports::channel(json);
         let of_task = report.clone();
         // Whoever reports faster than we print is not asked to wait for us. How long is waited is known here, where the
         // user is.
@@ -68,8 +72,8 @@ impl Calling {
             .call_tool(tool, arguments)
             .timeout(None)
             .progress_maximum(None)
-            .on_progress(move |progress| drop(report.try_send(Report::Progress(progress))))
-            .on_task(move |state| drop(of_task.try_send(Report::Task(state.clone()))));
+            .on_progress(move |progress| report.add(Report::Progress(progress)))
+            .on_task(move |state| of_task.add(Report::task(state)));
         let mut call = pin!(call.into_future());
         let mut stands = None;
         let result = loop {
@@ -79,7 +83,7 @@ impl Calling {
                 () = self.user.interrupts() => return Err("interrupted".into()),
                 Some(report) = reports.recv() => {
                     self.patience.renew();
-                    report.show(&mut stands, &self.notes, self.json)?;
+                    report.show(&mut stands, &self.notes, json)?;
                     self.patience.check()?;
                 }
                 Some(question) = self.questions.recv() => {
@@ -99,46 +103,11 @@ impl Calling {
                 late = self.patience.over() => return Err(late.into()),
             }
         };
-        while let Ok(report) = reports.try_recv() {
-            report.show(&mut stands, &self.notes, self.json)?;
+        while let Some(report) = reports.recv().now_or_never().flatten() {
+            report.show(&mut stands, &self.notes, json)?;
         }
         Ok(result)
     }
-}
-
-/// How far a tool has come.
-enum Report {
-    Progress(ProgressNotification),
-    /// The same of one that the server runs as a task.
-    Task(TaskState),
-}
-
-impl Report {
-    /// Shows it, unless it is what was last said of the task: that may have changed in what nobody reads, such as a time.
-    fn show(&self, stands: &mut Option<String>, notes: &Notes, json: bool) -> io::Result<()> {
-        match self {
-            Self::Progress(progress) => show_progress(progress, notes, json)?,
-            Self::Task(TaskState { status, message, .. }) => {
-                let message = message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
-                let now = text::one_line(&format!("task {status}{message}"));
-                if stands.as_ref() != Some(&now) {
-                    notes.say(&now);
-                    *stands = Some(now);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn show_progress(progress: &ProgressNotification, notes: &Notes, json: bool) -> io::Result<()> {
-    if json {
-        return JsonLines.print(&Member("progress", progress));
-    }
-    let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
-    let message = progress.message.as_deref().unwrap_or_default();
-    notes.say(&text::one_line(&format!("{}{total} {message}", progress.progress)));
-    Ok(())
 }
 
 fn show_result(result: &CallToolResult, json: bool) -> io::Result<()> {

@@ -11,13 +11,16 @@ use agentwire_acp_toolkit::{Change, Compaction, Conversation, Entry, Message, To
 
 use super::screen::{Screen, Voice};
 use super::shown::short;
-use crate::text::Painted;
+use crate::text::{Painted, one_line};
 
 /// Looks up what a terminal of ours has printed, also when it is gone.
 pub(super) type Output<'a> = &'a dyn Fn(&TerminalId) -> Option<String>;
 
 /// Of a call with more content than this, the output of its terminals is not shown.
 const MOST_TERMINALS: usize = 64;
+
+/// The most entries of a plan, and pieces of a call's content, that are shown. How many there are more is said.
+pub(super) const MOST_ENTRIES: usize = 200;
 
 impl Screen {
     /// Draws what is new in a conversation: as much as the change names, and no more.
@@ -104,9 +107,9 @@ impl Screen {
         self.flush()
     }
 
-    /// Shows a piece of a message that could not be kept.
-    pub(super) fn unkept(&mut self, message: Voice, content: &ContentBlock) -> io::Result<()> {
-        self.speak(message, &content_text(content))?;
+    /// Shows a piece of a message of which the conversation holds nothing.
+    pub(super) fn unkept(&mut self, message: Voice, text: String) -> io::Result<()> {
+        self.speak(message, text.into())?;
         self.flush()
     }
 
@@ -116,7 +119,7 @@ impl Screen {
         for (number, content) in message.content.iter().enumerate().skip(block) {
             let text = content_text(content);
             let from = if number == block { byte } else { 0 };
-            self.speak(voice, text.get(from..).unwrap_or(&text))?;
+            self.speak(voice, text.get(from..).unwrap_or(&text).into())?;
         }
         Ok(())
     }
@@ -142,7 +145,8 @@ impl Screen {
             self.line(self.paint(colour, mark).then(" ").then(short(&call.title)))?;
         }
         let new = content.and_then(|first| call.content.get(first..)).unwrap_or_default();
-        new.iter().try_for_each(|content| self.tool_content(content))?;
+        new.iter().take(MOST_ENTRIES).try_for_each(|content| self.tool_content(content))?;
+        self.more(new.len().saturating_sub(MOST_ENTRIES))?;
         // What ran in a terminal is shown when it is over, where nothing else says what came of it.
         if entry.has_ended() && call.content.len() <= MOST_TERMINALS {
             let terminals = call.content.iter().map(|content| match content {
@@ -180,7 +184,8 @@ impl Screen {
 
     fn plan(&mut self, conversation: &Conversation) -> io::Result<()> {
         self.line(self.paint("1", "Plan"))?;
-        for entry in conversation.plan().into_iter().flat_map(|plan| &plan.entries) {
+        let entries = conversation.plan().map(|plan| &*plan.entries).unwrap_or_default();
+        for entry in entries.iter().take(MOST_ENTRIES) {
             let (mark, colour) = match entry.status {
                 PlanEntryStatus::Completed => ("●", "32"),
                 PlanEntryStatus::InProgress => ("◐", "33"),
@@ -189,7 +194,12 @@ impl Screen {
             let mark = Painted::from("  ").then(self.paint(colour, mark));
             self.line(mark.then(" ").then(&*entry.content))?;
         }
-        Ok(())
+        self.more(entries.len().saturating_sub(MOST_ENTRIES))
+    }
+
+    /// Says how many of something there are that are not shown.
+    pub(super) fn more(&mut self, count: usize) -> io::Result<()> {
+        if count > 0 { self.dim(&format!("  … {count} more")) } else { Ok(()) }
     }
 
     /// Takes note of the mode, and shows it if it is new.
@@ -209,14 +219,18 @@ impl Screen {
     fn options(&mut self, conversation: &Conversation, show: bool) -> io::Result<()> {
         let values = conversation.config_options().map(|option| (option.id.as_str(), current_value(option)));
         let mut new = self.shown.options.replace(values).into_iter().peekable();
+        let mut shown = 0;
         for (place, option) in conversation.config_options().enumerate().filter(|_| show) {
             if new.next_if_eq(&place).is_some()
                 && let Some(value) = current_value(option)
             {
-                self.dim(&format!("{}: {}", short(&option.name), short(value)))?;
+                shown += 1;
+                if shown <= MOST_ENTRIES {
+                    self.dim(&format!("{}: {}", short(&option.name), short(value)))?;
+                }
             }
         }
-        Ok(())
+        self.more(shown.saturating_sub(MOST_ENTRIES))
     }
 }
 
@@ -238,13 +252,17 @@ fn usage_text(usage: &UsageUpdate) -> String {
     }
 }
 
-fn content_text(content: &ContentBlock) -> Cow<'_, str> {
+pub(super) fn content_text(content: &ContentBlock) -> Cow<'_, str> {
     match content {
         ContentBlock::Text(text) => text.text.as_str().into(),
-        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri).into(),
-        ContentBlock::Image(image) => format!("[an image, {}]", image.mime_type).into(),
-        ContentBlock::Audio(audio) => format!("[a sound, {}]", audio.mime_type).into(),
-        ContentBlock::Resource(resource) => format!("[{}]", super::prompt::embedded_uri(resource)).into(),
+        ContentBlock::ResourceLink(link) => {
+            format!("[{}]({})", one_line(&link.name), one_line(&link.uri)).into()
+        }
+        ContentBlock::Image(image) => format!("[an image, {}]", short(&image.mime_type)).into(),
+        ContentBlock::Audio(audio) => format!("[a sound, {}]", short(&audio.mime_type)).into(),
+        ContentBlock::Resource(resource) => {
+            format!("[{}]", one_line(super::prompt::embedded_uri(resource))).into()
+        }
         _ => "[content that cannot be shown here]".into(),
     }
 }
@@ -260,9 +278,16 @@ mod tests {
     };
 
     use super::*;
+    use crate::outlet::{Later, Out};
 
     #[derive(Clone, Default)]
     struct Paper(Arc<Mutex<Vec<u8>>>);
+
+    impl Out for Paper {
+        fn write_later(&mut self, _: usize, write: Later) {
+            write(self).unwrap();
+        }
+    }
 
     impl Write for Paper {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

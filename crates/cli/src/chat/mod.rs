@@ -249,6 +249,17 @@ fn agent_command(line: Option<&str>) -> Result<Command> {
     }
 }
 
+/// The longest id of a session, in bytes. It goes with everything that is said in it.
+const ID_LIMIT: usize = 4 << 10;
+
+/// Refuses the id of a session that is too long.
+fn check_id(id: &str) -> Result<(), BoxError> {
+    if id.len() <= ID_LIMIT {
+        return Ok(());
+    }
+    Err(format!("the session's id has {} bytes, and the limit is {ID_LIMIT}", id.len()).into())
+}
+
 /// Whether two paths lead to the same directory. An agent may have followed the links in one.
 fn is_same_place(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();

@@ -17,6 +17,9 @@ use super::keyboard::{Typed, deliberate_line, forget_typed, line};
 use super::view::View;
 use crate::text::{Painted, one_line};
 
+/// The longest URL that a person is asked to visit, in bytes.
+const URL_LIMIT: usize = 8 << 10;
+
 /// Who answers for us. Clones are the same person.
 #[derive(Clone)]
 pub(crate) struct Person(Rc<Inner>);
@@ -131,6 +134,10 @@ impl Person {
         message: &str,
         mode: &ElicitationUrlMode,
     ) -> Result<CreateElicitationResponse, Error> {
+        if mode.url.len() > URL_LIMIT {
+            let why = format_args!("a URL is shown whole, and this one is longer than {URL_LIMIT} bytes");
+            return Err(Error::invalid_params(why));
+        }
         let _keyboard = self.keyboard().await?;
         let consent = UrlConsent::new(mode)?;
         let place = consent.host_range();

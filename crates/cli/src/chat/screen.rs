@@ -1,5 +1,6 @@
 //! A person's screen: lines, text as it streams, a spinner, colours.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,8 @@ use agentwire_acp_toolkit::MessageKind;
 use similar::{ChangeTag, TextDiff};
 
 use super::shown::Shown;
-use crate::text::Painted;
+use crate::outlet::Out;
+use crate::text::{Painted, write_text};
 
 /// The most lines shown of what a tool gave back.
 const MOST_LINES: usize = 40;
@@ -15,8 +17,12 @@ const MOST_LINES: usize = 40;
 /// The most characters shown of each of them.
 const MOST_COLUMNS: usize = 2000;
 
-/// How many bytes of a text are made printable at once: the whole may be as long as a line of the agent's.
-const PIECE: usize = 64 << 10;
+/// The most bytes and lines of a text that is compared with another: to compare takes about 100 bytes of memory a line.
+const MOST_COMPARED: usize = 1 << 20;
+const MOST_LINES_COMPARED: usize = 50_000;
+
+/// From how many bytes on a text is made printable when its turn comes: it may be as long as a line of the agent's.
+const LONG: usize = 64 << 10;
 
 /// How long to look for the smallest difference of two texts. Their texts may be such that it takes quadratic time; then
 /// the difference that was found so far is shown.
@@ -26,7 +32,7 @@ const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 
 /// What a person sees of a session. What to draw of a conversation is in [`draw`](super::draw).
 pub(super) struct Screen {
-    out: Box<dyn Write + Send>,
+    out: Box<dyn Out>,
     /// Whether to use colours and a spinner.
     lively: bool,
     at_line_start: bool,
@@ -52,7 +58,7 @@ struct Spinner {
 }
 
 impl Screen {
-    pub(super) fn new(out: Box<dyn Write + Send>, lively: bool) -> Self {
+    pub(super) fn new(out: Box<dyn Out>, lively: bool) -> Self {
         Self { out, lively, at_line_start: true, voice: None, spinner: None, shown: Shown::default() }
     }
 
@@ -99,7 +105,7 @@ impl Screen {
     pub(super) fn ask(&mut self, lines: &str) -> io::Result<()> {
         self.clear_spinner()?;
         self.end_line()?;
-        write!(self.out, "{}", Painted::lines(lines).as_str())?;
+        write_text(&mut self.out, None, lines)?;
         // An answer is typed behind it.
         self.at_line_start = false;
         self.out.flush()
@@ -123,8 +129,8 @@ impl Screen {
         self.out.flush()
     }
 
-    /// Shows a piece of a message, behind what stands there of it.
-    pub(super) fn speak(&mut self, voice: Voice, text: &str) -> io::Result<()> {
+    /// Shows a piece of a message, behind what stands there of it. A long one is kept as it is until its turn comes.
+    pub(super) fn speak(&mut self, voice: Voice, text: Cow<'_, str>) -> io::Result<()> {
         self.clear_spinner()?;
         let kind = voice.kind;
         if self.voice.as_ref() != Some(&voice) {
@@ -134,37 +140,26 @@ impl Screen {
                 write!(self.out, "> ")?;
             }
         }
-        let mut rest = text;
-        while !rest.is_empty() {
-            let mut end = rest.len().min(PIECE);
-            while !rest.is_char_boundary(end) {
-                end += 1;
-            }
-            let (piece, behind) = rest.split_at(end);
-            let painted = Painted::lines(piece);
-            let painted = match kind {
-                MessageKind::Thought if self.lively => painted.coloured("2"),
-                MessageKind::User if self.lively => painted.coloured("1"),
-                _ => painted,
-            };
-            write!(self.out, "{}", painted.as_str())?;
-            rest = behind;
-        }
+        let colour = match kind {
+            MessageKind::Thought if self.lively => Some("2"),
+            MessageKind::User if self.lively => Some("1"),
+            _ => None,
+        };
         if !text.is_empty() {
             self.at_line_start = text.ends_with('\n');
         }
+        if text.len() <= LONG {
+            return write_text(&mut self.out, colour, &text);
+        }
+        let text = text.into_owned();
+        self.out.write_later(text.len(), Box::new(move |out| write_text(out, colour, &text)));
         Ok(())
     }
 
     /// Shows what a tool gave back, as far as there is room for it.
     pub(super) fn indented(&mut self, text: &str) -> io::Result<()> {
         let count = text.lines().count();
-        for line in text.lines().take(MOST_LINES) {
-            match line.char_indices().nth(MOST_COLUMNS) {
-                Some((end, _)) => self.indented_line("2", &format!("{}…", &line[..end]))?,
-                None => self.indented_line("2", line)?,
-            }
-        }
+        text.lines().take(MOST_LINES).try_for_each(|line| self.shortened_line("2", line))?;
         if count > MOST_LINES {
             self.dim(&format!("  … {} more lines", count - MOST_LINES))?;
         }
@@ -173,6 +168,12 @@ impl Screen {
 
     /// Shows what changed in a text, with three lines around it.
     pub(super) fn diff(&mut self, old: &str, new: &str) -> io::Result<()> {
+        let is_long =
+            |text: &str| text.len() > MOST_COMPARED || text.lines().nth(MOST_LINES_COMPARED).is_some();
+        if is_long(old) || is_long(new) {
+            let (old, new) = (old.len(), new.len());
+            return self.dim(&format!("  [{old} bytes before and {new} after are too long to be compared]"));
+        }
         let changes = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
         for group in changes.grouped_ops(3) {
             for change in group.iter().flat_map(|operation| changes.iter_changes(operation)) {
@@ -182,14 +183,22 @@ impl Screen {
                     ChangeTag::Equal => (' ', "2"),
                 };
                 let text = change.value().trim_end_matches('\n');
-                self.indented_line(colour, &format!("{sign}{text}"))?;
+                self.shortened_line(colour, &format!("{sign}{text}"))?;
             }
         }
         Ok(())
     }
 
+    /// Shows a line of something that has more, as far as there is room for it.
+    pub(super) fn shortened_line(&mut self, colour: &str, line: &str) -> io::Result<()> {
+        match line.char_indices().nth(MOST_COLUMNS) {
+            Some((end, _)) => self.indented_line(colour, &format!("{}…", &line[..end])),
+            None => self.indented_line(colour, line),
+        }
+    }
+
     /// Shows a line of something that has more, with the tabs that it has.
-    pub(super) fn indented_line(&mut self, colour: &str, line: &str) -> io::Result<()> {
+    fn indented_line(&mut self, colour: &str, line: &str) -> io::Result<()> {
         let line = Painted::lines(line);
         let line = if self.lively { line.coloured(colour) } else { line };
         self.line(Painted::from("  ").then(line))

@@ -1,7 +1,8 @@
 //! Where a conversation is shown: to a person, or as lines of JSON to a program.
 
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal as _};
+use std::fmt::Display;
+use std::io::{self, IsTerminal as _, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agentwire_acp_client::Error;
@@ -11,9 +12,35 @@ use serde_json::json;
 
 use super::asides::Asides;
 use super::screen::Screen;
-use crate::outlet::Outlet;
+use super::shown::short;
+use crate::outlet::{Out as _, Outlet};
 use crate::output::{Member, json_line};
-use crate::text::Notes;
+use crate::text::{Notes, beginning, one_line};
+
+/// From how many bytes on a line of JSON is written when its turn comes. It counts as much more than may wait, so that nothing
+/// is read before it is written.
+const SHORT: usize = 64 << 10;
+const LARGE: usize = 32 << 20;
+
+/// How many bytes of a session's directory are shown: as many as a path can have.
+const MOST_OF_PATH: usize = 4 << 10;
+
+/// A line of JSON that is short.
+struct Short(Vec<u8>);
+
+impl Write for Short {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > SHORT {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// What everything is shown on.
 pub(crate) struct View {
@@ -66,9 +93,31 @@ impl View {
         }
     }
 
-    /// Shows an object that programs want to see; to people it says nothing.
+    /// Shows an object that programs want to see; to people it says nothing. It is short: see
+    /// [`large_fact`](Self::large_fact).
     pub(super) fn fact<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
         if self.is_json() { json_line(&mut self.outlet.clone(), &Member(name, value)) } else { Ok(()) }
+    }
+
+    /// The same of what may be as long as a message. Where it is, it is kept as it is until its turn comes, and never there
+    /// as a line too.
+    pub(super) fn large_fact<T>(&self, name: &'static str, value: &Arc<T>) -> io::Result<()>
+    where
+        T: Serialize + Send + Sync + 'static,
+    {
+        if !self.is_json() {
+            return Ok(());
+        }
+        let mut outlet = self.outlet.clone();
+        let mut line = Short(Vec::new());
+        if json_line(&mut line, &Member(name, &**value)).is_ok() {
+            outlet.write_all(&line.0)?;
+        } else {
+            let value = value.clone();
+            let write = move |mut out: &mut dyn Write| json_line(&mut out, &Member(name, &*value));
+            outlet.write_later(LARGE, Box::new(write));
+        }
+        outlet.flush()
     }
 
     /// Shows that a message of the agent's is lost, because it cannot be read: to programs as a fact, to people on stderr.
@@ -81,18 +130,18 @@ impl View {
     }
 
     /// Shows that an update cannot be read: all of it to programs, what is wrong to people on stderr.
-    pub(super) fn unreadable(&self, params: Option<&RawJson>, why: &Error) -> io::Result<()> {
+    pub(super) fn unreadable(&self, params: Option<RawJson>, why: &Error) -> io::Result<()> {
         #[derive(Serialize)]
-        struct Unreadable<'a> {
-            params: Option<&'a RawJson>,
-            why: &'a str,
+        struct Unreadable {
+            params: Option<RawJson>,
+            why: String,
         }
 
         if !self.is_json() {
             let why = crate::text::one_line(&why.message);
             self.asides.say(&format!("warning: an update of the agent cannot be read: {why}"));
         }
-        self.fact("unreadable", &Unreadable { params, why: &why.message })
+        self.large_fact("unreadable", &Arc::new(Unreadable { params, why: why.message.to_string() }))
     }
 
     /// Shows that a message was taken without parts that cannot be read: all of that to programs, the first part of each
@@ -106,18 +155,25 @@ impl View {
         }
         let part = |part: &SkippedPart| json!({ "kind": part.kind, "index": part.index, "why": part.why });
         let parts: Vec<_> = skipped.parts.iter().map(part).collect();
-        self.fact("skipped", &json!({ "method": method, "parts": parts, "more": skipped.more }))
+        self.large_fact(
+            "skipped",
+            &Arc::new(json!({ "method": method, "parts": parts, "more": skipped.more })),
+        )
     }
 
     /// Shows programs what was asked for permission, and what came of it.
-    pub(super) fn permission<Q: Serialize, O: Serialize>(&self, request: &Q, outcome: &O) -> io::Result<()> {
+    pub(super) fn permission<Q, O>(&self, request: Q, outcome: O) -> io::Result<()>
+    where
+        Q: Serialize + Send + Sync + 'static,
+        O: Serialize + Send + Sync + 'static,
+    {
         #[derive(Serialize)]
-        struct Permission<'a, Q, O> {
-            request: &'a Q,
-            outcome: &'a O,
+        struct Permission<Q, O> {
+            request: Q,
+            outcome: O,
         }
 
-        self.fact("permission", &Permission { request, outcome })
+        self.large_fact("permission", &Arc::new(Permission { request, outcome }))
     }
 
     /// Shows programs a failure; people are told on stderr.
@@ -140,6 +196,24 @@ impl View {
             screen.line(text)?;
             screen.flush()
         })
+    }
+
+    /// Says what of the agent's is not kept, and so neither shown nor completed.
+    pub(super) fn left_out(&self, what: &str) -> io::Result<()> {
+        if !self.is_json() {
+            return self.remark(&format!("! {what}"));
+        }
+        self.asides.say(&format!("warning: {what}"));
+        self.fact("leftOut", &what)
+    }
+
+    /// Shows a session of a list.
+    pub(super) fn session(&self, id: &str, updated: &str, cwd: &dyn Display, title: &str) -> io::Result<()> {
+        if self.is_json() {
+            return Ok(());
+        }
+        let cwd = beginning(cwd, MOST_OF_PATH);
+        self.line(&format!("{}  {}  {cwd}  {}", one_line(id), short(updated), short(title)))
     }
 
     /// Says what was rejected because nobody is there to be asked.

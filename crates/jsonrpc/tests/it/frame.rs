@@ -216,6 +216,19 @@ fn params_and_result_share_the_memory_of_the_text() {
     }
 }
 
+/// Whoever handles a request holds its method for as long as that takes.
+#[test]
+fn a_method_does_not_hold_a_long_message() {
+    let text =
+        ByteString::from(format!(r#"{{"jsonrpc":"2.0","method":"m","params":["{}"]}}"#, "x".repeat(100_000)));
+    let memory = text.as_bytes().as_ptr_range();
+    let Frame::Single(Message::Notification(notification)) = Frame::parse(text.clone()) else {
+        panic!("a notification")
+    };
+    assert_eq!(notification.method, "m");
+    assert!(!memory.contains(&notification.method.as_bytes().as_ptr()));
+}
+
 #[test]
 fn writes_one_line_whatever_it_was_made_of() {
     let pretty = "{\n \"jsonrpc\": \"2.0\",\r\n \"id\": 1,\n \"method\": \"m\",\n \"params\": {\n  \"a\\n\": 1\r\n }\n}";

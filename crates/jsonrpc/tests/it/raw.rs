@@ -58,3 +58,11 @@ fn errors_travel_with_their_data() {
     let bare: ErrorObject = serde_json::from_str(r#"{"message":"m","code":-1,"data":null}"#).unwrap();
     assert_eq!(bare, ErrorObject::new(-1, "m"));
 }
+
+#[test]
+fn half_pairs_are_made_whole_and_nothing_else_is_copied() {
+    let plain = RawJson::parse(r#"["\ud83d\ude00"]"#.into()).unwrap();
+    assert_eq!(plain.clone().with_whole_pairs(), plain);
+    let half = RawJson::parse(r#"["\ud83d", {"\udE00":"\\ud83d"}]"#.into()).unwrap();
+    assert_eq!(half.with_whole_pairs().as_str(), r#"["\ufffd", {"\ufffd":"\\ud83d"}]"#);
+}

@@ -85,6 +85,26 @@ async fn an_answer_that_cannot_be_read_is_told_apart() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_result_that_takes_too_much_memory_is_not_decoded() {
+    with_wire(acp().value_limit(100_000), deaf(), async |peer, mut far| {
+        let mut ask = async |result: Value| {
+            let call = peer.call_method::<_, Value>("ask", None::<&()>);
+            let answer = async {
+                let id = far.heard().await["id"].clone();
+                far.say(json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+            };
+            tokio::join!(call, answer).0
+        };
+        let error = ask(vec![0; 2000].into()).await.unwrap_err();
+        assert!(error.to_string().contains("100000 bytes of memory (Config::value_limit)"), "{error}");
+        // The text of strings is as long as it was before.
+        assert!(ask("x".repeat(200_000).into()).await.is_ok());
+        assert!(ask(vec![0; 100].into()).await.is_ok());
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_written_is_not_sent() {
     with_wire(acp(), deaf(), async |peer, mut far| {
         let nameless = std::collections::HashMap::from([((1, 2), 3)]);

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use agentwire_acp_client::{Client, Context, Error};
 use agentwire_acp_schema::v1::{
@@ -14,8 +15,8 @@ use agentwire_acp_schema::v1::{
     ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest, ReleaseTerminalResponse,
     RequestPermissionRequest, RequestPermissionResponse, SessionConfigOptionsCapabilities, SessionId,
     SessionNotification, SessionUpdate, StopReason, TerminalId, TerminalOutputRequest,
-    TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest,
-    WriteTextFileResponse,
+    TerminalOutputResponse, ToolCallContent, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+    WriteTextFileRequest, WriteTextFileResponse,
 };
 use agentwire_acp_toolkit::{
     Applied, Change, Conversation, MessageKind, PermissionPolicy, Permissions, Workspace, Workspaces,
@@ -24,13 +25,21 @@ use agentwire_jsonrpc::{RawJson, Skipped};
 
 use super::settings;
 use crate::chat::complete::Words;
+use crate::chat::draw::content_text;
 use crate::chat::person::Person;
 use crate::chat::screen::Voice;
 use crate::chat::view::View;
+use crate::text::beginning;
 
-/// How much memory the conversation takes at most: 32 MiB. What was said scrolls away on the screen, so it need not be
+/// How much memory the conversation takes at most: 8 MiB. What was said scrolls away on the screen, so it need not be
 /// remembered for long.
-const CONVERSATION_LIMIT: usize = 32 << 20;
+const CONVERSATION_LIMIT: usize = 8 << 20;
+
+/// How much of a text that a tool gives is kept, in bytes. Less of it is shown.
+const TOOL_TEXT: usize = 128 << 10;
+
+/// A text of the person's from this length on is not compared with what they have said, in bytes.
+const LONG_ECHO: usize = 1 << 20;
 
 /// The client: files and terminals within the session's roots, a person or a policy that permits, and the conversation as
 /// far as it has been told. Clones are the same.
@@ -151,7 +160,13 @@ impl Hands {
     /// Shows what is new, and takes note of what can be typed now.
     pub(super) fn applied(&self, applied: Applied) -> io::Result<()> {
         settings::note(&self.0.words, &self.0.conversation.borrow(), applied.change);
-        self.draw(applied.change)
+        self.draw(applied.change)?;
+        match applied.omitted {
+            0 => Ok(()),
+            bytes => self.0.view.left_out(&format!(
+                "something that the agent told takes {bytes} bytes of memory, which is more than is kept: it is left out"
+            )),
+        }
     }
 
     fn draw(&self, change: Change) -> io::Result<()> {
@@ -172,25 +187,84 @@ impl Hands {
         self.0.session.borrow().as_ref().is_none_or(|ours| ours == session)
     }
 
-    fn update(&self, update: SessionUpdate) -> io::Result<()> {
-        let chunk = match &update {
-            SessionUpdate::AgentMessageChunk(chunk) => Some((MessageKind::Agent, chunk)),
-            SessionUpdate::AgentThoughtChunk(chunk) => Some((MessageKind::Thought, chunk)),
-            _ => None,
-        };
-        let chunk = chunk.map(|(kind, chunk)| (kind, chunk.message_id.clone(), chunk.content.clone()));
-        let applied = self.conversation(|conversation| conversation.apply(update));
-        let omitted = applied.omitted > 0;
+    /// Shows an update. What is said scrolls away, so of a message only that there is one is kept.
+    fn update(&self, mut update: SessionUpdate) -> io::Result<()> {
+        leave_what_is_not_shown(&mut update);
+        let said = self.said(&mut update);
+        let mut applied = self.conversation(|conversation| conversation.apply(update));
+        let Some(Said { kind, id, text }) = said else { return self.applied(applied) };
+        // All of it is shown.
+        applied.omitted = 0;
+        let message = applied.change.index().map_or(id, |index| index as u64);
         self.applied(applied)?;
-        match chunk {
-            // What is too long to be kept is shown all the same.
-            Some((kind, id, content)) if omitted => {
-                let message = self.0.hasher.hash_one(id);
-                self.0.view.on_screen(|screen| screen.unkept(Voice { kind, message }, &content))
+        self.0.view.on_screen(|screen| screen.unkept(Voice { kind, message }, text))
+    }
+
+    /// What an update says in a message, which is taken out of it.
+    fn said(&self, update: &mut SessionUpdate) -> Option<Said> {
+        let (kind, chunk) = match update {
+            SessionUpdate::AgentMessageChunk(chunk) => (MessageKind::Agent, chunk),
+            SessionUpdate::AgentThoughtChunk(chunk) => (MessageKind::Thought, chunk),
+            // What the person said before is known by its text.
+            SessionUpdate::UserMessageChunk(chunk)
+                if chunk.content.as_text().is_some_and(|text| text.len() >= LONG_ECHO) =>
+            {
+                (MessageKind::User, chunk)
             }
-            _ => Ok(()),
+            _ => return None,
+        };
+        let text = match &mut chunk.content {
+            ContentBlock::Text(text) => std::mem::take(&mut text.text),
+            other => {
+                let text = content_text(other).into_owned();
+                *other = ContentBlock::from("");
+                text
+            }
+        };
+        Some(Said { kind, id: self.0.hasher.hash_one(&chunk.message_id), text })
+    }
+}
+
+/// Takes out of a tool call what is never shown: its input, its output and where it is. Of its texts the beginning is.
+fn leave_what_is_not_shown(update: &mut SessionUpdate) {
+    let contents = match update {
+        SessionUpdate::ToolCall(call) => {
+            (call.raw_input, call.raw_output, call.meta) = (None, None, None);
+            call.locations.clear();
+            Some(&mut call.content)
+        }
+        SessionUpdate::ToolCallUpdate(call) => {
+            (call.raw_input, call.raw_output, call.locations, call.meta) = (None, None, None, None);
+            call.content.as_mut()
+        }
+        _ => None,
+    };
+    for content in contents.into_iter().flatten() {
+        if let ToolCallContent::Content(content) = content
+            && let ContentBlock::Text(text) = &mut content.content
+            && text.text.len() > TOOL_TEXT
+        {
+            text.text = beginning(&*text.text, TOOL_TEXT);
         }
     }
+}
+
+/// A piece of a message.
+struct Said {
+    kind: MessageKind,
+    /// A hash of the message's id.
+    id: u64,
+    text: String,
+}
+
+/// Whether an update says what the person can set or type.
+fn is_setting(update: &SessionUpdate) -> bool {
+    matches!(
+        update,
+        SessionUpdate::ConfigOptionUpdate(_)
+            | SessionUpdate::CurrentModeUpdate(_)
+            | SessionUpdate::AvailableCommandsUpdate(_)
+    )
 }
 
 /// That something cannot be shown is told where the turn waits; see [`Outlet::failed`](crate::outlet::Outlet::failed).
@@ -200,14 +274,23 @@ fn shown(outcome: io::Result<()>) {
 
 impl Client for Hands {
     fn session_update(&self, notification: SessionNotification) {
-        shown(self.0.view.fact("update", &notification.update));
-        if self.is_ours(&notification.session_id) {
-            shown(self.update(notification.update));
+        let SessionNotification { session_id, update, .. } = notification;
+        let is_ours = self.is_ours(&session_id);
+        if !self.0.view.is_json() {
+            if is_ours {
+                shown(self.update(update));
+            }
+            return;
+        }
+        let update = Arc::new(update);
+        shown(self.0.view.large_fact("update", &update));
+        if is_ours && is_setting(&update) {
+            shown(self.takes(Arc::unwrap_or_clone(update)));
         }
     }
 
     fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
-        shown(self.0.view.unreadable(params.as_ref(), why));
+        shown(self.0.view.unreadable(params, why));
     }
 
     fn unreadable_message(&self, why: &Error) {
@@ -223,8 +306,8 @@ impl Client for Hands {
         request: RequestPermissionRequest,
         _: Context,
     ) -> Result<RequestPermissionResponse, Error> {
-        if self.is_ours(&request.session_id) {
-            shown(self.takes(request.tool_call.clone()));
+        if self.is_ours(&request.session_id) && !self.0.view.is_json() {
+            shown(self.update(request.tool_call.clone().into()));
         }
         let ask = async |request: &RequestPermissionRequest| match &self.0.person {
             Some(person) => person.permission(request).await,
@@ -235,7 +318,8 @@ impl Client for Hands {
             let title = request.tool_call.title.as_deref().unwrap_or("a tool call without a title");
             self.0.view.rejected(title);
         }
-        self.0.view.permission(&request, &response.outcome).map_err(Error::internal_error)?;
+        let outcome = response.outcome.clone();
+        self.0.view.permission(request, outcome).map_err(Error::internal_error)?;
         Ok(response)
     }
 

@@ -5,6 +5,7 @@ mod sessions;
 mod settings;
 
 use std::future::Future;
+use std::sync::Arc;
 
 use agentwire_acp_client::{Agent, BoxError, CallError, Closed};
 use agentwire_acp_schema::v1::{
@@ -61,8 +62,10 @@ impl Talk<'_> {
                     .client_info(our_info());
                 agent.initialize(hello).timeout(plan.timeout).await?;
             }
-            if let Some(greeting) = agent.greeting() {
-                view.fact("initialized", greeting)?;
+            if let Some(greeting) = agent.greeting()
+                && view.is_json()
+            {
+                view.large_fact("initialized", &Arc::new(greeting.clone()))?;
             }
             let sessions = Sessions { agent, view: &view, limit: plan.timeout };
             match &plan.wish {
@@ -125,8 +128,8 @@ impl Talk<'_> {
                 return Err(explain(error, agent));
             }
         };
-        chat.view.fact("stopReason", &response.stop_reason)?;
-        let reason = response.stop_reason.to_string();
+        chat.view.large_fact("stopReason", &Arc::new(response.stop_reason.clone()))?;
+        let reason = short(response.stop_reason.as_str());
         chat.view.turn_ended(Some(&*reason).filter(|_| response.stop_reason != StopReason::EndTurn))?;
         hands.rest()?;
         match response.stop_reason {

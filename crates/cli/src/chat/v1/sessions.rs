@@ -2,7 +2,8 @@
 
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use agentwire_acp_client::{Agent, BoxError};
 use agentwire_acp_schema::v1::{
@@ -13,7 +14,7 @@ use agentwire_acp_schema::v1::{
 use super::client::Hands;
 use super::explain;
 use crate::chat::view::View;
-use crate::chat::{Which, is_same_place};
+use crate::chat::{Which, check_id, is_same_place};
 
 /// An agent, and how long it may take for an answer.
 pub(super) struct Sessions<'a> {
@@ -28,10 +29,11 @@ impl Sessions<'_> {
         let mut any = false;
         self.each(cwd, |session| {
             any = true;
-            self.view.fact("sessionInfo", &session)?;
-            let SessionInfo { session_id, cwd, title, updated_at, .. } = session;
+            let session = Arc::new(session);
+            self.view.large_fact("sessionInfo", &session)?;
+            let SessionInfo { session_id, cwd, title, updated_at, .. } = &*session;
             let (title, updated) = (title.as_deref().unwrap_or("-"), updated_at.as_deref().unwrap_or("-"));
-            self.view.line(&format!("{session_id}  {updated}  {}  {title}", cwd.display()))
+            self.view.session(session_id, updated, &cwd.display(), title)
         })
         .await?;
         if any { Ok(()) } else { Ok(self.view.remark("There are no sessions.")?) }
@@ -59,13 +61,16 @@ impl Sessions<'_> {
                 let request = NewSessionRequest::new(cwd).mcp_servers(servers);
                 let opened = self.agent.new_session(request.clone()).timeout(self.limit).await;
                 let opened = opened.map_err(|error| explain(error, self.agent))?;
+                check_id(&opened.session_id)?;
                 hands.open(&opened.session_id, &request);
                 opened
             }
             Which::Newest => self.take_up(hands, self.newest(cwd).await?, cwd, servers).await?,
             Which::Session(id) => self.take_up(hands, id.as_str().into(), cwd, servers).await?,
         };
-        self.view.fact("session", &opened)?;
+        if self.view.is_json() {
+            self.view.large_fact("session", &Arc::new(opened.clone()))?;
+        }
         let NewSessionResponse { session_id, modes, config_options, .. } = opened;
         let applied = hands.conversation(|conversation| conversation.opened(modes, config_options));
         hands.applied(applied)?;
@@ -133,13 +138,17 @@ impl Sessions<'_> {
         let mut request = ListSessionsRequest::new();
         request.cwd = cwd.map(Path::to_owned);
         let mut sessions = self.agent.sessions(request);
-        let listing = async {
-            while let Some(session) = sessions.try_next().await.map_err(|error| explain(error, self.agent))? {
-                take(session)?;
-            }
-            Ok::<_, BoxError>(())
-        };
-        let late = |_| format!("session/list: the sessions did not come within {:?}", self.limit);
-        tokio::time::timeout(self.limit, listing).await.map_err(late)?
+        let mut left = self.limit;
+        loop {
+            let since = Instant::now();
+            let next = tokio::time::timeout(left, sessions.try_next()).await;
+            let next =
+                next.map_err(|_| format!("session/list: the sessions did not come within {:?}", self.limit))?;
+            let Some(session) = next.map_err(|error| explain(error, self.agent))? else { return Ok(()) };
+            left = left.saturating_sub(since.elapsed());
+            take(session)?;
+            // Whoever reads them slowly holds up nobody but us.
+            self.view.outlet().room().await;
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use agentwire_acp_client::Error;
 use agentwire_acp_client::v2::{Client, Context};
@@ -18,6 +19,7 @@ use agentwire_jsonrpc::{RawJson, Skipped};
 use super::draw::Drawn;
 use super::settings::current_value;
 use crate::chat::complete::Words;
+use crate::chat::draw::MOST_ENTRIES;
 use crate::chat::person::Person;
 use crate::chat::shown::{Values, short};
 use crate::chat::view::View;
@@ -78,7 +80,7 @@ impl Hands {
     pub(super) fn opened(&self, opened: NewSessionResponse) -> io::Result<()> {
         self.opens(&opened.session_id);
         self.note(&opened.config_options);
-        self.note_commands(&opened.available_commands);
+        self.note_commands(&opened.available_commands)?;
         self.keep(opened.config_options)
     }
 
@@ -104,11 +106,13 @@ impl Hands {
 
     /// The options are these now; what is new is shown.
     pub(super) fn set(&self, options: Vec<SessionConfigOption>) -> io::Result<()> {
-        for place in self.note(&options) {
-            if let Some(value) = current_value(&options[place]) {
-                self.0.view.remark(&format!("{}: {}", short(&options[place].name), short(value)))?;
+        let new = self.note(&options);
+        for place in new.iter().take(MOST_ENTRIES) {
+            if let Some(value) = current_value(&options[*place]) {
+                self.0.view.remark(&format!("{}: {}", short(&options[*place].name), short(value)))?;
             }
         }
+        self.0.view.on_screen(|screen| screen.more(new.len().saturating_sub(MOST_ENTRIES)))?;
         self.keep(options)
     }
 
@@ -122,8 +126,8 @@ impl Hands {
     fn keep(&self, options: Vec<SessionConfigOption>) -> io::Result<()> {
         let weight = memory_estimate(&options);
         if weight > KEPT {
-            return self.0.view.remark(&format!(
-                "! the agent's options take {weight} bytes of memory, and the limit is {KEPT}: those before stay"
+            return self.0.view.left_out(&format!(
+                "the agent's options take {weight} bytes of memory, and the limit is {KEPT}: those before stay"
             ));
         }
         let ids = options.iter().map(|option| (option.config_id.to_string(), Vec::new()));
@@ -133,28 +137,33 @@ impl Hands {
     }
 
     /// Keeps the names of commands, to be completed: as many as fit.
-    fn note_commands(&self, commands: &[AvailableCommand]) {
+    fn note_commands(&self, commands: &[AvailableCommand]) -> io::Result<()> {
         let mut room = KEPT;
         let known = commands.iter().filter_map(|command| match command {
             AvailableCommand::Command(command) => Some((command.name.as_str(), short(&command.description))),
             _ => None,
         });
+        let known_count = known.clone().count();
         let fits = known.take_while(|(name, description)| {
             let left = room.checked_sub(name.len() + description.len() + ENTRY);
             room = left.unwrap_or_default();
             left.is_some()
         });
-        let fits = fits.map(|(name, description)| (name.to_owned(), description)).collect();
+        let fits: Vec<_> = fits.map(|(name, description)| (name.to_owned(), description)).collect();
+        let count = known_count - fits.len();
         self.0.words.known().commands = fits;
+        if count == 0 {
+            return Ok(());
+        }
+        self.0.view.left_out(&format!(
+            "{count} of the agent's commands are not completed: the others take {KEPT} bytes of memory, which is the limit"
+        ))
     }
 
     fn update(&self, update: SessionUpdate) -> io::Result<()> {
         match update {
             SessionUpdate::ConfigOptionUpdate(update) => self.set(update.config_options),
-            SessionUpdate::AvailableCommandsUpdate(update) => {
-                self.note_commands(&update.available_commands);
-                Ok(())
-            }
+            SessionUpdate::AvailableCommandsUpdate(update) => self.note_commands(&update.available_commands),
             update => {
                 let in_turn = self.0.in_turn.get();
                 let drawn = &mut *self.0.drawn.borrow_mut();
@@ -166,16 +175,26 @@ impl Hands {
 
 impl Client for Hands {
     fn session_update(&self, notification: UpdateSessionNotification) {
+        let UpdateSessionNotification { session_id, update, .. } = notification;
+        let is_ours = self.0.session.borrow().as_ref().is_none_or(|ours| *ours == session_id);
         // That it cannot be shown is told where the turn waits.
-        let _told_there = self.0.view.fact("update", &notification.update);
-        let is_ours = self.0.session.borrow().as_ref().is_none_or(|ours| *ours == notification.session_id);
-        if is_ours {
-            let _told_there = self.update(notification.update);
+        if !self.0.view.is_json() {
+            let _told_there = if is_ours { self.update(update) } else { Ok(()) };
+            return;
+        }
+        let update = Arc::new(update);
+        let _told_there = self.0.view.large_fact("update", &update);
+        let is_setting = matches!(
+            *update,
+            SessionUpdate::ConfigOptionUpdate(_) | SessionUpdate::AvailableCommandsUpdate(_)
+        );
+        if is_ours && is_setting {
+            let _told_there = self.update(Arc::unwrap_or_clone(update));
         }
     }
 
     fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
-        let _told_there = self.0.view.unreadable(params.as_ref(), why);
+        let _told_there = self.0.view.unreadable(params, why);
     }
 
     fn unreadable_message(&self, why: &Error) {
@@ -203,7 +222,7 @@ impl Client for Hands {
             v1::RequestPermissionOutcome::Selected(selected) => RequestPermissionOutcome::from(selected),
             _ => RequestPermissionResponse::cancelled().outcome,
         };
-        self.0.view.permission(&request, &outcome).map_err(Error::internal_error)?;
+        self.0.view.permission(request, outcome.clone()).map_err(Error::internal_error)?;
         Ok(RequestPermissionResponse::new(outcome))
     }
 }

@@ -11,9 +11,13 @@ use agentwire_acp_schema::v2::{
 };
 use agentwire_acp_toolkit::MessageKind;
 
+use crate::chat::draw::MOST_ENTRIES;
 use crate::chat::screen::{Screen, Voice};
 use crate::chat::shown::{Seen, short};
-use crate::text::Painted;
+use crate::text::{Painted, one_line};
+
+/// How many lines of a patch are shown. How many there are more is said.
+const MOST_PATCH_LINES: usize = 5000;
 
 /// How many tool calls are remembered, each with 2 KiB of its title. Of one that is forgotten the title is not shown again.
 const LIMIT: usize = 4096;
@@ -46,9 +50,9 @@ impl Drawn {
         match update {
             // What the person has just said stands there already.
             SessionUpdate::UserMessageChunk(_) | SessionUpdate::UserMessage(_) if in_turn => {}
-            SessionUpdate::UserMessageChunk(chunk) => self.say(screen, MessageKind::User, &chunk)?,
-            SessionUpdate::AgentMessageChunk(chunk) => self.say(screen, MessageKind::Agent, &chunk)?,
-            SessionUpdate::AgentThoughtChunk(chunk) => self.say(screen, MessageKind::Thought, &chunk)?,
+            SessionUpdate::UserMessageChunk(chunk) => self.say(screen, MessageKind::User, chunk)?,
+            SessionUpdate::AgentMessageChunk(chunk) => self.say(screen, MessageKind::Agent, chunk)?,
+            SessionUpdate::AgentThoughtChunk(chunk) => self.say(screen, MessageKind::Thought, chunk)?,
             SessionUpdate::UserMessage(message) => {
                 self.say_all(screen, MessageKind::User, &message.message_id, message.content)?;
             }
@@ -107,17 +111,18 @@ impl Drawn {
             self.calls.insert(key, headline);
         }
         if let Patch::Set(contents) = &update.content {
-            for content in contents {
+            for content in contents.iter().take(MOST_ENTRIES) {
                 self.tool_content(screen, &id, content)?;
             }
+            screen.more(contents.len().saturating_sub(MOST_ENTRIES))?;
         }
         Ok(())
     }
 
-    fn say(&mut self, screen: &mut Screen, kind: MessageKind, chunk: &ContentChunk) -> io::Result<()> {
+    fn say(&mut self, screen: &mut Screen, kind: MessageKind, chunk: ContentChunk) -> io::Result<()> {
         self.seen.insert(&chunk.message_id);
         let message = self.hasher.hash_one(&chunk.message_id);
-        screen.speak(Voice { kind, message }, &content_text(&chunk.content))
+        screen.speak(Voice { kind, message }, into_text(chunk.content).into())
     }
 
     /// A whole message. One that was said in pieces is not said again.
@@ -131,8 +136,8 @@ impl Drawn {
         let Patch::Set(content) = content else { return Ok(()) };
         if self.seen.insert(id) {
             let message = self.hasher.hash_one(id);
-            for block in &content {
-                screen.speak(Voice { kind, message }, &content_text(block))?;
+            for block in content {
+                screen.speak(Voice { kind, message }, into_text(block).into())?;
             }
         }
         Ok(())
@@ -151,18 +156,21 @@ impl Drawn {
         match content {
             ToolCallContent::Content(content) => screen.indented(&content_text(&content.content)),
             ToolCallContent::Diff(diff) => {
-                for change in &diff.changes {
+                for change in diff.changes.iter().take(MOST_ENTRIES) {
                     screen.dim(&format!("  {}", changed(&change.operation)))?;
                 }
+                screen.more(diff.changes.len().saturating_sub(MOST_ENTRIES))?;
                 let patch = diff.patch.as_ref().map(|patch| &*patch.text).unwrap_or_default();
-                patch.lines().try_for_each(|line| {
+                let mut lines = patch.lines();
+                lines.by_ref().take(MOST_PATCH_LINES).try_for_each(|line| {
                     let colour = match line.as_bytes().first() {
                         Some(b'+') => "32",
                         Some(b'-') => "31",
                         _ => "2",
                     };
-                    screen.indented_line(colour, line)
-                })
+                    screen.shortened_line(colour, line)
+                })?;
+                screen.more(lines.count())
             }
             _ => Ok(()),
         }
@@ -182,7 +190,7 @@ fn changed(operation: &DiffOperation) -> String {
 fn plan(screen: &mut Screen, plan: &PlanUpdateContent) -> io::Result<()> {
     let PlanUpdateContent::Items(plan) = plan else { return Ok(()) };
     screen.line(screen.paint("1", "Plan"))?;
-    for entry in &plan.entries {
+    for entry in plan.entries.iter().take(MOST_ENTRIES) {
         let (mark, colour) = match entry.status {
             PlanEntryStatus::Completed => ("●", "32"),
             PlanEntryStatus::InProgress => ("◐", "33"),
@@ -192,13 +200,22 @@ fn plan(screen: &mut Screen, plan: &PlanUpdateContent) -> io::Result<()> {
         let mark = Painted::from("  ").then(screen.paint(colour, mark));
         screen.line(mark.then(" ").then(&*entry.content))?;
     }
-    Ok(())
+    screen.more(plan.entries.len().saturating_sub(MOST_ENTRIES))
+}
+
+fn into_text(content: ContentBlock) -> String {
+    match content {
+        ContentBlock::Text(text) => text.text,
+        other => content_text(&other).into_owned(),
+    }
 }
 
 fn content_text(content: &ContentBlock) -> Cow<'_, str> {
     match content {
         ContentBlock::Text(text) => text.text.as_str().into(),
-        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri).into(),
+        ContentBlock::ResourceLink(link) => {
+            format!("[{}]({})", one_line(&link.name), one_line(&link.uri)).into()
+        }
         ContentBlock::Image(_) => "[an image]".into(),
         ContentBlock::Audio(_) => "[a sound]".into(),
         _ => "[content that cannot be shown here]".into(),

@@ -6,6 +6,7 @@ mod settings;
 
 use std::future::Future;
 use std::path::Path;
+use std::sync::Arc;
 
 use agentwire_acp_client::v2::Agent;
 use agentwire_acp_client::{BoxError, Closed};
@@ -21,7 +22,7 @@ use super::converse::{Dialogue, converse, say_once};
 use super::prompt::{Prompt, Takes};
 use super::shown::short;
 use super::view::View;
-use super::{Chat, Plan, Which, Wish, is_same_place};
+use super::{Chat, Plan, Which, Wish, check_id, is_same_place};
 
 pub(in crate::chat) use self::client::Hands;
 
@@ -52,7 +53,9 @@ impl Talk<'_> {
     async fn open(&mut self, plan: &Plan, servers: Vec<OlderMcpServer>) -> Result<bool, BoxError> {
         let view = self.chat.view.clone();
         if let Some(greeting) = self.agent.greeting() {
-            view.fact("initialized", greeting)?;
+            if view.is_json() {
+                view.large_fact("initialized", &Arc::new(greeting.clone()))?;
+            }
             let info = &greeting.info;
             let name = info.title.as_deref().unwrap_or(&info.name);
             let name = short(name);
@@ -108,9 +111,10 @@ impl Talk<'_> {
             return ended.map(drop);
         };
         let reason = stopped.stop_reason();
-        chat.view.fact("stopReason", &reason.map(IdleStopReason::as_str))?;
-        let told = reason.filter(|reason| **reason != IdleStopReason::EndTurn).map(IdleStopReason::as_str);
-        chat.view.turn_ended(told)?;
+        let word = reason.map(IdleStopReason::as_str);
+        chat.view.large_fact("stopReason", &Arc::new(word.map(str::to_owned)))?;
+        let told = word.filter(|_| reason != Some(&IdleStopReason::EndTurn)).map(short);
+        chat.view.turn_ended(told.as_deref())?;
         match reason {
             Some(IdleStopReason::Refusal) => Err("the agent refuses to go on".into()),
             Some(IdleStopReason::Error(_)) => Err("the turn failed".into()),
@@ -183,7 +187,11 @@ async fn begin(
 ) -> Result<SessionId, BoxError> {
     let cwd = &plan.cwd;
     let opened = match which {
-        Which::New => agent.new_session(NewSessionRequest::new(cwd.clone()).mcp_servers(servers)).await?,
+        Which::New => {
+            let opened = agent.new_session(NewSessionRequest::new(cwd.clone()).mcp_servers(servers)).await?;
+            check_id(&opened.session_id)?;
+            opened
+        }
         Which::Newest | Which::Session(_) => {
             let id = match which {
                 Which::Session(id) => SessionId::from(id.as_str()),
@@ -198,7 +206,9 @@ async fn begin(
             opened
         }
     };
-    view.fact("session", &opened)?;
+    if view.is_json() {
+        view.large_fact("session", &Arc::new(opened.clone()))?;
+    }
     let id = opened.session_id.clone();
     hands.opened(opened)?;
     Ok(id)
@@ -210,10 +220,13 @@ async fn list(agent: &Agent, view: &View, cwd: Option<&Path>) -> Result<(), BoxE
     let mut any = false;
     while let Some(session) = sessions.try_next().await? {
         any = true;
-        view.fact("sessionInfo", &session)?;
-        let SessionInfo { session_id, cwd, title, updated_at, .. } = session;
+        let session = Arc::new(session);
+        view.large_fact("sessionInfo", &session)?;
+        let SessionInfo { session_id, cwd, title, updated_at, .. } = &*session;
         let (title, updated) = (title.as_deref().unwrap_or("-"), updated_at.as_deref().unwrap_or("-"));
-        view.line(&format!("{session_id}  {updated}  {cwd}  {title}"))?;
+        view.session(session_id, updated, cwd, title)?;
+        // Whoever reads them slowly holds up nobody but us.
+        view.outlet().room().await;
     }
     if any { Ok(()) } else { Ok(view.remark("There are no sessions.")?) }
 }

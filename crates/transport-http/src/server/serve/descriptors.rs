@@ -4,7 +4,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServeWarning {
-    /// The process may not open as many files as there may be connections.
+    /// The process may not open as many files as there may be connections: fewer than were asked for by
+    /// [`Serve::connection_limit`](crate::server::Serve::connection_limit), or, where nothing was, less than 128.
     #[non_exhaustive]
     FewDescriptors {
         /// How many connections there may be instead.
@@ -27,9 +28,17 @@ impl fmt::Display for ServeWarning {
     }
 }
 
-/// How many connections there can be of as many as are wanted, and a warning where that is less. An eighth of all
-/// descriptors, but no more than 512, is left to everything else that the process does.
-pub(crate) fn fit(wanted: usize, descriptors: Option<u64>) -> (usize, Option<ServeWarning>) {
+/// So many connections are enough for whoever asked for no number. Usual limits on open files leave 224 and 896.
+const ENOUGH: usize = 128;
+
+/// How many connections there can be of as many as are asked for, or else of the default, and a warning where that is too
+/// few. An eighth of all descriptors, but no more than 512, is left to everything else that the process does.
+pub(crate) fn fit(
+    asked: Option<usize>,
+    default: usize,
+    descriptors: Option<u64>,
+) -> (usize, Option<ServeWarning>) {
+    let wanted = asked.unwrap_or(default);
     let Some(descriptors) = descriptors else {
         return (wanted, None);
     };
@@ -38,7 +47,9 @@ pub(crate) fn fit(wanted: usize, descriptors: Option<u64>) -> (usize, Option<Ser
     if fitting >= wanted {
         return (wanted, None);
     }
-    (fitting, Some(ServeWarning::FewDescriptors { connections: fitting, wanted, descriptors }))
+    let is_too_few = asked.is_some() || fitting < ENOUGH;
+    let warning = ServeWarning::FewDescriptors { connections: fitting, wanted, descriptors };
+    (fitting, is_too_few.then_some(warning))
 }
 
 /// How many files this process may open, where there is a limit.
@@ -55,13 +66,28 @@ mod tests {
 
     #[test]
     fn connections_are_as_many_as_descriptors_allow() {
-        assert_eq!(fit(16_384, None), (16_384, None));
-        assert_eq!(fit(16_384, Some(1 << 20)), (16_384, None));
-        assert_eq!(fit(800, Some(1024)), (800, None));
-        assert_eq!((fit(16_384, Some(256)).0, fit(16_384, Some(10)).0, fit(16_384, Some(0)).0), (224, 1, 1));
-        let (connections, warning) = fit(16_384, Some(1024));
+        let asked = |wanted, descriptors| fit(Some(wanted), 7, descriptors);
+        assert_eq!(asked(16_384, None), (16_384, None));
+        assert_eq!(asked(16_384, Some(1 << 20)), (16_384, None));
+        assert_eq!(asked(800, Some(1024)), (800, None));
+        assert_eq!(
+            (asked(16_384, Some(256)).0, asked(16_384, Some(10)).0, asked(16_384, Some(0)).0),
+            (224, 1, 1)
+        );
+        let (connections, warning) = asked(16_384, Some(1024));
         assert_eq!(connections, 896);
         let warning = warning.unwrap().to_string();
         assert!(warning.starts_with("at most 896 connections at a time instead of 16384"), "{warning}");
+    }
+
+    /// The limits of most systems are no news at each start.
+    #[test]
+    fn whoever_asked_for_no_number_is_warned_of_very_few() {
+        for (descriptors, connections, warns) in
+            [(1024, 896, false), (256, 224, false), (160, 128, false), (128, 96, true), (64, 32, true)]
+        {
+            let (fitting, warning) = fit(None, 16_384, Some(descriptors));
+            assert_eq!((fitting, warning.is_some()), (connections, warns), "{descriptors}");
+        }
     }
 }

@@ -73,7 +73,7 @@ pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
             idle: Duration::from_secs(300),
             write: Duration::from_secs(60),
         },
-        connection_limit: CONNECTIONS.0,
+        connection_limit: None,
         caller_connection_limit: None,
     };
     Serve { front, grace: Duration::from_secs(10), shutdown: None, spawn: None, warn: None }
@@ -93,7 +93,8 @@ struct Front {
     listener: TcpListener,
     routes: Arc<Routes>,
     timeouts: Timeouts,
-    connection_limit: usize,
+    /// None where nobody asked for a number.
+    connection_limit: Option<usize>,
     caller_connection_limit: Option<usize>,
 }
 
@@ -123,13 +124,13 @@ impl Serve {
     }
 
     /// How many connections may be open (default 16,384). It is lowered to what the process can open files for
-    /// (`RLIMIT_NOFILE`), with a [warning](Self::on_warning).
+    /// (`RLIMIT_NOFILE`), with a [warning](Self::on_warning) where a number was asked for, or fewer than 128 are left.
     ///
     /// One more takes the place of one that waits for the head of a request: of those of the caller with most
     /// connections, the one that has waited longest. Where none waits, further ones wait to be accepted.
     #[must_use]
     pub fn connection_limit(mut self, connections: usize) -> Self {
-        self.front.connection_limit = connections.max(1);
+        self.front.connection_limit = Some(connections.max(1));
         self
     }
 
@@ -176,7 +177,7 @@ impl Serve {
 
     async fn run(self) {
         let Self { front, grace, shutdown, spawn, warn } = self;
-        let (limit, warning) = descriptors::fit(front.connection_limit, descriptors::limit());
+        let (limit, warning) = descriptors::fit(front.connection_limit, CONNECTIONS.0, descriptors::limit());
         if let Some((warn, warning)) = warn.zip(warning) {
             warn(warning);
         }

@@ -1,0 +1,579 @@
+//! The most memory that a hostile agent or server makes `agentwire chat`, `tools` and `call` take, whatever it sends.
+//!
+//! `cargo xtask ci memory` runs all of it, and prints what each case takes, in memory and in processor time. The worst cases of
+//! each kind are run with all other tests.
+
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::binaries::acting;
+use crate::chat::script;
+use crate::program::{Ended, Program};
+use crate::terminal::Terminal;
+
+/// Two unoptimised programs move some hundred megabytes, on a machine that does other things too.
+const A_WHILE: Duration = Duration::from_secs(240);
+
+/// In MiB, over what an idle one takes: the bound is 128 in all, of which a program as it is delivered takes less than 16 when
+/// idle, and an unoptimised one more.
+const BOUND: u64 = 112;
+
+/// What an idle `chat` takes, in MiB.
+fn idle() -> u64 {
+    static IDLE: OnceLock<u64> = OnceLock::new();
+    *IDLE.get_or_init(|| chat(&one("nothing", []), &[]).peak_memory)
+}
+
+/// About as long as a line may be, in bytes.
+const LONG: usize = 31 << 20;
+
+/// A line that the agent sends in a turn, with as many items in it as fit.
+fn fill(item: &str, text: &str) -> Value {
+    json!({ "fill": [LONG, item, text] })
+}
+
+/// The same, of an update.
+fn update(item: &str, update: &str) -> Value {
+    fill(
+        item,
+        &format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s1","update":{update}}}}}"#
+        ),
+    )
+}
+
+fn chunk(item: &str) -> Value {
+    update(
+        item,
+        r#"{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"FILL"}}"#,
+    )
+}
+
+fn tool(item: &str, members: &str) -> Value {
+    update(item, &format!(r#"{{"sessionUpdate":"tool_call_update","toolCallId":"c",{members}}}"#))
+}
+
+/// What an agent sends in a turn.
+struct Turn {
+    name: &'static str,
+    protocol: &'static str,
+    steps: Vec<Value>,
+}
+
+fn one(name: &'static str, steps: impl Into<Vec<Value>>) -> Turn {
+    Turn { name, protocol: "1", steps: steps.into() }
+}
+
+fn two(name: &'static str, steps: impl Into<Vec<Value>>) -> Turn {
+    Turn { name, protocol: "2", steps: steps.into() }
+}
+
+/// What both versions have.
+fn common() -> Vec<(&'static str, Value)> {
+    let text = |item| tool(item, r#""content":[{"type":"content","content":{"type":"text","text":"FILL"}}]"#);
+    vec![
+        ("text", chunk("x")),
+        ("text with escapes", chunk(r"xxxxxxx\n")),
+        ("text with half a character", chunk(r"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\ud83d")),
+        ("text that is longer on a terminal", chunk("\u{9b}")),
+        ("a title", tool("x", r#""title":"FILL""#)),
+        ("a tool's text", text("x")),
+        ("a tool's lines", text(r"\n")),
+        ("a tool's output", tool("x", r#""rawOutput":"FILL""#)),
+        ("an id", update("x", r##"{"sessionUpdate":"tool_call_update","toolCallId":"#FILL","title":"t"}"##)),
+        (
+            "tiny pieces of content",
+            tool(
+                r#"{"type":"content","content":{"type":"text","text":""}},"#,
+                r#""content":[FILL{"type":"content","content":{"type":"text","text":""}}]"#,
+            ),
+        ),
+        (
+            "options",
+            update(
+                r#"{"id":"","configId":"","name":"","type":"boolean","currentValue":true},"#,
+                r#"{"sessionUpdate":"config_option_update","configOptions":[FILL{"id":"","configId":"","name":"","type":"boolean","currentValue":true}]}"#,
+            ),
+        ),
+        (
+            "values of an option",
+            update(
+                r#"{"value":"","name":""},"#,
+                r#"{"sessionUpdate":"config_option_update","configOptions":[{"id":"","configId":"","name":"","type":"select","currentValue":"","options":[FILL{"value":"","name":""}]}]}"#,
+            ),
+        ),
+        (
+            "commands",
+            update(
+                r#"{"name":"","description":""},"#,
+                r#"{"sessionUpdate":"available_commands_update","availableCommands":[FILL{"name":"","description":""}]}"#,
+            ),
+        ),
+        ("an update of a kind that nobody knows", update("x", r#"{"sessionUpdate":"_new","text":"FILL"}"#)),
+        ("a line that is too long", json!({ "fill": [64 << 20, "x", "FILL"] })),
+        ("a question", permission("x", "FILL", "")),
+        (
+            "choices",
+            permission(
+                r#"{"optionId":"","name":"","kind":"_"},"#,
+                "",
+                r#"FILL{"optionId":"","name":"","kind":"_"}"#,
+            ),
+        ),
+    ]
+}
+
+/// A question, which waits for nobody, since nobody is there. A title goes into the place of that version only.
+fn permission(item: &str, text: &str, options: &str) -> Value {
+    let call = format!(r#"{{"toolCallId":"c","rawInput":"{text}"}}"#);
+    let params = format!(r#"{{"sessionId":"s1","title":"t","toolCall":{call},"options":[{options}]}}"#);
+    let request = r#"{"jsonrpc":"2.0","id":"q#","method":"session/request_permission","params":"#;
+    fill(item, &format!("{request}{params}}}"))
+}
+
+fn turns() -> Vec<Turn> {
+    let common_turns = common()
+        .into_iter()
+        .flat_map(|(name, step)| [one(name, [step.clone(), step.clone()]), two(name, [step.clone(), step])]);
+    let many = |times: usize, step: Value| json!({ "repeat": [times, step] });
+    let small = |update: &str| {
+        let params = format!(r#"{{"sessionId":"s1","update":{update}}}"#);
+        json!({ "fill": [0, "x", format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{params}}}"#)] })
+    };
+    let own = [
+        one(
+            "entries of a plan",
+            [update(
+                r#"{"content":"","priority":"low","status":"pending"},"#,
+                r#"{"sessionUpdate":"plan","entries":[FILL{"content":"","priority":"low","status":"pending"}]}"#,
+            )],
+        ),
+        one("places", [tool(r#"{"path":"/"},"#, r#""locations":[FILL{"path":"/"}]"#)]),
+        one(
+            "changes",
+            [tool(
+                r#"{"type":"diff","path":"/","newText":""},"#,
+                r#""content":[FILL{"type":"diff","path":"/","newText":""}]"#,
+            )],
+        ),
+        one(
+            "a change of many lines",
+            [tool(r"\n", r#""content":[{"type":"diff","path":"/","newText":"FILL"}]"#)],
+        ),
+        one(
+            "made-up sessions with options",
+            [many(
+                40,
+                json!({ "fill": [1 << 20, r#"{"value":"","name":""},"#, concat!(
+            r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s#","update":"#,
+            r#"{"sessionUpdate":"config_option_update","configOptions":[{"id":"","name":"","type":"select","currentValue":"","options":[FILL{"value":"","name":""}]}]}}}"#,
+        )] }),
+            )],
+        ),
+        one(
+            "tool calls without end",
+            [many(
+                100_000,
+                small(r##"{"sessionUpdate":"tool_call","toolCallId":"#","title":"Look at something"}"##),
+            )],
+        ),
+        one(
+            "refused at length",
+            [fill("x", r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"FILL"}}"#)],
+        ),
+        one("a reason at length", [fill("x", r#"{"jsonrpc":"2.0","id":ID,"result":{"stopReason":"FILL"}}"#)]),
+        two(
+            "entries of a plan",
+            [update(
+                r#"{"content":"","priority":"low","status":"pending"},"#,
+                r#"{"sessionUpdate":"plan_update","plan":{"type":"items","planId":"p","entries":[FILL{"content":"","priority":"low","status":"pending"}]}}"#,
+            )],
+        ),
+        two(
+            "changes",
+            [tool(
+                r#"{"operation":"delete","path":"/"},"#,
+                r#""content":[{"type":"diff","changes":[FILL{"operation":"delete","path":"/"}]}]"#,
+            )],
+        ),
+        two(
+            "a patch of many lines",
+            [tool(
+                r"\n",
+                r#""content":[{"type":"diff","changes":[],"patch":{"format":"git_patch","text":"FILL"}}]"#,
+            )],
+        ),
+        two(
+            "tool calls without end",
+            [many(
+                100_000,
+                small(
+                    r##"{"sessionUpdate":"tool_call_update","toolCallId":"#","title":"Look at something"}"##,
+                ),
+            )],
+        ),
+        two(
+            "calls that can be cancelled",
+            [many(
+                8,
+                update(
+                    "x",
+                    r##"{"sessionUpdate":"tool_call_update","toolCallId":"#FILL","capabilities":{"cancel":{}}}"##,
+                ),
+            )],
+        ),
+        two(
+            "messages of the person's",
+            [many(
+                8,
+                update(
+                    "x",
+                    r##"{"sessionUpdate":"user_message_chunk","messageId":"#FILL","content":{"type":"text","text":""}}"##,
+                ),
+            )],
+        ),
+    ];
+    common_turns.chain(own).collect()
+}
+
+/// An agent that sends this.
+fn agent(turn: &Turn) -> String {
+    let (begin, end) = match turn.protocol {
+        "1" => (vec![], json!({ "answer": { "stopReason": "end_turn" } })),
+        // The answer comes late, so that what is sent before it is kept as long as it may be.
+        _ => (
+            vec![json!({ "update": { "sessionUpdate": "state_update", "state": "running" } })],
+            json!({ "answer": { "messageId": "u1" } }),
+        ),
+    };
+    let idle = (turn.protocol == "2").then(|| {
+        json!({ "update": { "sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn" } })
+    });
+    let steps: Vec<_> = begin.iter().chain(&turn.steps).chain([&end]).chain(&idle).cloned().collect();
+    let greeting = match turn.protocol {
+        "1" => json!({ "protocolVersion": 1 }),
+        _ => {
+            json!({ "protocolVersion": 2, "info": { "name": "a", "version": "1" }, "capabilities": { "session": {} } })
+        }
+    };
+    acting(&script(json!({}), json!({ "initialize": [{ "answer": greeting }], "session/prompt": steps })))
+}
+
+/// What the cases took, and those that are over the bound.
+#[derive(Default)]
+struct Table {
+    over: String,
+}
+
+impl Table {
+    fn add(&mut self, name: &str, ended: &Ended) {
+        let Ended { peak_memory, cpu, stdout, .. } = ended;
+        let line = format!(
+            "{peak_memory:>5} MiB {:>6.1} s  {name} ({} bytes shown)",
+            cpu.as_secs_f64(),
+            stdout.len()
+        );
+        eprintln!("{line}");
+        if peak_memory.saturating_sub(idle()) > BOUND {
+            writeln!(self.over, "{line}").expect("text grows");
+        }
+    }
+
+    fn check(self) {
+        assert!(self.over.is_empty(), "more than {BOUND} MiB over {}:\n{}", idle(), self.over);
+    }
+}
+
+fn chat(turn: &Turn, more: &[&str]) -> Ended {
+    let agent = agent(turn);
+    Program::run(
+        &[&["chat", "--protocol", turn.protocol, "--agent", &agent][..], more, &["hello"]].concat(),
+        A_WHILE,
+    )
+}
+
+#[test]
+fn of_chat_in_the_worst_cases() {
+    let cases = [
+        ("1", "text with escapes", true),
+        ("2", "text with half a character", false),
+        ("1", "values of an option", false),
+        ("2", "entries of a plan", true),
+        ("1", "a tool's output", true),
+        ("1", "a change of many lines", false),
+        ("2", "a patch of many lines", false),
+        ("1", "a question", true),
+        ("1", "made-up sessions with options", false),
+        ("1", "refused at length", true),
+    ];
+    let (turns, mut table) = (turns(), Table::default());
+    for (protocol, name, json) in cases {
+        let turn = turns.iter().find(|turn| (turn.protocol, turn.name) == (protocol, name));
+        let turn = turn.unwrap_or_else(|| panic!("there is no case {name}"));
+        let ended = chat(turn, if json { &["--json"] } else { &[] });
+        table.add(&format!("chat, json {json}, version {protocol}: {name}"), &ended);
+    }
+    table.check();
+}
+
+#[test]
+#[ignore = "takes minutes: cargo xtask ci memory"]
+fn of_chat_with_an_agent() {
+    let mut table = Table::default();
+    for turn in turns() {
+        let Turn { name, protocol, .. } = turn;
+        table.add(&format!("chat, version {protocol}: {name}"), &chat(&turn, &[]));
+    }
+    table.check();
+}
+
+#[test]
+#[ignore = "takes minutes: cargo xtask ci memory"]
+fn of_chat_for_programs() {
+    let mut table = Table::default();
+    for turn in turns() {
+        let Turn { name, protocol, .. } = turn;
+        table.add(&format!("chat --json, version {protocol}: {name}"), &chat(&turn, &["--json"]));
+    }
+    table.check();
+}
+
+#[test]
+#[ignore = "takes minutes: cargo xtask ci memory"]
+fn of_chat_at_a_terminal() {
+    let mut table = Table::default();
+    for turn in turns().into_iter().filter(|turn| turn.name != "a question" && turn.name != "choices") {
+        let Turn { name, protocol, .. } = turn;
+        let terminal = Terminal::new();
+        let agent = agent(&turn);
+        let chat =
+            Program::start_at(&terminal, &["chat", "--protocol", protocol, "--agent", &agent, "hello"]);
+        table.add(&format!("chat at a terminal, version {protocol}: {name}"), &chat.end(A_WHILE));
+    }
+    table.check();
+}
+
+/// What is opened and listed may be long as well.
+#[test]
+#[ignore = "takes minutes: cargo xtask ci memory"]
+fn of_chat_before_a_turn() {
+    let answer = |item: &str, result: &str| {
+        json!([fill(item, &format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{result}}}"#))])
+    };
+    let can_list = json!({ "sessionCapabilities": { "list": {} } });
+    let session = r#"{"sessionId":"","cwd":"/"},"#;
+    let list = [
+        ("sessions", answer(session, r#"{"sessions":[FILL{"sessionId":"","cwd":"/"}]}"#)),
+        (
+            "the title of a session",
+            answer("x", r#"{"sessions":[{"sessionId":"","cwd":"/","title":"FILL"}]}"#),
+        ),
+        (
+            "long titles on one page",
+            answer(
+                &format!(r#"{{"sessionId":"","cwd":"/","title":"{}"}},"#, "\u{9b}".repeat(10_000)),
+                r#"{"sessions":[FILL{"sessionId":"","cwd":"/"}]}"#,
+            ),
+        ),
+    ];
+    let mode = r#"{"id":"","name":""},"#;
+    let new = [
+        (
+            "modes",
+            answer(
+                mode,
+                r#"{"sessionId":"s1","modes":{"currentModeId":"","availableModes":[FILL{"id":"","name":""}]}}"#,
+            ),
+        ),
+        ("a mode", answer("x", r#"{"sessionId":"s1","modes":{"currentModeId":"FILL","availableModes":[]}}"#)),
+        ("the session's id", answer("x", r#"{"sessionId":"FILL"}"#)),
+    ];
+    let greeting = answer("x", r#"{"protocolVersion":1,"agentInfo":{"name":"FILL","version":"1"}}"#);
+    let list = list.map(|(name, steps)| {
+        (name, script(can_list.clone(), json!({ "session/list": steps })), &["--list"][..])
+    });
+    let new =
+        new.map(|(name, steps)| (name, script(json!({}), json!({ "session/new": steps })), &["hello"][..]));
+    let greeting = ("the agent's name", script(json!({}), json!({ "initialize": greeting })), &["hello"][..]);
+    let mut table = Table::default();
+    for (name, script, arguments) in list.into_iter().chain(new).chain([greeting]) {
+        let agent = acting(&script);
+        for json in [&[][..], &["--json"]] {
+            let arguments = [&["chat", "--agent", &agent][..], json, arguments].concat();
+            table.add(&format!("chat {json:?}: {name}"), &Program::run(&arguments, A_WHILE));
+        }
+    }
+    table.check();
+}
+
+/// What takes a session's memory in several ways at once.
+#[test]
+#[ignore = "takes minutes: cargo xtask ci memory"]
+fn of_chat_in_which_everything_is_full() {
+    let tool = |times: u32| {
+        let text = r#"{"type":"content","content":{"type":"text","text":"FILL"}}"#;
+        let update =
+            format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"c#","title":"t","content":[{text}]}}"#);
+        let params = format!(r#"{{"sessionId":"s1","update":{update}}}"#);
+        let line = format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{params}}}"#);
+        json!({ "repeat": [times, { "fill": [1 << 20, "x", line] }] })
+    };
+    let mut table = Table::default();
+    for json in [&[][..], &["--json"]] {
+        let turn = one("a full conversation, then a long text", [tool(200), chunk("x"), chunk(r"xxxxxxx\n")]);
+        table.add(&format!("chat {json:?}: {}", turn.name), &chat(&turn, json));
+    }
+    table.check();
+}
+
+/// A server of which something is large.
+fn server(more: Value) -> Value {
+    let greeting = json!({ "protocolVersion": "2025-11-25", "serverInfo": { "name": "s", "version": "1" }, "capabilities": { "tools": {} } });
+    let mut script =
+        json!({ "initialize": [{ "answer": greeting }], "tools/list": [{ "answer": { "tools": [] } }] });
+    let more = more.as_object().expect("a script is an object").clone();
+    script.as_object_mut().expect("a script is an object").extend(more);
+    script
+}
+
+/// Servers, and the command that is run with each.
+fn servers() -> Vec<(&'static str, Value, &'static str)> {
+    let answer = |length: usize, item: &str, result: &str| json!([{ "fill": [length, item, format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{result}}}"#)] }]);
+    let tool = r#"{"name":"","inputSchema":{"type":"object"}},"#;
+    let tools = |length: usize, item: &str, more: &str| {
+        answer(
+            length,
+            item,
+            &format!(r#"{{"tools":[FILL{{"name":"","inputSchema":{{"type":"object"}}}}]{more}}}"#),
+        )
+    };
+    let described = format!(
+        r#"{{"name":"a","description":"{}","inputSchema":{{"type":"object"}}}},"#,
+        "\u{9b}".repeat(700)
+    );
+    let lists = [
+        ("a page of tiny tools", tools(LONG, tool, "")),
+        ("a page of tiny tools within its limit", tools(440_000, tool, "")),
+        ("a page of tools within its limit", tools(15 << 20, &described, "")),
+        ("pages of tools without end", tools(1 << 20, &described, r#","nextCursor":"c#""#)),
+        (
+            "a large schema",
+            answer(
+                900_000,
+                "[],",
+                r#"{"tools":[{"name":"a","inputSchema":{"type":"object","x":[FILL[]]}}]}"#,
+            ),
+        ),
+        (
+            "a tool's name",
+            answer(15 << 20, "\u{9b}", r#"{"tools":[{"name":"FILL","inputSchema":{"type":"object"}}]}"#),
+        ),
+        (
+            "an argument's name",
+            answer(
+                15 << 20,
+                "x",
+                r#"{"tools":[{"name":"a","inputSchema":{"type":"object","properties":{"FILL":{}}}}]}"#,
+            ),
+        ),
+        (
+            "refused at length",
+            json!([fill("x", r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"FILL"}}"#)]),
+        ),
+    ];
+    let text = |item| answer(LONG, item, r#"{"content":[{"type":"text","text":"FILL"}]}"#);
+    let progress = fill(
+        "x",
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1,"message":"FILL"}}"#,
+    );
+    let asks = fill(
+        "x",
+        r#"{"jsonrpc":"2.0","id":"q#","method":"elicitation/create","params":{"message":"FILL","requestedSchema":{"type":"object","properties":{}}}}"#,
+    );
+    let then = |step: Value| json!([step.clone(), step, { "answer": { "content": [] } }]);
+    let calls = [
+        ("a text", text("x")),
+        ("a text with escapes", text(r"xxxxxxx\n")),
+        ("a text with half a character", text(r"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\ud83d")),
+        ("a text that is longer on a terminal", text("\u{9b}")),
+        (
+            "an image",
+            answer(LONG, "A", r#"{"content":[{"type":"image","mimeType":"image/png","data":"FILL"}]}"#),
+        ),
+        ("structured content", answer(LONG, "x", r#"{"content":[],"structuredContent":{"a":"FILL"}}"#)),
+        (
+            "structured content of tiny values",
+            answer(LONG, "[],", r#"{"content":[],"structuredContent":{"a":[FILL[]]}}"#),
+        ),
+        (
+            "tiny blocks",
+            answer(LONG, r#"{"type":"text","text":""},"#, r#"{"content":[FILL{"type":"text","text":""}]}"#),
+        ),
+        (
+            "tiny blocks within their limit",
+            answer(
+                600_000,
+                r#"{"type":"text","text":""},"#,
+                r#"{"content":[FILL{"type":"text","text":""}]}"#,
+            ),
+        ),
+        ("a link", answer(LONG, "x", r#"{"content":[{"type":"resource_link","name":"a","uri":"FILL"}]}"#)),
+        (
+            "a block of a kind that nobody knows",
+            answer(LONG, "x", r#"{"content":[{"type":"_new","text":"FILL"}]}"#),
+        ),
+        (
+            "refused at length",
+            json!([fill("x", r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"FILL"}}"#)]),
+        ),
+        ("progress at length", then(progress)),
+        ("a question at length", then(asks)),
+    ];
+    let lists = lists.map(|(name, steps)| (name, server(json!({ "tools/list": steps })), "tools"));
+    let calls = calls.map(|(name, steps)| (name, server(json!({ "tools/call": steps })), "call"));
+    lists.into_iter().chain(calls).collect()
+}
+
+fn speak_to(script: &Value, command: &str, more: &[&str]) -> Ended {
+    let server = acting(script);
+    let mut arguments = vec![command, "--era", "legacy", &*server];
+    arguments.extend((command == "call").then_some("t"));
+    Program::run(&[&arguments[..], more].concat(), A_WHILE)
+}
+
+#[test]
+fn of_tools_and_call_in_the_worst_cases() {
+    let cases = [
+        ("tools", "an argument's name", false),
+        ("tools", "a large schema", false),
+        ("call", "a text with half a character", false),
+        ("call", "a text that is longer on a terminal", true),
+        ("call", "tiny blocks", false),
+        ("call", "progress at length", true),
+    ];
+    let (servers, mut table) = (servers(), Table::default());
+    for (command, name, json) in cases {
+        let (_, script, _) = servers
+            .iter()
+            .find(|case| (case.0, case.2) == (name, command))
+            .unwrap_or_else(|| panic!("there is no case {name}"));
+        let ended = speak_to(script, command, if json { &["--json"] } else { &[] });
+        table.add(&format!("{command}, json {json}: {name}"), &ended);
+    }
+    table.check();
+}
+
+#[test]
+#[ignore = "takes minutes: cargo xtask ci memory"]
+fn of_tools_and_call() {
+    let mut table = Table::default();
+    for (name, script, command) in servers() {
+        for json in [&[][..], &["--json"]] {
+            table.add(&format!("{command} {json:?}: {name}"), &speak_to(&script, command, json));
+        }
+    }
+    table.check();
+}
