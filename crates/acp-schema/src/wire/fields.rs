@@ -1,16 +1,13 @@
-//! A JSON object whose members are not decoded yet.
+//! Objects that are looked at before they are decoded.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::read;
-use serde::de::value::MapDeserializer;
-use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
+use agentwire_jsonrpc::RawObject;
+use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
-
-use super::undecoded::Undecoded;
+use serde_json::de::StrRead;
 
 /// A string that borrows from the input where it can; `Cow` on its own always copies.
 pub(crate) struct Text<'de>(Cow<'de, str>);
@@ -63,115 +60,50 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-/// The members of an object in their order, each still JSON text, so that a look at one key can decide what
-/// the others are decoded as, without a `Value` in between. Nothing is copied that the input can lend.
-pub(crate) struct Fields<'de>(Vec<(Text<'de>, Cow<'de, RawValue>)>);
+/// A deserializer of the object, for what wants to know more than its text.
+pub(crate) fn deserializer(object: &RawObject) -> serde_json::Deserializer<StrRead<'_>> {
+    // read: it has been read as text, and halves of surrogate pairs are mended where the whole message is read.
+    serde_json::Deserializer::from_str(object.as_str())
+}
 
-impl<'de> Fields<'de> {
-    /// Reads what is left of an object of which `key` has already been taken.
-    pub(crate) fn collect<A: MapAccess<'de>>(key: Option<Text<'de>>, mut map: A) -> Result<Self, A::Error> {
-        let mut members = Vec::new();
-        let mut next = key;
-        while let Some(key) = next {
-            members.push((key, map.next_value_seed(Undecoded)?));
-            next = map.next_key()?;
-        }
-        Ok(Self(members))
-    }
+/// Decodes one member that must be there.
+pub(crate) fn required<T: DeserializeOwned, E: Error>(object: &RawObject, key: &'static str) -> Result<T, E> {
+    object.decode_member(key).map_err(E::custom)?.ok_or_else(|| E::missing_field(key))
+}
 
-    /// Whether there is such a member, whatever its value.
-    pub(crate) fn contains(&self, key: &str) -> bool {
-        self.0.iter().any(|(name, _)| name.as_str() == key)
-    }
-
-    /// Decodes one member; none where it is missing. One that is there twice is an error: readers differ in which of
-    /// the two they believe.
-    pub(crate) fn member<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, serde_json::Error> {
-        let mut named = self.0.iter().filter(|(name, _)| name.as_str() == key);
-        let Some((_, value)) = named.next() else { return Ok(None) };
-        if named.next().is_some() {
-            return Err(serde_json::Error::custom(format_args!("duplicate field `{key}`")));
-        }
-        read(value.get()).map(Some)
-    }
-
-    /// Decodes one member that must be there.
-    pub(crate) fn required<T: DeserializeOwned>(&self, key: &'static str) -> Result<T, serde_json::Error> {
-        self.member(key)?.ok_or_else(|| serde_json::Error::missing_field(key))
-    }
-
-    /// Takes out one member that must be a string; none where it is missing.
-    pub(crate) fn take_text(&mut self, key: &str) -> Result<Option<String>, serde_json::Error> {
-        let text = self.member(key)?;
-        self.0.retain(|(name, _)| name.as_str() != key);
-        Ok(text)
-    }
-
-    /// The object, for whatever wants to be decoded from one.
-    pub(crate) fn deserializer<'a>(&'a self) -> impl Deserializer<'a, Error = serde_json::Error> {
-        MapDeserializer::new(self.0.iter().map(|(name, value)| (name.as_str(), &**value)))
-    }
-
-    /// Decodes the object.
-    pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        T::deserialize(self.deserializer())
-    }
-
-    /// Decodes a struct from the members that it names, and gives back the others.
-    pub(crate) fn split<T: DeserializeOwned>(mut self) -> Result<(T, Self), serde_json::Error> {
-        let mut named: &[&str] = &[];
-        let decoded = T::deserialize(Named { fields: &self, named: &mut named })?;
-        self.0.retain(|(name, _)| !named.contains(&name.as_str()));
-        Ok((decoded, self))
-    }
+/// Decodes a struct from the members that it names, and gives back the others.
+pub(crate) fn split<T: DeserializeOwned>(mut object: RawObject) -> Result<(T, RawObject), serde_json::Error> {
+    let mut named: &[&str] = &[];
+    let decoded = T::deserialize(Named { object: &mut deserializer(&object), named: &mut named })?;
+    object.retain(|name| !named.contains(&name));
+    Ok((decoded, object))
 }
 
 /// Notes which members a struct names.
-struct Named<'de, 'n> {
-    fields: &'de Fields<'de>,
-    named: &'n mut &'static [&'static str],
+struct Named<'a, 'de> {
+    object: &'a mut serde_json::Deserializer<StrRead<'de>>,
+    named: &'a mut &'static [&'static str],
 }
 
-impl<'de> Deserializer<'de> for Named<'de, '_> {
+impl<'de> Deserializer<'de> for Named<'_, 'de> {
     type Error = serde_json::Error;
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _name: &'static str,
         members: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, serde_json::Error> {
         *self.named = members;
-        self.fields.deserializer().deserialize_struct(name, members, visitor)
+        self.object.deserialize_map(visitor)
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, serde_json::Error> {
-        self.fields.deserializer().deserialize_any(visitor)
+        self.object.deserialize_any(visitor)
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct newtype_struct
-        seq tuple tuple_struct map enum identifier ignored_any
-    }
-}
-
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FieldsVisitor;
-
-        impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-                let first = map.next_key()?;
-                Fields::collect(first, map)
-            }
-        }
-
-        deserializer.deserialize_map(FieldsVisitor)
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
