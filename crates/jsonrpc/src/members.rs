@@ -340,6 +340,26 @@ mod tests {
     }
 
     #[test]
+    fn plain_text_hides_nothing() {
+        let table = [
+            (
+                r#" { "a" : [ 1.0 , "\u0072\u006d \/ \n \u001b\"\\" ] } "#,
+                r#"{"a":[1.0,"rm / \n \u001b\"\\"]}"#,
+            ),
+            (r#"["x y","\ud83d\ude00\ud83d"]"#, "[\"x y\",\"\u{1f600}\u{fffd}\"]"),
+            ("true", "true"),
+            (r#""""#, r#""""#),
+            (r#"{"a":"b"#, r#"{"a":"b"#),
+            (r#"["\"#, r#"["\"#),
+            ("é\u{a0}1", "é\u{a0}1"),
+            ("", ""),
+        ];
+        for (text, expected) in table {
+            assert_eq!(super::plain(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn other_text_has_none_and_broken_text_ends() {
         let texts =
             r#"[1] 1 "{" { {" {"a {"a" {"a": {"a":} {"a":"\ {] {"a":[} {"a"é1 {"a":é {"\é":1} {"a":1é é"#;

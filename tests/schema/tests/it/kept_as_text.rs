@@ -49,7 +49,7 @@ const PLACES: &[Place] = places! {
     "an unknown product of a call of v1": v1::SessionUpdate =
         r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","content":[{"type":"foreign","b":@}]}"#;
     "unknown capabilities of v1": v1::InitializeRequest =
-        r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false,"x":@},"terminal":false,"y":@}}"#;
+        r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false,"x":@},"terminal":false,"auth":{"terminal":false},"y":@}}"#;
     "_meta of v2": v2::UpdateSessionNotification =
         r#"{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","_meta":{"k":@}},"_meta":{"k":@}}"#;
     "rawInput of v2": v2::SessionUpdate =
