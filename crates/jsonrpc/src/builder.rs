@@ -124,6 +124,15 @@ impl<'de> Visitor<'de> for AllMembers {
     }
 }
 
+/// The JSON text of the value that a deserializer gives, borrowed where `serde_json` can lend it.
+///
+/// # Errors
+///
+/// When the deserializer fails, or is of another format than `serde_json`'s and of none that serde buffers.
+pub fn value_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+    AnyText.deserialize(deserializer).map(|Text(text)| text)
+}
+
 /// A string that is borrowed where the input can lend it.
 #[derive(Deserialize)]
 #[serde(transparent)]

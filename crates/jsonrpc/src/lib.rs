@@ -78,7 +78,7 @@ mod schema;
 mod skipped;
 mod tree_cost;
 
-pub use builder::RawObjectBuilder;
+pub use builder::{RawObjectBuilder, value_text};
 pub use error::{ErrorObject, code};
 pub use frame::{DEFAULT_BATCH_LIMIT, Frame, Intent, Malformed};
 pub use id::RequestId;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::RawObject;
+use agentwire_jsonrpc::{Members, RawObject, read, value_text};
 use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::de::StrRead;
@@ -60,10 +60,10 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-/// A deserializer of the object, for what wants to know more than its text.
-pub(crate) fn deserializer(object: &RawObject) -> serde_json::Deserializer<StrRead<'_>> {
+/// A deserializer of text that has been read as a value already.
+pub(crate) fn deserializer(text: &str) -> serde_json::Deserializer<StrRead<'_>> {
     // read: it has been read as text, and halves of surrogate pairs are mended where the whole message is read.
-    serde_json::Deserializer::from_str(object.as_str())
+    serde_json::Deserializer::from_str(text)
 }
 
 /// Decodes one member that must be there.
@@ -72,11 +72,22 @@ pub(crate) fn required<T: DeserializeOwned, E: Error>(object: &RawObject, key: &
 }
 
 /// Decodes a struct from the members that it names, and gives back the others.
-pub(crate) fn split<T: DeserializeOwned>(mut object: RawObject) -> Result<(T, RawObject), serde_json::Error> {
+pub(crate) fn split<'de, T: DeserializeOwned, D: Deserializer<'de>>(
+    object: D,
+) -> Result<(T, RawObject), D::Error> {
+    let text = value_text(object)?;
     let mut named: &[&str] = &[];
-    let decoded = T::deserialize(Named { object: &mut deserializer(&object), named: &mut named })?;
-    object.retain(|name| !named.contains(&name));
-    Ok((decoded, object))
+    let mut object = deserializer(&text);
+    let decoded = T::deserialize(Named { object: &mut object, named: &mut named });
+    let decoded = decoded.map_err(D::Error::custom)?;
+    let is_other = |name: &str| !named.contains(&name);
+    // Mostly there is none, and then nothing is copied.
+    if !Members::of(&text).any(|(name, _)| is_other(&name)) {
+        return Ok((decoded, RawObject::new()));
+    }
+    let mut others: RawObject = read(&text).map_err(D::Error::custom)?;
+    others.retain(is_other);
+    Ok((decoded, others))
 }
 
 /// Notes which members a struct names.

@@ -334,8 +334,7 @@ macro_rules! object {
                 #[serde(rename_all = "camelCase")]
                 struct Own { $($own)* }
 
-                let object = serde::Deserialize::deserialize(deserializer)?;
-                let (own, $others) = $crate::wire::fields::split(object).map_err(serde::de::Error::custom)?;
+                let (own, $others) = $crate::wire::fields::split(deserializer)?;
                 let Own { $($member),* } = own;
                 let read: Result<_, D::Error> = $read;
                 Ok(Self { $($member,)* $last: read? })

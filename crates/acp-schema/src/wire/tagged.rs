@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use agentwire_jsonrpc::{RawJson, RawObject, RawObjectBuilder};
 use serde::Deserializer;
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
-use serde::de::{DeserializeOwned, DeserializeSeed, Error, IntoDeserializer, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Error, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 
 use super::fields::{Text, deserializer};
 
@@ -53,40 +53,71 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
         let first: Option<Text<'de>> = map.next_key()?;
         if first.as_ref().is_some_and(|key| key.as_str() == T::KEY) {
             let tag: Text<'de> = map.next_value()?;
-            return T::decode(tag.as_str(), MapAccessDeserializer::new(Untagged { map, key: T::KEY }));
+            return T::decode(
+                tag.as_str(),
+                MapAccessDeserializer::new(Untagged { map, key: T::KEY, tags: 0 }),
+            );
         }
         let mut members = RawObjectBuilder::new();
         if let Some(first) = first {
             members.take_value(first.as_str(), &mut map)?;
             members.take_rest(&mut map)?;
         }
-        let mut object = members.build();
+        let object = members.build();
         match object.decode_member::<String>(T::KEY).map_err(A::Error::custom)? {
-            None => T::decode_untagged(&mut deserializer(&object)).map_err(A::Error::custom),
+            None => T::decode_untagged(&mut deserializer(object.as_str())).map_err(A::Error::custom),
             Some(tag) if T::knows(&tag) => {
-                // A variant that keeps what it does not know must not find the tag among that.
-                object.retain(|name| name != T::KEY);
-                T::decode(&tag, &mut deserializer(&object)).map_err(A::Error::custom)
+                let variant = Behind { tag: &tag, variant: PhantomData };
+                deserializer(object.as_str()).deserialize_map(variant).map_err(A::Error::custom)
             }
             Some(_) => T::unknown(object),
         }
     }
 }
 
-/// The members behind the tag. A second tag is an error: readers differ in which of two they believe, and what one of
+/// Decodes the variant of a tag that has been found, and stands somewhere among the members.
+struct Behind<'a, T> {
+    tag: &'a str,
+    variant: PhantomData<T>,
+}
+
+impl<'de, T: Tagged> Visitor<'de> for Behind<'_, T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        let members = Untagged { map, key: T::KEY, tags: 1 };
+        T::decode(self.tag, MapAccessDeserializer::new(members))
+    }
+}
+
+/// The members other than the tag. A second tag is an error: readers differ in which of two they believe, and what one of
 /// them takes for a refusal must not be another's consent.
 struct Untagged<A> {
     map: A,
     key: &'static str,
+    /// How many tags are still to come.
+    tags: u8,
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Untagged<A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        let Some(key) = self.map.next_key::<Text<'de>>()? else { return Ok(None) };
+        let Some(mut key) = self.map.next_key::<Text<'de>>()? else { return Ok(None) };
         if key.as_str() == self.key {
-            return Err(A::Error::duplicate_field(self.key));
+            let Some(left) = self.tags.checked_sub(1) else {
+                return Err(A::Error::duplicate_field(self.key));
+            };
+            self.tags = left;
+            self.map.next_value::<IgnoredAny>()?;
+            match self.map.next_key()? {
+                Some(next) => key = next,
+                None => return Ok(None),
+            }
         }
         match key.into_cow() {
             Cow::Borrowed(key) => seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some),
