@@ -138,6 +138,17 @@ pub fn value_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de,
 #[serde(transparent)]
 pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
+/// The text of an object that is none to the deserializer. Kept apart from what reads text.
+#[cold]
+fn put_together<'de, A: MapAccess<'de>>(first: Option<Text<'de>>, mut map: A) -> Result<Text<'de>, A::Error> {
+    let mut object = RawObjectBuilder::new();
+    if let Some(Text(name)) = first {
+        object.take_value(&name, &mut map)?;
+        object.take_rest(&mut map)?;
+    }
+    Ok(Text(object.build().as_str().to_owned().into()))
+}
+
 /// Takes any value as its text.
 pub(crate) struct AnyText;
 
@@ -156,15 +167,12 @@ impl<'de> Visitor<'de> for AnyText {
         f.write_str("a JSON value")
     }
 
+    #[inline]
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text<'de>, A::Error> {
-        let mut object = RawObjectBuilder::new();
-        while let Some(Text(name)) = map.next_key()? {
-            if name == RAW_VALUE {
-                return map.next_value();
-            }
-            object.take_value(&name, &mut map)?;
+        match map.next_key()? {
+            Some(Text(name)) if name == RAW_VALUE => map.next_value(),
+            first => put_together(first, map),
         }
-        Ok(Text(object.build().as_str().to_owned().into()))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Text<'de>, E> {

@@ -12,9 +12,9 @@
 //! `agentwire_jsonrpc::noting`.
 
 use agentwire_jsonrpc::{note_skipped, read, read_items};
+use serde::de::DeserializeOwned;
 #[cfg(any(feature = "unstable", feature = "v2"))]
 use serde::de::Error;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
