@@ -108,9 +108,9 @@ impl Talk<'_> {
             return ended.map(drop);
         };
         let reason = stopped.stop_reason();
-        chat.view.fact("stopReason", &reason.map(IdleStopReason::as_str))?;
-        let told = reason.filter(|reason| **reason != IdleStopReason::EndTurn).map(IdleStopReason::as_str);
-        chat.view.turn_ended(told)?;
+        chat.view.fact("stopReason", &reason.map(IdleStopReason::word))?;
+        let told = reason.filter(|reason| **reason != IdleStopReason::EndTurn).map(IdleStopReason::word);
+        chat.view.turn_ended(told.as_deref())?;
         match reason {
             Some(IdleStopReason::Refusal) => Err("the agent refuses to go on".into()),
             Some(IdleStopReason::Error(_)) => Err("the turn failed".into()),
