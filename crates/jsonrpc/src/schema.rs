@@ -30,7 +30,7 @@ impl JsonSchema for RawJson {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        true.into()
+        Schema::default()
     }
 }
 

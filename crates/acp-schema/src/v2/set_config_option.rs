@@ -106,7 +106,7 @@ impl<'de> Deserialize<'de> for SessionConfigOptionValue {
 #[cfg(feature = "schema")]
 crate::wire::described_by! {
     SessionConfigOptionValue
-    requiring "value" => agentwire_jsonrpc::RawJson,
+    requiring "value" => serde_json::Value,
     /// A new value for a configuration option.
     #[derive(schemars::JsonSchema)]
     #[schemars(tag = "type", rename_all = "snake_case")]
