@@ -3,6 +3,7 @@
 //! What depends on the client is left out for a client that cannot take it. What would be wrong for every client is the
 //! author's mistake: an answer becomes an internal error that names the rule, an update is refused.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -24,9 +25,9 @@ pub(crate) fn auth_methods(methods: &[AuthMethod]) -> Checked {
 }
 
 /// Each thing is named once.
-pub(crate) fn unique<'a>(what: &str, ids: impl IntoIterator<Item = &'a str>) -> Checked {
+pub(crate) fn unique<'a, I: Into<Cow<'a, str>>>(what: &str, ids: impl IntoIterator<Item = I>) -> Checked {
     let mut seen = BTreeSet::new();
-    match ids.into_iter().find(|id| !seen.insert(*id)) {
+    match ids.into_iter().map(I::into).find(|id| !seen.insert(id.clone())) {
         Some(id) => Err(format!("two {what} have the id {id:?}")),
         None => Ok(()),
     }

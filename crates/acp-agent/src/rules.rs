@@ -57,7 +57,7 @@ pub(crate) fn offered(method: &str, agent: &AgentCapabilities) -> Result<(), Err
 
 /// `authenticate` names a method that was offered, and not one that the client carries out by itself.
 pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(), Error> {
-    match offered.iter().find(|method| method.id() == Some(id)) {
+    match offered.iter().find(|method| method.id().as_deref() == Some(id)) {
         Some(AuthMethod::Terminal(_)) => {
             Err(Error::invalid_params(format_args!("the client carries out the method {id:?} by itself")))
         }

@@ -87,7 +87,10 @@ impl Agent {
     /// `authenticate`: proves who the user is, by a method of type `agent` that the agent offered.
     pub fn authenticate(&self, request: AuthenticateRequest) -> Call<AuthenticateResponse> {
         self.checked(&request, |greeting| {
-            let method = greeting.auth_methods.iter().find(|method| method.id() == Some(&request.method_id));
+            let method = greeting
+                .auth_methods
+                .iter()
+                .find(|method| method.id().as_deref() == Some(&*request.method_id));
             match method {
                 Some(AuthMethod::Agent(_)) => Ok(()),
                 Some(_) => {

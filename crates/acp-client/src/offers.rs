@@ -317,7 +317,8 @@ mod tests {
         for number in 0..100 {
             offers.forget(&SessionId::from(format!("made up {number}")));
         }
-        (offers.forget(&ours), offers.forget(&other));
+        offers.forget(&ours);
+        offers.forget(&other);
         assert_eq!(offers.lock().bytes, 0);
     }
 }

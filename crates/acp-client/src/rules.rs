@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use agentwire_acp_schema::v1::{
     AgentCapabilities, ContentBlock, McpServer, PermissionOptionId, RequestPermissionOutcome,
 };
+use agentwire_jsonrpc::RawObject;
 
 use crate::Error;
 
@@ -30,6 +31,11 @@ pub(crate) fn absolute<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<
     })
 }
 
+/// Whether a server of an unknown type is one of the type `acp`, which drafts add.
+pub(crate) fn names_acp(server: &RawObject) -> bool {
+    server.text("type").as_deref() == Some("acp")
+}
+
 /// The roots and servers that a session is set up with.
 pub(crate) fn session_setup(
     cwd: &Path,
@@ -48,9 +54,9 @@ pub(crate) fn session_setup(
             McpServer::Sse(_) => advertised("mcpCapabilities.sse", agent.mcp_capabilities.sse)?,
             McpServer::Stdio(server) => absolute([Path::new(&server.command)])?,
             // A draft of this version; other foreign types are for the agent to judge.
-            McpServer::Unknown(server) if server.get("type").is_some_and(|name| name == "acp") => {
-                let has = agent.mcp_capabilities.extra.get("acp").is_some_and(|acp| acp == true);
-                advertised("mcpCapabilities.acp", has)?;
+            McpServer::Unknown(server) if names_acp(server) => {
+                let acp = agent.mcp_capabilities.extra.get("acp");
+                advertised("mcpCapabilities.acp", acp.is_some_and(|acp| acp.as_str() == "true"))?;
             }
             _ => {}
         }

@@ -62,10 +62,9 @@
 //! The types are for `serde_json`, from text or from a `Value`. Put inside a `#[serde(untagged)]` enum or a
 //! `#[serde(flatten)]` field of your own, most cannot be read, because serde's own buffer does not hold JSON text.
 //!
-//! What is kept as it came is kept as a `serde_json::Value`: a number that neither an `f64` nor a 64-bit integer holds
-//! loses digits, and an unknown update or content block with a number beyond all of them, a lone surrogate, or more than
-//! 127 levels is an error. In `_meta`, and in capabilities, the same makes the member count as missing, as a whole. A
-//! whole number must be written as one: `1.0` is no integer here.
+//! What is kept as it came is kept as text: numbers have all their digits, and nothing is too deep or too strange to be kept.
+//! Of an unknown update or content block, and of foreign members of capabilities, each value is kept so, and their order;
+//! white space between the members is not. A whole number must be written as one: `1.0` is no integer here.
 //!
 //! A request that sets an option to a string under a foreign `type` is read as a choice, and the `type` is not kept.
 //!

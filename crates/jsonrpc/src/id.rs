@@ -199,10 +199,10 @@ impl Serialize for RequestId {
             Repr::Null => serializer.serialize_unit(),
             Repr::Signed(n) => serializer.serialize_i64(*n),
             Repr::Unsigned(n) => serializer.serialize_u64(*n),
-            Repr::Large(text) => RawJson::of_known(text).serialize(serializer),
+            Repr::Large(text) => RawJson::of_known((&**text).into()).serialize(serializer),
             Repr::Text(text) => match identity(text) {
                 (true, Some(text)) => serializer.serialize_str(&text),
-                _ => RawJson::of_known(text).serialize(serializer),
+                _ => RawJson::of_known((&**text).into()).serialize(serializer),
             },
         }
     }

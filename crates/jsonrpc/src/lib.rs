@@ -60,6 +60,7 @@
 //!
 //! The specification is at <https://www.jsonrpc.org/specification>.
 
+mod builder;
 mod envelope;
 mod error;
 mod frame;
@@ -70,12 +71,14 @@ mod message;
 mod method;
 mod printable;
 mod raw;
+mod raw_object;
 mod reader;
 #[cfg(feature = "schema")]
 mod schema;
 mod skipped;
 mod tree_cost;
 
+pub use builder::{RawObjectBuilder, value_text};
 pub use error::{ErrorObject, code};
 pub use frame::{DEFAULT_BATCH_LIMIT, Frame, Intent, Malformed};
 pub use id::RequestId;
@@ -85,6 +88,7 @@ pub use message::{Message, Notification, Request, Response};
 pub use method::{Method, Notice, decode_params};
 pub use printable::Printable;
 pub use raw::{Encoder, RawJson};
+pub use raw_object::RawObject;
 pub use reader::{read, read_bytes, readable};
 pub use skipped::{Skipped, SkippedPart, note_skipped, noting, read_items};
 pub use tree_cost::TreeCost;

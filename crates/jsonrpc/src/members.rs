@@ -171,6 +171,37 @@ pub(crate) fn elements(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The text without white space between its tokens, and with no escape in a string that JSON does not require.
+pub(crate) fn plain(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut plain = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = skip_space(bytes, at);
+        let string = (bytes.get(start) == Some(&b'"')).then(|| string_end(bytes, start)).flatten();
+        let end = match &string {
+            Some(end) => end.at,
+            None => end_of_token(bytes, start),
+        };
+        let token = text.get(start..end).unwrap_or_default();
+        let decoded =
+            string.filter(|string| string.escapes).and_then(|_| reader::decode::<String>(token).ok());
+        match decoded {
+            Some(decoded) => plain.push_str(&serde_json::Value::from(decoded).to_string()),
+            None => plain.push_str(token),
+        }
+        at = end.max(start + 1);
+    }
+    plain
+}
+
+/// Where white space or a string begins behind `at`.
+fn end_of_token(bytes: &[u8], at: usize) -> usize {
+    let is_end = |byte: &u8| matches!(byte, b'"' | b' ' | b'\t' | b'\n' | b'\r');
+    let rest = bytes.get(at + 1..).unwrap_or_default();
+    rest.iter().position(is_end).map_or(bytes.len(), |length| at + 1 + length)
+}
+
 #[inline]
 pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     // Mostly there is none.
@@ -306,6 +337,26 @@ mod tests {
         check(r#"{"nested":{"a":[{"b":"]}"},[[]],{}]},"after":"}"}"#);
         check(r#"{"a":"12345678","b":"1234567\"","éééééééé":"\\\\\\\\\\\\\\\"","c":"12345678901234567"}"#);
         check(r#"{"quote\"d":"a \\\" b\\","\u005fmeta":{"\\":"\\"}}"#);
+    }
+
+    #[test]
+    fn plain_text_hides_nothing() {
+        let table = [
+            (
+                r#" { "a" : [ 1.0 , "\u0072\u006d \/ \n \u001b\"\\" ] } "#,
+                r#"{"a":[1.0,"rm / \n \u001b\"\\"]}"#,
+            ),
+            (r#"["x y","\ud83d\ude00\ud83d"]"#, "[\"x y\",\"\u{1f600}\u{fffd}\"]"),
+            ("true", "true"),
+            (r#""""#, r#""""#),
+            (r#"{"a":"b"#, r#"{"a":"b"#),
+            (r#"["\"#, r#"["\"#),
+            ("é\u{a0}1", "é\u{a0}1"),
+            ("", ""),
+        ];
+        for (text, expected) in table {
+            assert_eq!(super::plain(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -5,11 +5,14 @@ use std::iter;
 use bytes::{Bytes, BytesMut};
 use bytestring::ByteString;
 use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
-use serde::de::{DeserializeOwned, Error, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::builder::{AnyText, Text};
 use crate::members::{self, Members};
+use crate::raw_object::RawObject;
 use crate::reader;
 
 /// One JSON value that nobody has decoded yet: a cheap, shared slice of the text it arrived in.
@@ -67,9 +70,23 @@ impl RawJson {
         Ok(Self::slice(&text, raw))
     }
 
-    /// A copy of text that is known to be JSON on one line.
-    pub(crate) fn of_known(text: &str) -> Self {
-        Self(text.into())
+    /// Text that is known to be JSON.
+    pub(crate) fn of_known(text: ByteString) -> Self {
+        Self(on_one_line(text))
+    }
+
+    /// Text that `serde_json` has found to be a value.
+    pub(crate) fn of_value<E: Error>(text: Cow<'_, str>) -> Result<Self, E> {
+        reader::refuse_reserved(&text).map_err(E::custom)?;
+        Ok(Self::of_known(match text {
+            Cow::Borrowed(text) => text.into(),
+            Cow::Owned(text) => text.into(),
+        }))
+    }
+
+    /// A part of the text that is a value, sharing the memory.
+    pub(crate) fn part(&self, text: &str) -> Self {
+        Self(self.0.slice_ref(text))
     }
 
     /// What `serde_json` has written.
@@ -113,20 +130,34 @@ impl RawJson {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn elements(&self) -> impl Iterator<Item = Self> {
-        members::elements(&self.0).map(|element| Self(self.0.slice_ref(element)))
+        members::elements(&self.0).map(|element| self.part(element))
     }
 
     /// The value of the member of that name, as a slice of the same text: of several the last. None where there is none,
     /// or this is no object.
     pub fn member(&self, name: &str) -> Option<Self> {
         let found = Members::of(&self.0).filter(|(other, _)| other == name).last();
-        found.map(|(_, value)| Self(self.0.slice_ref(value)))
+        found.map(|(_, value)| self.part(value))
     }
 
     /// The text as it arrived or was written, on one line.
     #[inline]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The text for people who judge it: without white space between its tokens, and with no escape in a string that JSON
+    /// does not require, so that nobody can hide a word by the way it is written.
+    ///
+    /// ```
+    /// use agentwire_jsonrpc::RawJson;
+    ///
+    /// let input = RawJson::parse(r#"{ "command": "\u0072\u006d", "n": 1.10 }"#.into())?;
+    /// assert_eq!(input.plain(), r#"{"command":"rm","n":1.10}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn plain(&self) -> String {
+        members::plain(&self.0)
     }
 
     /// The text's length in bytes.
@@ -169,6 +200,19 @@ fn fitted(mut text: Vec<u8>) -> Bytes {
         text.shrink_to_fit();
     }
     text.into()
+}
+
+/// A value of one's own. What another wrote is better read as a `RawJson` at once: a [`Value`] changes long numbers.
+impl From<Value> for RawJson {
+    fn from(value: Value) -> Self {
+        Self::written(value.to_string().into())
+    }
+}
+
+impl From<RawObject> for RawJson {
+    fn from(object: RawObject) -> Self {
+        object.as_raw().clone()
+    }
 }
 
 impl fmt::Debug for RawJson {
@@ -261,8 +305,7 @@ impl<'de> Deserializer<'de> for Known<'de> {
 
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        reader::refuse_reserved(raw.get()).map_err(Error::custom)?;
-        Ok(Self(on_one_line(ByteString::from(Box::<str>::from(raw).into_string()))))
+        let Text(text) = AnyText.deserialize(deserializer)?;
+        Self::of_value(text)
     }
 }

@@ -131,6 +131,11 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Whether a member's name, decoded, is one that `serde_json` gives a meaning.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    name.starts_with(RESERVED)
+}
+
 fn begins_reserved(name: &str) -> bool {
     if !name.contains('\\') {
         return name.starts_with(RESERVED);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::{ErrorObject, RawJson, RequestId};
+use crate::{ErrorObject, RawJson, RawObject, RequestId};
 
 impl JsonSchema for RequestId {
     fn schema_name() -> Cow<'static, str> {
@@ -31,6 +31,21 @@ impl JsonSchema for RawJson {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         Schema::default()
+    }
+}
+
+/// Any object.
+impl JsonSchema for RawObject {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "RawObject".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": true })
     }
 }
 

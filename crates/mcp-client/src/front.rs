@@ -4,12 +4,12 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, Request};
+use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, RawObject, Request};
 use agentwire_mcp_schema::core_tasks::{self, RELATED_TASK, RelatedTaskMetadata};
 use agentwire_mcp_schema::task_extension;
 use agentwire_mcp_schema::{
-    EmptyResult, JsonObject, ListPromptsRequest, ListToolsRequest, LoggingMessageNotification, Meta,
-    PingRequest, ProgressNotification, PromptListChangedNotification, ResourceListChangedNotification,
+    EmptyResult, ListPromptsRequest, ListToolsRequest, LoggingMessageNotification, Meta, PingRequest,
+    ProgressNotification, PromptListChangedNotification, ResourceListChangedNotification,
     ResourceUpdatedNotification, Revision, SubscriptionsAcknowledgedNotification,
     ToolListChangedNotification,
 };
@@ -226,14 +226,11 @@ impl Handler for Front {
 
 /// Writes into an answer which task it belongs to.
 fn relate(result: &RawJson, related: &RelatedTaskMetadata) -> Outcome {
-    let mut result: JsonObject = result.decode().map_err(ErrorObject::internal_error)?;
-    let mut meta = match result.remove("_meta") {
-        Some(serde_json::Value::Object(meta)) => Some(meta),
-        _ => None,
-    };
+    let mut result = RawObject::try_from(result.clone()).map_err(ErrorObject::internal_error)?;
+    let mut meta = result.get("_meta").and_then(|meta| meta.try_into().ok());
     related.write_to(&mut meta);
-    result.extend(meta.map(|meta| ("_meta".to_owned(), meta.into())));
-    encode(&result)
+    result.extend(meta.map(|meta| ("_meta", meta)));
+    Ok(result.into())
 }
 
 /// What panics in a hook has been reported by the panic hook, and concerns neither the connection nor whoever had something

@@ -14,8 +14,8 @@ use serde::de::{DeserializeOwned, Error};
 /// How much memory what one message says may take, unless the client says otherwise: 32 MiB.
 pub(crate) const DEFAULT_VALUE_LIMIT: usize = 32 * 1024 * 1024;
 
-/// A member of a result that stays text.
-const RAW: &str = "structuredContent";
+/// The members of a result that stay text.
+const RAW: [&str; 2] = ["structuredContent", "_meta"];
 
 /// From this length on a text is not held in two forms, in bytes.
 const LONG: usize = 1 << 20;
@@ -51,7 +51,7 @@ pub(crate) fn check(text: &RawJson, limit: usize) -> Result<(), serde_json::Erro
     }
     let bytes = match text.as_str().starts_with('{') {
         true => {
-            let members = Members::of(text.as_str()).filter(|(name, _)| name != RAW);
+            let members = Members::of(text.as_str()).filter(|(name, _)| !RAW.contains(&&**name));
             members.map(|(_, value)| TreeCost::of(value).bytes).sum()
         }
         false => TreeCost::of(text.as_str()).bytes,

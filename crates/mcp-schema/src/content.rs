@@ -1,7 +1,8 @@
+use agentwire_jsonrpc::RawObject;
 use serde::Serialize;
 
 use crate::wire::{null_as_default, optional_number};
-use crate::{Icon, JsonObject, Meta, ResourceContents};
+use crate::{Icon, Meta, ResourceContents};
 
 /// One piece of what a tool answers or a prompt says.
 ///
@@ -21,7 +22,7 @@ pub enum ContentBlock {
     /// A resource and what is in it.
     Resource(EmbeddedResource),
     /// A block of a kind that this version of the library does not know, `type` included.
-    Unknown(JsonObject),
+    Unknown(RawObject),
 }
 
 tagged_union!(ContentBlock by "type" {

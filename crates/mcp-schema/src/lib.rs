@@ -67,8 +67,9 @@
 //! - Reading fails where meaning is at stake: a call without a name, arguments that are no object, a level in
 //!   `logging/setLevel` that is none. The receiver answers such a request with `-32602`.
 //! - `1` is not `"1"`: a progress token and a request id go back as what they were.
-//! - A union's tag is written first. Read first, the rest goes straight into its type.
-//! - Arguments, structured content and log data stay JSON text until somebody decodes them.
+//! - The tag of a union that is known is written first. Read first, the rest goes straight into its type.
+//! - `_meta`, unknown blocks, arguments, structured content and log data stay JSON text until somebody decodes them. Of an
+//!   unknown block that is the text of each value, in the order in which they came.
 //! - A schema keeps every keyword; nothing here validates one or follows a `$ref`.
 //! - What a revision has and requires stands in one table, which [`Narrow`] and the module `schema` are made
 //!   from.
@@ -76,10 +77,10 @@
 //! # Limits
 //!
 //! - A whole number is written without a fraction: `1000.0` where an integer is wanted is refused.
-//! - What is kept as a tree, such as `_meta`, capabilities, schemas and unknown blocks, keeps its numbers as 64-bit
-//!   integers or `f64`. One with more digits loses the last of them, and one beyond the greatest `f64` is an error.
-//! - There, a lone surrogate in a string (`"\ud800"`) is an error too, and so is nesting of 128 levels or more, counted
-//!   from the text that is read. What stays JSON text has neither limit until it is decoded.
+//! - What is kept as a tree, such as capabilities, forms and sampling metadata, keeps its numbers as 64-bit integers or
+//!   `f64`. One with more digits loses the last of them, and one beyond the greatest `f64` is an error.
+//! - There, nesting of 128 levels or more is an error too, counted from the text that is read. What stays JSON text has
+//!   neither limit until it is decoded.
 //!
 //! # What it does not do
 //!

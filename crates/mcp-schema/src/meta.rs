@@ -1,6 +1,6 @@
 use std::fmt;
 
-use agentwire_jsonrpc::RequestId;
+use agentwire_jsonrpc::{RawJson, RawObject, RequestId};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -10,9 +10,9 @@ pub type JsonObject = Map<String, Value>;
 
 /// The member `_meta`: anything a peer wants to attach, by keys such as `example.com/trace`.
 ///
-/// It survives a round trip. Keys whose prefix names `modelcontextprotocol` or `mcp` belong to the protocol.
+/// It is kept as the text that it is, and looked into by key. Keys whose prefix names `modelcontextprotocol` or `mcp` belong to the protocol.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic#_meta>.
-pub type Meta = JsonObject;
+pub type Meta = RawObject;
 
 const PROGRESS_TOKEN: &str = "progressToken";
 
@@ -28,11 +28,6 @@ impl ProgressToken {
     /// The token as an id, for tables that are keyed by ids.
     pub fn as_request_id(&self) -> &RequestId {
         &self.0
-    }
-
-    /// Reads a token from a value; none where it is neither an integer nor a string.
-    pub fn from_value(value: &Value) -> Option<Self> {
-        Self::deserialize(value).ok()
     }
 }
 
@@ -89,13 +84,13 @@ pub trait HasMeta {
     ///
     /// None where it asked for none, and where what it sent is no token.
     fn progress_token(&self) -> Option<ProgressToken> {
-        ProgressToken::from_value(self.meta_ref()?.get(PROGRESS_TOKEN)?)
+        self.meta_ref()?.decode_member(PROGRESS_TOKEN).ok()?
     }
 
     /// Asks for progress of this request under that token.
     fn set_progress_token(&mut self, token: &ProgressToken) {
-        if let Ok(value) = serde_json::to_value(token) {
-            self.meta_slot().get_or_insert_default().insert(PROGRESS_TOKEN.to_owned(), value);
+        if let Ok(value) = RawJson::encode(token) {
+            self.meta_slot().get_or_insert_default().insert(PROGRESS_TOKEN, value);
         }
     }
 }

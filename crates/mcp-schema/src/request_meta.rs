@@ -1,8 +1,7 @@
 //! What the protocol itself keeps in `_meta` since 2026-07-28, as types.
 
 use agentwire_jsonrpc::RequestId;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::{
     ClientCapabilities, Implementation, LoggingLevel, Meta, ProgressToken, ProtocolVersion, Revision,
@@ -68,7 +67,7 @@ impl RequestMeta {
 
     /// The version that a request names, if it names one, whatever else its `_meta` may lack.
     pub fn version(meta: Option<&Meta>) -> Option<ProtocolVersion> {
-        meta?.get("io.modelcontextprotocol/protocolVersion")?.as_str().map(ProtocolVersion::from)
+        meta?.text("io.modelcontextprotocol/protocolVersion").map(|version| ProtocolVersion::from(&*version))
     }
 
     /// Whether a request is one of a stateless revision: it names a version that is one, or that we do not
@@ -161,22 +160,22 @@ macro_rules! views {
                 /// When something that is required is missing, or something is of the wrong type.
                 #[inline]
                 pub fn read(meta: Option<&Meta>) -> Result<Self, serde_json::Error> {
-                    Self::deserialize(meta.unwrap_or(&Meta::new()))
+                    meta.unwrap_or(&Meta::new()).decode()
                 }
 
                 /// Writes it into a `_meta`, beside what else is there.
                 #[inline]
                 pub fn write_to(&self, meta: &mut Option<Meta>) {
-                    meta.get_or_insert_default().extend(self.to_meta());
+                    match meta {
+                        Some(meta) => meta.extend(self.to_meta().iter()),
+                        None => *meta = Some(self.to_meta()),
+                    }
                 }
 
                 /// A `_meta` with nothing else.
                 #[inline]
                 pub fn to_meta(&self) -> Meta {
-                    match serde_json::to_value(self) {
-                        Ok(Value::Object(meta)) => meta,
-                        _ => unreachable!("it is a struct of members that all have a JSON form"),
-                    }
+                    Meta::encode(self).expect("it is a struct of members that all have a JSON form")
                 }
             }
         )+

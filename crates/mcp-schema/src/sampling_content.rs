@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, RawObject};
 use serde::Serialize;
 
 use crate::wire::{is_false, null_as_default};
@@ -21,7 +21,7 @@ pub enum SamplingContent {
     /// What came of using it. Since 2025-11-25.
     ToolResult(ToolResultContent),
     /// A block of a kind that this version of the library does not know, `type` included.
-    Unknown(JsonObject),
+    Unknown(RawObject),
 }
 
 tagged_union!(SamplingContent by "type" {

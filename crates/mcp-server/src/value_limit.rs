@@ -24,7 +24,8 @@ pub(crate) fn check(server: &Server, request: &Request, params: &Params<'_>) -> 
     }
     let is_call = &*request.method == CallToolRequest::NAME;
     let bytes: usize = if text.starts_with('{') {
-        let members = Members::of(text).filter(|(name, _)| !(is_call && name == "arguments"));
+        let members =
+            Members::of(text).filter(|(name, _)| name != "_meta" && !(is_call && name == "arguments"));
         members.map(|(_, value)| TreeCost::of(value).bytes).sum()
     } else {
         TreeCost::of(text).bytes

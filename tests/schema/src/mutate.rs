@@ -106,6 +106,16 @@ impl Mutation {
         ["overflowing number", "number of 33 bits", "number of 64 bits"].contains(&self.what)
     }
 
+    /// What somebody wrote who was given this, as a value in which numbers that no type holds stand as they do in
+    /// [`value`](Self::value).
+    ///
+    /// # Errors
+    ///
+    /// When it is not JSON.
+    pub fn written(text: &str) -> Result<Value, serde_json::Error> {
+        serde_json::from_str(&text.replace("1e400", &Value::from(OVERFLOW).to_string()))
+    }
+
     fn new(what: &'static str, place: &str, value: Value) -> Self {
         let quoted = Value::from(OVERFLOW).to_string();
         let text = value.to_string().replace(&quoted, "1e400");

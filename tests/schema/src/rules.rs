@@ -53,7 +53,7 @@ type Row<T> = (T, &'static str);
 /// How ACP is read.
 pub const ACP: Rules = Rules {
     null_is_absent: false,
-    keeps_text: false,
+    keeps_text: true,
     text: &[],
     loose: &[
         ("ElicitationSchemaType", "a form is an object, whatever it says"),

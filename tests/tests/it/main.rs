@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod agents_that_fail;
+mod arguments;
 mod binaries;
 mod call_at_terminal;
 mod call_tasks;

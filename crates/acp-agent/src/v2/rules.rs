@@ -46,7 +46,7 @@ pub(crate) fn offered(method: &str, agent: &InitializeResponse) -> Result<(), Er
 
 /// `auth/login` names a method that was offered, and not one that the client carries out by itself.
 pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(), Error> {
-    match offered.iter().find(|method| method.method_id() == Some(id)) {
+    match offered.iter().find(|method| method.method_id().as_deref() == Some(id)) {
         Some(AuthMethod::Terminal(_)) => {
             Err(Error::invalid_params(format_args!("the client carries out the method {id:?} by itself")))
         }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// The answer that a request asks for, as the member `answer` of its `_meta`.
 fn told<T: DeserializeOwned>(meta: Option<&Meta>) -> Option<T> {
-    meta?.get("answer").map(|answer| serde_json::from_value(answer.clone()).unwrap())
+    meta?.decode_member("answer").unwrap()
 }
 
 /// What `_meta` of `initialize` may hold: `offer` (agent capabilities), `authMethods`, `version`, `fail`.
@@ -27,11 +27,9 @@ impl Agent for Scripted {
         if let Some(why) = told.get("fail") {
             return Err(Error::internal_error(why));
         }
-        let read = |name: &str| told.get(name).cloned();
-        let offer = read("offer").map(|offer| serde_json::from_value(offer).unwrap()).unwrap_or_default();
-        let methods: Vec<AuthMethod> =
-            read("authMethods").map(|methods| serde_json::from_value(methods).unwrap()).unwrap_or_default();
-        let version = read("version").and_then(|version| version.as_u64()).map(|version| version as u16);
+        let offer = told.decode_member("offer").unwrap().unwrap_or_default();
+        let methods: Vec<AuthMethod> = told.decode_member("authMethods").unwrap().unwrap_or_default();
+        let version: Option<u16> = told.decode_member("version").unwrap();
         Ok(InitializeResponse::new(version.map_or(request.protocol_version, ProtocolVersion::new))
             .agent_capabilities(offer)
             .auth_methods(methods)
@@ -45,8 +43,8 @@ impl Agent for Scripted {
         let number = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
         let mut response = NewSessionResponse::new(format!("session-{number}"));
         if let Some(mut meta) = request.meta {
-            meta.insert("cwd".into(), json!(request.cwd));
-            meta.insert("servers".into(), json!(request.mcp_servers));
+            meta.insert("cwd", json!(request.cwd));
+            meta.insert("servers", json!(request.mcp_servers));
             response = response.meta(meta);
         }
         Ok(response)

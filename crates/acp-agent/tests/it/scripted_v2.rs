@@ -19,7 +19,7 @@ pub(crate) struct ScriptedV2 {
 }
 
 fn told<T: DeserializeOwned>(meta: Option<&Meta>, name: &str) -> Option<T> {
-    meta?.get(name).map(|told| serde_json::from_value(told.clone()).unwrap())
+    meta?.decode_member(name).unwrap()
 }
 
 impl Agent for ScriptedV2 {

@@ -15,8 +15,7 @@ struct Drafted;
 
 impl Agent for Drafted {
     async fn initialize(&self, request: InitializeRequest, _: Context) -> Result<InitializeResponse, Error> {
-        let offer = request.meta.and_then(|mut meta| meta.remove("offer")).unwrap_or_default();
-        let offer: AgentCapabilities = serde_json::from_value(offer).unwrap_or_default();
+        let offer = request.meta.and_then(|meta| meta.decode_member("offer").ok()?).unwrap_or_default();
         Ok(InitializeResponse::new(request.protocol_version).agent_capabilities(offer))
     }
 

@@ -225,6 +225,7 @@ impl Watch<SessionUpdate> for End {
 mod tests {
     use agentwire_acp_schema::v2::{IdleStopReason, Meta};
     use agentwire_peer::{TokioClock, driver};
+    use serde_json::json;
 
     use super::*;
 
@@ -247,7 +248,7 @@ mod tests {
                     'm' | 'o' => drop(end.mark(Mark::Inserted(event.to_string().into()))),
                     'r' => drop(end.mark(Mark::Worked)),
                     digit => {
-                        let meta: Meta = [("at".to_owned(), digit.to_string().into())].into_iter().collect();
+                        let meta = Meta::from_iter([("at", json!(digit))]);
                         let idle = IdleStateUpdate::new().meta(meta).stop_reason(IdleStopReason::EndTurn);
                         end.mark(Mark::Idle { state: Box::new(idle), answered: place > at });
                     }
@@ -256,7 +257,10 @@ mod tests {
                     end.accepted(id());
                 }
             }
-            end.take().map(|state| state.meta.unwrap()["at"].as_str().unwrap().parse().unwrap())
+            end.take().map(|state| {
+                let digit: String = state.meta.unwrap().decode_member("at").unwrap().unwrap();
+                digit.parse().unwrap()
+            })
         });
         assert_eq!(at_once, last, "{events}");
         at_once
@@ -376,7 +380,7 @@ mod tests {
         // In bytes, too.
         for number in 0..10 {
             let reason = IdleStopReason::Unknown(
-                [("stopReason".to_owned(), "x".repeat(MARKS_BYTES / 3).into())].into_iter().collect(),
+                [("stopReason", serde_json::Value::from("x".repeat(MARKS_BYTES / 3)))].into_iter().collect(),
             );
             let state = Box::new(IdleStateUpdate::new().stop_reason(reason));
             end.mark(Mark::Idle { state, answered: false });

@@ -7,7 +7,7 @@ use agentwire_acp_schema::v2::{
 };
 
 use crate::offers::{Options, Value, Values, ids};
-use crate::rules::{absolute, advertised};
+use crate::rules::{absolute, advertised, names_acp};
 
 /// The agent has sessions, and these are their capabilities.
 pub(crate) fn sessions(agent: &AgentCapabilities) -> Result<&SessionCapabilities, String> {
@@ -36,9 +36,9 @@ pub(crate) fn session_setup(
                 absolute([server.command.as_path()])?;
             }
             // A draft of this version; other foreign types are for the agent to judge.
-            McpServer::Unknown(server) if server.get("type").is_some_and(|name| name == "acp") => {
+            McpServer::Unknown(server) if names_acp(server) => {
                 let acp = mcp.and_then(|mcp| mcp.extra.get("acp"));
-                advertised("session.mcp.acp", acp.is_some_and(serde_json::Value::is_object))?;
+                advertised("session.mcp.acp", acp.is_some_and(|acp| acp.as_str().starts_with('{')))?;
             }
             _ => {}
         }
@@ -81,7 +81,7 @@ pub(crate) fn offers_login(greeting: &InitializeResponse) -> Result<(), String> 
 /// The agent offers that way to log in, and carries it out by itself.
 pub(crate) fn login(method: &AuthMethodId, greeting: &InitializeResponse) -> Result<(), String> {
     offers_login(greeting)?;
-    match greeting.auth_methods.iter().find(|offered| offered.method_id() == Some(method)) {
+    match greeting.auth_methods.iter().find(|offered| offered.method_id().as_deref() == Some(method)) {
         Some(AuthMethod::Agent(_)) => Ok(()),
         Some(_) => Err("a method that is not of type \"agent\" is used outside of the protocol".into()),
         None => Err("the agent did not offer that method".into()),

@@ -1,7 +1,6 @@
 //! What comes first, and what was agreed on by it.
 
 use agentwire_acp_schema::v1::*;
-use serde_json::json;
 
 use crate::check;
 use crate::recorder::{Recorder, begin, greeting, refused};
@@ -188,15 +187,19 @@ async fn auth_03_and_12_only_methods_of_the_agent() {
 /// RPC-15: `_meta` goes out and comes in as it is, everywhere.
 #[tokio::test(start_paused = true)]
 async fn rpc_15_meta_is_kept() {
-    let odd = json!({ "traceparent": "00-a-b-01", "list": [1, { "deep": null }], "": -0.5 });
-    let meta = || odd.as_object().unwrap().clone();
+    let odd = r#"{"traceparent":"00-a-b-01","list":[1,{"deep":null}],"":-0.5}"#;
+    let meta = || agentwire_jsonrpc::read::<Meta>(odd).unwrap();
     check!("RPC-15-meta", &Recorder::default(), async |agent| {
         let answer = agent
             .initialize(greeting().meta(meta()).client_capabilities(ClientCapabilities::new().meta(meta())))
             .await?;
         assert_eq!(answer.meta, Some(meta()));
         assert_eq!(agent.capabilities().unwrap().meta, Some(meta()));
-        assert_eq!(agent.capabilities().unwrap().extra["title"], json!({}), "unknown capabilities, too");
+        assert_eq!(
+            agent.capabilities().unwrap().extra.as_str(),
+            r#"{"title":{}}"#,
+            "unknown capabilities, too"
+        );
         let session = agent.new_session(NewSessionRequest::new("/repo").meta(meta())).await?;
         assert_eq!(session.meta, Some(meta()));
         let block = TextContent::new("hello").meta(meta());

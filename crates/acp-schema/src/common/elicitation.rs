@@ -1,8 +1,7 @@
-use agentwire_jsonrpc::{Notice, RequestId};
+use agentwire_jsonrpc::{Notice, RawObject, RequestId};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::common::{ElicitationId, SessionId, ToolCallId};
-use crate::wire::fields::Fields;
 use crate::wire::{marker_capability, object};
 
 object! {
@@ -34,11 +33,11 @@ pub enum ElicitationScope {
 
 impl<'de> Deserialize<'de> for ElicitationScope {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
-        if fields.contains("sessionId") || !fields.contains("requestId") {
-            fields.decode().map(Self::Session)
+        let object = RawObject::deserialize(deserializer)?;
+        if object.contains_key("sessionId") || !object.contains_key("requestId") {
+            object.decode().map(Self::Session)
         } else {
-            fields.decode().map(Self::Request)
+            object.decode().map(Self::Request)
         }
         .map_err(de::Error::custom)
     }

@@ -1,7 +1,6 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::common::Meta;
-use crate::wire::fields::Fields;
 use crate::wire::object;
 
 object! {
@@ -89,23 +88,23 @@ impl Serialize for MultiSelectItems {
         match self {
             Self::String(items) => Typed { r#type: "string", items }.serialize(serializer),
             Self::Titled(items) => items.serialize(serializer),
-            Self::Unknown(object) => object.serialize(serializer),
+            Self::Unknown(object) => object.serialize_members(serializer),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for MultiSelectItems {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
-        let item_type: Option<String> = fields.member("type").map_err(de::Error::custom)?;
+        let object = Meta::deserialize(deserializer)?;
+        let item_type: Option<String> = object.decode_member("type").map_err(de::Error::custom)?;
         match item_type.as_deref() {
             // MCP lets titled choices name the type too.
-            Some("string") if !fields.contains("enum") && fields.contains("anyOf") => {
-                fields.decode().map(Self::Titled)
+            Some("string") if !object.contains_key("enum") && object.contains_key("anyOf") => {
+                object.decode().map(Self::Titled)
             }
-            Some("string") => fields.decode().map(Self::String),
-            None => fields.decode().map(Self::Titled),
-            Some(_) => fields.decode().map(Self::Unknown),
+            Some("string") => object.decode().map(Self::String),
+            None => object.decode().map(Self::Titled),
+            Some(_) => Ok(Self::Unknown(object)),
         }
         .map_err(de::Error::custom)
     }

@@ -65,9 +65,9 @@ pub use version::ProtocolVersion;
 
 pub use crate::wire::Patch;
 
-/// Free room on nearly every type: the `_meta` member.
+/// Free room on nearly every type: the `_meta` member. It is kept as the text that it is, and looked into by key.
 ///
 /// Its keys belong to whoever sent them; nothing may be assumed about foreign ones. The root names
 /// `traceparent`, `tracestate` and `baggage` are reserved for W3C trace context. See
 /// <https://agentclientprotocol.com/protocol/v1/extensibility>.
-pub type Meta = serde_json::Map<String, serde_json::Value>;
+pub type Meta = agentwire_jsonrpc::RawObject;

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use agentwire_jsonrpc::Method;
@@ -55,11 +56,11 @@ tagged_union! {
 
 impl AuthMethod {
     /// What `authenticate` calls it; none only where an unknown type has no `id`.
-    pub fn id(&self) -> Option<&str> {
+    pub fn id(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Terminal(method) => Some(&method.id),
-            Self::Agent(method) => Some(&method.id),
-            Self::Unknown(object) => object.get("id")?.as_str(),
+            Self::Terminal(method) => Some(Cow::Borrowed(&method.id)),
+            Self::Agent(method) => Some(Cow::Borrowed(&method.id)),
+            Self::Unknown(object) => object.text("id"),
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::common::Meta;
-use crate::wire::fields::Fields;
+use crate::wire::fields::required;
 use crate::wire::object;
 
 object! {
@@ -84,22 +84,21 @@ impl Serialize for ElicitationAction {
             }
             Self::Decline => Action { action: "decline", accepted: None }.serialize(serializer),
             Self::Cancel => Action { action: "cancel", accepted: None }.serialize(serializer),
-            Self::Unknown(object) => object.serialize(serializer),
+            Self::Unknown(object) => object.serialize_members(serializer),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for ElicitationAction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
-        let action: String = fields.required("action").map_err(de::Error::custom)?;
+        let object = Meta::deserialize(deserializer)?;
+        let action: String = required(&object, "action")?;
         match &*action {
-            "accept" => fields.decode().map(Self::Accept),
+            "accept" => object.decode().map(Self::Accept).map_err(de::Error::custom),
             "decline" => Ok(Self::Decline),
             "cancel" => Ok(Self::Cancel),
-            _ => fields.decode().map(Self::Unknown),
+            _ => Ok(Self::Unknown(object)),
         }
-        .map_err(de::Error::custom)
     }
 }
 

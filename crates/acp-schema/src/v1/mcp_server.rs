@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use crate::common::{EnvVariable, HttpHeader};
 use crate::wire::{object, tagged_union};
 
@@ -25,12 +27,12 @@ tagged_union! {
 
 impl McpServer {
     /// What to call it; none only where an unknown type has no `name`.
-    pub fn name(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Http(server) => Some(&server.name),
-            Self::Sse(server) => Some(&server.name),
-            Self::Stdio(server) => Some(&server.name),
-            Self::Unknown(object) => object.get("name")?.as_str(),
+            Self::Http(server) => Some(Cow::Borrowed(&server.name)),
+            Self::Sse(server) => Some(Cow::Borrowed(&server.name)),
+            Self::Stdio(server) => Some(Cow::Borrowed(&server.name)),
+            Self::Unknown(object) => object.text("name"),
         }
     }
 }

@@ -1,9 +1,8 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::{Method, RawObject};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::ToolCallUpdate;
 use crate::common::{PermissionOption, PermissionOptionId, SelectedPermissionOutcome, SessionId};
-use crate::wire::fields::Fields;
 use crate::wire::object;
 
 object! {
@@ -108,11 +107,11 @@ impl Serialize for RequestPermissionOutcome {
 
 impl<'de> Deserialize<'de> for RequestPermissionOutcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
-        let outcome: Option<String> = fields.member("outcome").map_err(de::Error::custom)?;
+        let object = RawObject::deserialize(deserializer)?;
+        let outcome: Option<String> = object.decode_member("outcome").map_err(de::Error::custom)?;
         match outcome.as_deref() {
             Some("cancelled") => Ok(Self::Cancelled),
-            Some("selected") => fields.decode().map(Self::Selected).map_err(de::Error::custom),
+            Some("selected") => object.decode().map(Self::Selected).map_err(de::Error::custom),
             Some(other) => Err(de::Error::unknown_variant(other, &["cancelled", "selected"])),
             None => Err(de::Error::missing_field("outcome")),
         }

@@ -1,7 +1,6 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::{Method, RawJson};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::Value;
 
 use super::SessionConfigOption;
 use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId};
@@ -49,16 +48,20 @@ impl<'de> Deserialize<'de> for SetSessionConfigOptionRequest {
         struct Members {
             session_id: SessionId,
             config_id: SessionConfigId,
-            r#type: Option<Value>,
-            value: Value,
+            r#type: Option<RawJson>,
+            value: RawJson,
             #[serde(rename = "_meta", default, deserialize_with = "lenient")]
             meta: Option<Meta>,
         }
 
         let Members { session_id, config_id, r#type, value, meta } = Members::deserialize(deserializer)?;
-        let value = match value {
-            Value::String(value) => SessionConfigOptionValue::ValueId(value.into()),
-            Value::Bool(value) if r#type.is_some_and(|name| name == "boolean") => value.into(),
+        let is_boolean =
+            r#type.is_some_and(|word| word.decode::<String>().is_ok_and(|word| word == "boolean"));
+        let value = match value.as_str() {
+            "true" | "false" if is_boolean => (value.as_str() == "true").into(),
+            text if text.starts_with('"') => {
+                SessionConfigOptionValue::ValueId(value.decode().map_err(de::Error::custom)?)
+            }
             _ => {
                 return Err(de::Error::custom(
                     "`value` must be a string, or a boolean beside `\"type\":\"boolean\"`",

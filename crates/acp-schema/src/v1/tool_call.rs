@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use serde_json::Value;
+use agentwire_jsonrpc::RawJson;
 
 use super::ContentBlock;
 use crate::common::{Terminal, ToolCallId, ToolKind};
@@ -28,9 +28,9 @@ object! {
         /// Which places it touches, so that an editor can follow.
         items locations: Vec<ToolCallLocation>,
         /// What the tool was given, as it was given.
-        any raw_input: Option<Value>,
+        lenient raw_input: Option<RawJson>,
         /// What the tool returned, as it returned it.
-        any raw_output: Option<Value>,
+        lenient raw_output: Option<RawJson>,
         meta,
     }
 }
@@ -55,9 +55,9 @@ object! {
         /// All the places it touches.
         optional_items locations: Option<Vec<ToolCallLocation>>,
         /// What the tool was given.
-        any raw_input: Option<Value>,
+        lenient raw_input: Option<RawJson>,
         /// What the tool returned.
-        any raw_output: Option<Value>,
+        lenient raw_output: Option<RawJson>,
         meta,
     }
 }

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use agentwire_jsonrpc::Method;
 
 use crate::common::{AuthMethodId, EnvVariable};
@@ -49,11 +51,11 @@ tagged_union! {
 
 impl AuthMethod {
     /// What `auth/login` calls it; none only where an unknown type has no `methodId`.
-    pub fn method_id(&self) -> Option<&str> {
+    pub fn method_id(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Terminal(method) => Some(&method.method_id),
-            Self::Agent(method) => Some(&method.method_id),
-            Self::Unknown(object) => object.get("methodId")?.as_str(),
+            Self::Terminal(method) => Some(Cow::Borrowed(&method.method_id)),
+            Self::Agent(method) => Some(Cow::Borrowed(&method.method_id)),
+            Self::Unknown(object) => object.text("methodId"),
         }
     }
 }

@@ -1,10 +1,10 @@
+use agentwire_jsonrpc::RawJson;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::common::{
     SessionConfigBoolean, SessionConfigGroupId, SessionConfigId, SessionConfigOptionCategory,
     SessionConfigSelectOption, SessionConfigValueId,
 };
-use crate::wire::fields::Fields;
 use crate::wire::{object, tagged_union};
 
 object! {
@@ -102,11 +102,11 @@ impl From<Vec<SessionConfigSelectGroup>> for SessionConfigSelectOptions {
 
 impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let list: Vec<Fields<'de>> = Vec::deserialize(deserializer)?;
-        if list.first().is_some_and(|first| first.contains("groupId")) {
-            list.iter().map(Fields::decode).collect::<Result<_, _>>().map(Self::Grouped)
+        let list = RawJson::deserialize(deserializer)?;
+        if list.elements().next().is_some_and(|first| first.member("groupId").is_some()) {
+            list.decode().map(Self::Grouped)
         } else {
-            list.iter().map(Fields::decode).collect::<Result<_, _>>().map(Self::Ungrouped)
+            list.decode().map(Self::Ungrouped)
         }
         .map_err(de::Error::custom)
     }

@@ -2,7 +2,6 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{AbsolutePath, MediaType};
 use crate::common::Meta;
-use crate::wire::fields::Fields;
 use crate::wire::lenient::lenient;
 use crate::wire::{builder, object, open_enum, tagged_union};
 
@@ -114,11 +113,11 @@ impl<'de> Deserialize<'de> for DiffChange {
             meta: Option<Meta>,
         }
 
-        let fields = Fields::deserialize(deserializer)?;
-        let Base { file_type, mime_type, meta } = fields.decode().map_err(de::Error::custom)?;
-        let mut operation: DiffOperation = fields.decode().map_err(de::Error::custom)?;
+        let object = Meta::deserialize(deserializer)?;
+        let Base { file_type, mime_type, meta } = object.decode().map_err(de::Error::custom)?;
+        let mut operation: DiffOperation = object.decode().map_err(de::Error::custom)?;
         if let DiffOperation::Unknown(object) = &mut operation {
-            object.retain(|key, _| !["fileType", "mimeType", "_meta"].contains(&key.as_str()));
+            object.retain(|key| !["fileType", "mimeType", "_meta"].contains(&key));
         }
         Ok(Self { operation, file_type, mime_type, meta })
     }

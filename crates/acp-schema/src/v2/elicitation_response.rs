@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 
+use agentwire_jsonrpc::RawJson;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::Value;
 
 use crate::common::Meta;
-use crate::wire::fields::Fields;
+use crate::wire::fields::required;
 use crate::wire::object;
 
 object! {
@@ -83,22 +83,21 @@ impl Serialize for ElicitationAction {
             }
             Self::Decline => Action { action: "decline", accepted: None }.serialize(serializer),
             Self::Cancel => Action { action: "cancel", accepted: None }.serialize(serializer),
-            Self::Unknown(object) => object.serialize(serializer),
+            Self::Unknown(object) => object.serialize_members(serializer),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for ElicitationAction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
-        let action: String = fields.required("action").map_err(de::Error::custom)?;
+        let object = Meta::deserialize(deserializer)?;
+        let action: String = required(&object, "action")?;
         match &*action {
-            "accept" => fields.decode().map(Self::Accept),
+            "accept" => object.decode().map(Self::Accept).map_err(de::Error::custom),
             "decline" => Ok(Self::Decline),
             "cancel" => Ok(Self::Cancel),
-            _ => fields.decode().map(Self::Unknown),
+            _ => Ok(Self::Unknown(object)),
         }
-        .map_err(de::Error::custom)
     }
 }
 
@@ -136,7 +135,7 @@ pub enum ElicitationContentValue {
     /// Several choices.
     StringArray(Vec<String>),
     /// Anything else, such as the value of a field of a type that this version does not know.
-    Other(Value),
+    Other(RawJson),
 }
 
 impl From<&str> for ElicitationContentValue {
@@ -177,19 +176,14 @@ impl From<Vec<String>> for ElicitationContentValue {
 
 impl<'de> Deserialize<'de> for ElicitationContentValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Value::deserialize(deserializer)? {
-            Value::String(text) => Self::String(text),
-            Value::Bool(value) => Self::Boolean(value),
-            Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(integer), _) => Self::Integer(integer),
-                (None, Some(number)) => Self::Number(number),
-                (None, None) => Self::Other(number.into()),
-            },
-            Value::Array(items) if items.iter().all(Value::is_string) => {
-                let text = |item: Value| item.as_str().map(str::to_owned);
-                Self::StringArray(items.into_iter().filter_map(text).collect())
-            }
-            other => Self::Other(other),
-        })
+        let value = RawJson::deserialize(deserializer)?;
+        let known = match value.as_str().as_bytes().first() {
+            Some(b'"') => value.decode().map(Self::String),
+            Some(b't' | b'f') => value.decode().map(Self::Boolean),
+            Some(b'[') => value.decode().map(Self::StringArray),
+            Some(b'{' | b'n') | None => return Ok(Self::Other(value)),
+            Some(_) => value.decode().map(Self::Integer).or_else(|_| value.decode().map(Self::Number)),
+        };
+        Ok(known.unwrap_or(Self::Other(value)))
     }
 }

@@ -1,6 +1,5 @@
-use agentwire_jsonrpc::ErrorObject;
+use agentwire_jsonrpc::{ErrorObject, RawJson};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 
 use super::error_code::{RESOURCE_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
 use crate::common::{ProtocolVersion, SessionId};
@@ -19,7 +18,7 @@ pub enum ErrorData {
     /// Of the code [`RESOURCE_NOT_FOUND`], where the resource is a session.
     SessionNotFound(SessionNotFoundErrorData),
     /// Anything else.
-    Other(Value),
+    Other(RawJson),
 }
 
 impl ErrorData {
@@ -31,20 +30,18 @@ impl ErrorData {
             RESOURCE_NOT_FOUND => data.decode().ok().map(Self::SessionNotFound),
             _ => None,
         };
-        known.or_else(|| data.decode().ok().map(Self::Other))
+        Some(known.unwrap_or_else(|| Self::Other(data.clone())))
     }
 }
 
 impl<'de> Deserialize<'de> for ErrorData {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        let has = |key| value.get(key).is_some();
+        let value = RawJson::deserialize(deserializer)?;
+        let has = |key| value.member(key).is_some();
         let known = if has("requested") && has("supported") {
-            UnsupportedProtocolVersionErrorData::deserialize(&value)
-                .ok()
-                .map(Self::UnsupportedProtocolVersion)
+            value.decode().ok().map(Self::UnsupportedProtocolVersion)
         } else if has("sessionId") {
-            SessionNotFoundErrorData::deserialize(&value).ok().map(Self::SessionNotFound)
+            value.decode().ok().map(Self::SessionNotFound)
         } else {
             None
         };

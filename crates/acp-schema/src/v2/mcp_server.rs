@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use super::AbsolutePath;
 use crate::common::{EnvVariable, HttpHeader};
 use crate::wire::{object, tagged_union};
@@ -20,11 +22,11 @@ tagged_union! {
 
 impl McpServer {
     /// What to call it; none only where an unknown type has no `name`.
-    pub fn name(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Http(server) => Some(&server.name),
-            Self::Stdio(server) => Some(&server.name),
-            Self::Unknown(object) => object.get("name")?.as_str(),
+            Self::Http(server) => Some(Cow::Borrowed(&server.name)),
+            Self::Stdio(server) => Some(Cow::Borrowed(&server.name)),
+            Self::Unknown(object) => object.text("name"),
         }
     }
 }

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use crate::common::{PlanEntryPriority, PlanId};
 use crate::wire::{object, open_enum, tagged_union};
 
@@ -26,10 +28,10 @@ tagged_union! {
 
 impl PlanUpdateContent {
     /// Which plan it is.
-    pub fn plan_id(&self) -> &str {
+    pub fn plan_id(&self) -> Cow<'_, str> {
         match self {
-            Self::Items(plan) => &plan.plan_id,
-            Self::Unknown(object) => object.get("planId").and_then(|id| id.as_str()).unwrap_or_default(),
+            Self::Items(plan) => Cow::Borrowed(&plan.plan_id),
+            Self::Unknown(object) => object.text("planId").unwrap_or_default(),
         }
     }
 }

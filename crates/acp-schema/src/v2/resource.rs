@@ -1,7 +1,7 @@
+use agentwire_jsonrpc::RawObject;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Annotations, Icon, MediaType};
-use crate::wire::fields::Fields;
 use crate::wire::object;
 
 object! {
@@ -75,11 +75,11 @@ impl Serialize for EmbeddedResourceResource {
 
 impl<'de> Deserialize<'de> for EmbeddedResourceResource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
-        if fields.contains("text") || !fields.contains("blob") {
-            fields.decode().map(Self::Text).map_err(de::Error::custom)
+        let object = RawObject::deserialize(deserializer)?;
+        if object.contains_key("text") || !object.contains_key("blob") {
+            object.decode().map(Self::Text).map_err(de::Error::custom)
         } else {
-            fields.decode().map(Self::Blob).map_err(de::Error::custom)
+            object.decode().map(Self::Blob).map_err(de::Error::custom)
         }
     }
 }

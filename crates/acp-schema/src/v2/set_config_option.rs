@@ -3,7 +3,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::SessionConfigOption;
 use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId};
-use crate::wire::fields::Fields;
+use crate::wire::fields::required;
 use crate::wire::object;
 
 object! {
@@ -85,22 +85,21 @@ impl Serialize for SessionConfigOptionValue {
         match self {
             Self::Id(value) => Known::Id { value }.serialize(serializer),
             Self::Boolean(value) => Known::Boolean { value: *value }.serialize(serializer),
-            Self::Unknown(object) => object.serialize(serializer),
+            Self::Unknown(object) => object.serialize_members(serializer),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for SessionConfigOptionValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
-        let value_type: String = fields.required("type").map_err(de::Error::custom)?;
+        let object = Meta::deserialize(deserializer)?;
+        let value_type: String = required(&object, "type")?;
         match &*value_type {
-            "id" => fields.required("value").map(Self::Id),
-            "boolean" => fields.required("value").map(Self::Boolean),
-            _ if !fields.contains("value") => return Err(de::Error::missing_field("value")),
-            _ => fields.decode().map(Self::Unknown),
+            "id" => required(&object, "value").map(Self::Id),
+            "boolean" => required(&object, "value").map(Self::Boolean),
+            _ if !object.contains_key("value") => Err(de::Error::missing_field("value")),
+            _ => Ok(Self::Unknown(object)),
         }
-        .map_err(de::Error::custom)
     }
 }
 

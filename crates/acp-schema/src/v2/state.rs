@@ -1,8 +1,6 @@
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::common::{IdleStopReason, Meta, TerminalId, ToolCallId};
-use crate::wire::draft_lenient::lenient_list;
-use crate::wire::fields::Fields;
 use crate::wire::lenient::lenient;
 use crate::wire::{builder, object, tagged_union};
 
@@ -80,16 +78,16 @@ impl<'de> Deserialize<'de> for IdleStateUpdate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct Base {
-            #[serde(default, deserialize_with = "lenient_list")]
+            #[serde(default, deserialize_with = "lenient")]
             background: Option<Vec<BackgroundWork>>,
             #[serde(rename = "_meta", default, deserialize_with = "lenient")]
             meta: Option<Meta>,
         }
 
-        let fields = Fields::deserialize(deserializer)?;
-        let Base { background, meta } = fields.decode().map_err(de::Error::custom)?;
+        let object = Meta::deserialize(deserializer)?;
+        let Base { background, meta } = object.decode().map_err(de::Error::custom)?;
         // `usage` is the member of an addition to this draft.
-        let stop_reason = IdleStopReason::read(&fields, &["background", "usage", "_meta"]);
+        let stop_reason = IdleStopReason::read(&object, &["background", "usage", "_meta"]);
         Ok(Self { stop_reason, background, meta })
     }
 }

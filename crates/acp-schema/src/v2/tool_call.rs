@@ -1,7 +1,6 @@
 use std::num::NonZeroU32;
 
-use agentwire_jsonrpc::Method;
-use serde_json::Value;
+use agentwire_jsonrpc::{Method, RawJson};
 
 use super::{AbsolutePath, ContentBlock, Diff};
 use crate::common::{Meta, Patch, SessionId, Terminal, ToolCallId, ToolKind};
@@ -29,9 +28,9 @@ object! {
         /// All the places it touches, so that a client can follow.
         patch_items locations: Patch<Vec<ToolCallLocation>>,
         /// What the tool was given, as it was given.
-        patch_any raw_input: Patch<Value>,
+        patch raw_input: Patch<RawJson>,
         /// What the tool returned, as it returned it.
-        patch_any raw_output: Patch<Value>,
+        patch raw_output: Patch<RawJson>,
         /// What the client can do to the call now, all of it. Nothing for a new call.
         patch capabilities: Patch<ToolCallCapabilities>,
         /// Free room; see [`Meta`]. It is [merged](Patch::merge).

@@ -1,16 +1,13 @@
-//! A JSON object whose members are not decoded yet.
+//! Objects that are looked at before they are decoded.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::read;
-use serde::de::value::MapDeserializer;
-use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
+use agentwire_jsonrpc::{Members, RawObject, read, value_text};
+use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
-
-use super::undecoded::Undecoded;
+use serde_json::de::StrRead;
 
 /// A string that borrows from the input where it can; `Cow` on its own always copies.
 pub(crate) struct Text<'de>(Cow<'de, str>);
@@ -63,115 +60,61 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-/// The members of an object in their order, each still JSON text, so that a look at one key can decide what
-/// the others are decoded as, without a `Value` in between. Nothing is copied that the input can lend.
-pub(crate) struct Fields<'de>(Vec<(Text<'de>, Cow<'de, RawValue>)>);
+/// A deserializer of text that has been read as a value already.
+pub(crate) fn deserializer(text: &str) -> serde_json::Deserializer<StrRead<'_>> {
+    // read: it has been read as text, and halves of surrogate pairs are mended where the whole message is read.
+    serde_json::Deserializer::from_str(text)
+}
 
-impl<'de> Fields<'de> {
-    /// Reads what is left of an object of which `key` has already been taken.
-    pub(crate) fn collect<A: MapAccess<'de>>(key: Option<Text<'de>>, mut map: A) -> Result<Self, A::Error> {
-        let mut members = Vec::new();
-        let mut next = key;
-        while let Some(key) = next {
-            members.push((key, map.next_value_seed(Undecoded)?));
-            next = map.next_key()?;
-        }
-        Ok(Self(members))
-    }
+/// Decodes one member that must be there.
+pub(crate) fn required<T: DeserializeOwned, E: Error>(object: &RawObject, key: &'static str) -> Result<T, E> {
+    object.decode_member(key).map_err(E::custom)?.ok_or_else(|| E::missing_field(key))
+}
 
-    /// Whether there is such a member, whatever its value.
-    pub(crate) fn contains(&self, key: &str) -> bool {
-        self.0.iter().any(|(name, _)| name.as_str() == key)
+/// Decodes a struct from the members that it names, and gives back the others.
+pub(crate) fn split<'de, T: DeserializeOwned, D: Deserializer<'de>>(
+    object: D,
+) -> Result<(T, RawObject), D::Error> {
+    let text = value_text(object)?;
+    let mut named: &[&str] = &[];
+    let mut object = deserializer(&text);
+    let decoded = T::deserialize(Named { object: &mut object, named: &mut named });
+    let decoded = decoded.map_err(D::Error::custom)?;
+    let is_other = |name: &str| !named.contains(&name);
+    // Mostly there is none, and then nothing is copied.
+    if !Members::of(&text).any(|(name, _)| is_other(&name)) {
+        return Ok((decoded, RawObject::new()));
     }
-
-    /// Decodes one member; none where it is missing. One that is there twice is an error: readers differ in which of
-    /// the two they believe.
-    pub(crate) fn member<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, serde_json::Error> {
-        let mut named = self.0.iter().filter(|(name, _)| name.as_str() == key);
-        let Some((_, value)) = named.next() else { return Ok(None) };
-        if named.next().is_some() {
-            return Err(serde_json::Error::custom(format_args!("duplicate field `{key}`")));
-        }
-        read(value.get()).map(Some)
-    }
-
-    /// Decodes one member that must be there.
-    pub(crate) fn required<T: DeserializeOwned>(&self, key: &'static str) -> Result<T, serde_json::Error> {
-        self.member(key)?.ok_or_else(|| serde_json::Error::missing_field(key))
-    }
-
-    /// Takes out one member that must be a string; none where it is missing.
-    pub(crate) fn take_text(&mut self, key: &str) -> Result<Option<String>, serde_json::Error> {
-        let text = self.member(key)?;
-        self.0.retain(|(name, _)| name.as_str() != key);
-        Ok(text)
-    }
-
-    /// The object, for whatever wants to be decoded from one.
-    pub(crate) fn deserializer<'a>(&'a self) -> impl Deserializer<'a, Error = serde_json::Error> {
-        MapDeserializer::new(self.0.iter().map(|(name, value)| (name.as_str(), &**value)))
-    }
-
-    /// Decodes the object.
-    pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        T::deserialize(self.deserializer())
-    }
-
-    /// Decodes a struct from the members that it names, and gives back the others.
-    pub(crate) fn split<T: DeserializeOwned>(mut self) -> Result<(T, Self), serde_json::Error> {
-        let mut named: &[&str] = &[];
-        let decoded = T::deserialize(Named { fields: &self, named: &mut named })?;
-        self.0.retain(|(name, _)| !named.contains(&name.as_str()));
-        Ok((decoded, self))
-    }
+    let mut others: RawObject = read(&text).map_err(D::Error::custom)?;
+    others.retain(is_other);
+    Ok((decoded, others))
 }
 
 /// Notes which members a struct names.
-struct Named<'de, 'n> {
-    fields: &'de Fields<'de>,
-    named: &'n mut &'static [&'static str],
+struct Named<'a, 'de> {
+    object: &'a mut serde_json::Deserializer<StrRead<'de>>,
+    named: &'a mut &'static [&'static str],
 }
 
-impl<'de> Deserializer<'de> for Named<'de, '_> {
+impl<'de> Deserializer<'de> for Named<'_, 'de> {
     type Error = serde_json::Error;
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _name: &'static str,
         members: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, serde_json::Error> {
         *self.named = members;
-        self.fields.deserializer().deserialize_struct(name, members, visitor)
+        self.object.deserialize_map(visitor)
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, serde_json::Error> {
-        self.fields.deserializer().deserialize_any(visitor)
+        self.object.deserialize_any(visitor)
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct newtype_struct
-        seq tuple tuple_struct map enum identifier ignored_any
-    }
-}
-
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FieldsVisitor;
-
-        impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-                let first = map.next_key()?;
-                Fields::collect(first, map)
-            }
-        }
-
-        deserializer.deserialize_map(FieldsVisitor)
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }

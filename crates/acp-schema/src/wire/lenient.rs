@@ -2,7 +2,7 @@
 //!
 //! | keyword of the schema | function |
 //! |---|---|
-//! | `x-deserialize-default-on-error` | [`lenient`], or [`any`] where every JSON value is right |
+//! | `x-deserialize-default-on-error` | [`lenient`] |
 //! | the same with `x-deserialize-skip-invalid-items` | [`items`], [`optional_items`], [`patch_items`] |
 //! | `x-deserialize-default-on-null` | [`null_as_empty`] |
 //!
@@ -13,8 +13,9 @@
 
 use agentwire_jsonrpc::{note_skipped, read, read_items};
 use serde::de::DeserializeOwned;
+#[cfg(any(feature = "unstable", feature = "v2"))]
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Patch;
@@ -27,12 +28,6 @@ where
     T: DeserializeOwned + Default,
 {
     Ok(decode(&undecoded(deserializer)?).unwrap_or_default())
-}
-
-/// A member that may be anything; missing when it is nothing that can be held.
-pub(crate) fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    let raw = undecoded(deserializer)?;
-    Ok(decode(&raw).unwrap_or_default())
 }
 
 /// An array of which bad items are dropped; empty when it is no array. Never fails on JSON.
@@ -66,6 +61,17 @@ where
     Ok(decode_items(&raw).map_or(Patch::Keep, Patch::Set))
 }
 
+/// An array of which bad items are dropped. Anything but an array is an error.
+#[cfg(any(feature = "unstable", feature = "v2"))]
+#[allow(dead_code, reason = "it depends on the draft")]
+pub(crate) fn valid_items<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    read_items(undecoded(deserializer)?.get()).map_err(D::Error::custom)
+}
+
 /// A collection for which `null` means empty; anything else that is wrong stays an error.
 pub(crate) fn null_as_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
@@ -76,7 +82,7 @@ where
 }
 
 /// Decodes a value; one that cannot be read is left out, which is noted.
-pub(super) fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
     read(raw.get()).inspect_err(|why| note::<T>(raw, why)).ok()
 }
 

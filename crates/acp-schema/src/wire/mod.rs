@@ -3,9 +3,6 @@
 mod builder;
 #[cfg(feature = "schema")]
 mod described;
-#[cfg(any(feature = "unstable", feature = "v2"))]
-#[allow(dead_code, reason = "which of them are needed depends on the draft")]
-pub(crate) mod draft_lenient;
 pub(crate) mod fields;
 pub(crate) mod lenient;
 mod object;

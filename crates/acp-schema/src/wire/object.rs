@@ -14,7 +14,6 @@
 /// | `lenient` | `Option<T>` | none | none |
 /// | `lenient_number` | `Option<T>` | none | none; with the setter of `number` |
 /// | `lenient_list` | `Option<Vec<T>>` | none | none |
-/// | `any` | `Option<Value>` | none | none, but only where no `Value` can hold it |
 /// | `raw` | `Option<RawJson>` | none | never: it is kept as text, and null is something |
 /// | `raw_object` | `Option<RawJson>` | none | error, if it is no object; `null` is none |
 /// | `default` | `T` | the default, which is always written | the same |
@@ -26,7 +25,6 @@
 /// | `strict_patch` | `Patch<T>` | kept | error; `null` clears |
 /// | `patch_items` | `Patch<Vec<T>>` | kept | a bad item is dropped, anything else is kept; `null` clears |
 /// | `union` | a union | error | error: its members are the object's own, and nothing else reads them |
-/// | `patch_any` | `Patch<Value>` | kept | kept, but only where no `Value` can hold it; `null` clears |
 ///
 /// `new` takes what is required, in this order, except a `required_list`, which begins empty. A wire name that is not the
 /// member's in camel case follows as `= "name"`. At the end, `meta,` stands for the member `_meta`, and `extra,` keeps
@@ -57,7 +55,7 @@ macro_rules! object {
     (@next $so_far:tt $(#[$doc:meta])* required_valid_items $member:ident: Vec<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
         $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Vec<$type>;
-            [$(rename = $wire,)? deserialize_with = "crate::wire::draft_lenient::valid_items"]
+            [$(rename = $wire,)? deserialize_with = "crate::wire::lenient::valid_items"]
             [extend("x-deserialize-skip-invalid-items" = true)]
             [$member: Vec<$type>,] []
             $($rest)*
@@ -105,20 +103,10 @@ macro_rules! object {
     (@next $so_far:tt $(#[$doc:meta])* lenient_list $member:ident: Option<Vec<$type:ty>> $(= $wire:literal)?, $($rest:tt)*) => {
         $crate::wire::object! {
             @add $so_far [$(#[$doc])*] $member Option<Vec<$type>>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::wire::draft_lenient::lenient_list",
+            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::lenient",
                 skip_serializing_if = "Option::is_none"]
             [extend("x-deserialize-default-on-error" = true)]
             [] [option_list $member: $type,]
-            $($rest)*
-        }
-    };
-    (@next $so_far:tt $(#[$doc:meta])* any $member:ident: Option<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::wire::object! {
-            @add $so_far [$(#[$doc])*] $member Option<$type>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::wire::lenient::any",
-                skip_serializing_if = "Option::is_none"]
-            [extend("x-deserialize-default-on-error" = true)]
-            [] [option $member: $type,]
             $($rest)*
         }
     };
@@ -222,16 +210,6 @@ macro_rules! object {
             $($rest)*
         }
     };
-    (@next $so_far:tt $(#[$doc:meta])* patch_any $member:ident: Patch<$type:ty> $(= $wire:literal)?, $($rest:tt)*) => {
-        $crate::wire::object! {
-            @add $so_far [$(#[$doc])*] $member Patch<$type>;
-            [$(rename = $wire,)? default, deserialize_with = "crate::wire::draft_lenient::patch_any",
-                skip_serializing_if = "Patch::is_keep"]
-            [extend("x-deserialize-default-on-error" = true)]
-            [] [patch $member: $type,]
-            $($rest)*
-        }
-    };
     (
         @next {
             $head:tt $name:ident $new:ident [$($members:tt)*] [$($required:tt)*] $setters:tt [$own:tt $names:tt []]
@@ -244,7 +222,7 @@ macro_rules! object {
                 [$($members)* $(#[$doc])* #[serde(flatten)] pub $member: $type,]
                 [$($required)* $member: $type,]
                 $setters
-                [$own $names [$member]]
+                [$own $names [union $member]]
             }
             $($rest)*
         }
@@ -255,12 +233,25 @@ macro_rules! object {
             $($rest)*
         }
     };
-    (@next $so_far:tt extra, $($rest:tt)*) => {
+    (
+        @next {
+            $head:tt $name:ident $new:ident [$($members:tt)*] $required:tt [$($setters:tt)*] [$own:tt $names:tt []]
+        }
+        extra, $($rest:tt)*
+    ) => {
         $crate::wire::object! {
-            @add $so_far
-            [#[doc = "Members that this version does not know, as they came: real peers say more than the schema lists."]]
-            extra $crate::common::Meta;
-            [flatten] [] [] [plain extra: $crate::common::Meta,]
+            @next {
+                $head $name $new
+                [
+                    $($members)*
+                    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+                    #[serde(flatten, serialize_with = "crate::common::Meta::serialize_members")]
+                    pub extra: $crate::common::Meta,
+                ]
+                $required
+                [$($setters)* plain extra: $crate::common::Meta,]
+                [$own $names [extra]]
+            }
             $($rest)*
         }
     };
@@ -327,19 +318,26 @@ macro_rules! object {
             }
         }
     };
-    // Derived code would buffer what a union is read from, in a form that holds no JSON text.
-    (@read $name:ident [[$($own:tt)*] [$($member:ident)*] [$union:ident]]) => {
+    // Derived code would buffer what a union is read from, and what is left over, in a form that holds no JSON text.
+    (@read $name:ident [[$($own:tt)*] [$($member:ident)*] [union $union:ident]]) => {
+        $crate::wire::object! {
+            @split $name [$($own)*] [$($member)*] $union |others| others.decode().map_err(serde::de::Error::custom)
+        }
+    };
+    (@read $name:ident [[$($own:tt)*] [$($member:ident)*] [extra]]) => {
+        $crate::wire::object! { @split $name [$($own)*] [$($member)*] extra |others| Ok(others) }
+    };
+    (@split $name:ident [$($own:tt)*] [$($member:ident)*] $last:ident |$others:ident| $read:expr) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 #[derive(serde::Deserialize)]
                 #[serde(rename_all = "camelCase")]
                 struct Own { $($own)* }
 
-                let fields = <$crate::wire::fields::Fields<'_> as serde::Deserialize>::deserialize(deserializer)?;
-                let (own, others) = fields.split().map_err(serde::de::Error::custom)?;
+                let (own, $others) = $crate::wire::fields::split(deserializer)?;
                 let Own { $($member),* } = own;
-                let $union = others.decode().map_err(serde::de::Error::custom)?;
-                Ok(Self { $($member,)* $union })
+                let read: Result<_, D::Error> = $read;
+                Ok(Self { $($member,)* $last: read? })
             }
         }
     };

@@ -1,5 +1,5 @@
+use agentwire_jsonrpc::RawObject;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
 
 /// A member of an update that tells "leave it", "clear it" and "set it" apart.
 ///
@@ -40,24 +40,15 @@ impl<T> Patch<T> {
     }
 }
 
-impl Patch<Map<String, Value>> {
+impl Patch<RawObject> {
     /// Does to `_meta` what this says: a patch of its keys, of which one that is null goes.
     ///
     /// See <https://agentclientprotocol.com/protocol/v2/extensibility#metadata-patches>.
-    pub fn merge(self, target: &mut Option<Map<String, Value>>) {
+    pub fn merge(self, target: &mut Option<RawObject>) {
         match self {
             Self::Keep => {}
             Self::Clear => *target = None,
-            Self::Set(patch) => {
-                let object = target.get_or_insert_default();
-                for (key, value) in patch {
-                    if value.is_null() {
-                        object.remove(&key);
-                    } else {
-                        object.insert(key, value);
-                    }
-                }
-            }
+            Self::Set(patch) => target.get_or_insert_default().merge(&patch),
         }
     }
 }

@@ -8,22 +8,26 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use agentwire_jsonrpc::{RawJson, RawObject, RawObjectBuilder};
+use serde::Deserializer;
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
-use serde::de::{DeserializeOwned, DeserializeSeed, Error, IntoDeserializer, MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serializer};
-use serde_json::Value;
+use serde::de::{DeserializeOwned, DeserializeSeed, Error, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 
-use super::fields::{Fields, Text};
-use crate::common::Meta;
+use super::fields::{Text, deserializer};
 
 /// What [`tagged_union!`] writes down about a union.
 pub(crate) trait Tagged: Sized {
     /// The member that holds the tag.
     const KEY: &'static str;
 
+    /// Whether there is a variant of that tag.
+    fn knows(tag: &str) -> bool;
+
     /// Decodes the variant that `tag` names from the members other than the tag.
     fn decode<'de, D: Deserializer<'de>>(tag: &str, members: D) -> Result<Self, D::Error>;
+
+    /// Keeps an object whose tag no variant has, tag included.
+    fn unknown<E: Error>(object: RawObject) -> Result<Self, E>;
 
     /// Decodes an object without a tag.
     fn decode_untagged<'de, D: Deserializer<'de>>(members: D) -> Result<Self, D::Error> {
@@ -49,32 +53,71 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
         let first: Option<Text<'de>> = map.next_key()?;
         if first.as_ref().is_some_and(|key| key.as_str() == T::KEY) {
             let tag: Text<'de> = map.next_value()?;
-            return T::decode(tag.as_str(), MapAccessDeserializer::new(Untagged { map, key: T::KEY }));
+            return T::decode(
+                tag.as_str(),
+                MapAccessDeserializer::new(Untagged { map, key: T::KEY, tags: 0 }),
+            );
         }
-        let mut fields = Fields::collect(first, map)?;
-        let tag = fields.take_text(T::KEY).map_err(A::Error::custom)?;
-        match tag {
-            Some(tag) => T::decode(&tag, fields.deserializer()),
-            None => T::decode_untagged(fields.deserializer()),
+        let mut members = RawObjectBuilder::new();
+        if let Some(first) = first {
+            members.take_value(first.as_str(), &mut map)?;
+            members.take_rest(&mut map)?;
         }
-        .map_err(A::Error::custom)
+        let object = members.build();
+        match object.decode_member::<String>(T::KEY).map_err(A::Error::custom)? {
+            None => T::decode_untagged(&mut deserializer(object.as_str())).map_err(A::Error::custom),
+            Some(tag) if T::knows(&tag) => {
+                let variant = Behind { tag: &tag, variant: PhantomData };
+                deserializer(object.as_str()).deserialize_map(variant).map_err(A::Error::custom)
+            }
+            Some(_) => T::unknown(object),
+        }
     }
 }
 
-/// The members behind the tag. A second tag is an error: readers differ in which of two they believe, and what one of
+/// Decodes the variant of a tag that has been found, and stands somewhere among the members.
+struct Behind<'a, T> {
+    tag: &'a str,
+    variant: PhantomData<T>,
+}
+
+impl<'de, T: Tagged> Visitor<'de> for Behind<'_, T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        let members = Untagged { map, key: T::KEY, tags: 1 };
+        T::decode(self.tag, MapAccessDeserializer::new(members))
+    }
+}
+
+/// The members other than the tag. A second tag is an error: readers differ in which of two they believe, and what one of
 /// them takes for a refusal must not be another's consent.
 struct Untagged<A> {
     map: A,
     key: &'static str,
+    /// How many tags are still to come.
+    tags: u8,
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Untagged<A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        let Some(key) = self.map.next_key::<Text<'de>>()? else { return Ok(None) };
+        let Some(mut key) = self.map.next_key::<Text<'de>>()? else { return Ok(None) };
         if key.as_str() == self.key {
-            return Err(A::Error::duplicate_field(self.key));
+            let Some(left) = self.tags.checked_sub(1) else {
+                return Err(A::Error::duplicate_field(self.key));
+            };
+            self.tags = left;
+            self.map.next_value::<IgnoredAny>()?;
+            match self.map.next_key()? {
+                Some(next) => key = next,
+                None => return Ok(None),
+            }
         }
         match key.into_cow() {
             Cow::Borrowed(key) => seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some),
@@ -91,34 +134,22 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Untagged<A> {
     }
 }
 
-/// Keeps an object whose tag nobody here knows, tag included.
-pub(crate) fn unknown<'de, D: Deserializer<'de>>(key: &str, tag: &str, members: D) -> Result<Meta, D::Error> {
-    let mut object = Meta::deserialize(members)?;
-    object.insert(key.to_owned(), Value::from(tag));
-    Ok(object)
+/// Puts an object together again whose tag came first and is none that somebody here knows.
+pub(crate) fn with_tag<'de, D: Deserializer<'de>>(
+    key: &str,
+    tag: &str,
+    members: D,
+) -> Result<RawObject, D::Error> {
+    let mut object = RawObjectBuilder::new();
+    object.push(key, &RawJson::encode(tag).map_err(D::Error::custom)?);
+    object.take_all(members)
 }
 
 /// Makes sure that such an object has the member that every variant must have.
 #[cfg_attr(not(feature = "v2"), expect(dead_code, reason = "only version 2 has such a union"))]
-pub(crate) fn require<T: DeserializeOwned, E: Error>(object: &Meta, key: &'static str) -> Result<(), E> {
-    let value = object.get(key).ok_or_else(|| E::missing_field(key))?;
-    T::deserialize(value).map(drop).map_err(E::custom)
-}
-
-/// Writes such an object back, the tag first.
-pub(crate) fn serialize_unknown<S: Serializer>(
-    key: &str,
-    object: &Meta,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(object.len()))?;
-    if let Some(tag) = object.get(key) {
-        map.serialize_entry(key, tag)?;
-    }
-    for (name, value) in object.iter().filter(|(name, _)| *name != key) {
-        map.serialize_entry(name, value)?;
-    }
-    map.end()
+pub(crate) fn require<T: DeserializeOwned, E: Error>(object: &RawObject, key: &'static str) -> Result<(), E> {
+    let value: Option<T> = object.decode_member(key).map_err(E::custom)?;
+    value.map(drop).ok_or_else(|| E::missing_field(key))
 }
 
 /// Defines a tagged union: its enum, how it is read and written, and its schema.
@@ -171,18 +202,23 @@ macro_rules! tagged_union {
         impl $crate::wire::tagged::Tagged for $name {
             const KEY: &'static str = $key;
 
+            fn knows(tag: &str) -> bool {
+                matches!(tag, $($tag)|+ $(| $plain_tag)?)
+            }
+
             fn decode<'de, D: serde::Deserializer<'de>>(tag: &str, members: D) -> Result<Self, D::Error> {
                 use serde::Deserialize as _;
 
                 match tag {
                     $($tag => <$type>::deserialize(members).map(Self::$variant),)+
                     $($plain_tag => <$plain_type>::deserialize(members).map(Self::$plain),)?
-                    _ => {
-                        let object = $crate::wire::tagged::unknown($key, tag, members)?;
-                        $($($crate::wire::tagged::require::<$needed_type, D::Error>(&object, $needed)?;)+)?
-                        Ok(Self::Unknown(object))
-                    }
+                    _ => Self::unknown($crate::wire::tagged::with_tag($key, tag, members)?),
                 }
+            }
+
+            fn unknown<E: serde::de::Error>(object: $crate::common::Meta) -> Result<Self, E> {
+                $($($crate::wire::tagged::require::<$needed_type, E>(&object, $needed)?;)+)?
+                Ok(Self::Unknown(object))
             }
 
             $(
@@ -214,7 +250,7 @@ macro_rules! tagged_union {
                 match self {
                     $(Self::$variant(members) => Variant { tag: $tag, members }.serialize(serializer),)+
                     $(Self::$plain(members) => members.serialize(serializer),)?
-                    Self::Unknown(object) => $crate::wire::tagged::serialize_unknown($key, object, serializer),
+                    Self::Unknown(object) => object.serialize_members(serializer),
                 }
             }
         }

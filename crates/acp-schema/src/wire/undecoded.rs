@@ -8,7 +8,7 @@ use std::fmt;
 use std::iter;
 
 use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
-use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
@@ -23,17 +23,6 @@ pub(super) fn undecoded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Co
             Some(text) => RawValue::from_string(text).map(Cow::Owned).map_err(D::Error::custom),
             None => Err(error),
         },
-    }
-}
-
-/// [`undecoded`], where a seed is wanted.
-pub(super) struct Undecoded;
-
-impl<'de> DeserializeSeed<'de> for Undecoded {
-    type Value = Cow<'de, RawValue>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, RawValue>, D::Error> {
-        undecoded(deserializer)
     }
 }
 

@@ -4,7 +4,7 @@ use agentwire_acp_schema::v1::{
     AuthMethod, ContentBlock, CreateElicitationResponse, ElicitationAction, McpServer, PermissionOptionKind,
     RequestPermissionResponse, SessionNotification, SessionUpdate, StopReason, ToolKind,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::messages::rewrite;
 
@@ -26,8 +26,8 @@ fn a_foreign_tag_keeps_the_whole_object_wherever_it_stands() {
     {
         let block: ContentBlock = serde_json::from_str(text).unwrap();
         let ContentBlock::Unknown(object) = &block else { panic!("{block:?}") };
-        assert_eq!(Value::Object(object.clone()), serde_json::from_str::<Value>(text).unwrap());
-        assert_eq!(serde_json::to_string(&block).unwrap(), r#"{"type":"hologram","a":[null],"depth":3}"#);
+        assert_eq!(object.as_str(), text);
+        assert_eq!(serde_json::to_string(&block).unwrap(), text);
     }
 }
 

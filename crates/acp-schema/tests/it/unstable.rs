@@ -112,7 +112,7 @@ fn a_server_on_the_connection_is_one_of_the_servers() {
     let text = serde_json::to_string(&request).unwrap();
     assert_eq!(text, r#"{"cwd":"/","mcpServers":[{"type":"acp","name":"files","serverId":"server-1"}]}"#);
     let heard: v1::NewSessionRequest = read(&text);
-    assert_eq!(heard.mcp_servers[0].name(), Some("files"));
+    assert_eq!(heard.mcp_servers[0].name().as_deref(), Some("files"));
     assert_eq!(McpServer::from(heard.mcp_servers[0].clone()), server);
     // A program on stdio has no tag.
     let program: McpServer = stays(r#"{"name":"n","command":"/bin/n","args":[],"env":[]}"#);
@@ -242,7 +242,7 @@ mod v2 {
         let SessionUpdate::StateUpdate(state) = &heard.update else { panic!("{heard:?}") };
         let StateUpdate::Idle(idle) = &**state else { panic!("{state:?}") };
         assert_eq!(idle.added.usage.as_ref().map(|usage| usage.total_tokens), Some(1));
-        assert_eq!(idle.stop_reason.as_ref().map(IdleStopReason::as_str), Some("_bored"));
+        assert_eq!(idle.stop_reason.as_ref().map(IdleStopReason::word).as_deref(), Some("_bored"));
 
         // Without the drafts the usage is left out; with them, what was heard without is the same update.
         let plain: v2::UpdateSessionNotification = read(text);

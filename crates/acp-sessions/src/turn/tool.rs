@@ -8,14 +8,13 @@ use agentwire_acp_agent::CallError;
 use agentwire_acp_schema::v1::{
     Content, ContentBlock, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_hub::HubTool;
 use agentwire_mcp_hub::schema::{CallToolResult, ProgressNotification};
 use futures::channel::mpsc;
 use futures::future::{BoxFuture, Either, select};
 use futures::{FutureExt, StreamExt};
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::permission::Asked;
 use super::{Ask, Turn, TurnError};
@@ -93,9 +92,7 @@ impl ToolCalling {
 
     async fn call(mut self) -> Result<CallToolResult, TurnError> {
         let arguments = std::mem::replace(&mut self.arguments, Ok(RawJson::NULL))?;
-        let shown: Option<Value> = arguments.decode().map_err(|why| {
-            CallError::not_allowed("tools/call", format!("the arguments cannot be shown: {why}"))
-        })?;
+        let shown = (!arguments.is_null()).then(|| arguments.clone());
         let turn = &self.turn;
         turn.unless_cancelled(turn.mcp().ready()).await?;
         // Looked up once: what is shown is what is called, whatever servers list by then.
@@ -130,15 +127,16 @@ impl ToolCalling {
         outcome
     }
 
-    async fn announce(&self, tool: Option<&HubTool>, input: Option<Value>) -> Result<ToolCallId, TurnError> {
+    async fn announce(
+        &self,
+        tool: Option<&HubTool>,
+        input: Option<RawJson>,
+    ) -> Result<ToolCallId, TurnError> {
         let id = self.turn.new_tool_call_id();
-        let call = ToolCall::new(id.clone(), self.shown_title(tool))
+        let mut call = ToolCall::new(id.clone(), self.shown_title(tool))
             .name(self.shown_name(tool))
             .kind(self.shown_kind(tool));
-        let call = match input {
-            Some(input) => call.raw_input(input),
-            None => call,
-        };
+        call.raw_input = input;
         self.turn.update(call).await?;
         Ok(id)
     }
@@ -148,15 +146,15 @@ impl ToolCalling {
         id: &ToolCallId,
         tool: &HubTool,
         arguments: &RawJson,
-        input: Option<Value>,
+        input: Option<RawJson>,
     ) -> Result<CallToolResult, TurnError> {
         let turn = &self.turn;
         if self.ask.unwrap_or(turn.0.settings.ask) == Ask::Client {
-            let subject = ToolCallUpdate::new(id.clone())
+            let mut subject = ToolCallUpdate::new(id.clone())
                 .title(self.shown_title(Some(tool)))
                 .name(self.shown_name(Some(tool)))
-                .kind(self.shown_kind(Some(tool)))
-                .raw_input(input.unwrap_or_default());
+                .kind(self.shown_kind(Some(tool)));
+            subject.raw_input = input;
             if !turn.permits_tool(&Asked::Hub(tool), subject).await? {
                 return Err(TurnError::not_permitted(&*self.name));
             }
@@ -256,14 +254,14 @@ fn unshown(what: &str, why: &serde_json::Error) -> Content {
 }
 
 /// What a tool gave for programs. The content is not among it: it is said once.
-fn raw_output(result: &CallToolResult) -> Result<Option<Value>, serde_json::Error> {
+fn raw_output(result: &CallToolResult) -> Result<Option<RawJson>, serde_json::Error> {
     let mut rest = CallToolResult::default();
     rest.structured_content.clone_from(&result.structured_content);
     rest.meta.clone_from(&result.meta);
     if rest == CallToolResult::default() {
         return Ok(None);
     }
-    let mut raw: Map<String, Value> = RawJson::encode(&rest)?.decode()?;
+    let mut raw = RawObject::encode(&rest)?;
     raw.remove("content");
     Ok(Some(raw.into()))
 }

@@ -300,10 +300,15 @@ impl Compaction {
             }
         };
         if !update.meta.is_keep() {
-            // It is merged key by key, so what it comes to is only known afterwards.
-            let mut meta = self.meta.clone();
-            update.meta.merge(&mut meta);
-            omitted += replace(&mut self.meta, meta, &mut weights.meta, limits.field, &mut fields.meta);
+            // It is merged key by key, so what it comes to is only known afterwards. What is too large as it is costs nothing.
+            let patch = update.meta.value().map_or(0, weight);
+            if patch > limits.field {
+                omitted += patch;
+            } else {
+                let mut meta = self.meta.clone();
+                update.meta.merge(&mut meta);
+                omitted += replace(&mut self.meta, meta, &mut weights.meta, limits.field, &mut fields.meta);
+            }
         }
         fields.omitted = omitted > 0;
         self.omitted = self.omitted.saturating_add(omitted);

@@ -163,7 +163,7 @@ fn details(call: &ToolCallUpdate) -> String {
     });
     folded(&mut text, "says", texts);
     if let Some(input) = &call.raw_input {
-        line(&mut text, "input", &shown(&input.to_string(), SHOWN));
+        line(&mut text, "input", &shown(&input.plain(), SHOWN));
     }
     text
 }

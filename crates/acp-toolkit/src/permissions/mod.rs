@@ -12,7 +12,7 @@ use agentwire_acp_schema::v1::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
     RequestPermissionResponse, SessionId, ToolCallContent,
 };
-use agentwire_jsonrpc::ErrorObject as Error;
+use agentwire_jsonrpc::{ErrorObject as Error, RawJson};
 
 pub use cancelling::Cancelling;
 pub use choices::Choices;
@@ -254,7 +254,7 @@ impl Permissions {
                 Some(self.hasher.hash_one(tool))
             }
             Remember::Call => {
-                let input = call.raw_input.as_ref().map(ToString::to_string);
+                let input = call.raw_input.as_ref().map(RawJson::plain);
                 // A name alone says nothing about what the tool is to do.
                 if call.title.is_none() && input.is_none() {
                     return None;

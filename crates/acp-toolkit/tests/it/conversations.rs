@@ -201,7 +201,10 @@ fn tc_03_an_update_changes_only_what_it_names_and_lists_replace_lists() {
     let call = &tool_call(&conversation, "c").call;
     assert_eq!(call.content, [Diff::new("/a", "two").into()]);
     assert!(call.locations.is_empty() && call.title == "Wrote" && call.name.as_deref() == Some("write"));
-    assert_eq!((&call.raw_input, &call.raw_output), (&Some(json!({ "path": "/a" })), &Some(json!([1]))));
+    assert_eq!(
+        (&call.raw_input, &call.raw_output),
+        (&Some(json!({ "path": "/a" }).into()), &Some(json!([1]).into()))
+    );
     assert_eq!(json!(call.meta), json!({ "l": 2 }));
 
     // A call that is told anew is told whole.

@@ -1,6 +1,7 @@
 //! Since 2026-07-28: every request says in its `_meta` who asks, in which revision and with which capabilities,
 //! and every result says what kind of result it is.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agentwire_jsonrpc::{Method, RawJson};
@@ -13,6 +14,7 @@ use bytestring::ByteString;
 use futures::FutureExt;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Server;
@@ -59,10 +61,12 @@ impl Stateless {
     /// Writes it into a request, beside what else is there. A level for the log that the request has already
     /// stays.
     pub(crate) fn stamp(&self, request: &mut impl HasMeta) {
-        let meta = request.meta_slot().get_or_insert_default();
-        let own_level = meta.get(LOG_LEVEL).cloned();
-        meta.extend(self.about.clone());
-        meta.extend(own_level.map(|level| (LOG_LEVEL.to_owned(), level)));
+        let Some(meta) = request.meta_slot() else {
+            *request.meta_slot() = Some(self.about.clone());
+            return;
+        };
+        let own_level = meta.get(LOG_LEVEL).map(|level| (Cow::Borrowed(LOG_LEVEL), level));
+        meta.extend(self.about.iter().chain(own_level));
     }
 }
 
@@ -214,8 +218,8 @@ async fn mend<M: Method + HasMeta>(server: &Server, request: &mut M, error: &Cal
     match Remedy::of(error, request, server) {
         Some(Remedy::Version(revision)) => {
             server.stamp(request);
-            let version = revision.as_str().into();
-            request.meta_slot().get_or_insert_default().insert(PROTOCOL_VERSION.to_owned(), version);
+            let version = Value::from(revision.as_str());
+            request.meta_slot().get_or_insert_default().insert(PROTOCOL_VERSION, version);
             true
         }
         Some(Remedy::List(tool)) => is_listed(server, &tool).await,

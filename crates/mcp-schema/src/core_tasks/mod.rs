@@ -21,7 +21,7 @@ pub use self::capabilities::{
     ClientTaskRequests, ClientTasksCapability, ElicitationTasks, SamplingTasks, ServerTaskRequests,
     ServerTasksCapability, ToolTasks,
 };
-use crate::{Cursor, JsonObject, Meta, Paginated};
+use crate::{Cursor, Meta, Paginated};
 
 /// The key in `_meta` under which messages about a task name it, with a [`RelatedTaskMetadata`].
 pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
@@ -336,13 +336,13 @@ impl RelatedTaskMetadata {
     /// Reads it out of a `_meta`; none where it names no task.
     #[inline]
     pub fn read(meta: Option<&Meta>) -> Option<Self> {
-        Self::deserialize(meta?.get(RELATED_TASK)?).ok()
+        meta?.decode_member(RELATED_TASK).ok()?
     }
 
     /// Writes it into a `_meta`, beside what else is there.
     pub fn write_to(&self, meta: &mut Option<Meta>) {
-        let value = JsonObject::from_iter([("taskId".to_owned(), Value::from(&*self.task_id))]);
-        meta.get_or_insert_default().insert(RELATED_TASK.to_owned(), value.into());
+        let value = Meta::from_iter([("taskId", Value::from(&*self.task_id))]);
+        meta.get_or_insert_default().insert(RELATED_TASK, value);
     }
 }
 

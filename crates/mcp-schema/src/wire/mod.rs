@@ -19,4 +19,4 @@ pub(crate) use number::{number, optional_number, time_to_live};
 pub(crate) use object::{borrowed_object, encode_object, object};
 pub(crate) use object_only::ObjectOnly;
 pub(crate) use optional::{is_false, null_as_default, rare};
-pub(crate) use tagged::{Tagged, read_tagged, unknown_variant, write_tag_first};
+pub(crate) use tagged::{Tagged, read_tagged, with_tag};

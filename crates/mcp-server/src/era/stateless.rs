@@ -333,9 +333,9 @@ pub(crate) fn encode<T: Serialize + HasMeta>(
 }
 
 fn sign(server: &Server, meta: &mut Meta) {
-    for (key, name) in ResultMeta::new(server.info().clone()).to_meta() {
-        meta.entry(key).or_insert(name);
-    }
+    let mut signed = ResultMeta::new(server.info().clone()).to_meta();
+    signed.retain(|key| !meta.contains_key(key));
+    meta.extend(signed.iter());
 }
 
 /// The `_meta` that says who answers.

@@ -300,7 +300,7 @@ async fn log_01_and_05_a_server_that_does_not_log_and_a_request_that_is_over_say
         let params = alone_with(json!({ "name": "leak" }), json!({ LOG_LEVEL: "debug", "progressToken": 1 }));
         raw.result_of("tools/call", params).await;
         let context = LEAKED.lock().unwrap().take().expect("the tool ran");
-        assert_eq!(context.meta().expect("it has one")["progressToken"], 1);
+        assert_eq!(context.meta().expect("it has one").decode_member("progressToken").unwrap(), Some(1));
         context.log(LoggingLevel::Error, None, "late").await.unwrap();
         context.progress(1.0, None, None).await.unwrap();
         raw.hears_nothing().await;

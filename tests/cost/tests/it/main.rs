@@ -10,6 +10,7 @@ mod events;
 mod frames;
 mod http;
 mod http_clients;
+mod kept_as_text;
 mod mcp_client;
 mod mcp_server;
 mod trees;

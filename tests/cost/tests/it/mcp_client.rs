@@ -77,7 +77,7 @@ fn more_tools_than_anybody_wants() {
     assert!(cost.peak_per_byte(page.len()) < 6.0, "{cost:?}");
 }
 
-/// 28 MiB of content blocks of an unknown kind, which are kept as trees.
+/// 28 MiB of content blocks of an unknown kind, which would take most memory as trees.
 #[test]
 fn a_result_that_takes_most_memory_as_a_tree() {
     let meter = Meter::lock();

@@ -60,8 +60,7 @@ impl<'d> Judge<'d> {
         let result = (self.row.round_trip)(&mutation.text);
         match (self.reader.read(&self.read_at, &mutation.value), result) {
             (Reading::Taken(kept), Ok(text)) => {
-                let written =
-                    serde_json::from_str(&text).map_err(|fault| format!("wrote {text}: {fault}"))?;
+                let written = Mutation::written(&text).map_err(|fault| format!("wrote {text}: {fault}"))?;
                 kept.compare(&written)?;
                 if !kept.is_beyond_schema() {
                     self.read_by.check(&self.read_at, &written)?;

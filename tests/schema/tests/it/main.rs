@@ -1,6 +1,7 @@
 //! The types against the generated schemas, and the generated schemas against what was really said.
 
 mod judge;
+mod kept_as_text;
 mod narrowing;
 mod reader;
 mod readers_agree;

@@ -19,7 +19,7 @@ fn word(event: Result<TurnEvent, CallError>) -> String {
             let more = update["content"]["text"].as_str().or(update["state"].as_str()).unwrap_or_default();
             format!("{} {more}", update["sessionUpdate"].as_str().unwrap()).trim_end().to_owned()
         }
-        Ok(TurnEvent::Stopped(stopped)) => format!("stopped {}", stopped.stop_reason().unwrap().as_str()),
+        Ok(TurnEvent::Stopped(stopped)) => format!("stopped {}", stopped.stop_reason().unwrap().word()),
         Ok(other) => panic!("{other:?}"),
         Err(error) => format!("error: {error}"),
     }

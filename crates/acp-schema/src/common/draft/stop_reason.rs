@@ -1,11 +1,11 @@
+use std::borrow::Cow;
+
 use agentwire_jsonrpc::ErrorObject;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::common::Meta;
-use crate::wire::fields::Fields;
 use crate::wire::object;
-use crate::wire::tagged::serialize_unknown;
 
 const KEY: &str = "stopReason";
 
@@ -33,31 +33,31 @@ pub enum IdleStopReason {
 
 impl IdleStopReason {
     /// The word on the wire.
-    pub fn as_str(&self) -> &str {
+    pub fn word(&self) -> Cow<'_, str> {
         match self {
-            Self::EndTurn => "end_turn",
-            Self::MaxTokens => "max_tokens",
-            Self::MaxTurnRequests => "max_turn_requests",
-            Self::Refusal => "refusal",
-            Self::Cancelled => "cancelled",
-            Self::Error(_) => "error",
-            Self::Unknown(object) => object.get(KEY).and_then(|word| word.as_str()).unwrap_or_default(),
+            Self::EndTurn => "end_turn".into(),
+            Self::MaxTokens => "max_tokens".into(),
+            Self::MaxTurnRequests => "max_turn_requests".into(),
+            Self::Refusal => "refusal".into(),
+            Self::Cancelled => "cancelled".into(),
+            Self::Error(_) => "error".into(),
+            Self::Unknown(object) => object.text(KEY).unwrap_or_default(),
         }
     }
 
     /// Reads it from an object that has members of its own beside it. One that is malformed counts as not told.
-    pub(crate) fn read(fields: &Fields<'_>, own_members: &[&str]) -> Option<Self> {
-        let word: String = fields.member(KEY).ok()??;
+    pub(crate) fn read(object: &Meta, own_members: &[&str]) -> Option<Self> {
+        let word: String = object.decode_member(KEY).ok()??;
         match word.as_str() {
             "end_turn" => Some(Self::EndTurn),
             "max_tokens" => Some(Self::MaxTokens),
             "max_turn_requests" => Some(Self::MaxTurnRequests),
             "refusal" => Some(Self::Refusal),
             "cancelled" => Some(Self::Cancelled),
-            "error" => fields.decode().ok().map(Self::Error),
+            "error" => object.decode().ok().map(Self::Error),
             _ => {
-                let mut object: Meta = fields.decode().ok()?;
-                object.retain(|name, _| !own_members.contains(&name.as_str()));
+                let mut object = object.clone();
+                object.retain(|name| !own_members.contains(&name));
                 Some(Self::Unknown(object))
             }
         }
@@ -80,10 +80,10 @@ impl From<ErrorStopReason> for IdleStopReason {
 impl Serialize for IdleStopReason {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let Self::Unknown(object) = self {
-            return serialize_unknown(KEY, object, serializer);
+            return object.serialize_members(serializer);
         }
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(KEY, self.as_str())?;
+        map.serialize_entry(KEY, &self.word())?;
         if let Self::Error(reason) = self
             && let Some(error) = &reason.error
         {

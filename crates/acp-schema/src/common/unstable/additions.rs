@@ -1,22 +1,20 @@
 //! Additions to capabilities. Those keep what they do not know, and so an addition is a view of that.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::common::Meta;
 
 /// Reads the additions that are there. What is malformed counts as missing.
-pub(crate) fn read<'a, A: Deserialize<'a> + Default>(extra: &'a Meta) -> A {
-    A::deserialize(extra).unwrap_or_default()
+pub(crate) fn read<A: DeserializeOwned + Default>(extra: &Meta) -> A {
+    extra.decode().unwrap_or_default()
 }
 
 /// Writes what the additions say, and takes away what they do not say.
 pub(crate) fn write<A: Serialize>(added: &A, keys: &[&str], extra: &mut Meta) {
-    for key in keys {
-        extra.remove(*key);
-    }
-    if let Ok(Value::Object(members)) = serde_json::to_value(added) {
-        extra.extend(members);
+    extra.retain(|name| !keys.contains(&name));
+    if let Ok(members) = Meta::encode(added) {
+        extra.extend(members.iter());
     }
 }
 

@@ -1,9 +1,9 @@
 use std::ops::{Deref, DerefMut};
 
+use agentwire_jsonrpc::RawObject;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::wire::fields::Fields;
 use crate::wire::object;
 
 /// An object of the protocol with what drafts add to it; on the wire they are one object.
@@ -50,9 +50,9 @@ impl<T, A: Default> From<T> for Draft<T, A> {
 /// Reads the members twice: each half passes over those of the other.
 impl<'de, T: DeserializeOwned, A: DeserializeOwned> Deserialize<'de> for Draft<T, A> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
-        let stable = fields.decode().map_err(D::Error::custom)?;
-        Ok(Self { stable, added: fields.decode().map_err(D::Error::custom)? })
+        let object = RawObject::deserialize(deserializer)?;
+        let stable = object.decode().map_err(D::Error::custom)?;
+        Ok(Self { stable, added: object.decode().map_err(D::Error::custom)? })
     }
 }
 

@@ -2,7 +2,6 @@ use agentwire_jsonrpc::{Method, Notice, RawJson};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::common::Meta;
-use crate::wire::fields::Fields;
 use crate::wire::lenient::lenient;
 use crate::wire::{object, string_id};
 
@@ -122,12 +121,12 @@ impl<'de> Deserialize<'de> for MessageMcpResponse {
             meta: Option<Meta>,
         }
 
-        let fields = Fields::deserialize(deserializer)?;
-        if fields.contains("result") {
-            let Well { result, meta } = fields.decode().map_err(de::Error::custom)?;
+        let object = Meta::deserialize(deserializer)?;
+        if object.contains_key("result") {
+            let Well { result, meta } = object.decode().map_err(de::Error::custom)?;
             return Ok(Self::Result { result, meta });
         }
-        let Badly { error, meta } = fields.decode().map_err(de::Error::custom)?;
+        let Badly { error, meta } = object.decode().map_err(de::Error::custom)?;
         Ok(Self::Error { error, meta })
     }
 }

@@ -1,18 +1,5 @@
 //! Additions to unions. Those keep variants that they do not know, and so can hold an addition without knowing it.
 
-use serde::Serialize;
-use serde_json::{Error, Value};
-
-use crate::common::Meta;
-
-/// Writes a variant as the object in which a union keeps what it does not know.
-pub(crate) fn unknown<T: Serialize>(variant: &T) -> Result<Meta, Error> {
-    match serde_json::to_value(variant)? {
-        Value::Object(object) => Ok(object),
-        _ => Err(serde::ser::Error::custom("a variant must be an object")),
-    }
-}
-
 /// Defines a tagged union that adds variants to one of a version.
 ///
 /// ```text
@@ -52,6 +39,14 @@ macro_rules! draft_union {
 
         impl $crate::wire::tagged::Tagged for $name {
             const KEY: &'static str = $key;
+
+            fn knows(tag: &str) -> bool {
+                matches!(tag, $($tag)|+ $($(| $new_tag)+)?) || $version::$stable::knows(tag)
+            }
+
+            fn unknown<E: serde::de::Error>(object: $crate::common::Meta) -> Result<Self, E> {
+                $version::$stable::unknown(object).map(Self::Stable)
+            }
 
             fn decode<'de, D: serde::Deserializer<'de>>(tag: &str, members: D) -> Result<Self, D::Error> {
                 use serde::Deserialize as _;
@@ -95,12 +90,11 @@ macro_rules! draft_union {
         /// What the version does not know is looked at once more.
         impl From<$version::$stable> for $name {
             fn from(stable: $version::$stable) -> Self {
-                use serde::Deserialize as _;
-
                 match stable {
-                    $version::$stable::Unknown(object) => match object.get($key).and_then(|tag| tag.as_str()) {
-                        Some($($tag)|+) => Self::deserialize(&object)
-                            .unwrap_or_else(|_| Self::Stable($version::$stable::Unknown(object))),
+                    $version::$stable::Unknown(object) => match object.text($key).as_deref() {
+                        Some($($tag)|+) => object
+                            .decode()
+                            .unwrap_or_else(|_| Self::Stable($version::$stable::Unknown(object.clone()))),
                         _ => Self::Stable($version::$stable::Unknown(object)),
                     },
                     $($($version::$stable::$new($old) => Self::$new($convert),)+)?
@@ -117,7 +111,7 @@ macro_rules! draft_union {
             fn try_from(draft: $name) -> Result<Self, serde_json::Error> {
                 match draft {
                     $name::Stable(stable) => Ok(stable),
-                    added => $crate::common::unstable::union::unknown(&added).map(Self::Unknown),
+                    added => $crate::common::Meta::encode(&added).map(Self::Unknown),
                 }
             }
         }

@@ -2,7 +2,6 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::common::unstable::Usage;
 use crate::common::{IdleStopReason, Meta};
-use crate::wire::fields::Fields;
 use crate::wire::lenient::lenient;
 use crate::wire::{builder, empty_object, tagged_union};
 
@@ -73,9 +72,9 @@ impl<'de> Deserialize<'de> for IdleStateUpdate {
             meta: Option<Meta>,
         }
 
-        let fields = Fields::deserialize(deserializer)?;
-        let Base { usage, meta } = fields.decode().map_err(de::Error::custom)?;
-        let stop_reason = IdleStopReason::read(&fields, &["usage", "_meta"]);
+        let object = Meta::deserialize(deserializer)?;
+        let Base { usage, meta } = object.decode().map_err(de::Error::custom)?;
+        let stop_reason = IdleStopReason::read(&object, &["usage", "_meta"]);
         Ok(Self { stop_reason, usage, meta })
     }
 }

@@ -114,7 +114,7 @@ fn what_is_too_large_is_left_out_and_said() {
     let call = super::tool_call(&conversation, "c");
     assert_eq!(
         (&call.call.status, &call.call.raw_output),
-        (&ToolCallStatus::Completed, &Some(json!("before")))
+        (&ToolCallStatus::Completed, &Some(json!("before").into()))
     );
     assert_eq!((call.omitted, conversation.omitted()), (applied.omitted, applied.omitted));
 

@@ -194,6 +194,6 @@ fn explain(error: CallError, agent: &Agent) -> BoxError {
     if !wants_login || methods.is_empty() {
         return error.into();
     }
-    let names: Vec<_> = methods.iter().filter_map(|method| method.id()).map(ToString::to_string).collect();
+    let names: Vec<_> = methods.iter().filter_map(|method| method.id()).collect();
     Box::new(crate::failure::Explained::new(error, format!("it offers: {}", names.join(", "))))
 }

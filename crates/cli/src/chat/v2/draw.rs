@@ -10,6 +10,7 @@ use agentwire_acp_schema::v2::{
     SessionUpdate, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate,
 };
 use agentwire_acp_toolkit::MessageKind;
+use agentwire_jsonrpc::RawObject;
 
 use crate::chat::draw::MOST_ENTRIES;
 use crate::chat::screen::{Screen, Voice};
@@ -178,9 +179,9 @@ impl Drawn {
 }
 
 fn changed(operation: &DiffOperation) -> String {
-    match serde_json::to_value(operation) {
-        Ok(value) => {
-            let word = |name| value[name].as_str().unwrap_or_default().to_owned();
+    match RawObject::encode(operation) {
+        Ok(change) => {
+            let word = |name| change.decode_member::<String>(name).ok().flatten().unwrap_or_default();
             format!("{} {}", word("operation"), word("path"))
         }
         Err(_) => String::new(),

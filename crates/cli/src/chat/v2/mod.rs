@@ -111,9 +111,9 @@ impl Talk<'_> {
             return ended.map(drop);
         };
         let reason = stopped.stop_reason();
-        let word = reason.map(IdleStopReason::as_str);
-        chat.view.large_fact("stopReason", &Arc::new(word.map(str::to_owned)))?;
-        let told = word.filter(|_| reason != Some(&IdleStopReason::EndTurn)).map(short);
+        let word = reason.map(|reason| reason.word().into_owned());
+        let told = word.as_deref().filter(|_| reason != Some(&IdleStopReason::EndTurn)).map(short);
+        chat.view.large_fact("stopReason", &Arc::new(word.clone()))?;
         chat.view.turn_ended(told.as_deref())?;
         match reason {
             Some(IdleStopReason::Refusal) => Err("the agent refuses to go on".into()),
