@@ -64,7 +64,7 @@ async fn st_05_and_07_every_request_says_who_asks_and_how() {
             ("example.com/trace".to_owned(), json!(7)),
             (VERSION.to_owned(), json!("1999-01-01")),
         ]);
-        about.insert(LOG_LEVEL.to_owned(), json!("debug"));
+        about.insert(LOG_LEVEL, json!("debug"));
         server.call(CallToolRequest::new("add").meta(about)).await?;
         Ok(())
     })
