@@ -171,9 +171,8 @@ mod tests {
         assert!(kept < 8, "{kept}");
         assert!(states.can_cancel_call(&SessionId::from("x".repeat(IDS_LIMIT)), &ToolCallId::from("b")));
         states.forget(&session);
-        assert_eq!(
-            states.lock().bytes,
-            states.lock().by_id.iter().map(|(id, state)| id.len() + state.bytes()).sum::<usize>()
-        );
+        let states = states.lock();
+        let bytes: usize = states.by_id.iter().map(|(id, state)| id.len() + state.bytes()).sum();
+        assert_eq!(states.bytes, bytes);
     }
 }
