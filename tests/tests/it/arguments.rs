@@ -9,7 +9,8 @@ use crate::binaries::agentwire;
 use crate::conversation::Conversation;
 use crate::program::{Program, SOON};
 
-const ARGUMENTS: &str = r#"{"message": "hi", "id": 123456789012345678901234567890, "price": 1.10000000000000000000001, "e": 1E999}"#;
+const ARGUMENTS: &str =
+    r#"{"message": "hi", "id": 123456789012345678901234567890, "price": 1.10000000000000000000001}"#;
 
 /// What a shell runs to start the server with all that it hears in a file.
 fn server(heard: &Path) -> String {
