@@ -1,6 +1,6 @@
 //! The most memory that a hostile agent or server makes `agentwire chat`, `tools` and `call` take, whatever it sends.
 //!
-//! `cargo xtask ci memory` runs all of it, and prints what each case takes, in memory and in processor time. The worst cases of
+//! `cargo xtask ci long` runs all of it, and prints what each case takes, in memory and in processor time. The worst cases of
 //! each kind are run with all other tests.
 
 use std::fmt::Write as _;
@@ -320,7 +320,7 @@ fn of_chat_in_the_worst_cases() {
 }
 
 #[test]
-#[ignore = "takes minutes: cargo xtask ci memory"]
+#[ignore = "takes minutes: cargo xtask ci long"]
 fn of_chat_with_an_agent() {
     let mut table = Table::default();
     for turn in turns() {
@@ -331,7 +331,7 @@ fn of_chat_with_an_agent() {
 }
 
 #[test]
-#[ignore = "takes minutes: cargo xtask ci memory"]
+#[ignore = "takes minutes: cargo xtask ci long"]
 fn of_chat_for_programs() {
     let mut table = Table::default();
     for turn in turns() {
@@ -342,7 +342,7 @@ fn of_chat_for_programs() {
 }
 
 #[test]
-#[ignore = "takes minutes: cargo xtask ci memory"]
+#[ignore = "takes minutes: cargo xtask ci long"]
 fn of_chat_at_a_terminal() {
     let mut table = Table::default();
     for turn in turns().into_iter().filter(|turn| turn.name != "a question" && turn.name != "choices") {
@@ -358,7 +358,7 @@ fn of_chat_at_a_terminal() {
 
 /// What is opened and listed may be long as well.
 #[test]
-#[ignore = "takes minutes: cargo xtask ci memory"]
+#[ignore = "takes minutes: cargo xtask ci long"]
 fn of_chat_before_a_turn() {
     let answer = |item: &str, result: &str| {
         json!([fill(item, &format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{result}}}"#))])
@@ -411,7 +411,7 @@ fn of_chat_before_a_turn() {
 
 /// What takes a session's memory in several ways at once.
 #[test]
-#[ignore = "takes minutes: cargo xtask ci memory"]
+#[ignore = "takes minutes: cargo xtask ci long"]
 fn of_chat_in_which_everything_is_full() {
     let tool = |times: u32| {
         let text = r#"{"type":"content","content":{"type":"text","text":"FILL"}}"#;
@@ -567,7 +567,7 @@ fn of_tools_and_call_in_the_worst_cases() {
 }
 
 #[test]
-#[ignore = "takes minutes: cargo xtask ci memory"]
+#[ignore = "takes minutes: cargo xtask ci long"]
 fn of_tools_and_call() {
     let mut table = Table::default();
     for (name, script, command) in servers() {

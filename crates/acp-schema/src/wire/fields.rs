@@ -7,7 +7,6 @@ use std::sync::Arc;
 use agentwire_jsonrpc::{Members, RawObject, read, value_text};
 use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::de::StrRead;
 
 /// A string that borrows from the input where it can; `Cow` on its own always copies.
 pub(crate) struct Text<'de>(Cow<'de, str>);
@@ -61,10 +60,8 @@ impl<'de> Deserialize<'de> for Text<'de> {
 }
 
 /// A deserializer of text that has been read as a value already.
-pub(crate) fn deserializer(text: &str) -> serde_json::Deserializer<StrRead<'_>> {
-    // read: it has been read as text, and halves of surrogate pairs are mended where the whole message is read.
-    serde_json::Deserializer::from_str(text)
-}
+// read: it has been read as text, and halves of surrogate pairs are mended where the whole message is read.
+pub(crate) type TextDeserializer<'de> = serde_json::Deserializer<serde_json::de::StrRead<'de>>;
 
 /// Decodes one member that must be there.
 pub(crate) fn required<T: DeserializeOwned, E: Error>(object: &RawObject, key: &'static str) -> Result<T, E> {
@@ -77,7 +74,7 @@ pub(crate) fn split<'de, T: DeserializeOwned, D: Deserializer<'de>>(
 ) -> Result<(T, RawObject), D::Error> {
     let text = value_text(object)?;
     let mut named: &[&str] = &[];
-    let mut object = deserializer(&text);
+    let mut object = TextDeserializer::from_str(&text);
     let decoded = T::deserialize(Named { object: &mut object, named: &mut named });
     let decoded = decoded.map_err(D::Error::custom)?;
     let is_other = |name: &str| !named.contains(&name);
@@ -92,7 +89,7 @@ pub(crate) fn split<'de, T: DeserializeOwned, D: Deserializer<'de>>(
 
 /// Notes which members a struct names.
 struct Named<'a, 'de> {
-    object: &'a mut serde_json::Deserializer<StrRead<'de>>,
+    object: &'a mut TextDeserializer<'de>,
     named: &'a mut &'static [&'static str],
 }
 

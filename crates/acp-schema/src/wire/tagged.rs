@@ -13,7 +13,7 @@ use serde::Deserializer;
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 
-use super::fields::{Text, deserializer};
+use super::fields::{Text, TextDeserializer};
 
 /// What [`tagged_union!`] writes down about a union.
 pub(crate) trait Tagged: Sized {
@@ -65,10 +65,12 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
         }
         let object = members.build();
         match object.decode_member::<String>(T::KEY).map_err(A::Error::custom)? {
-            None => T::decode_untagged(&mut deserializer(object.as_str())).map_err(A::Error::custom),
+            None => {
+                T::decode_untagged(&mut TextDeserializer::from_str(object.as_str())).map_err(A::Error::custom)
+            }
             Some(tag) if T::knows(&tag) => {
                 let variant = Behind { tag: &tag, variant: PhantomData };
-                deserializer(object.as_str()).deserialize_map(variant).map_err(A::Error::custom)
+                TextDeserializer::from_str(object.as_str()).deserialize_map(variant).map_err(A::Error::custom)
             }
             Some(_) => T::unknown(object),
         }

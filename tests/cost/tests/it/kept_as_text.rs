@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::future::Future;
 
 use agentwire_acp_agent::{Agent, Context as AgentContext, serve};
-use agentwire_acp_client::{Client, Context, Error, connect};
+use agentwire_acp_client::{Client, Context, Error, config, connect_with};
 use agentwire_acp_schema::v1::{
     InitializeRequest, InitializeResponse, NewSessionRequest, NewSessionResponse, PromptRequest,
     PromptResponse, ProtocolVersion, RequestPermissionRequest, RequestPermissionResponse,
@@ -23,9 +23,9 @@ use serde::de::DeserializeOwned;
 /// How many bytes of memory a byte of a message may take, beside the message itself.
 const MOST: f64 = 4.0;
 
-/// 8 MiB that would take about 1 GiB as a tree of values.
+/// 2 MiB that would take about 250 MiB as a tree of values.
 fn tree() -> String {
-    format!("[{}]", vec![r#"{"":0}"#; 1 << 20].join(","))
+    format!("[{}]", vec![r#"{"":0}"#; 1 << 18].join(","))
 }
 
 fn is_cheap(what: &str, text: &str, cost: Cost) {
@@ -122,7 +122,9 @@ fn a_client_of_acp() {
         );
         let packet = Packet::from_json(&text);
         let (told, mut updates) = tokio::sync::mpsc::unbounded_channel();
-        let client = connect(Listener(told), near, async |_| Ok(updates.recv().await));
+        // The limit is for what is decoded, and does not know yet what will be kept as text.
+        let config = config().value_limit(usize::MAX);
+        let client = connect_with(Listener(told), near, config, async |_| Ok(updates.recv().await));
         let both = async { tokio::join!(client, far.send(packet)).0 };
         let (heard, cost) = meter.measure(|| run(both));
         assert!(heard.expect("the connection holds").is_some());
