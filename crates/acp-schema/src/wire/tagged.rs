@@ -7,8 +7,9 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::slice;
 
-use agentwire_jsonrpc::{RawJson, RawObject, RawObjectBuilder};
+use agentwire_jsonrpc::{RawJson, RawObject, RawObjectBuilder, read, value_text};
 use serde::Deserializer;
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
@@ -58,41 +59,83 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
                 MapAccessDeserializer::new(Untagged { map, key: T::KEY, tags: 0 }),
             );
         }
-        let mut members = RawObjectBuilder::new();
-        if let Some(first) = first {
-            members.take_value(first.as_str(), &mut map)?;
-            members.take_rest(&mut map)?;
-        }
-        let object = members.build();
-        match object.decode_member::<String>(T::KEY).map_err(A::Error::custom)? {
-            None => {
-                T::decode_untagged(&mut TextDeserializer::from_str(object.as_str())).map_err(A::Error::custom)
-            }
+        let members = Members::collect(first, map)?;
+        match members.tag(T::KEY).map_err(A::Error::custom)? {
+            None => T::decode_untagged(MapAccessDeserializer::new(members.access())),
             Some(tag) if T::knows(&tag) => {
-                let variant = Behind { tag: &tag, variant: PhantomData };
-                TextDeserializer::from_str(object.as_str()).deserialize_map(variant).map_err(A::Error::custom)
+                let map = Untagged { map: members.access(), key: T::KEY, tags: 1 };
+                T::decode(&tag, MapAccessDeserializer::new(map))
             }
-            Some(_) => T::unknown(object),
+            Some(_) => members.object().and_then(T::unknown),
+        }
+        .map_err(A::Error::custom)
+    }
+}
+
+/// The members of an object whose tag does not come first: the text of each, borrowed where the input can lend it, because
+/// a message may be long.
+struct Members<'de>(Vec<(Cow<'de, str>, Cow<'de, str>)>);
+
+impl<'de> Members<'de> {
+    fn collect<A: MapAccess<'de>>(mut name: Option<Text<'de>>, mut map: A) -> Result<Self, A::Error> {
+        let mut members = Vec::new();
+        while let Some(found) = name {
+            members.push((found.into_cow(), map.next_value_seed(ValueText)?));
+            name = map.next_key()?;
+        }
+        Ok(Self(members))
+    }
+
+    fn tag(&self, key: &'static str) -> Result<Option<String>, serde_json::Error> {
+        let mut tags = self.0.iter().filter(|(name, _)| name == key);
+        match (tags.next(), tags.next()) {
+            (None, _) => Ok(None),
+            (Some((_, text)), None) => read(text).map(Some),
+            _ => Err(Error::duplicate_field(key)),
         }
     }
-}
 
-/// Decodes the variant of a tag that has been found, and stands somewhere among the members.
-struct Behind<'a, T> {
-    tag: &'a str,
-    variant: PhantomData<T>,
-}
-
-impl<'de, T: Tagged> Visitor<'de> for Behind<'_, T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
+    fn object(&self) -> Result<RawObject, serde_json::Error> {
+        let mut object = RawObjectBuilder::new();
+        for (name, text) in &self.0 {
+            object.push(name, &RawJson::parse(text.as_ref().into())?);
+        }
+        // Refuses the names that `read` refuses.
+        read(object.build().as_str())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        let members = Untagged { map, key: T::KEY, tags: 1 };
-        T::decode(self.tag, MapAccessDeserializer::new(members))
+    fn access(&self) -> MembersAccess<'_> {
+        MembersAccess { rest: self.0.iter(), value: "" }
+    }
+}
+
+struct ValueText;
+
+impl<'de> DeserializeSeed<'de> for ValueText {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+        value_text(deserializer)
+    }
+}
+
+/// Decodes collected members.
+struct MembersAccess<'a> {
+    rest: slice::Iter<'a, (Cow<'a, str>, Cow<'a, str>)>,
+    value: &'a str,
+}
+
+impl<'a> MapAccess<'a> for MembersAccess<'a> {
+    type Error = serde_json::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Self::Error> {
+        let Some((name, value)) = self.rest.next() else { return Ok(None) };
+        self.value = value;
+        seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
+        seed.deserialize(&mut TextDeserializer::from_str(self.value))
     }
 }
 
