@@ -3,7 +3,7 @@
 //! [loom](https://docs.rs/loom) runs a model again and again, in each order in which its threads can take locks and see
 //! each other's writes. A wake-up that is lost in one of them is a thread that waits for ever, which loom reports.
 //!
-//! The sources are compiled from where they are, with [`sync`] in the place of their own: so the models are of the code that
+//! The sources are compiled from where they are, with `sync` in the place of their own: so the models are of the code that
 //! runs, and that code knows nothing of loom.
 
 // With `--all-targets` it would be compiled with the unit tests of its sources, which run where they belong.
