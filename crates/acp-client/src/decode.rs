@@ -1,9 +1,6 @@
 //! What an agent says, which takes no more memory than it may.
 
-use std::io::{self, Write};
-
 use agentwire_jsonrpc::{RawJson, Skipped, TreeCost, decode_params, noting};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Error;
@@ -48,7 +45,9 @@ pub(crate) fn decode_or_give_back<P: DeserializeOwned>(
 
 /// How long a value is as JSON, in bytes.
 #[cfg(feature = "v2")]
-pub(crate) fn encoded_length<T: Serialize>(value: &T) -> usize {
+pub(crate) fn encoded_length<T: serde::Serialize>(value: &T) -> usize {
+    use std::io::{self, Write};
+
     struct Length(usize);
 
     impl Write for Length {
