@@ -84,8 +84,23 @@ impl RawJson {
         }))
     }
 
-    /// A part of the text that is a value, sharing the memory.
-    pub(crate) fn part(&self, text: &str) -> Self {
+    /// A value within this one, sharing the memory: one that [`Members`](crate::Members) found in this text. It need not be
+    /// checked again.
+    ///
+    /// ```
+    /// use agentwire_jsonrpc::{Members, RawJson};
+    ///
+    /// let params = RawJson::parse(r#"{"name":"add","arguments":{"a":2}}"#.into())?;
+    /// let (_, arguments) = Members::of(params.as_str()).last().unwrap();
+    /// assert_eq!(params.part(arguments).decode::<serde_json::Value>()?["a"], 2);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When the text lies elsewhere in memory.
+    #[must_use]
+    pub fn part(&self, text: &str) -> Self {
         Self(self.0.slice_ref(text))
     }
 

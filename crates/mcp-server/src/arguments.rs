@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{read, readable};
+use agentwire_jsonrpc::{RawJson, readable};
 use agentwire_mcp_schema::JsonSchema;
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -25,13 +25,13 @@ impl schemars::JsonSchema for NoArguments {
     }
 }
 
-/// Decodes arguments from the text they arrived in.
+/// Decodes arguments.
 ///
 /// # Errors
 ///
 /// What is wrong, and where.
-pub(crate) fn decode<A: DeserializeOwned>(json: &str) -> Result<A, String> {
-    read(json).map_err(|error| locate::<A>(json).unwrap_or_else(|| error.to_string()))
+pub(crate) fn decode<A: DeserializeOwned>(json: &RawJson) -> Result<A, String> {
+    json.decode().map_err(|error| locate::<A>(json.as_str()).unwrap_or_else(|| error.to_string()))
 }
 
 /// Reads once more, keeping track of the place, which would be too slow for arguments that are right.

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 /// by its name, and its arguments are decoded by the tool.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Params<'a> {
+    whole: Option<&'a RawJson>,
     pub(crate) meta: Option<&'a str>,
     /// What the protocol itself says in there; none where it says something twice.
     pub(crate) said: Option<Said<'a>>,
@@ -59,6 +60,7 @@ impl<'a> Params<'a> {
         }
         let present = |value: Option<&'a str>| value.filter(|value| *value != "null");
         Self {
+            whole: params,
             meta: present(seen.meta),
             said,
             name: present(seen.name),
@@ -80,13 +82,12 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// The text of the arguments, an object; absent ones count as an empty one.
-    pub(crate) fn arguments(&self) -> Result<&'a str, ErrorObject> {
-        let text = self.arguments.unwrap_or("{}");
-        if text.starts_with('{') {
-            Ok(text)
-        } else {
-            Err(ErrorObject::invalid_params("`arguments` must be an object"))
+    /// The arguments, an object; absent ones count as an empty one.
+    pub(crate) fn arguments(&self) -> Result<RawJson, ErrorObject> {
+        match self.whole.zip(self.arguments) {
+            None => Ok(RawJson::EMPTY_OBJECT),
+            Some((whole, text)) if text.starts_with('{') => Ok(whole.part(text)),
+            Some(_) => Err(ErrorObject::invalid_params("`arguments` must be an object")),
         }
     }
 

@@ -66,7 +66,7 @@ pub struct ServerTool {
 
 /// A function of any type. It takes its arguments as text and decodes them before it gives its future, so that
 /// the message they came in can be dropped before the function runs.
-type Run = dyn Fn(&str, &Arc<Checks>, Context) -> Result<Running, String> + Send + Sync;
+type Run = dyn Fn(&RawJson, &Arc<Checks>, Context) -> Result<Running, String> + Send + Sync;
 
 impl ServerTool {
     /// A tool of that name, with a description for the model, and the function that does it.
@@ -82,9 +82,9 @@ impl ServerTool {
         F: Fn(A, Context) -> O + Send + Sync + 'static,
         O: Future<Output: IntoToolResult> + Send + 'static,
     {
-        let run = move |arguments: &str, checks: &Arc<Checks>, context: Context| {
+        let run = move |arguments: &RawJson, checks: &Arc<Checks>, context: Context| {
             // The type may hold trees of values. Only its author knows.
-            context.hold_values(arguments)?;
+            context.hold_values(arguments.as_str())?;
             let future = function(decode(arguments)?, context.clone());
             Ok(answer(future, checks.clone(), context))
         };
@@ -113,8 +113,8 @@ impl ServerTool {
         F: Fn(RawJson, Context) -> O + Send + Sync + 'static,
         O: Future<Output: IntoToolResult> + Send + 'static,
     {
-        let run = move |arguments: &str, checks: &Arc<Checks>, context: Context| {
-            let arguments = RawJson::parse(arguments.to_owned().into()).map_err(|error| error.to_string())?;
+        let run = move |arguments: &RawJson, checks: &Arc<Checks>, context: Context| {
+            let arguments = RawJson::parse(arguments.as_str().into()).map_err(|error| error.to_string())?;
             let future = function(arguments, context.clone());
             Ok(answer(future, checks.clone(), context))
         };
@@ -228,10 +228,10 @@ impl ServerTool {
     }
 
     /// Starts a call, or says what is wrong with its arguments.
-    pub(crate) fn run(&self, arguments: &str, context: Context) -> Result<Running, String> {
+    pub(crate) fn run(&self, arguments: &RawJson, context: Context) -> Result<Running, String> {
         #[cfg(feature = "validate")]
         if context.validates()
-            && let Err(fault) = self.checks.input(arguments, context.value_limit())?
+            && let Err(fault) = self.checks.input(arguments.as_str(), context.value_limit())?
         {
             return Ok(Box::pin(std::future::ready(Err(fault))));
         }

@@ -64,7 +64,7 @@ impl Asked<'_> {
             tool.ok_or_else(|| ErrorObject::invalid_params(format_args!("there is no tool `{name}`")))?;
         self.caller.check_mirrored(
             tool.header_marks(),
-            arguments,
+            arguments.as_str(),
             self.context.origin().map(|origin| &**origin),
         )?;
         #[cfg(feature = "tasks")]
@@ -73,9 +73,9 @@ impl Asked<'_> {
         let context = self.into_asking()?;
         #[cfg(feature = "tasks")]
         if let Some(plan) = plan {
-            return plan.start(server, &tool, arguments, context);
+            return plan.start(server, &tool, &arguments, context);
         }
-        match tool.run(arguments, context.clone()) {
+        match tool.run(&arguments, context.clone()) {
             Ok(running) => Ok(Reply::Running(context, running)),
             Err(why) => wrong_arguments(&name, &why, &context).map(Reply::done),
         }

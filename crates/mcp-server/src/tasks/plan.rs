@@ -76,7 +76,7 @@ impl Plan {
         self,
         server: &Server,
         tool: &ServerTool,
-        arguments: &str,
+        arguments: &RawJson,
         context: Context,
     ) -> Result<Reply, ErrorObject> {
         let owner = owner(server, context.caller(), context.origin().map(|origin| &**origin))?;
@@ -96,7 +96,7 @@ impl Plan {
                 return wrong_arguments(&tool.definition().name, &why, &context).map(Reply::done);
             }
         };
-        let argument_bytes = arguments.len() + TreeCost::of(arguments).bytes;
+        let argument_bytes = arguments.len() + TreeCost::of(arguments.as_str()).bytes;
         let call = Call { tasks: self.tasks, context, board, argument_bytes };
         let running: Running = if self.at_once {
             Box::pin(call.begin_at_once(running))

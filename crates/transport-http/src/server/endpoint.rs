@@ -177,8 +177,8 @@ impl Endpoint {
         match parts.method {
             Method::POST => {
                 guard::admit_post(&shared.config, &fields)?;
-                let claims = Claims::of(&fields)?;
-                Ok(Answering::reading(shared, Arc::new(Head::new(parts, remote)), claims, body))
+                let (claims, len) = (Claims::of(&fields)?, fields.len());
+                Ok(Answering::reading(shared, Arc::new(Head::new(parts, len, remote)), claims, body))
             }
             Method::GET => self.get(&fields, &parts.extensions, remote),
             Method::DELETE => {

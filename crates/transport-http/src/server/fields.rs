@@ -25,6 +25,7 @@ const FIELDS: usize = 8;
 pub(crate) struct Fields<'a> {
     headers: &'a HeaderMap,
     found: [Found<'a>; FIELDS],
+    len: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -65,14 +66,20 @@ impl Field {
 
 impl<'a> Fields<'a> {
     pub(crate) fn of(headers: &'a HeaderMap) -> Self {
-        let mut found = [Found::Nothing; FIELDS];
+        let (mut found, mut len) = ([Found::Nothing; FIELDS], 0);
         for (name, value) in headers {
+            len += name.as_str().len() + value.len();
             if let Some(field) = Field::of(name) {
                 let place = &mut found[field as usize];
                 *place = if matches!(place, Found::Nothing) { Found::One(value) } else { Found::Several };
             }
         }
-        Self { headers, found }
+        Self { headers, found, len }
+    }
+
+    /// The bytes of all names and values, of whatever headers.
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
     /// Every value of a header.

@@ -7,6 +7,7 @@ use bytes::BytesMut;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Uri};
 
+use crate::server::fields::Fields;
 use crate::server::{Caller, Principal, RemoteAddr, Reservation};
 
 /// The head of the HTTP request that brought a message: the [`Origin`] of every packet that comes out of a
@@ -31,19 +32,21 @@ use crate::server::{Caller, Principal, RemoteAddr, Reservation};
 pub struct Head {
     parts: Parts,
     remote: Option<RemoteAddr>,
+    len: usize,
     /// The memory of the message that came with it.
     reservation: Option<Arc<Reservation>>,
 }
 
 impl Head {
-    /// The head of a request of the client at that address. Where none is given, the extensions may tell.
-    pub(crate) fn new(mut parts: Parts, remote: Option<RemoteAddr>) -> Self {
+    /// The head of a request of the client at that address, with headers of so many bytes. Where no address is given, the
+    /// extensions may tell.
+    pub(crate) fn new(mut parts: Parts, len: usize, remote: Option<RemoteAddr>) -> Self {
         let told = if parts.extensions.is_empty() { None } else { parts.extensions.remove() };
         if parts.extensions.is_empty() {
             // A head may be kept for as long as a session, and an empty table takes memory.
             parts.extensions = Extensions::new();
         }
-        Self { parts, remote: remote.or(told), reservation: None }
+        Self { parts, remote: remote.or(told), len, reservation: None }
     }
 
     /// The headers.
@@ -71,7 +74,7 @@ impl Head {
         if let Ok(copy) = Uri::try_from(parts.uri.to_string()) {
             parts.uri = copy;
         }
-        Self { parts, remote: self.remote, reservation: None }
+        Self { parts, remote: self.remote, len: self.len, reservation: None }
     }
 
     /// The same, which keeps memory reserved until it is dropped: whoever works on the message holds it as its origin.
@@ -96,9 +99,9 @@ impl Head {
         Caller::new(self.extensions().get(), self.remote)
     }
 
-    /// About how many bytes it has.
+    /// How many bytes the names and values of its headers have.
     pub(crate) fn len(&self) -> usize {
-        self.parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
+        self.len
     }
 
     /// Where the request went.
@@ -109,7 +112,8 @@ impl Head {
 
 impl From<Parts> for Head {
     fn from(parts: Parts) -> Self {
-        Self::new(parts, None)
+        let len = Fields::of(&parts.headers).len();
+        Self::new(parts, len, None)
     }
 }
 

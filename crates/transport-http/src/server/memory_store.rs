@@ -1,5 +1,6 @@
-use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque, btree_map};
-use std::sync::Mutex;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque, btree_map};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use futures::future::{self, BoxFuture};
 
@@ -27,8 +28,9 @@ pub struct MemoryEventStore {
 #[derive(Debug, Default)]
 struct Logs {
     sessions: BTreeMap<SessionId, Log>,
-    /// How much the events of each caller take.
-    callers: HashMap<Caller, usize>,
+    /// How much the events of each caller take that has a session. Changed with the lock held, through its sessions, so
+    /// that no event looks for its caller.
+    callers: BTreeMap<Caller, Arc<AtomicUsize>>,
     size: usize,
 }
 
@@ -36,20 +38,29 @@ struct Logs {
 #[derive(Debug)]
 struct Log {
     caller: Caller,
+    /// How much all events of the caller take.
+    of_caller: Arc<AtomicUsize>,
     events: VecDeque<Event>,
     size: usize,
 }
 
 impl Log {
-    fn new(caller: Caller) -> Self {
+    fn new(caller: Caller, of_caller: Arc<AtomicUsize>) -> Self {
         // Of a session that does no more than begin there is one event.
-        Self { caller, events: VecDeque::with_capacity(1), size: 0 }
+        Self { caller, of_caller, events: VecDeque::with_capacity(1), size: 0 }
+    }
+
+    fn push(&mut self, event: Event, size: usize) {
+        self.events.push_back(event);
+        self.size += size;
+        self.of_caller.fetch_add(size, Ordering::Relaxed);
     }
 
     /// Forgets the oldest event. Returns how much that gave back.
     fn shed(&mut self) -> usize {
         let size = self.events.pop_front().as_ref().map_or(0, size);
         self.size -= size;
+        self.of_caller.fetch_sub(size, Ordering::Relaxed);
         if self.events.capacity() > 2 * self.events.len() + 4 {
             self.events.shrink_to(self.events.len() + self.events.len() / 2);
         }
@@ -60,43 +71,35 @@ impl Log {
 impl Logs {
     fn open(&mut self, session: SessionId, caller: &Caller) {
         if let btree_map::Entry::Vacant(place) = self.sessions.entry(session) {
-            place.insert(Log::new(caller.clone()));
+            let of_caller = self.callers.entry(caller.clone()).or_default().clone();
+            place.insert(Log::new(caller.clone(), of_caller));
             self.size += LOG_COST;
-        }
-    }
-
-    fn grow(&mut self, caller: &Caller, more: usize) {
-        self.size += more;
-        match self.callers.get_mut(caller) {
-            Some(size) => *size += more,
-            None => drop(self.callers.insert(caller.clone(), more)),
-        }
-    }
-
-    fn shrink(&mut self, caller: &Caller, less: usize) {
-        self.size -= less;
-        if let Some(size) = self.callers.get_mut(caller) {
-            *size -= less;
-            if *size == 0 {
-                self.callers.remove(caller);
-            }
         }
     }
 
     /// Forgets events of a session until it has no more than so much.
     fn shed_session(&mut self, session: SessionId, limit: usize) {
         let Some(log) = self.sessions.get_mut(&session) else { return };
-        let (caller, mut less) = (log.caller.clone(), 0);
         while !log.events.is_empty() && log.size > limit {
-            less += log.shed();
+            self.size -= log.shed();
         }
-        self.shrink(&caller, less);
+    }
+
+    fn forget(&mut self, session: SessionId) {
+        let Some(log) = self.sessions.remove(&session) else { return };
+        self.size -= LOG_COST + log.size;
+        log.of_caller.fetch_sub(log.size, Ordering::Relaxed);
+        // Nobody else counts with it but the table.
+        if Arc::strong_count(&log.of_caller) == 2 {
+            self.callers.remove(&log.caller);
+        }
     }
 
     /// Forgets events until there is no more than so much, or none.
     fn shed(&mut self, limit: usize) {
         while self.size > limit {
-            let mut callers: Vec<_> = self.callers.iter().map(|(caller, size)| (*size, caller)).collect();
+            let sizes = self.callers.iter().map(|(caller, size)| (size.load(Ordering::Relaxed), caller));
+            let mut callers: Vec<_> = sizes.collect();
             callers.sort_unstable();
             let Some((size, largest)) = callers.pop() else { return };
             let (largest, next) = (largest.clone(), callers.last().map_or(0, |(next, _)| *next));
@@ -158,10 +161,9 @@ impl EventStore for MemoryEventStore {
                 logs.sessions.get_mut(&session).expect("it has just been opened")
             }
         };
-        log.events.push_back(event);
-        log.size += size;
-        let (caller, is_too_large) = (log.caller.clone(), log.size > self.session_limit);
-        logs.grow(&caller, size);
+        log.push(event, size);
+        let is_too_large = log.size > self.session_limit;
+        logs.size += size;
         if is_too_large {
             logs.shed_session(session, self.session_limit);
         }
@@ -184,10 +186,7 @@ impl EventStore for MemoryEventStore {
 
     fn forget(&self, session: SessionId) {
         let logs = &mut *self.logs.lock().expect("no panic while it was held");
-        if let Some(log) = logs.sessions.remove(&session) {
-            logs.size -= LOG_COST;
-            logs.shrink(&log.caller, log.size);
-        }
+        logs.forget(session);
         if logs.sessions.is_empty() {
             // An empty tree still has the last of its nodes, which lies somewhere among those that a crowd left.
             logs.sessions = BTreeMap::new();

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
+use slab::Slab;
 
 use crate::server::Caller;
 
@@ -30,24 +31,55 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Used {
     all: usize,
-    /// By each caller that has something, and by some that had: who makes one request mostly makes another. A tree,
-    /// because nearly always few callers have something at once, and are found in it sooner than by a hash.
-    each: BTreeMap<Caller, usize>,
-    /// How many callers `each` may hold before those are forgotten that have nothing.
-    forget_at: usize,
+    accounts: Slab<Account>,
+    by_caller: BTreeMap<Caller, usize>,
+    /// Whose account was looked for last: who makes one request mostly makes another.
+    last: usize,
 }
 
-/// How many callers that have nothing are remembered at least.
+/// What a caller has.
+#[derive(Debug)]
+struct Account {
+    caller: Caller,
+    amount: usize,
+    reservations: usize,
+}
+
+/// How many callers are remembered at least, whether or not they have something.
 const REMEMBERED: usize = 64;
 
 impl Used {
-    /// What a caller has.
-    fn of(&mut self, caller: &Caller) -> &mut usize {
-        if self.each.len() >= self.forget_at && !self.each.contains_key(caller) {
-            self.each.retain(|_, own| *own > 0);
-            self.forget_at = REMEMBERED.max(self.each.len() * 2);
+    /// The account of a caller, for one reservation more.
+    fn open(&mut self, caller: &Caller) -> usize {
+        if self.accounts.get(self.last).is_none_or(|account| account.caller != *caller) {
+            self.last = match self.by_caller.get(caller) {
+                Some(account) => *account,
+                None => {
+                    let account = Account { caller: caller.clone(), amount: 0, reservations: 0 };
+                    let account = self.accounts.insert(account);
+                    self.by_caller.insert(caller.clone(), account);
+                    account
+                }
+            };
         }
-        self.each.entry(caller.clone()).or_default()
+        self.accounts[self.last].reservations += 1;
+        self.last
+    }
+
+    /// A reservation less.
+    fn close(&mut self, account: usize) {
+        self.accounts[account].reservations -= 1;
+        if self.accounts[account].reservations == 0 && self.accounts.len() > REMEMBERED {
+            let account = self.accounts.remove(account);
+            self.by_caller.remove(&account.caller);
+        }
+    }
+
+    fn shrink(&mut self, account: Option<usize>, less: usize) {
+        self.all -= less;
+        if let Some(account) = account {
+            self.accounts[account].amount -= less;
+        }
     }
 }
 
@@ -55,8 +87,33 @@ impl Used {
 #[derive(Debug)]
 pub struct Reservation {
     quota: Quota,
+    part: Part,
+}
+
+#[derive(Debug)]
+struct Part {
     caller: Caller,
+    /// Where its caller is counted, if it is named and something was taken.
+    account: Option<usize>,
     amount: usize,
+}
+
+impl Part {
+    fn open(&mut self, used: &mut Used) -> Option<usize> {
+        if self.account.is_none() && self.caller != Caller::UNKNOWN {
+            self.account = Some(used.open(&self.caller));
+        }
+        self.account
+    }
+
+    /// Takes so much more, whatever the limits.
+    fn take(&mut self, used: &mut Used, more: usize) {
+        used.all += more;
+        if let Some(account) = self.open(used) {
+            used.accounts[account].amount += more;
+        }
+        self.amount += more;
+    }
 }
 
 /// A limit of a [`Quota`] leaves no room.
@@ -109,17 +166,12 @@ impl Quota {
     /// Takes a part of what has been accounted for already, whatever the limits.
     pub(crate) fn reserve_moved(&self, caller: &Caller, amount: usize) -> Reservation {
         let mut reservation = self.empty(caller);
-        let used = &mut *self.used();
-        used.all += amount;
-        if *caller != Caller::UNKNOWN {
-            *used.of(caller) += amount;
-        }
-        reservation.amount = amount;
+        reservation.part.take(&mut self.used(), amount);
         reservation
     }
 
     fn empty(&self, caller: &Caller) -> Reservation {
-        Reservation { quota: self.clone(), caller: caller.clone(), amount: 0 }
+        Reservation { quota: self.clone(), part: Part { caller: caller.clone(), account: None, amount: 0 } }
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {
@@ -130,12 +182,12 @@ impl Quota {
 impl Reservation {
     /// How much it is.
     pub fn amount(&self) -> usize {
-        self.amount
+        self.part.amount
     }
 
     /// Whose it is.
     pub fn caller(&self) -> &Caller {
-        &self.caller
+        &self.part.caller
     }
 
     /// Takes more, so that it is at least so much.
@@ -159,13 +211,10 @@ impl Reservation {
 
     /// Gives back what is more than so much.
     pub fn shrink_to(&mut self, amount: usize) {
-        if let Some(less) = self.amount.checked_sub(amount).filter(|less| *less > 0) {
-            let used = &mut *self.quota.used();
-            used.all -= less;
-            if let Some(own) = used.each.get_mut(&self.caller) {
-                *own -= less;
-            }
-            self.amount = amount;
+        let part = &mut self.part;
+        if let Some(less) = part.amount.checked_sub(amount).filter(|less| *less > 0) {
+            self.quota.used().shrink(part.account, less);
+            part.amount = amount;
         }
     }
 
@@ -178,35 +227,37 @@ impl Reservation {
 
     /// Takes more. With `last`, also what is beyond a limit that is not reached yet.
     fn grow(&mut self, amount: usize, last: bool) -> Result<(), QuotaExceeded> {
-        let Some(more) = amount.checked_sub(self.amount).filter(|more| *more > 0) else {
+        let Self { quota, part } = self;
+        let Some(more) = amount.checked_sub(part.amount).filter(|more| *more > 0) else {
             return Ok(());
         };
-        let Inner { limit, caller_limit, .. } = *self.quota.0;
-        let used = &mut *self.quota.used();
-        let all = used.all;
-        let own = (self.caller != Caller::UNKNOWN).then(|| used.of(&self.caller));
+        let Inner { limit, caller_limit, .. } = *quota.0;
+        let used = &mut *quota.used();
         let exceeds = |used: usize, limit: usize| match last {
             true => used >= limit,
             false => used.saturating_add(more) > limit,
         };
-        if own.as_deref().is_some_and(|own| exceeds(*own, caller_limit)) {
+        if part.open(used).is_some_and(|account| exceeds(used.accounts[account].amount, caller_limit)) {
             return Err(QuotaExceeded { limit: caller_limit, is_callers: true });
         }
-        if exceeds(all, limit) {
+        if exceeds(used.all, limit) {
             return Err(QuotaExceeded { limit, is_callers: false });
         }
-        if let Some(own) = own {
-            *own += more;
-        }
-        used.all += more;
-        self.amount = amount;
+        part.take(used, more);
         Ok(())
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.shrink_to(0);
+        let Part { account, amount, .. } = self.part;
+        if amount > 0 || account.is_some() {
+            let used = &mut *self.quota.used();
+            used.shrink(account, amount);
+            if let Some(account) = account {
+                used.close(account);
+            }
+        }
     }
 }
 
@@ -241,7 +292,7 @@ mod tests {
         assert_eq!(full, QuotaExceeded { limit: 10, is_callers: false });
         drop((first, second));
         let used = quota.used();
-        assert_eq!((used.all, used.each.values().sum::<usize>()), (0, 0));
+        assert_eq!((used.all, used.accounts.iter().map(|(_, own)| own.amount).sum::<usize>()), (0, 0));
     }
 
     #[test]
@@ -252,7 +303,11 @@ mod tests {
             let caller = Caller::at((0x0a00_0000 + network).to_be_bytes().into());
             drop(quota.reserve(&caller, 1).unwrap());
         }
-        assert!(quota.used().each.len() <= 200, "{}", quota.used().each.len());
+        let (accounts, callers) = {
+            let used = quota.used();
+            (used.accounts.len(), used.by_caller.len())
+        };
+        assert!(accounts <= 200 && accounts == callers, "{accounts} {callers}");
         assert!(quota.reserve(&caller(99), 1).is_err(), "who has something is remembered");
         drop(held);
         assert!(quota.reserve(&caller(99), 6).is_ok());

@@ -93,41 +93,41 @@ impl Outlet {
         if state.ended {
             return false;
         }
-        let unread = state.queue.len();
+        let (unread, size) = (state.queue.len(), frame.size_hint());
         state.owed = state.owed.saturating_sub(answers);
         if answers > 0 && state.owed == 0 {
             state.end();
         }
         let mut refusal = None;
         if state.attached
-            && let Err(full) = self.make_room(&mut state, frame.size_hint(), shared)
+            && let Err(full) = self.make_room(&mut state, size, shared)
         {
             refusal = refuse(frame, full);
             if refusal.is_none() {
                 state.cut(Cut::NoRoom);
                 if matches!(state.phase, Phase::Events) {
                     // The client may come back for it.
-                    self.event(&mut state, frame, shared);
+                    self.event(&mut state, frame, size, shared);
                 }
                 wake(state, State::all);
                 return false;
             }
         }
-        let frame = refusal.as_ref().unwrap_or(frame);
+        let (frame, size) = refusal.as_ref().map_or((frame, size), |refusal| (refusal, refusal.size_hint()));
         match (&state.phase, self.whole(frame)) {
             (Phase::Undecided, Some(status)) if state.ended => {
                 state.phase = Phase::Whole(status, Text::of(frame));
             }
-            (Phase::Undecided, None) if state.ended && state.attached && frame.size_hint() < COPY_LIMIT => {
-                state.phase = Phase::Event(self.only_event(&mut state, frame, shared));
+            (Phase::Undecided, None) if state.ended && state.attached && size < COPY_LIMIT => {
+                state.phase = Phase::Event(self.only_event(&mut state, frame, size, shared));
             }
             (Phase::Undecided, _) => {
                 // All of a short answer, and what is around it.
-                state.queue.tail().reserve(AROUND + frame.size_hint().min(COPY_LIMIT));
+                state.queue.tail().reserve(AROUND + size.min(COPY_LIMIT));
                 self.open(&mut state, shared);
-                self.event(&mut state, frame, shared);
+                self.event(&mut state, frame, size, shared);
             }
-            _ => self.event(&mut state, frame, shared),
+            _ => self.event(&mut state, frame, size, shared),
         }
         let high_water = shared.config.high_water;
         let full = state.is_full(high_water);
@@ -145,7 +145,7 @@ impl Outlet {
             // It is a stream, and its handler waits for the reader with a queue of its own.
             state.behind = shared.config.high_water;
         }
-        let needed = state.queue.len() + more + state.behind;
+        let needed = state.needed(more);
         match &mut state.reservation {
             Some(reservation) => reservation.grow_last(needed),
             None => {
@@ -208,8 +208,8 @@ impl Outlet {
     }
 
     /// Writes the event that is the whole response, and shares it with what is remembered.
-    fn only_event(&self, state: &mut State, frame: &Frame, shared: &Shared) -> Bytes {
-        let mut text = Vec::with_capacity(AROUND + frame.size_hint());
+    fn only_event(&self, state: &mut State, frame: &Frame, size: usize, shared: &Shared) -> Bytes {
+        let mut text = Vec::with_capacity(AROUND + size);
         if self.is_to_prime(state, shared) {
             self.write_prime(&mut text, shared);
         }
@@ -220,22 +220,22 @@ impl Outlet {
         let end = text.len();
         text.extend_from_slice(sse::END);
         let text = Bytes::from(text);
-        if let Some((session, store)) = self.remember(frame, shared) {
+        if let Some((session, store)) = self.remember(size, shared) {
             let id = EventId::new(self.number, state.place);
             store.append(session, Event::new(id, text.slice(start..end)));
         }
         text
     }
 
-    /// What remembers a frame, and for which session.
-    fn remember<'a>(&self, frame: &Frame, shared: &'a Shared) -> Option<(SessionId, &'a GuardedStore)> {
+    /// What remembers a frame of this size, and for which session.
+    fn remember<'a>(&self, size: usize, shared: &'a Shared) -> Option<(SessionId, &'a GuardedStore)> {
         let remember = self.session.zip(shared.config.store.as_ref());
-        remember.filter(|_| frame.size_hint() <= shared.config.event_limit)
+        remember.filter(|_| size <= shared.config.event_limit)
     }
 
     /// Adds an event to what waits, and to what is remembered.
-    fn event(&self, state: &mut State, frame: &Frame, shared: &Shared) {
-        let remember = self.remember(frame, shared);
+    fn event(&self, state: &mut State, frame: &Frame, size: usize, shared: &Shared) {
+        let remember = self.remember(size, shared);
         if !state.attached && remember.is_none() {
             return;
         }
@@ -243,7 +243,7 @@ impl Outlet {
         let place = state.place;
         let tail = state.queue.tail();
         self.begin_event(place, shared, tail);
-        let data = if frame.size_hint() >= COPY_LIMIT {
+        let data = if size >= COPY_LIMIT {
             let text = Text::of(frame);
             let data = remember.is_some().then(|| text.joined());
             match &data {

@@ -11,6 +11,9 @@ use crate::server::queue::Queue;
 use crate::server::shared::Shared;
 use crate::server::text::Text;
 
+/// Memory for what waits is reserved in multiples of so many bytes.
+const STEP: usize = 4 << 10;
+
 /// Where an outlet stands.
 pub(super) struct State {
     pub(super) phase: Phase,
@@ -109,12 +112,18 @@ impl State {
         self.release();
     }
 
+    /// How much memory is needed for what waits and so many bytes more: in steps, so that the limits are looked at once
+    /// for many short messages.
+    pub(super) fn needed(&self, more: usize) -> usize {
+        (self.queue.len() + more).next_multiple_of(STEP) + self.behind
+    }
+
     /// Gives back the memory that is not needed any more.
     pub(super) fn release(&mut self) {
         let needed = match self.phase {
             // It goes to whoever takes the text.
             Phase::Whole(..) | Phase::Event(_) => return,
-            _ if self.attached => self.base.max(self.queue.len() + self.behind),
+            _ if self.attached => self.base.max(self.needed(0)),
             _ if self.ended || self.owed == 0 => 0,
             _ => self.base,
         };
