@@ -150,6 +150,7 @@ impl Connection {
     }
 
     /// Says something. `related` is the peer's request in the course of which it is said.
+    #[inline]
     pub fn notify(
         &mut self,
         method: impl Into<ByteString>,

@@ -28,7 +28,7 @@ use crate::quota::{Holder, Limits, Share};
 use crate::tasks::Board;
 use crate::undecoded::Undecoded;
 use crate::value_limit::over;
-use crate::yield_timer::YieldTimer;
+use crate::yield_timer::{YieldTimer, yield_once};
 use crate::{Client, Server};
 
 /// How long arguments are, in bytes, that are not worth counting.
@@ -367,7 +367,8 @@ impl Context {
     /// error for that.
     async fn after(&self, sent: Result<(), CallError>) -> Result<(), CallError> {
         match sent {
-            Ok(()) => self.0.yields.pass_queued().await,
+            Ok(()) if !self.0.yields.is_due_queued() => return Ok(()),
+            Ok(()) => yield_once().await,
             Err(_) => self.0.yields.pass().await,
         }
         sent.or_else(|error| if self.is_task() { Ok(()) } else { Err(error) })
@@ -441,6 +442,7 @@ impl Work {
     }
 
     /// Whether a report of that progress is more than the last one. False for what is no number.
+    #[inline]
     fn grows_to(&self, progress: f64) -> bool {
         progress > self.reported()
     }

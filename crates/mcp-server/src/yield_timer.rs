@@ -29,14 +29,13 @@ impl YieldTimer {
         }
     }
 
-    /// The same, after a notification was queued.
-    pub(crate) async fn pass_queued(&self) {
+    /// Whether the function has to wait for one poll after it has queued a notification.
+    #[inline]
+    pub(crate) fn is_due_queued(&self) -> bool {
         // Where two threads count at once, one count is lost: no counter of the kind that never does is as cheap.
         let queued = self.queued.load(Ordering::Relaxed);
         self.queued.store(queued.wrapping_add(1), Ordering::Relaxed);
-        if queued.is_multiple_of(QUEUED_PER_LOOK) && self.is_due() {
-            yield_once().await;
-        }
+        queued.is_multiple_of(QUEUED_PER_LOOK) && self.is_due()
     }
 
     fn is_due(&self) -> bool {
