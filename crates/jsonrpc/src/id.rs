@@ -36,7 +36,7 @@ impl RequestId {
 
     /// The length in bytes that the JSON text of an id may have. Ids are copied, compared and kept until they are
     /// answered.
-    const LIMIT: usize = 1024;
+    pub const LIMIT: usize = 1024;
 
     /// Reads an id from its JSON text; none where it is no integer, no string and not null, or too long.
     pub(crate) fn from_json(text: &str) -> Option<Self> {

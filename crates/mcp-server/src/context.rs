@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context as TaskContext, Poll};
 
-use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestId, TreeCost};
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestId};
 use agentwire_mcp_schema::core_tasks::RelatedTaskMetadata;
 use agentwire_mcp_schema::{
     HasMeta, LoggingLevel, LoggingMessageNotification, Meta, Narrow, ProgressNotification, ProgressToken,
@@ -23,16 +23,13 @@ use crate::era::Caller;
 use crate::era::Session;
 use crate::kind::Kind;
 use crate::params::Params;
-use crate::quota::{Holder, Limits, Share};
+use crate::quota::{Holder, Share};
 #[cfg(feature = "tasks")]
 use crate::tasks::Board;
 use crate::undecoded::Undecoded;
-use crate::value_limit::over;
+use crate::value_limit::hold;
 use crate::yield_timer::{YieldTimer, yield_once};
 use crate::{Client, Server};
-
-/// How long arguments are, in bytes, that are not worth counting.
-const FEW_BYTES: usize = 128;
 
 /// What a function is doing, boxed: it gives the text of the answer.
 pub(crate) type Running = BoxFuture<'static, Result<RawJson, ErrorObject>>;
@@ -122,14 +119,9 @@ impl Context {
     /// Counts the arguments as a tree of values that the function may hold, or says that they take too much memory: they
     /// alone, or with those of other calls of the client.
     pub(crate) fn hold_values(&self, arguments: &str) -> Result<(), String> {
-        let limit = self.0.server.value_limit_value();
-        if arguments.len() < FEW_BYTES {
-            return Ok(());
+        if let Some(share) = hold(&self.0.server, || self.holder(), "the arguments", arguments, 0)? {
+            let _has_none = self.0.values.set(share);
         }
-        let limits = Limits { total: usize::MAX, holder: limit };
-        let share = self.0.server.values().take(self.holder(), TreeCost::of(arguments).bytes, limits);
-        let share = share.map_err(|_full| over("the arguments", limit))?;
-        let _has_none = self.0.values.set(share);
         Ok(())
     }
 
@@ -187,7 +179,7 @@ impl Context {
     /// is not sent, nor is one after the work is over. A `message` is for people, since 2025-03-26. This
     /// waits while much is still to be sent, and nothing else limits how many reports are.
     ///
-    /// Lets the connection and other functions run at least every millisecond, whether or not a report is sent. A
+    /// Lets the connection and other functions run at least every 200 µs, whether or not a report is sent. A
     /// function whose call was cancelled is dropped then.
     ///
     /// # Errors
@@ -235,7 +227,7 @@ impl Context {
     ///
     /// Nothing is sent unless the server [logs](crate::Server::logging), nor below the level that the client
     /// set. Since 2026-07-28 the client sets it with each request, and hears nothing where it does not, nor after the
-    /// answer. Secrets do not belong here. Like [`progress`](Self::progress), lets others run at least every millisecond.
+    /// answer. Secrets do not belong here. Like [`progress`](Self::progress), lets others run at least every 200 µs.
     ///
     /// # Errors
     ///
@@ -374,7 +366,7 @@ impl Context {
         sent.or_else(|error| if self.is_task() { Ok(()) } else { Err(error) })
     }
 
-    /// Lets others run at least every millisecond, also where a function only calls what is ready at once.
+    /// Lets others run at least every 200 µs, also where a function only calls what is ready at once.
     pub(crate) async fn let_others_run(&self) {
         self.0.yields.pass().await;
     }

@@ -122,7 +122,7 @@
 //! the function that [`Tasks`] is given.
 //!
 //! A function that never waits holds the thread of its connection. [`Context::progress`], [`Context::log`] and the questions
-//! make it wait for one poll at least every millisecond, so that others are served and a cancelled call ends there.
+//! make it wait for one poll at least every 200 µs, so that others are served and a cancelled call ends there.
 //!
 //! # What happens without you
 //!

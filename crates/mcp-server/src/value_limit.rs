@@ -1,11 +1,15 @@
 //! How much memory a client's JSON may take once it is decoded.
 
-use agentwire_jsonrpc::{ErrorObject, Members, Method, RawJson, Request, TreeCost};
+use agentwire_jsonrpc::{ErrorObject, Members, Method, RawJson, Request, RequestId, TreeCost};
 use agentwire_mcp_schema::CallToolRequest;
 use serde::de::{DeserializeOwned, Error};
 
 use crate::Server;
 use crate::params::Params;
+use crate::quota::{Holder, Limits, Share};
+
+/// What is shorter is not counted.
+const FEW_BYTES: usize = 128;
 
 /// Fails where what is read of a request would take more memory than it may.
 ///
@@ -15,6 +19,13 @@ pub(crate) fn check(server: &Server, request: &Request, params: &Params<'_>) -> 
     if let Some(meta) = params.meta.filter(|meta| meta.len() > server.meta_limit_value()) {
         let (length, limit) = (meta.len(), server.meta_limit_value());
         let why = format_args!("`_meta` has {length} bytes, at most {limit} are taken (Server::meta_limit)");
+        return Err(ErrorObject::invalid_params(why));
+    }
+    if let Some(token) = params.said.and_then(|said| said.progress_token)
+        && token.len() > RequestId::LIMIT
+    {
+        let why =
+            format_args!("`progressToken` has {} bytes, at most {} are taken", token.len(), RequestId::LIMIT);
         return Err(ErrorObject::invalid_params(why));
     }
     let (text, limit) = (request.params.as_ref().map_or("", RawJson::as_str), server.value_limit_value());
@@ -31,6 +42,24 @@ pub(crate) fn check(server: &Server, request: &Request, params: &Params<'_>) -> 
         TreeCost::of(text).bytes
     };
     if bytes > limit { Err(ErrorObject::invalid_params(over("params", limit))) } else { Ok(()) }
+}
+
+/// Counts what is kept of a client's text as values, or says that it takes too much memory: it alone, or with what else is
+/// kept of the client. `beside` is memory that is not values. Nothing is counted for a short text.
+pub(crate) fn hold(
+    server: &Server,
+    holder: impl FnOnce() -> Holder,
+    what: &str,
+    text: &str,
+    beside: usize,
+) -> Result<Option<Share>, String> {
+    if text.len() < FEW_BYTES {
+        return Ok(None);
+    }
+    let limit = server.value_limit_value();
+    let limits = Limits { total: usize::MAX, holder: limit };
+    let share = server.values().take(holder(), TreeCost::of(text).bytes + beside, limits);
+    share.map(Some).map_err(|_full| over(what, limit))
 }
 
 /// What is wrong with text that would take more memory than it may as a tree of values. None where nothing is.

@@ -37,6 +37,12 @@ pub(crate) enum Caller {
     Request(Arc<Asker>),
 }
 
+/// Who sent a request, as far as the server or the transport knows.
+fn sender(server: &Server, origin: Option<&dyn Origin>) -> Option<Holder> {
+    let principal = server.asking_settings().principal_of(origin).map(Holder::Principal);
+    principal.or_else(|| Some(Holder::Sender(origin?.sender()?.into_owned())))
+}
+
 impl Caller {
     pub(crate) fn revision(&self) -> Revision {
         match self {
@@ -61,14 +67,10 @@ impl Caller {
 
     /// Whom limits for each client count.
     pub(crate) fn holder(&self, server: &Server, origin: Option<&dyn Origin>) -> Holder {
-        if let Some(principal) = server.asking_settings().principal_of(origin) {
-            return Holder::Principal(principal);
-        }
-        match (origin.and_then(Origin::sender), self) {
-            (Some(sender), _) => Holder::Sender(sender.into_owned()),
-            (None, Self::Session(session)) => Holder::Session(session.number()),
-            (None, Self::Request(_)) => Holder::Unknown,
-        }
+        sender(server, origin).unwrap_or_else(|| match self {
+            Self::Session(session) => Holder::Session(session.number()),
+            Self::Request(_) => Holder::Unknown,
+        })
     }
 
     /// Whether things of that kind are there for this caller.

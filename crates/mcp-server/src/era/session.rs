@@ -14,11 +14,12 @@ use serde::Serialize;
 
 use crate::ask::{AskError, Question};
 use crate::dispatch::dispatch;
-use crate::era::{Caller, Reply};
+use crate::era::{Caller, Reply, sender};
 use crate::kind::{Kind, Kinds};
 use crate::listeners::{Change, Listener, Listening};
 use crate::params::{Params, read_params};
-use crate::value_limit::decode_answer;
+use crate::quota::{Holder, Share};
+use crate::value_limit::{decode_answer, hold};
 use crate::watch_list::WatchList;
 use crate::{Context, Server};
 
@@ -35,6 +36,8 @@ pub(crate) struct Session {
     watched: Mutex<WatchList>,
     /// By which no other session of the server goes.
     number: u64,
+    /// The memory of what the client said of itself.
+    _client: Option<Share>,
     /// What it is called as the owner of tasks, once it has any.
     #[cfg(feature = "tasks")]
     name: OnceLock<Box<str>>,
@@ -85,6 +88,20 @@ fn initialize(
     if context.in_batch() {
         return Err(ErrorObject::invalid_request("`initialize` must not be part of a batch"));
     }
+    let number = server.number_session();
+    let text = params.map_or("", RawJson::as_str);
+    let holder = || {
+        let origin = context.origin().map(|origin| &**origin);
+        sender(server, origin).unwrap_or(Holder::Session(number))
+    };
+    let client = hold(
+        server,
+        holder,
+        "what the client says of itself, with that of its other sessions,",
+        text,
+        text.len(),
+    )
+    .map_err(ErrorObject::invalid_params)?;
     let request: InitializeRequest = read_params(params)?;
     let asked = request.protocol_version.revision().filter(|revision| revision.has_sessions());
     let revision = asked.unwrap_or(Revision::LATEST_SESSION);
@@ -101,13 +118,14 @@ fn initialize(
         client_capabilities: request.capabilities,
         kinds,
     };
-    let _initialized_meanwhile = place.set(Arc::new(Session::new(server, context.peer(), negotiated)));
+    let _initialized_meanwhile =
+        place.set(Arc::new(Session::new(server, context.peer(), negotiated, number, client)));
     context.peer().take_batches(revision.has_batches());
     Ok(answer)
 }
 
 impl Session {
-    fn new(server: &Server, peer: &Peer, negotiated: Negotiated) -> Self {
+    fn new(server: &Server, peer: &Peer, negotiated: Negotiated, number: u64, client: Option<Share>) -> Self {
         Self {
             server: server.clone(),
             peer: peer.unrelated(),
@@ -115,7 +133,8 @@ impl Session {
             listening: OnceLock::new(),
             level: Mutex::new(server.logging_level()),
             watched: Mutex::default(),
-            number: server.number_session(),
+            number,
+            _client: client,
             #[cfg(feature = "tasks")]
             name: OnceLock::new(),
         }

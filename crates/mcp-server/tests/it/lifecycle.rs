@@ -1,14 +1,18 @@
 //! The handshake, and what is offered after it.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use agentwire_jsonrpc::Method;
 use agentwire_mcp_server::schema::{
     CreateMessageRequest, ElicitRequest, ElicitUrlRequest, HasMeta, JsonSchema, Narrow, SamplingMessage,
     Tool, ToolResultContent,
 };
 use agentwire_mcp_server::{NoArguments, Server};
+use agentwire_transport::{Origin, Packet};
 use serde_json::{Value, json};
 
-use crate::raw::{NEWEST, REVISIONS, code_of, with_raw, with_session};
+use crate::raw::{NEWEST, REVISIONS, Raw, code_of, with_raw, with_session};
 use crate::subject::subject;
 
 #[tokio::test(start_paused = true)]
@@ -236,4 +240,68 @@ fn a_connection_can_be_spawned() {
     fn is_send<T: Send>(_: &T) {}
     let (near, _far) = agentwire_transport::duplex(1);
     is_send(&subject().serve(near));
+}
+
+/// The client at one address.
+#[derive(Debug)]
+struct Neighbor;
+
+impl Origin for Neighbor {
+    fn header(&self, _name: &str) -> Option<Cow<'_, [u8]>> {
+        None
+    }
+
+    fn sender(&self) -> Option<Cow<'_, str>> {
+        Some("address 192.0.2.1".into())
+    }
+}
+
+async fn introduce(raw: &mut Raw, name: &str) -> Value {
+    let params = json!({
+        "protocolVersion": NEWEST,
+        "capabilities": { "experimental": { "deep": { "er": [1, 2, 3] } } },
+        "clientInfo": { "name": name, "version": "1" },
+    });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    let mut packet = Packet::from_json(&request.to_string());
+    if let Packet::Frame { origin, .. } = &mut packet {
+        *origin = Some(Arc::new(Neighbor));
+    }
+    raw.give(packet).await;
+    raw.next().await
+}
+
+/// It is kept for as long as a session, of which one client may open many.
+#[tokio::test(start_paused = true)]
+async fn what_a_client_says_of_itself_is_counted_over_its_sessions() {
+    let server = subject().value_limit(16 << 10);
+    let is_refused = |answer: &Value| {
+        assert!(
+            answer["error"]["message"].as_str().is_none_or(|why| why.contains("value_limit")),
+            "{answer}"
+        );
+        answer["error"]["code"] == -32602
+    };
+    let short = "a".repeat(5000);
+    with_raw(&server, async |raw| {
+        assert!(is_refused(&introduce(raw, &"a".repeat(16 << 10)).await));
+        assert!(!is_refused(&introduce(raw, &short).await), "a refusal ends nothing");
+        with_raw(&server, async |second| assert!(is_refused(&introduce(second, &short).await))).await;
+    })
+    .await;
+    with_raw(&server, async |third| assert!(!is_refused(&introduce(third, &short).await))).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_progress_token_over_the_limit_is_refused_by_name() {
+    with_session(&subject(), NEWEST, async |raw| {
+        let call =
+            |token: String| json!({ "name": "add", "arguments": { "a": 1, "b": 2 }, "_meta": { "progressToken": token } });
+        let answer = raw.ask("tools/call", call("t".repeat(1023))).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        let why = answer["error"]["message"].as_str().unwrap();
+        assert!(why.contains("progressToken") && why.contains("1024"), "{why}");
+        assert!(raw.ask("tools/call", call("t".repeat(1022))).await["result"].is_object());
+    })
+    .await;
 }

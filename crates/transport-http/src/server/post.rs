@@ -247,8 +247,8 @@ fn id_of(frame: &Frame) -> RequestId {
     }
 }
 
-/// Refuses what a session does not take: batches except in the one revision that has them, and in those, `initialize`
-/// and two requests with the same id.
+/// Refuses what a session does not take: batches except in the one revision that has them, and in those, `initialize`,
+/// two requests with the same id, and what is no message where nothing is answered.
 pub(crate) fn check_batch(frame: &Frame, revision: impl FnOnce() -> Option<Revision>) -> Result<(), Refusal> {
     let Frame::Batch(messages) = frame else {
         return Ok(());
@@ -262,6 +262,12 @@ pub(crate) fn check_batch(frame: &Frame, revision: impl FnOnce() -> Option<Revis
         return refuse("initialize cannot be part of a batch");
     }
     let asked = asked(messages);
+    // Without a request there is no answer that could say what is wrong with one of them.
+    if asked.is_empty()
+        && let Some(malformed) = messages.iter().find_map(|message| message.as_ref().err())
+    {
+        return Err(Refusal::malformed(malformed.clone()));
+    }
     let mut seen = HashSet::with_capacity(asked.len());
     match asked.iter().find(|id| !seen.insert(*id)) {
         Some(twice) => Err(Refusal::in_flight(twice.clone())),

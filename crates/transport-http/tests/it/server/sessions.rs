@@ -215,6 +215,9 @@ async fn batches_are_taken_where_the_revision_has_them() {
         "[]".to_owned(),
         format!("[{}]", initialize("2025-03-26")),
         format!("[{0},{0}]", request(1, "echo", json!({}))),
+        // Nothing in it is answered, so nothing else could say what is wrong.
+        "[1,2,null]".to_owned(),
+        format!("[{},1]", notification("x")),
     ] {
         let (status, body) = old.post(&bad).await;
         assert_eq!((status, body.contains("-32600")), (400, true), "{bad}: {body}");
