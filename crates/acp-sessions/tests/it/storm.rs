@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use crate::tools::within;
 
 /// Each with a prompt in every session.
-const RUNS: u64 = 200;
+const RUNS: u64 = 50;
 const LONG_RUNS: u64 = 1000;
 const SESSIONS: usize = 64;
 /// Runs on one connection, one after the other: sessions are opened for the first, and what was closed again.

@@ -8,19 +8,33 @@ use proptest::strategy::{Strategy, ValueTree};
 use crate::judge::{Faults, Judge, Verdict, runner};
 use crate::registry;
 
-/// How many instances of a definition are made; half as many more for each branch of a union.
-const INSTANCES: usize = 12;
-/// How often the same is done at the same place of one definition.
-const TIMES: usize = 2;
+/// How much is made of each definition.
+struct Size {
+    /// How many instances are made; half as many more for each branch of a union.
+    instances: usize,
+    /// How often the same is done at the same place.
+    times: usize,
+}
+
+const USUAL: Size = Size { instances: 6, times: 1 };
+const LONG: Size = Size { instances: 30, times: 3 };
 
 macro_rules! documents {
     ($($test:ident: $document:literal, $rules:ident;)+) => {
         $(
             #[test]
             fn $test() {
-                check($document, &$rules);
+                check($document, &$rules, &USUAL);
             }
         )+
+
+        #[test]
+        #[ignore = "takes minutes: cargo xtask ci long"]
+        fn every_document_at_length() {
+            for (document, rules) in [$(($document, &$rules)),+] {
+                check(document, rules, &LONG);
+            }
+        }
     };
 }
 
@@ -36,19 +50,19 @@ documents! {
     mcp_2026_07_28: "mcp/2026-07-28.json", MCP;
 }
 
-fn check(name: &str, rules: &Rules) {
+fn check(name: &str, rules: &Rules, size: &Size) {
     let document = registry::load(name);
     let rows = registry::of(&document);
     let revisions = registry::superset_of(name);
     let read_by = revisions.as_ref().unwrap_or(&document);
     let mut runner = runner();
     let mut faults = Faults::default();
-    let (mut instances, mut verdicts) = (0, [0; 3]);
+    let (mut instances, mut places, mut verdicts) = (0, 0, [0; 3]);
     for row in &rows {
         let judge = Judge::new(&document, read_by, rules, row);
         let strategy = Instances::new(&document, &judge.pointer);
         let mut done: HashMap<String, usize> = HashMap::new();
-        for _ in 0..INSTANCES + strategy.branches() * INSTANCES / 2 {
+        for _ in 0..size.instances + strategy.branches() * size.instances / 2 {
             let instance = strategy.new_tree(&mut runner).expect("an instance").current();
             instances += 1;
             if let Err(fault) = judge.valid(&instance) {
@@ -57,7 +71,7 @@ fn check(name: &str, rules: &Rules) {
             let wanted = |place: &str, what: &str| {
                 let times = done.entry(format!("{what} {place}")).or_default();
                 *times += 1;
-                *times <= TIMES
+                *times <= size.times
             };
             for mutation in mutations(&instance, wanted) {
                 match judge.mutated(&mutation) {
@@ -68,12 +82,13 @@ fn check(name: &str, rules: &Rules) {
                 }
             }
         }
+        places += done.len();
     }
     faults.report();
     let [taken, refused, either] = verdicts;
     eprintln!(
-        "{name}: {} definitions, {instances} instances; of their mutations {taken} taken, {refused} refused, \
-         {either} either",
+        "{name}: {} definitions, {instances} instances; of their mutations at {places} places {taken} taken, \
+         {refused} refused, {either} either",
         rows.len()
     );
     assert!(

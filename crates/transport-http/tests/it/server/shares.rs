@@ -236,13 +236,23 @@ async fn a_client_that_fills_the_event_store_makes_no_other_lose_events() {
 
 /// A day has 86,400 ticks, and what is kept must not depend on how many have passed.
 #[tokio::test(start_paused = true)]
-async fn sessions_are_idle_by_the_clock_for_a_week() {
+async fn sessions_are_idle_by_the_clock_for_days() {
+    sessions_are_idle_by_the_clock(2).await;
+}
+
+#[tokio::test(start_paused = true)]
+#[ignore = "takes minutes: cargo xtask ci long"]
+async fn sessions_are_idle_by_the_clock_for_months() {
+    sessions_are_idle_by_the_clock(60).await;
+}
+
+async fn sessions_are_idle_by_the_clock(days: u64) {
     let mut crowd = Crowd::start(Config::new().idle(DAY).keep_alive(DAY / 2).stall(DAY).hold_up(DAY));
     let daily = crowd.client(1).open().await;
     let listening = crowd.client(2).open().await;
     let stream = listening.listen().await;
     let silent = crowd.client(3).open().await;
-    for day in 1..=8 {
+    for day in 1..=days {
         tokio::time::sleep(DAY - Duration::from_secs(3600)).await;
         assert_eq!(daily.echo(day).await, StatusCode::OK, "day {day}");
         crowd.client(4).initialize().await;
@@ -255,15 +265,25 @@ async fn sessions_are_idle_by_the_clock_for_a_week() {
     assert_eq!(crowd.sessions(), 0);
 }
 
-/// One client does all that it may, for an hour; the others are answered all the while.
 #[tokio::test(start_paused = true)]
 async fn polite_clients_are_served_beside_a_hostile_one() {
+    polite_clients_are_served(15).await;
+}
+
+#[tokio::test(start_paused = true)]
+#[ignore = "takes minutes: cargo xtask ci long"]
+async fn polite_clients_are_served_beside_a_hostile_one_for_hours() {
+    polite_clients_are_served(240).await;
+}
+
+/// One client does all that it may, for so long; the others are answered all the while.
+async fn polite_clients_are_served(minutes: u64) {
     let mut crowd = Crowd::start(Config::new());
     let polite: Vec<Client> =
         futures::future::join_all((10..20).map(|address| crowd.client(address).open())).await;
     let hostile = crowd.client(1).open().await;
     let mut held = Vec::new();
-    for minute in 1..=60 {
+    for minute in 1..=minutes {
         for _ in 0..100 {
             crowd.client(1).initialize().await;
             held.extend(hostile.begin_body(None, 3 << 20).await);
