@@ -22,6 +22,14 @@ use crate::warning::Warning;
 /// limit of its reader, 32 MiB, less 64 KiB for what stands around the update.
 pub const DEFAULT_UPDATE_LIMIT: usize = DEFAULT_LINE_LIMIT - (64 << 10);
 
+/// How many bytes a directory of a session may have unless [`SessionAgent::path_limit`] says otherwise: 4,096, which is
+/// `PATH_MAX` on Linux.
+pub const DEFAULT_PATH_LIMIT: usize = 4 << 10;
+
+/// How many bytes of memory a session's directories and servers may take unless [`SessionAgent::setup_limit`] says
+/// otherwise: 64 KiB.
+pub const DEFAULT_SETUP_LIMIT: usize = 64 << 10;
+
 /// An agent of which only the turn is written: everything else comes with this crate.
 ///
 /// The closure is called once for each prompt. What it says through its [`Turn`] reaches the client in order, and what
@@ -58,6 +66,8 @@ pub(crate) struct Settings {
     pub(crate) store_timeout: Duration,
     pub(crate) page_size: usize,
     pub(crate) session_limit: usize,
+    pub(crate) path_limit: usize,
+    pub(crate) setup_limit: usize,
     pub(crate) update_limit: usize,
     pub(crate) on_warning: Option<OnWarning>,
 }
@@ -77,6 +87,8 @@ impl Settings {
             store_timeout: Duration::from_secs(10),
             page_size: 50,
             session_limit: 1024,
+            path_limit: DEFAULT_PATH_LIMIT,
+            setup_limit: DEFAULT_SETUP_LIMIT,
             update_limit: DEFAULT_UPDATE_LIMIT,
             on_warning: None,
         }
@@ -188,6 +200,20 @@ where
     /// Sets how many sessions may be open at once (default 1024).
     pub fn session_limit(self, sessions: usize) -> Self {
         self.set(|settings| settings.session_limit = sessions)
+    }
+
+    /// Sets how many bytes `cwd`, and each of `additionalDirectories`, may have (default [`DEFAULT_PATH_LIMIT`], 4,096).
+    /// A request that opens a session with a longer one is refused (-32602).
+    pub fn path_limit(self, bytes: usize) -> Self {
+        self.set(|settings| settings.path_limit = bytes)
+    }
+
+    /// Sets how many bytes of memory `cwd`, `additionalDirectories` and `mcpServers` of one session may take together
+    /// (default [`DEFAULT_SETUP_LIMIT`], 64 KiB). A request that opens a session with more is refused (-32602) before
+    /// anything is kept or started. Directories count as often as they are kept, which is three times, and servers with the
+    /// memory of their configuration. Servers of [`mcp_server`](Self::mcp_server) do not count.
+    pub fn setup_limit(self, bytes: usize) -> Self {
+        self.set(|settings| settings.setup_limit = bytes)
     }
 
     /// Sets how many bytes of JSON an update may have (default [`DEFAULT_UPDATE_LIMIT`]). A client drops a line that is

@@ -109,7 +109,7 @@ pub use agentwire_acp_schema::v1 as schema;
 /// The MCP servers of a session.
 pub use agentwire_mcp_hub as hub;
 pub use auth::Auth;
-pub use builder::{DEFAULT_UPDATE_LIMIT, SessionAgent, agent};
+pub use builder::{DEFAULT_PATH_LIMIT, DEFAULT_SETUP_LIMIT, DEFAULT_UPDATE_LIMIT, SessionAgent, agent};
 pub use store::{
     Claim, Claims, ListQuery, MemoryStore, Position, SessionHeader, SessionStore, StoreError, StoreWarning,
     StoredSession, Timestamp,

@@ -38,6 +38,8 @@ impl<F> Runtime<F> {
         directories: Vec<PathBuf>,
         servers: &[McpServer],
     ) -> Result<Setup, Error> {
+        let limits = (self.settings.path_limit, self.settings.setup_limit);
+        setup::check(&cwd, &directories, servers, limits)?;
         let mut all = self.settings.servers.clone();
         all.extend(setup::servers(servers, &cwd)?);
         let roots = std::iter::once(cwd).chain(directories).collect();

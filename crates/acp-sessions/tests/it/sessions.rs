@@ -386,3 +386,67 @@ async fn a_session_in_a_directory_is_open_on_one_connection() {
     let directory = tempfile::TempDir::new().unwrap();
     is_open_once(&Arc::new(crate::store::open(directory.path()))).await;
 }
+
+/// A path of so many bytes.
+fn path(bytes: usize) -> String {
+    format!("/{}", "x".repeat(bytes - 1))
+}
+
+/// What a session keeps of the request that opened it is bounded, however the bytes are spread.
+#[tokio::test(start_paused = true)]
+async fn what_a_session_is_set_up_with_has_a_limit() {
+    let store = Arc::new(MemoryStore::new());
+    let server = |args: Value| json!({ "name": "n", "command": "/none", "args": args, "env": [] });
+    let variable = |bytes| json!({ "name": "v", "value": "x".repeat(bytes) });
+    let remote = json!({
+        "type": "http", "name": "n", "url": format!("http://127.0.0.1:1/{}", "x".repeat(70_000)), "headers": [],
+    });
+    let with_variable =
+        |bytes| json!({ "name": "n", "command": "/none", "args": [], "env": [variable(bytes)] });
+    let rows = [
+        (path(4097), json!([]), json!([]), "cwd: a path has 4097 bytes, and the limit of a path is 4096"),
+        ("/repo".into(), json!([path(4097)]), json!([]), "additionalDirectories: a path has 4097 bytes"),
+        (
+            "/repo".into(),
+            json!([path(4096), path(4096), path(4096), path(4096), path(4096), path(4096)]),
+            json!([]),
+            "set-up is 65536",
+        ),
+        ("/repo".into(), json!(vec!["/"; 1000]), json!([]), "set-up is 65536"),
+        ("/repo".into(), json!([]), json!([server(json!(["x".repeat(70_000)]))]), "set-up is 65536"),
+        ("/repo".into(), json!([]), json!([server(json!(vec![""; 3000]))]), "set-up is 65536"),
+        ("/repo".into(), json!([]), json!([with_variable(70_000)]), "set-up is 65536"),
+        ("/repo".into(), json!([]), json!([remote]), "set-up is 65536"),
+        (path(4096), json!([]), json!(vec![server(json!([])); 16]), "set-up is 65536"),
+    ];
+    with(on(&store), async |peer| {
+        let session = peer.open("/repo").await;
+        for (cwd, directories, servers, why) in rows {
+            for method in ["session/new", "session/load", "session/resume"] {
+                let mut request =
+                    json!({ "cwd": cwd, "additionalDirectories": directories, "mcpServers": servers });
+                if method != "session/new" {
+                    request["sessionId"] = json!(session);
+                }
+                let id = peer.request(method, request).await;
+                let error = peer.response(id).await["error"].take();
+                let message = error["message"].as_str().unwrap_or_default();
+                assert!(error["code"] == -32602 && message.contains(why), "{method} {why}: {message:.200}");
+            }
+        }
+        let sessions = peer.call("session/list", json!({})).await["sessions"].take();
+        assert_eq!(sessions.as_array().map(Vec::len), Some(1), "nothing is kept of what is refused");
+        let longest = json!({ "cwd": path(4096), "additionalDirectories": [path(4096)], "mcpServers": [] });
+        assert!(peer.call("session/new", longest).await["sessionId"].is_string());
+    })
+    .await;
+    with(on(&store).path_limit(10_000).setup_limit(200_000), async |peer| {
+        let longer = json!({ "cwd": path(10_000), "mcpServers": [] });
+        assert!(peer.call("session/new", longer).await["sessionId"].is_string());
+        assert_eq!(
+            peer.refused("session/new", json!({ "cwd": path(10_001), "mcpServers": [] })).await,
+            -32602
+        );
+    })
+    .await;
+}
