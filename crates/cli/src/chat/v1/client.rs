@@ -9,14 +9,14 @@ use std::sync::Arc;
 use agentwire_acp_client::{Client, Context, Error};
 use agentwire_acp_schema::v1::{
     BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, CompactionCapabilities,
-    CompleteElicitationNotification, ContentBlock, CreateElicitationRequest, CreateElicitationResponse,
-    CreateTerminalRequest, CreateTerminalResponse, ElicitationCapabilities, ElicitationFormCapabilities,
-    ElicitationUrlCapabilities, KillTerminalRequest, KillTerminalResponse, NoticeCapabilities,
-    ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest, ReleaseTerminalResponse,
-    RequestPermissionRequest, RequestPermissionResponse, SessionConfigOptionsCapabilities, SessionId,
-    SessionNotification, SessionUpdate, StopReason, TerminalId, TerminalOutputRequest,
-    TerminalOutputResponse, ToolCallContent, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
-    WriteTextFileRequest, WriteTextFileResponse,
+    CompleteElicitationNotification, Content, ContentBlock, CreateElicitationRequest,
+    CreateElicitationResponse, CreateTerminalRequest, CreateTerminalResponse, ElicitationCapabilities,
+    ElicitationFormCapabilities, ElicitationUrlCapabilities, KillTerminalRequest, KillTerminalResponse,
+    NoticeCapabilities, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
+    ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse,
+    SessionConfigOptionsCapabilities, SessionId, SessionNotification, SessionUpdate, StopReason, TerminalId,
+    TerminalOutputRequest, TerminalOutputResponse, ToolCallContent, ToolCallUpdate,
+    WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
 use agentwire_acp_toolkit::{
     Applied, Change, Conversation, MessageKind, PermissionPolicy, Permissions, Workspace, Workspaces,
@@ -249,6 +249,23 @@ fn leave_what_is_not_shown(update: &mut SessionUpdate) {
     }
 }
 
+/// What is shown of the call that a question is about. It is no copy of all of it, which may be as long as a message.
+fn what_is_shown(call: &ToolCallUpdate) -> ToolCallUpdate {
+    let content = |content: &ToolCallContent| match content {
+        ToolCallContent::Content(part) => match part.content.as_text() {
+            Some(text) => Content::from(beginning(text, TOOL_TEXT)).into(),
+            None => content.clone(),
+        },
+        other => other.clone(),
+    };
+    let mut shown = ToolCallUpdate::new(call.tool_call_id.clone());
+    (shown.kind, shown.status) = (call.kind.clone(), call.status.clone());
+    shown.title = call.title.as_ref().map(|title| beginning(title, TOOL_TEXT));
+    shown.name = call.name.as_ref().map(|name| beginning(name, TOOL_TEXT));
+    shown.content = call.content.as_ref().map(|contents| contents.iter().map(content).collect());
+    shown
+}
+
 /// A piece of a message.
 struct Said {
     kind: MessageKind,
@@ -307,7 +324,7 @@ impl Client for Hands {
         _: Context,
     ) -> Result<RequestPermissionResponse, Error> {
         if self.is_ours(&request.session_id) && !self.0.view.is_json() {
-            shown(self.update(request.tool_call.clone().into()));
+            shown(self.update(what_is_shown(&request.tool_call).into()));
         }
         let ask = async |request: &RequestPermissionRequest| match &self.0.person {
             Some(person) => person.permission(request).await,
