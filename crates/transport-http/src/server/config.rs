@@ -61,7 +61,7 @@ impl Config {
             batch_limit: agentwire_jsonrpc::DEFAULT_BATCH_LIMIT,
             body_timeout: Duration::from_secs(30),
             request_budget: 64 << 20,
-            caller_request_budget: 24 << 20,
+            caller_request_budget: 16 << 20,
             opening_budget: 16 << 20,
             session_limit: 10_000,
             caller_session_limit: None,
@@ -186,7 +186,7 @@ impl Config {
     }
 
     /// How many bytes of the [`request_budget`](Self::request_budget) the requests of one
-    /// [`Caller`](crate::server::Caller), and what it has not read, may take (default 24 MiB). One more gets 503.
+    /// [`Caller`](crate::server::Caller), and what it has not read, may take (default 16 MiB). One more gets 503.
     #[must_use]
     pub fn caller_request_budget(mut self, bytes: usize) -> Self {
         self.caller_request_budget = bytes;

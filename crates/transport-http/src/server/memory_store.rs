@@ -13,7 +13,7 @@ const EVENT_COST: usize = 2 * size_of::<Event>() + 160;
 /// What a session takes without any event.
 const LOG_COST: usize = 256;
 
-/// Keeps the newest events in memory: of one session up to 4 MiB, of all together up to 32 MiB, unless it is told
+/// Keeps the newest events in memory: of one session up to 4 MiB, of all together up to 16 MiB, unless it is told
 /// otherwise. What is not text counts too.
 ///
 /// Where all together have more, the caller that has most gives way, and of its sessions the largest: their oldest
@@ -141,7 +141,7 @@ impl MemoryEventStore {
 
 impl Default for MemoryEventStore {
     fn default() -> Self {
-        Self::new(4 << 20, 32 << 20)
+        Self::new(4 << 20, 16 << 20)
     }
 }
 

@@ -14,6 +14,9 @@ use crate::server::text::Text;
 /// Memory for what waits is reserved in multiples of so many bytes.
 const STEP: usize = 4 << 10;
 
+/// Up to about so much waits in messages that are joined.
+const DOUBLING: usize = 128 << 10;
+
 /// Where an outlet stands.
 pub(super) struct State {
     pub(super) phase: Phase,
@@ -113,9 +116,16 @@ impl State {
     }
 
     /// How much memory is needed for what waits and so many bytes more: in steps, so that the limits are looked at once
-    /// for many short messages.
+    /// for many short messages. Short messages wait in a vector that grows by doubling, long ones as they are.
     pub(super) fn needed(&self, more: usize) -> usize {
-        (self.queue.len() + more).next_multiple_of(STEP) + self.behind
+        let unread = self.queue.len() + more;
+        let held = match unread {
+            0 => 0,
+            1..STEP => STEP,
+            STEP..DOUBLING => unread.next_power_of_two(),
+            _ => unread.next_multiple_of(STEP),
+        };
+        held + self.behind
     }
 
     /// Gives back the memory that is not needed any more.

@@ -10,20 +10,37 @@ use crate::server::serve::turns::Turns;
 /// The connections that are open: how many there may be, of whom, and which can be closed for another.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    limit: usize,
-    caller_limit: usize,
+    limits: ConnectionLimits,
     known: Mutex<Known>,
+}
+
+/// How many connections there may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionLimits {
+    /// Of all callers.
+    pub(crate) all: usize,
+    /// Of one caller. From `all` on, callers are not told apart.
+    pub(crate) caller: usize,
+    /// Of one caller, of HTTP/2.
+    pub(crate) caller_http2: usize,
 }
 
 #[derive(Debug, Default)]
 struct Known {
     open: Slab<Entry>,
     /// How many each caller has.
-    callers: HashMap<Caller, usize>,
+    callers: HashMap<Caller, Count>,
     /// How many have been told to close at once, and still are among the open ones.
     evicted: usize,
     /// Whoever waits until there is none.
     waker: Option<Waker>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    open: usize,
+    /// How many of them speak HTTP/2.
+    http2: usize,
 }
 
 #[derive(Debug)]
@@ -31,6 +48,7 @@ struct Entry {
     caller: Caller,
     turns: Arc<Turns>,
     evicted: bool,
+    http2: bool,
 }
 
 /// The place of a connection among those that are open. It is open until this is dropped.
@@ -50,30 +68,31 @@ pub(crate) enum Full {
 }
 
 impl Connections {
-    pub(crate) fn new(limit: usize, caller_limit: usize) -> Arc<Self> {
-        Arc::new(Self { limit, caller_limit, known: Mutex::default() })
+    pub(crate) fn new(limits: ConnectionLimits) -> Arc<Self> {
+        Arc::new(Self { limits, known: Mutex::default() })
     }
 
     /// Whether one more can be taken, be it instead of another.
     pub(crate) fn has_room(&self) -> bool {
         let known = self.known();
-        known.len() < self.limit || known.longest_waiting(|_| true).is_some()
+        known.len() < self.limits.all || known.longest_waiting(|_| true).is_some()
     }
 
     /// Takes a connection. Where its caller or all callers have too many, one that waits for a request is closed for it:
     /// of this caller, or of the one that has most.
     pub(crate) fn admit(self: &Arc<Self>, caller: &Caller, turns: &Arc<Turns>) -> Result<Place, Full> {
         let known = &mut *self.known();
-        let own = known.callers.get(caller).copied().unwrap_or_default();
-        if own >= self.caller_limit && self.caller_limit < self.limit {
-            let own = known.longest_waiting(|other| other == caller).ok_or(Full::OfCaller)?;
+        let limits = &self.limits;
+        let own = known.callers.get(caller).copied().unwrap_or_default().open;
+        if own >= limits.caller && limits.caller < limits.all {
+            let own = known.longest_waiting(|entry| entry.caller == *caller).ok_or(Full::OfCaller)?;
             known.evict(own);
-        } else if known.len() >= self.limit {
+        } else if known.len() >= limits.all {
             let waiting = known.largest_waiting().ok_or(Full::OfAll)?;
             known.evict(waiting);
         }
-        *known.callers.entry(caller.clone()).or_default() += 1;
-        let entry = Entry { caller: caller.clone(), turns: turns.clone(), evicted: false };
+        known.callers.entry(caller.clone()).or_default().open += 1;
+        let entry = Entry { caller: caller.clone(), turns: turns.clone(), evicted: false, http2: false };
         Ok(Place { connections: self.clone(), number: known.open.insert(entry) })
     }
 
@@ -102,18 +121,18 @@ impl Known {
         self.open.len() - self.evicted
     }
 
-    /// The connection that has waited longest for a request, of those whose caller fits.
-    fn longest_waiting(&self, fits: impl Fn(&Caller) -> bool) -> Option<usize> {
-        let waiting = self.open.iter().filter(|(_, entry)| !entry.evicted && fits(&entry.caller));
+    /// The connection that has waited longest for a request, of those that fit.
+    fn longest_waiting(&self, fits: impl Fn(&Entry) -> bool) -> Option<usize> {
+        let waiting = self.open.iter().filter(|(_, entry)| !entry.evicted && fits(entry));
         let waiting = waiting.filter_map(|(number, entry)| Some((entry.turns.waits_since()?, number)));
         waiting.min().map(|(_, number)| number)
     }
 
     /// The same, of the caller that has most connections and one that waits.
     fn largest_waiting(&self) -> Option<usize> {
-        let mut callers: Vec<_> = self.callers.iter().map(|(caller, count)| (*count, caller)).collect();
+        let mut callers: Vec<_> = self.callers.iter().map(|(caller, count)| (count.open, caller)).collect();
         callers.sort_unstable();
-        callers.iter().rev().find_map(|(_, caller)| self.longest_waiting(|other| other == *caller))
+        callers.iter().rev().find_map(|(_, caller)| self.longest_waiting(|entry| entry.caller == **caller))
     }
 
     fn evict(&mut self, number: usize) {
@@ -121,17 +140,39 @@ impl Known {
         entry.evicted = true;
         self.evicted += 1;
         entry.turns.close(true);
-        let caller = entry.caller.clone();
-        self.leave(&caller);
+        let (caller, http2) = (entry.caller.clone(), entry.http2);
+        self.leave(&caller, http2);
     }
 
     /// A caller has one connection less.
-    fn leave(&mut self, caller: &Caller) {
+    fn leave(&mut self, caller: &Caller, http2: bool) {
         if let Some(count) = self.callers.get_mut(caller) {
-            *count -= 1;
-            if *count == 0 {
+            count.open -= 1;
+            count.http2 -= usize::from(http2);
+            if count.open == 0 {
                 self.callers.remove(caller);
             }
+        }
+    }
+}
+
+impl Place {
+    /// The connection turns out to speak HTTP/2. Where its caller has too many of those, the one is closed that has waited
+    /// longest for a request, or else this one.
+    pub(crate) fn speaks_http2(&self) {
+        let limits = &self.connections.limits;
+        let known = &mut *self.connections.known();
+        let Some(entry) = known.open.get_mut(self.number).filter(|entry| !entry.evicted && !entry.http2)
+        else {
+            return;
+        };
+        entry.http2 = true;
+        let caller = entry.caller.clone();
+        let Some(own) = known.callers.get_mut(&caller) else { return };
+        own.http2 += 1;
+        if own.http2 > limits.caller_http2 && limits.caller < limits.all {
+            let waiting = known.longest_waiting(|entry| entry.http2 && entry.caller == caller);
+            known.evict(waiting.unwrap_or(self.number));
         }
     }
 }
@@ -143,7 +184,7 @@ impl Drop for Place {
         if entry.evicted {
             known.evicted -= 1;
         } else {
-            known.leave(&entry.caller);
+            known.leave(&entry.caller, entry.http2);
         }
         if !known.open.is_empty() {
             return;
@@ -172,9 +213,33 @@ mod tests {
         Ok((place, turns))
     }
 
+    fn connections(all: usize, caller: usize) -> Arc<Connections> {
+        Connections::new(ConnectionLimits { all, caller, caller_http2: 2 })
+    }
+
+    #[test]
+    fn a_caller_has_fewer_of_http2() {
+        let connections = connections(9, 8);
+        let open = |caller, busy| {
+            let (place, turns) = admit(&connections, caller, busy).unwrap();
+            place.speaks_http2();
+            place.speaks_http2();
+            (place, turns)
+        };
+        let (idle, busy) = (open(1, false), open(1, true));
+        let _other = (open(2, true), admit(&connections, 1, true).unwrap());
+        assert!(!idle.1.is_to_close() && !busy.1.is_to_close());
+        let third = open(1, true);
+        assert!(idle.1.is_to_close() && !busy.1.is_to_close() && !third.1.is_to_close());
+        let fourth = open(1, true);
+        assert!(fourth.1.is_to_close() && !busy.1.is_to_close(), "all others are in use");
+        drop((idle, busy, third, fourth));
+        assert!(!open(1, true).1.is_to_close());
+    }
+
     #[test]
     fn whoever_has_most_makes_room() {
-        let connections = Connections::new(4, 3);
+        let connections = connections(4, 3);
         let hostile: Vec<_> = (0..3).map(|_| admit(&connections, 1, false).unwrap()).collect();
         let _two = admit(&connections, 2, false).unwrap();
         assert!(hostile.iter().all(|(_, turns)| !turns.is_to_close()));
@@ -188,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_caller_makes_room_for_itself_and_for_nobody_from_what_is_in_use() {
-        let connections = Connections::new(4, 2);
+        let connections = connections(4, 2);
         let first = (admit(&connections, 1, true).unwrap(), admit(&connections, 1, false).unwrap());
         let _again = admit(&connections, 1, true).unwrap();
         assert!(!first.0.1.is_to_close() && first.1.1.is_to_close());

@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::{self, BoxFuture, Map};
-use http::{Request, Response};
+use http::{Request, Response, Version};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::server::serve::connections::{Connections, Full, Place};
+use crate::server::serve::connections::{ConnectionLimits, Connections, Full, Place};
 use crate::server::serve::elsewhere::Elsewhere;
 use crate::server::serve::io::{Timeouts, Watched};
 use crate::server::serve::turns::{InTurn, Turns};
@@ -40,6 +40,8 @@ const ACCEPTED_AT_ONCE: usize = 32;
 const PAUSE: Duration = Duration::from_millis(50);
 /// How many connections may be open, and how many of them one caller has.
 const CONNECTIONS: (usize, usize) = (16_384, 1024);
+/// How many connections of HTTP/2 one caller may have: each has as many requests at once as a hundred of HTTP/1.1.
+const CALLER_HTTP2: usize = 128;
 /// How long the head of a request may be, and so what a connection takes that says the half of one.
 const HEAD_LIMIT: usize = 32 << 10;
 
@@ -75,6 +77,7 @@ pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
         },
         connection_limit: None,
         caller_connection_limit: None,
+        caller_http2_limit: CALLER_HTTP2,
     };
     Serve { front, grace: Duration::from_secs(10), shutdown: None, spawn: None, warn: None }
 }
@@ -96,6 +99,7 @@ struct Front {
     /// None where nobody asked for a number.
     connection_limit: Option<usize>,
     caller_connection_limit: Option<usize>,
+    caller_http2_limit: usize,
 }
 
 impl Serve {
@@ -145,6 +149,16 @@ impl Serve {
         self
     }
 
+    /// How many of the [connections of one address](Self::caller_connection_limit) may speak HTTP/2 (default 128). Each of
+    /// those takes what some hundred of HTTP/1.1 do, because it has as many requests at once. One more takes the place of
+    /// that which has waited longest for a request; where none waits, it is closed. This limit does not hold where the
+    /// one for each address is as high as that for all.
+    #[must_use]
+    pub fn caller_http2_limit(mut self, connections: usize) -> Self {
+        self.front.caller_http2_limit = connections.max(1);
+        self
+    }
+
     /// Calls a function with what whoever runs the server should know (default: nobody is told).
     #[must_use]
     pub fn on_warning(mut self, warn: impl Fn(ServeWarning) + Send + 'static) -> Self {
@@ -183,7 +197,11 @@ impl Serve {
         }
         let caller_limit =
             front.caller_connection_limit.unwrap_or_else(|| Quota::share(limit, CONNECTIONS.1));
-        let connections = Connections::new(limit, caller_limit);
+        let connections = Connections::new(ConnectionLimits {
+            all: limit,
+            caller: caller_limit,
+            caller_http2: front.caller_http2_limit,
+        });
         let (mut tasks, elsewhere) = (Tasks::default(), Elsewhere::default());
         let spawn = spawn.map_or_else(|| tasks.spawner(), |spawn| elsewhere.spawner(spawn));
         let mut builder = Builder::new(spawn.clone());
@@ -263,8 +281,10 @@ impl Front {
         // Small messages should not wait for more; where that cannot be said, they are only slower.
         let _ = stream.set_nodelay(true);
         let io = TokioIo::new(Watched::new(stream, turns.clone(), self.timeouts));
+        let remote = RemoteAddr::new(address);
+        let place = Arc::new(place);
         let service =
-            Routed { routes: self.routes.clone(), turns: turns.clone(), remote: RemoteAddr::new(address) };
+            Routed { routes: self.routes.clone(), turns: turns.clone(), remote, place: place.clone() };
         let connection = builder.serve_connection(io, service).into_owned();
         async move {
             turns.run(connection, |connection| connection.graceful_shutdown()).await;
@@ -297,6 +317,7 @@ struct Routed {
     routes: Arc<Routes>,
     turns: Arc<Turns>,
     remote: RemoteAddr,
+    place: Arc<Place>,
 }
 
 impl hyper::service::Service<Request<Incoming>> for Routed {
@@ -307,6 +328,9 @@ impl hyper::service::Service<Request<Incoming>> for Routed {
     >;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
+        if request.version() == Version::HTTP_2 && !self.turns.is_multiplexed() {
+            self.place.speaks_http2();
+        }
         let turn = self.turns.begin(request.version());
         InTurn::new(self.routes.answer(request, self.remote).map(Ok), turn)
     }
