@@ -158,22 +158,26 @@ impl Known {
 
 impl Place {
     /// The connection turns out to speak HTTP/2. Where its caller has too many of those, the one is closed that has waited
-    /// longest for a request, or else this one.
-    pub(crate) fn speaks_http2(&self) {
+    /// longest for a request, or else this one. False for that.
+    pub(crate) fn speaks_http2(&self) -> bool {
         let limits = &self.connections.limits;
         let known = &mut *self.connections.known();
-        let Some(entry) = known.open.get_mut(self.number).filter(|entry| !entry.evicted && !entry.http2)
-        else {
-            return;
+        let Some(entry) = known.open.get(self.number).filter(|entry| !entry.evicted && !entry.http2) else {
+            return false;
         };
-        entry.http2 = true;
         let caller = entry.caller.clone();
-        let Some(own) = known.callers.get_mut(&caller) else { return };
-        own.http2 += 1;
-        if own.http2 > limits.caller_http2 && limits.caller < limits.all {
-            let waiting = known.longest_waiting(|entry| entry.http2 && entry.caller == caller);
-            known.evict(waiting.unwrap_or(self.number));
+        let Some(own) = known.callers.get_mut(&caller) else { return false };
+        let is_full = own.http2 >= limits.caller_http2 && limits.caller < limits.all;
+        let other = known.longest_waiting(|entry| is_full && entry.http2 && entry.caller == caller);
+        let closed = if is_full { Some(other.unwrap_or(self.number)) } else { None };
+        if let Some(entry) = known.open.get_mut(self.number) {
+            entry.http2 = true;
         }
+        if let Some(own) = known.callers.get_mut(&caller) {
+            own.http2 += 1;
+        }
+        closed.into_iter().for_each(|closed| known.evict(closed));
+        closed != Some(self.number)
     }
 }
 
@@ -222,8 +226,8 @@ mod tests {
         let connections = connections(9, 8);
         let open = |caller, busy| {
             let (place, turns) = admit(&connections, caller, busy).unwrap();
-            place.speaks_http2();
-            place.speaks_http2();
+            let stays = place.speaks_http2();
+            assert_ne!(stays, turns.is_to_close());
             (place, turns)
         };
         let (idle, busy) = (open(1, false), open(1, true));

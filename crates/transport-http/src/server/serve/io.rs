@@ -9,7 +9,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
+use crate::server::serve::connections::Place;
 use crate::server::serve::turns::Turns;
+
+/// With this HTTP/2 begins, and no request of HTTP/1.1.
+const PREFACE: &[u8] = b"PRI";
 
 const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
@@ -22,6 +26,9 @@ const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 pub(crate) struct Watched {
     io: TcpStream,
     turns: Arc<Turns>,
+    place: Place,
+    /// How much of [`PREFACE`] has come. None once it is known whether the client speaks HTTP/2.
+    preface: Option<usize>,
     /// Whether hyper itself waits for the client to say more.
     awaited: bool,
     /// How many requests have come, and until when the head of the next has to be there.
@@ -48,6 +55,7 @@ impl Watched {
     pub(crate) fn new(
         io: TcpStream,
         turns: Arc<Turns>,
+        place: Place,
         Timeouts { head: head_timeout, idle: idle_timeout, write: write_timeout }: Timeouts,
     ) -> Self {
         let patience = Box::pin(tokio::time::sleep(head_timeout));
@@ -55,6 +63,8 @@ impl Watched {
         Self {
             io,
             turns,
+            place,
+            preface: Some(0),
             awaited: false,
             head,
             head_timeout,
@@ -96,6 +106,24 @@ impl Watched {
         Poll::Ready(())
     }
 
+    /// Looks whether the client speaks HTTP/2, before anybody makes something of its streams. Fails where its caller has too
+    /// many such connections.
+    fn look_for_preface(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(missing) = self.preface.and_then(|seen| PREFACE.get(seen..)) else { return Ok(()) };
+        let length = bytes.len().min(missing.len());
+        if bytes[..length] != missing[..length] {
+            self.preface = None;
+        } else if length < missing.len() {
+            self.preface = self.preface.map(|seen| seen + length);
+        } else {
+            self.preface = None;
+            if !self.place.speaks_http2() {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+        }
+        Ok(())
+    }
+
     /// Fails when the client has left while hyper does not look.
     fn watch_for_end(&self, cx: &mut Context<'_>) -> io::Result<()> {
         match self.io.poll_peek(cx, &mut ReadBuf::new(&mut [0])) {
@@ -129,7 +157,11 @@ impl AsyncRead for Watched {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
         let read = Pin::new(&mut self.io).poll_read(cx, buf);
+        if self.preface.is_some() {
+            self.look_for_preface(&buf.filled()[before..])?;
+        }
         self.awaited = read.is_pending();
         if read.is_pending() && self.poll_late(cx).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));

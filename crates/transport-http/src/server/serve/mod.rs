@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::{self, BoxFuture, Map};
-use http::{Request, Response, Version};
+use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -42,6 +42,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 const CONNECTIONS: (usize, usize) = (16_384, 1024);
 /// How many connections of HTTP/2 one caller may have: each has as many requests at once as a hundred of HTTP/1.1.
 const CALLER_HTTP2: usize = 128;
+/// How many requests a connection of HTTP/2 may have at once. RFC 9113 advises against fewer.
+const HTTP2_STREAMS: u32 = 100;
 /// How long the head of a request may be, and so what a connection takes that says the half of one.
 const HEAD_LIMIT: usize = 32 << 10;
 
@@ -208,6 +210,7 @@ impl Serve {
         builder.http1().half_close(true).header_read_timeout(None).max_buf_size(HEAD_LIMIT);
         let mut http2 = builder.http2();
         http2.timer(TokioTimer::new());
+        http2.max_concurrent_streams(HTTP2_STREAMS);
         http2.keep_alive_interval(front.timeouts.head).keep_alive_timeout(front.timeouts.head);
         let beside = future::join_all(front.routes.mounts().map(|mount| mount.run(spawn.clone())));
         let mut beside = pin!(future::maybe_done(beside));
@@ -280,15 +283,12 @@ impl Front {
     ) -> impl Future<Output = ()> + Send + use<> {
         // Small messages should not wait for more; where that cannot be said, they are only slower.
         let _ = stream.set_nodelay(true);
-        let io = TokioIo::new(Watched::new(stream, turns.clone(), self.timeouts));
+        let io = TokioIo::new(Watched::new(stream, turns.clone(), place, self.timeouts));
         let remote = RemoteAddr::new(address);
-        let place = Arc::new(place);
-        let service =
-            Routed { routes: self.routes.clone(), turns: turns.clone(), remote, place: place.clone() };
+        let service = Routed { routes: self.routes.clone(), turns: turns.clone(), remote };
         let connection = builder.serve_connection(io, service).into_owned();
         async move {
             turns.run(connection, |connection| connection.graceful_shutdown()).await;
-            drop(place);
         }
     }
 }
@@ -317,7 +317,6 @@ struct Routed {
     routes: Arc<Routes>,
     turns: Arc<Turns>,
     remote: RemoteAddr,
-    place: Arc<Place>,
 }
 
 impl hyper::service::Service<Request<Incoming>> for Routed {
@@ -328,9 +327,6 @@ impl hyper::service::Service<Request<Incoming>> for Routed {
     >;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        if request.version() == Version::HTTP_2 && !self.turns.is_multiplexed() {
-            self.place.speaks_http2();
-        }
         let turn = self.turns.begin(request.version());
         InTurn::new(self.routes.answer(request, self.remote).map(Ok), turn)
     }
