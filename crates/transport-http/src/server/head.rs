@@ -38,7 +38,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// The head of a request of the client at that address, with headers of so many bytes. Where no address is given, the
+    /// The head of a request of the client at that address, with headers that take so many bytes. Where no address is given, the
     /// extensions may tell.
     pub(crate) fn new(mut parts: Parts, len: usize, remote: Option<RemoteAddr>) -> Self {
         let told = if parts.extensions.is_empty() { None } else { parts.extensions.remove() };
@@ -99,7 +99,7 @@ impl Head {
         Caller::new(self.extensions().get(), self.remote)
     }
 
-    /// How many bytes the names and values of its headers have.
+    /// About how many bytes of memory its headers take.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
