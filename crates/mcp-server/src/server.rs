@@ -263,7 +263,8 @@ impl Server {
     /// Arguments of a tool count as such a tree whatever the function's type is, because that may hold a
     /// `serde_json::Value`. For arguments that are a long list of numbers the estimate is far too high: 96 bytes for each.
     /// Those of all calls that one client has open together take no more either: for as long as such a function runs, they
-    /// count as held by it, unless they have less than 128 bytes. A client is what it is for
+    /// count as held by it, unless they have less than 128 bytes. What the client's sessions keep of their `initialize`
+    /// counts with them. A client is what it is for
     /// [`SubscriptionLimits::client_bytes`](crate::SubscriptionLimits::client_bytes).
     /// Those of a tool [from a definition](crate::ServerTool::from_definition) stay text, and count only where the server
     /// [validates](crate::Server) them.
