@@ -219,7 +219,7 @@ impl Context {
             sent
         })
         .await;
-        self.after(sent).await
+        if self.goes_on(&sent) { sent } else { self.after(sent).await }
     }
 
     /// Sends a line of log, from the part of the server that `logger` names: a string, or anything else that
@@ -256,7 +256,8 @@ impl Context {
             true => notify.as_mut().poll(cx),
             false => Poll::Ready(Ok(())),
         });
-        self.after(sent.await).await
+        let sent = sent.await;
+        if self.goes_on(&sent) { sent } else { self.after(sent).await }
     }
 
     /// Says in words how a [task](crate::ServerTool::task) stands, for those who ask for it. A call that is none has nobody
@@ -355,11 +356,16 @@ impl Context {
         None
     }
 
+    /// Whether a function may go on at once after a notification.
+    #[inline]
+    fn goes_on(&self, sent: &Result<(), CallError>) -> bool {
+        sent.is_ok() && !self.0.yields.is_due_queued()
+    }
+
     /// Lets others run after a notification. A task outlives the connection on which it began, so its function gets no
     /// error for that.
     async fn after(&self, sent: Result<(), CallError>) -> Result<(), CallError> {
         match sent {
-            Ok(()) if !self.0.yields.is_due_queued() => return Ok(()),
             Ok(()) => yield_once().await,
             Err(_) => self.0.yields.pass().await,
         }
@@ -450,6 +456,7 @@ impl Work {
     }
 
     /// Whether there is somebody whom progress and log reach: since 2026-07-28 there is nobody once the call is a task.
+    #[inline]
     fn is_heard(&self) -> bool {
         #[cfg(feature = "tasks")]
         if let Some(board) = self.board.get().filter(|board| board.is_task()) {

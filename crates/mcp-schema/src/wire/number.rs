@@ -8,15 +8,16 @@ use serde::ser::Error;
 use serde::{Deserialize, Deserializer, Serializer};
 
 /// From here on, not every whole number has an `f64`.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+const EXACT: i64 = 9_007_199_254_740_992;
 
 pub(crate) fn number<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if !value.is_finite() {
         // serde_json would write null, which no revision allows.
         return Err(S::Error::custom("the number is not finite"));
     }
-    if value.fract() == 0.0 && value.abs() < EXACT {
-        serializer.serialize_i64(*value as i64)
+    let whole = *value as i64;
+    if whole as f64 == *value && whole > -EXACT && whole < EXACT {
+        serializer.serialize_i64(whole)
     } else {
         serializer.serialize_f64(*value)
     }

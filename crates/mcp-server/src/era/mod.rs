@@ -4,6 +4,7 @@
 //! says for itself who asks. Which of the two a request is of stands in its `_meta`, so one connection may carry
 //! both. Only the two files here know the difference; everybody else asks a [`Caller`].
 
+mod capabilities;
 mod mirrored;
 pub(crate) mod session;
 pub(crate) mod stateless;
@@ -60,7 +61,7 @@ impl Caller {
 
     pub(crate) fn capabilities(&self) -> &ClientCapabilities {
         match self {
-            Self::Session(session) => &session.negotiated().client_capabilities,
+            Self::Session(session) => session.negotiated().client_capabilities.get(),
             Self::Request(asker) => asker.capabilities(),
         }
     }

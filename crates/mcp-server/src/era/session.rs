@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use agentwire_jsonrpc::{ErrorObject, Method, Notice, RawJson, Request, read};
 use agentwire_mcp_schema::{
-    ClientCapabilities, EmptyResult, Implementation, InitializeRequest, InitializeResult, LoggingLevel,
-    METHODS, MethodInfo, MethodKind, Narrow, PingRequest, ProgressToken, PromptListChangedNotification,
+    EmptyResult, Implementation, InitializeRequest, InitializeResult, LoggingLevel, METHODS, MethodInfo,
+    MethodKind, Narrow, PingRequest, ProgressToken, PromptListChangedNotification,
     ResourceListChangedNotification, ResourceUpdatedNotification, Revision, ServerCapabilities,
     SetLevelRequest, SubscribeRequest, ToolListChangedNotification, UnsubscribeRequest, code,
 };
@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::ask::{AskError, Question};
 use crate::dispatch::dispatch;
+use crate::era::capabilities::Capabilities;
 use crate::era::{Caller, Reply, sender};
 use crate::kind::{Kind, Kinds};
 use crate::listeners::{Change, Listener, Listening};
@@ -47,7 +48,7 @@ pub(crate) struct Session {
 pub(crate) struct Negotiated {
     pub(crate) revision: Revision,
     pub(crate) client_info: Implementation,
-    pub(crate) client_capabilities: ClientCapabilities,
+    pub(crate) client_capabilities: Capabilities,
     /// What was advertised, which decides what is answered. No more of it than is asked for: there may be thousands
     /// of sessions.
     kinds: Kinds,
@@ -115,7 +116,7 @@ fn initialize(
     let negotiated = Negotiated {
         revision,
         client_info: request.client_info,
-        client_capabilities: request.capabilities,
+        client_capabilities: request.capabilities.into(),
         kinds,
     };
     let _initialized_meanwhile =
@@ -167,6 +168,7 @@ impl Session {
     /// Sends a request, unless the client cannot answer it.
     pub(crate) fn call<M: Method + Narrow>(&self, peer: &Peer, mut request: M) -> Call<M::Response> {
         let Negotiated { revision, client_capabilities, .. } = &self.negotiated;
+        let client_capabilities = client_capabilities.get();
         // What the server can do itself opens nothing: it asks for what the client has.
         let is_allowed = MethodInfo::find_in(M::NAME, *revision).is_some_and(|method| {
             method.is_allowed(*revision, client_capabilities, &ServerCapabilities::default())

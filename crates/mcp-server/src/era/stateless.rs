@@ -1,6 +1,6 @@
 //! Since 2026-07-28: each request says who asks, and what it is answered says who answers.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Members, Method, RawJson, Request, read};
 use agentwire_mcp_schema::code::UnsupportedVersion;
@@ -20,6 +20,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::ask::{AskError, Kind as AskErrorKind, Pass, Question};
 use crate::caching::Caching;
 use crate::dispatch::dispatch;
+use crate::era::capabilities::Capabilities;
 use crate::era::{Caller, Reply};
 use crate::kind::{Kind, Kinds};
 use crate::params::{Params, Said, read_params};
@@ -32,8 +33,7 @@ use crate::{Context, Server};
 pub(crate) struct Asker {
     revision: Revision,
     info: Option<Undecoded<Implementation>>,
-    /// Made when they are asked for, where there are none.
-    capabilities: OnceLock<Box<ClientCapabilities>>,
+    capabilities: Capabilities,
     log_level: Option<LoggingLevel>,
     progress_token: Option<ProgressToken>,
 }
@@ -61,8 +61,8 @@ impl Asker {
     fn read(said: Said<'_>) -> Option<Self> {
         let version = said.protocol_version?.strip_prefix('"')?.strip_suffix('"')?;
         let capabilities = match said.client_capabilities? {
-            "{}" => OnceLock::new(),
-            some => OnceLock::from(read::<Box<ClientCapabilities>>(some).ok()?),
+            "{}" => Capabilities::default(),
+            some => read::<ClientCapabilities>(some).ok()?.into(),
         };
         let info = match said.client_info {
             Some(info) if is_plain_info(info) => Some(Undecoded::new(info)),
@@ -107,7 +107,7 @@ impl Asker {
         Ok(Some(Arc::new(Self {
             revision,
             info: meta.client_info.map(Undecoded::decoded),
-            capabilities: OnceLock::from(Box::new(meta.client_capabilities)),
+            capabilities: meta.client_capabilities.into(),
             log_level: meta.log_level,
             progress_token: meta.progress_token,
         })))
@@ -122,7 +122,7 @@ impl Asker {
     }
 
     pub(crate) fn capabilities(&self) -> &ClientCapabilities {
-        self.capabilities.get_or_init(Box::default)
+        self.capabilities.get()
     }
 
     pub(crate) fn progress_token(&self) -> Option<&ProgressToken> {
@@ -267,7 +267,7 @@ pub(crate) fn begin_pass(
     let (responses, state) = (params.input_responses, params.request_state);
     let can_be_asked = asker
         .capabilities
-        .get()
+        .named()
         .is_some_and(|can| can.elicitation.is_some() || can.sampling.is_some() || can.roots.is_some());
     if !can_be_asked && state.is_none() {
         return Ok(None);

@@ -272,7 +272,7 @@ where
         if let Some(opening) = &mut self.opening {
             opening.grow_to(body).map_err(Refusal::too_many_bytes)?;
         } else if body > 0 && !self.is_in_session(shared) {
-            let opening = shared.opening.reserve(reservation.caller(), body);
+            let opening = shared.opening.reserve(&self.head.caller(), body);
             self.opening = Some(opening.map_err(Refusal::too_many_bytes)?);
         }
         self.reservation = Some(reservation);
@@ -331,9 +331,9 @@ fn open<B>(
     let refuse = |refusal: Refusal| refusal.under(id.clone());
     let principal = head.extensions().get::<Principal>().cloned();
     let session_id = SessionId::random().ok_or_else(|| refuse(Refusal::unanswered()))?;
-    let caller = reservation.caller().clone();
-    let session = Arc::new(Session::new(session_id, principal, caller, id.clone(), shared.now()));
-    shared.add_session(&session, reservation.caller()).map_err(|full| refuse(Refusal::from(full)))?;
+    let caller = head.caller();
+    let session = Arc::new(Session::new(session_id, principal, caller.clone(), id.clone(), shared.now()));
+    shared.add_session(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;
     let head = Arc::new(head.kept());
     let reader = session.begin(request, reservation, &head, shared);
     if !shared.offer(Link::session(shared.clone(), session.clone(), head)) {
@@ -359,8 +359,8 @@ fn exchange<B>(
     shared.add_exchange().map_err(|limit| {
         refuse(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "unanswered requests", limit.0))
     })?;
-    let caller = || reservation.caller().clone();
-    let outlet = id.is_some().then(|| Arc::new(Outlet::exchange(shared.config.stateless_answer, caller())));
+    let outlet = || Arc::new(Outlet::exchange(shared.config.stateless_answer, head.caller()));
+    let outlet = id.is_some().then(outlet);
     let reader = outlet.as_ref().map(|outlet| outlet.attach(shared));
     let link = Link::exchange(shared.clone(), message, outlet, head.clone(), reservation);
     let running = match &shared.serving {
@@ -433,7 +433,7 @@ impl Replaying {
         let events: Vec<_> = events.unwrap_or_default().into_iter().filter(is_missed).collect();
         // The store has it once for all; what is sent is made anew for each client that asks.
         let length = events.iter().map(|event| event.data.len() + AROUND_EVENT).sum();
-        let reserved = shared.requests.reserve_last(reservation.caller(), length);
+        let reserved = shared.requests.reserve_last(&reservation.caller(), length);
         let reserved = reserved.map_err(Refusal::too_many_bytes)?;
         let mut text = Vec::with_capacity(length);
         for event in events {

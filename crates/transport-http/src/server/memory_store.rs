@@ -28,39 +28,47 @@ pub struct MemoryEventStore {
 #[derive(Debug, Default)]
 struct Logs {
     sessions: BTreeMap<SessionId, Log>,
-    /// How much the events of each caller take that has a session. Changed with the lock held, through its sessions, so
-    /// that no event looks for its caller.
-    callers: BTreeMap<Caller, Arc<AtomicUsize>>,
+    /// Every caller that has a session.
+    callers: BTreeMap<Caller, Arc<Account>>,
     size: usize,
+}
+
+/// How much the events of one caller take. Changed with the lock held, through its sessions, so that no event looks for
+/// its caller.
+#[derive(Debug)]
+struct Account {
+    caller: Caller,
+    size: AtomicUsize,
 }
 
 /// The events of one session, oldest first.
 #[derive(Debug)]
 struct Log {
-    caller: Caller,
-    /// How much all events of the caller take.
-    of_caller: Arc<AtomicUsize>,
+    account: Arc<Account>,
     events: VecDeque<Event>,
     size: usize,
 }
 
 impl Log {
-    fn new(caller: Caller, of_caller: Arc<AtomicUsize>) -> Self {
-        // Of a session that does no more than begin there is one event.
-        Self { caller, of_caller, events: VecDeque::with_capacity(1), size: 0 }
+    fn new(account: Arc<Account>) -> Self {
+        Self { account, events: VecDeque::new(), size: 0 }
     }
 
     fn push(&mut self, event: Event, size: usize) {
+        if self.events.capacity() == 0 {
+            // Of a session that does no more than begin there is one event.
+            self.events.reserve_exact(1);
+        }
         self.events.push_back(event);
         self.size += size;
-        self.of_caller.fetch_add(size, Ordering::Relaxed);
+        self.account.size.fetch_add(size, Ordering::Relaxed);
     }
 
     /// Forgets the oldest event. Returns how much that gave back.
     fn shed(&mut self) -> usize {
         let size = self.events.pop_front().as_ref().map_or(0, size);
         self.size -= size;
-        self.of_caller.fetch_sub(size, Ordering::Relaxed);
+        self.account.size.fetch_sub(size, Ordering::Relaxed);
         if self.events.capacity() > 2 * self.events.len() + 4 {
             self.events.shrink_to(self.events.len() + self.events.len() / 2);
         }
@@ -71,8 +79,11 @@ impl Log {
 impl Logs {
     fn open(&mut self, session: SessionId, caller: &Caller) {
         if let btree_map::Entry::Vacant(place) = self.sessions.entry(session) {
-            let of_caller = self.callers.entry(caller.clone()).or_default().clone();
-            place.insert(Log::new(caller.clone(), of_caller));
+            let account = self
+                .callers
+                .entry(caller.clone())
+                .or_insert_with(|| Arc::new(Account { caller: caller.clone(), size: AtomicUsize::new(0) }));
+            place.insert(Log::new(account.clone()));
             self.size += LOG_COST;
         }
     }
@@ -88,25 +99,28 @@ impl Logs {
     fn forget(&mut self, session: SessionId) {
         let Some(log) = self.sessions.remove(&session) else { return };
         self.size -= LOG_COST + log.size;
-        log.of_caller.fetch_sub(log.size, Ordering::Relaxed);
-        // Nobody else counts with it but the table.
-        if Arc::strong_count(&log.of_caller) == 2 {
-            self.callers.remove(&log.caller);
+        log.account.size.fetch_sub(log.size, Ordering::Relaxed);
+        // No other session has it, only the table.
+        if Arc::strong_count(&log.account) == 2 {
+            self.callers.remove(&log.account.caller);
         }
     }
 
     /// Forgets events until there is no more than so much, or none.
     fn shed(&mut self, limit: usize) {
         while self.size > limit {
-            let sizes = self.callers.iter().map(|(caller, size)| (size.load(Ordering::Relaxed), caller));
+            let sizes =
+                self.callers.iter().map(|(caller, account)| (account.size.load(Ordering::Relaxed), caller));
             let mut callers: Vec<_> = sizes.collect();
             callers.sort_unstable();
             let Some((size, largest)) = callers.pop() else { return };
             let (largest, next) = (largest.clone(), callers.last().map_or(0, |(next, _)| *next));
             // Down to the one after it, and then both in turn.
             let excess = (self.size - limit).min((size - next).max(size / 16 + 1));
-            let of_caller =
-                self.sessions.iter().filter(|(_, log)| log.caller == largest && !log.events.is_empty());
+            let of_caller = self
+                .sessions
+                .iter()
+                .filter(|(_, log)| log.account.caller == largest && !log.events.is_empty());
             let sessions: BinaryHeap<_> = of_caller.map(|(session, log)| (log.size, *session)).collect();
             if !self.shed_largest(sessions, excess) {
                 return;

@@ -66,8 +66,9 @@ impl Used {
         self.last
     }
 
-    /// A reservation less.
-    fn close(&mut self, account: usize) {
+    /// A reservation less, of so much.
+    fn close(&mut self, account: usize, amount: usize) {
+        self.shrink(account, amount);
         self.accounts[account].reservations -= 1;
         if self.accounts[account].reservations == 0 && self.accounts.len() > REMEMBERED {
             let account = self.accounts.remove(account);
@@ -75,45 +76,32 @@ impl Used {
         }
     }
 
-    fn shrink(&mut self, account: Option<usize>, less: usize) {
-        self.all -= less;
-        if let Some(account) = account {
-            self.accounts[account].amount -= less;
-        }
+    fn grow(&mut self, account: usize, more: usize) {
+        self.all += more;
+        self.accounts[account].amount += more;
     }
+
+    fn shrink(&mut self, account: usize, less: usize) {
+        self.all -= less;
+        self.accounts[account].amount -= less;
+    }
+}
+
+/// What is done with a part that begins below a limit and ends beyond it.
+#[derive(Clone, Copy)]
+enum Excess {
+    Refused,
+    /// It is taken, and nothing after it.
+    Last,
 }
 
 /// A part of a [`Quota`] in use. Dropping it gives the part back.
 #[derive(Debug)]
 pub struct Reservation {
     quota: Quota,
-    part: Part,
-}
-
-#[derive(Debug)]
-struct Part {
-    caller: Caller,
-    /// Where its caller is counted, if it is named and something was taken.
-    account: Option<usize>,
+    /// Where its caller is counted. The account is there as long as this is.
+    account: usize,
     amount: usize,
-}
-
-impl Part {
-    fn open(&mut self, used: &mut Used) -> Option<usize> {
-        if self.account.is_none() && self.caller != Caller::UNKNOWN {
-            self.account = Some(used.open(&self.caller));
-        }
-        self.account
-    }
-
-    /// Takes so much more, whatever the limits.
-    fn take(&mut self, used: &mut Used, more: usize) {
-        used.all += more;
-        if let Some(account) = self.open(used) {
-            used.accounts[account].amount += more;
-        }
-        self.amount += more;
-    }
 }
 
 /// A limit of a [`Quota`] leaves no room.
@@ -146,9 +134,7 @@ impl Quota {
     ///
     /// When that would exceed one of the limits.
     pub fn reserve(&self, caller: &Caller, amount: usize) -> Result<Reservation, QuotaExceeded> {
-        let mut reservation = self.empty(caller);
-        reservation.grow(amount, false)?;
-        Ok(reservation)
+        self.open(caller, amount, Excess::Refused)
     }
 
     /// Takes a part, whatever its size, unless one of the limits is reached already: for what is there before it can be
@@ -158,20 +144,52 @@ impl Quota {
     ///
     /// When one of the limits is reached.
     pub fn reserve_last(&self, caller: &Caller, amount: usize) -> Result<Reservation, QuotaExceeded> {
-        let mut reservation = self.empty(caller);
-        reservation.grow(amount, true)?;
-        Ok(reservation)
+        self.open(caller, amount, Excess::Last)
     }
 
     /// Takes a part of what has been accounted for already, whatever the limits.
     pub(crate) fn reserve_moved(&self, caller: &Caller, amount: usize) -> Reservation {
-        let mut reservation = self.empty(caller);
-        reservation.part.take(&mut self.used(), amount);
-        reservation
+        let mut used = self.used();
+        let account = used.open(caller);
+        used.grow(account, amount);
+        Reservation { quota: self.clone(), account, amount }
     }
 
-    fn empty(&self, caller: &Caller) -> Reservation {
-        Reservation { quota: self.clone(), part: Part { caller: caller.clone(), account: None, amount: 0 } }
+    fn open(&self, caller: &Caller, amount: usize, excess: Excess) -> Result<Reservation, QuotaExceeded> {
+        let mut used = self.used();
+        let account = used.open(caller);
+        if let Err(full) = self.grow(&mut used, account, amount, excess) {
+            used.close(account, 0);
+            return Err(full);
+        }
+        Ok(Reservation { quota: self.clone(), account, amount })
+    }
+
+    /// Takes so much more for an account.
+    fn grow(
+        &self,
+        used: &mut Used,
+        account: usize,
+        more: usize,
+        excess: Excess,
+    ) -> Result<(), QuotaExceeded> {
+        if more == 0 {
+            return Ok(());
+        }
+        let Inner { limit, caller_limit, .. } = *self.0;
+        let exceeds = |used: usize, limit: usize| match excess {
+            Excess::Refused => used.saturating_add(more) > limit,
+            Excess::Last => used >= limit,
+        };
+        let Account { caller, amount, .. } = &used.accounts[account];
+        if exceeds(*amount, caller_limit) && *caller != Caller::UNKNOWN {
+            return Err(QuotaExceeded { limit: caller_limit, is_callers: true });
+        }
+        if exceeds(used.all, limit) {
+            return Err(QuotaExceeded { limit, is_callers: false });
+        }
+        used.grow(account, more);
+        Ok(())
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {
@@ -182,12 +200,12 @@ impl Quota {
 impl Reservation {
     /// How much it is.
     pub fn amount(&self) -> usize {
-        self.part.amount
+        self.amount
     }
 
     /// Whose it is.
-    pub fn caller(&self) -> &Caller {
-        &self.part.caller
+    pub fn caller(&self) -> Caller {
+        self.quota.used().accounts[self.account].caller.clone()
     }
 
     /// Takes more, so that it is at least so much.
@@ -196,7 +214,7 @@ impl Reservation {
     ///
     /// When that would exceed one of the limits. It is as large as before then.
     pub fn grow_to(&mut self, amount: usize) -> Result<(), QuotaExceeded> {
-        self.grow(amount, false)
+        self.grow(amount, Excess::Refused)
     }
 
     /// Takes more, so that it is at least so much, unless one of the limits is reached already; see
@@ -205,16 +223,16 @@ impl Reservation {
     /// # Errors
     ///
     /// When one of the limits is reached. It is as large as before then.
+    #[inline]
     pub fn grow_last(&mut self, amount: usize) -> Result<(), QuotaExceeded> {
-        self.grow(amount, true)
+        self.grow(amount, Excess::Last)
     }
 
     /// Gives back what is more than so much.
     pub fn shrink_to(&mut self, amount: usize) {
-        let part = &mut self.part;
-        if let Some(less) = part.amount.checked_sub(amount).filter(|less| *less > 0) {
-            self.quota.used().shrink(part.account, less);
-            part.amount = amount;
+        if let Some(less) = self.amount.checked_sub(amount).filter(|less| *less > 0) {
+            self.quota.used().shrink(self.account, less);
+            self.amount = amount;
         }
     }
 
@@ -225,39 +243,20 @@ impl Reservation {
         Bytes::from_owner(Held { bytes, _reservation: self })
     }
 
-    /// Takes more. With `last`, also what is beyond a limit that is not reached yet.
-    fn grow(&mut self, amount: usize, last: bool) -> Result<(), QuotaExceeded> {
-        let Self { quota, part } = self;
-        let Some(more) = amount.checked_sub(part.amount).filter(|more| *more > 0) else {
+    #[inline]
+    fn grow(&mut self, amount: usize, excess: Excess) -> Result<(), QuotaExceeded> {
+        if amount <= self.amount {
             return Ok(());
-        };
-        let Inner { limit, caller_limit, .. } = *quota.0;
-        let used = &mut *quota.used();
-        let exceeds = |used: usize, limit: usize| match last {
-            true => used >= limit,
-            false => used.saturating_add(more) > limit,
-        };
-        if part.open(used).is_some_and(|account| exceeds(used.accounts[account].amount, caller_limit)) {
-            return Err(QuotaExceeded { limit: caller_limit, is_callers: true });
         }
-        if exceeds(used.all, limit) {
-            return Err(QuotaExceeded { limit, is_callers: false });
-        }
-        part.take(used, more);
+        self.quota.grow(&mut self.quota.used(), self.account, amount - self.amount, excess)?;
+        self.amount = amount;
         Ok(())
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let Part { account, amount, .. } = self.part;
-        if amount > 0 || account.is_some() {
-            let used = &mut *self.quota.used();
-            used.shrink(account, amount);
-            if let Some(account) = account {
-                used.close(account);
-            }
-        }
+        self.quota.used().close(self.account, self.amount);
     }
 }
 

@@ -83,7 +83,7 @@ impl<I: Ord + Copy, S> SessionTable<I, S> {
     pub fn mark_used(&self, id: I) {
         let sessions = &mut *self.lock();
         if let Some(Entry { reservation, number, .. }) = sessions.open.get(&id) {
-            sessions.unused.remove(&(reservation.caller().clone(), *number));
+            sessions.unused.remove(&(reservation.caller(), *number));
         }
     }
 
@@ -128,7 +128,7 @@ impl<I: Ord + Copy, S> Sessions<I, S> {
 
     fn remove(&mut self, id: I) -> Option<Entry<S>> {
         let entry = self.open.remove(&id)?;
-        self.unused.remove(&(entry.reservation.caller().clone(), entry.number));
+        self.unused.remove(&(entry.reservation.caller(), entry.number));
         if self.open.is_empty() {
             // An empty tree still has the last of its nodes, which lies somewhere among those that a crowd left.
             self.open = BTreeMap::new();

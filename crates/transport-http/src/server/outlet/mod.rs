@@ -105,12 +105,11 @@ impl Outlet {
             refusal = refuse(frame, full);
             if refusal.is_none() {
                 state.cut(Cut::NoRoom);
-                if matches!(state.phase, Phase::Events) {
-                    // The client may come back for it.
-                    self.event(&mut state, frame, size, shared);
+                if !matches!(state.phase, Phase::Events) {
+                    wake(state, State::all);
+                    return false;
                 }
-                wake(state, State::all);
-                return false;
+                // The client may come back for it.
             }
         }
         let (frame, size) = refusal.as_ref().map_or((frame, size), |refusal| (refusal, refusal.size_hint()));
@@ -121,21 +120,26 @@ impl Outlet {
             (Phase::Undecided, None) if state.ended && state.attached && size < COPY_LIMIT => {
                 state.phase = Phase::Event(self.only_event(&mut state, frame, size, shared));
             }
-            (Phase::Undecided, _) => {
-                // All of a short answer, and what is around it.
-                state.queue.tail().reserve(AROUND + size.min(COPY_LIMIT));
-                self.open(&mut state, shared);
+            (phase, _) => {
+                if matches!(phase, Phase::Undecided) {
+                    // All of a short answer, and what is around it.
+                    state.queue.tail().reserve(AROUND + size.min(COPY_LIMIT));
+                    self.open(&mut state, shared);
+                }
                 self.event(&mut state, frame, size, shared);
             }
-            _ => self.event(&mut state, frame, size, shared),
         }
         let high_water = shared.config.high_water;
         let full = state.is_full(high_water);
         if full && unread >= high_water {
             state.beyond += (state.queue.len() - unread).min(high_water);
         }
-        // That all has been said, a link that waits for the reader to leave finds out when the reader has it.
-        wake(state, |state| [state.reader.take()]);
+        if state.cut.is_some() {
+            wake(state, State::all);
+        } else {
+            // That all has been said, a link that waits for the reader to leave finds out when the reader has it.
+            wake(state, |state| [state.reader.take()]);
+        }
         full
     }
 
@@ -234,6 +238,7 @@ impl Outlet {
     }
 
     /// Adds an event to what waits, and to what is remembered.
+    #[inline]
     fn event(&self, state: &mut State, frame: &Frame, size: usize, shared: &Shared) {
         let remember = self.remember(size, shared);
         if !state.attached && remember.is_none() {

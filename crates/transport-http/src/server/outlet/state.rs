@@ -196,13 +196,14 @@ impl fmt::Debug for State {
 }
 
 /// Wakes whom `whom` gives, after the lock is given back.
+#[inline]
 pub(super) fn wake<const N: usize>(
     mut state: MutexGuard<'_, State>,
     whom: impl FnOnce(&mut State) -> [Option<Waker>; N],
 ) {
     let wakers = whom(&mut state);
     drop(state);
-    wakers.into_iter().flatten().for_each(Waker::wake);
+    let _ = wakers.map(|waker| waker.map(Waker::wake));
 }
 
 pub(super) fn set(slot: &mut Option<Waker>, cx: &Context<'_>) {
