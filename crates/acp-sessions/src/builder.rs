@@ -115,7 +115,8 @@ impl<F> SessionAgent<F>
 where
     F: AsyncFn(Turn) -> Result<StopReason, Error>,
 {
-    /// Sets where sessions are kept (default: in memory, until serving ends).
+    /// Sets where sessions are kept (default: a [`MemoryStore`], which is in memory until serving ends and has a limit of
+    /// 128 MiB).
     pub fn store(self, store: impl SessionStore + 'static) -> Self {
         self.shared_store(Arc::new(store))
     }

@@ -111,8 +111,8 @@ pub use agentwire_mcp_hub as hub;
 pub use auth::Auth;
 pub use builder::{DEFAULT_PATH_LIMIT, DEFAULT_SETUP_LIMIT, DEFAULT_UPDATE_LIMIT, SessionAgent, agent};
 pub use store::{
-    Claim, Claims, ListQuery, MemoryStore, Position, SessionHeader, SessionStore, StoreError, StoreWarning,
-    StoredSession, Timestamp,
+    Claim, Claims, DEFAULT_MEMORY_LIMIT, ListQuery, MemoryStore, Position, SessionHeader, SessionStore,
+    StoreError, StoreWarning, StoredSession, Timestamp,
 };
 #[cfg(feature = "file")]
 pub use store::{Damage, FileStore, Fsync, Repair, SessionCheck};

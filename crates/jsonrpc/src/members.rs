@@ -171,7 +171,8 @@ pub(crate) fn elements(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text without white space between its tokens, and with no escape in a string that JSON does not require.
+/// The text without white space between its tokens, and with no escape in a string that JSON does not require. It takes no
+/// memory but that.
 pub(crate) fn plain(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut plain = String::with_capacity(text.len());
@@ -184,15 +185,42 @@ pub(crate) fn plain(text: &str) -> String {
             None => end_of_token(bytes, start),
         };
         let token = text.get(start..end).unwrap_or_default();
-        let decoded =
-            string.filter(|string| string.escapes).and_then(|_| reader::decode::<String>(token).ok());
-        match decoded {
-            Some(decoded) => plain.push_str(&serde_json::Value::from(decoded).to_string()),
-            None => plain.push_str(token),
+        if string.is_some_and(|string| string.escapes) {
+            push_plain(&mut plain, token);
+        } else {
+            plain.push_str(token);
         }
         at = end.max(start + 1);
     }
     plain
+}
+
+/// Writes a string, escape by escape.
+fn push_plain(plain: &mut String, mut string: &str) {
+    while let Some((before, escapes)) = string.find('\\').map(|at| string.split_at(at)) {
+        plain.push_str(before);
+        let (escape, rest) = escapes.split_at(escape_length(escapes));
+        match reader::decode::<String>(&format!("\"{escape}\"")) {
+            Ok(decoded) => {
+                let written = serde_json::Value::from(decoded).to_string();
+                plain.push_str(&written[1..written.len() - 1]);
+            }
+            Err(_) => plain.push_str(escape),
+        }
+        string = rest;
+    }
+    plain.push_str(string);
+}
+
+/// How long the escape is that a text begins with, in bytes: two together where they are a surrogate pair.
+fn escape_length(text: &str) -> usize {
+    let unit = |at: usize| u32::from_str_radix(text.get(at..)?.strip_prefix("\\u")?.get(..4)?, 16).ok();
+    let length = match (unit(0), unit(6)) {
+        (None, _) => 1 + text.chars().nth(1).map_or(0, char::len_utf8),
+        (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+        (Some(_), _) => 6,
+    };
+    length.min(text.len())
 }
 
 /// Where white space or a string begins behind `at`.

@@ -175,7 +175,9 @@ where
         let occupied = self.sessions.occupy(&id)?;
         let header = SessionHeader::new(&id, &setup.roots[0]).additional_directories(&setup.roots[1..]);
         self.claim(&occupied).await?;
-        self.settings.store.create(&header).await.map_err(unwritable)?;
+        let created = self.settings.store.create(&header).await;
+        self.settings.warn_of_store();
+        created.map_err(unwritable)?;
         let session = self.open(header, self.settings.facts.clone(), setup)?;
         occupied.put(session.clone());
         self.announce_commands(&session, context.client());

@@ -48,6 +48,11 @@ impl Claims {
         }
         Ok(Claim::new(Held { claims: self.clone(), session_id: session_id.clone() }))
     }
+
+    /// Whether somebody has a session.
+    pub fn is_claimed(&self, session_id: &SessionId) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(session_id)
+    }
 }
 
 struct Held {

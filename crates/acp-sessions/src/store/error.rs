@@ -52,6 +52,14 @@ pub enum StoreError {
         reason: String,
     },
 
+    /// There is no room for more, and nothing was kept of it. Deleting sessions makes room.
+    #[error("the sessions take {limit} bytes of memory, which is the limit")]
+    #[non_exhaustive]
+    Full {
+        /// How many bytes of memory they may take.
+        limit: usize,
+    },
+
     /// What was kept is not as it was written. Nothing was changed; what precedes the place can be read.
     #[error("the records of session {session_id} are damaged at {place}: {reason}")]
     #[non_exhaustive]
@@ -108,6 +116,11 @@ impl StoreError {
         Self::InUse { session_id: session_id.clone() }
     }
 
+    /// There is no room for more than so many bytes of memory.
+    pub fn full(limit: usize) -> Self {
+        Self::Full { limit }
+    }
+
     /// The records of a session are not as they were written: where, and what is wrong there.
     pub fn corrupt(session_id: &SessionId, place: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Corrupt { session_id: session_id.clone(), place: place.into(), reason: reason.into() }
@@ -155,6 +168,19 @@ pub enum StoreWarning {
         file: PathBuf,
         /// What is wrong with it.
         reason: String,
+    },
+
+    /// Sessions were forgotten that were not open, those in which nothing had happened for longest: all of them together took
+    /// more memory than they may.
+    #[error(
+        "{sessions} sessions are forgotten, because all of them take more than {limit} bytes of memory, which is the limit"
+    )]
+    #[non_exhaustive]
+    Forgotten {
+        /// How many.
+        sessions: usize,
+        /// How many bytes of memory the sessions may take.
+        limit: usize,
     },
 
     /// A session cannot be used, because neither its header nor the beginning of its journal can be read. Its files

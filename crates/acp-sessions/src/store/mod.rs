@@ -20,7 +20,7 @@ pub use self::error::{StoreError, StoreWarning};
 #[cfg(feature = "file")]
 pub use self::file::{Damage, FileStore, Fsync, Repair, SessionCheck};
 pub use self::header::{ListQuery, Position, SessionHeader};
-pub use self::memory::MemoryStore;
+pub use self::memory::{DEFAULT_MEMORY_LIMIT, MemoryStore};
 pub use self::timestamp::Timestamp;
 
 /// Keeps sessions: for each a [header](SessionHeader), which can be replaced, and a journal of JSON records, which

@@ -5,7 +5,8 @@ mod rule;
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
+use std::fmt::{self, Write as _};
+use std::hash::{BuildHasher, Hash as _, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::{
@@ -254,22 +255,39 @@ impl Permissions {
                 Some(self.hasher.hash_one(tool))
             }
             Remember::Call => {
-                let input = call.raw_input.as_ref().map(RawJson::plain);
+                let input = call.raw_input.as_ref().map(RawJson::as_str);
                 // A name alone says nothing about what the tool is to do.
                 if call.title.is_none() && input.is_none() {
                     return None;
                 }
                 // A terminal is a new one for every call.
                 let told = |content: &&ToolCallContent| !matches!(content, ToolCallContent::Terminal(_));
-                let content: Vec<_> = call.content.iter().flatten().filter(told).collect();
-                let shown = format!("{:?} {content:?}", call.locations);
-                Some(self.hasher.hash_one((&call.name, &call.kind, &call.title, input, shown)))
+                let mut hasher = self.hasher.build_hasher();
+                (&call.name, &call.kind, &call.title, input).hash(&mut hasher);
+                // As it is written, since not all of it has a hash. That text is never there: it may be six times as long as
+                // the message.
+                let mut text = HashText(&mut hasher);
+                let _never = write!(text, "{:?}", call.locations);
+                for content in call.content.iter().flatten().filter(told) {
+                    let _never = write!(text, " {content:?}");
+                }
+                Some(hasher.finish())
             }
         }
     }
 
     fn decided(&self) -> MutexGuard<'_, Decided> {
         self.decided.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Hashes text as it is written.
+struct HashText<'a, H>(&'a mut H);
+
+impl<H: Hasher> fmt::Write for HashText<'_, H> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write(text.as_bytes());
+        Ok(())
     }
 }
 

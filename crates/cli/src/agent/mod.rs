@@ -7,13 +7,17 @@ mod turn;
 
 use agentwire_acp_sessions::hub::{Config, Dial, Memory};
 use agentwire_acp_sessions::schema::{Implementation, PromptCapabilities};
-use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent};
+use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent, config};
 use agentwire_transport_stdio::stdio;
 use anyhow::Result;
 
 use self::turn::{Told, Work};
 use crate::arguments::Agent;
 use crate::text::Notes;
+
+/// How many bytes the params of the requests may have that are being worked on, unless it is one request: 32 MiB. A turn may hold
+/// as much several times over, as text, as what is said of it, and as what is asked of the client.
+const REQUEST_BYTES: usize = 32 << 20;
 
 /// Serves one client on stdin and stdout.
 pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
@@ -38,7 +42,7 @@ pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
         Some(directory) => SessionAgent::store(demo, FileStore::open(directory)?),
         None => demo,
     };
-    Ok(demo.serve(stdio()?).await?)
+    Ok(demo.serve_with(stdio()?, config().request_bytes_limit(REQUEST_BYTES)).await?)
 }
 
 /// What is wrong with a session's MCP servers is told in the session itself.

@@ -1,5 +1,6 @@
 //! One turn: does what the prompt says and tells the client about it.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -49,11 +50,14 @@ impl<'a> Work<'a> {
             self.turn.think("I shall do as I am told.").await?;
         }
         self.tell_failures().await?;
-        match Command::parse(&text) {
+        let (length, command) = (text.chars().count(), Command::parse(&text));
+        // The prompt is there already, and may be long.
+        drop(text);
+        match command {
             Ok(command) => self.obey(command).await?,
             Err(wrong) => self.say(&wrong).await?,
         }
-        self.tell_usage(&text).await?;
+        self.tell_usage(length).await?;
         Ok(StopReason::EndTurn)
     }
 
@@ -100,9 +104,10 @@ impl<'a> Work<'a> {
         told.insert(key)
     }
 
-    async fn tell_usage(&self, prompt: &str) -> Result<(), TurnError> {
+    /// Tells how much of the context is used, behind a prompt of so many characters.
+    async fn tell_usage(&self, prompt: usize) -> Result<(), TurnError> {
         let before = self.turn.current_usage().map_or(0, |usage| usage.used);
-        let more = (prompt.chars().count() as u64 + self.said.get()).div_ceil(4);
+        let more = (prompt as u64 + self.said.get()).div_ceil(4);
         self.turn.usage(UsageUpdate::new(before.saturating_add(more).min(CONTEXT), CONTEXT)).await
     }
 
@@ -185,7 +190,7 @@ impl<'a> Work<'a> {
             let text = describe(&chunk.content);
             match remembered.last_mut().filter(|_| last == chunk.message_id) {
                 Some((_, message)) => message.push_str(&text),
-                None => remembered.push((who, text)),
+                None => remembered.push((who, text.into_owned())),
             }
             last = chunk.message_id;
         }
@@ -203,9 +208,9 @@ fn line(text: &str) -> String {
 }
 
 /// What a block of a prompt holds, in words.
-fn describe(block: &ContentBlock) -> String {
-    match block {
-        ContentBlock::Text(text) => text.text.clone(),
+fn describe(block: &ContentBlock) -> Cow<'_, str> {
+    let words = match block {
+        ContentBlock::Text(text) => return Cow::Borrowed(&text.text),
         ContentBlock::ResourceLink(link) => format!("\n[a link to {}: {}]", link.name, link.uri),
         ContentBlock::Resource(resource) => match &resource.resource {
             EmbeddedResourceResource::Text(text) => {
@@ -219,5 +224,6 @@ fn describe(block: &ContentBlock) -> String {
         ContentBlock::Image(image) => format!("\n[an image, {}]", image.mime_type),
         ContentBlock::Audio(audio) => format!("\n[a sound, {}]", audio.mime_type),
         _ => "\n[content of a kind that is not known here]".into(),
-    }
+    };
+    Cow::Owned(words)
 }
