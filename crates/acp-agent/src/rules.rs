@@ -12,6 +12,17 @@ use agentwire_jsonrpc::Method;
 use crate::Error;
 use crate::outgoing::takes_booleans;
 
+/// How many characters of what a client sent are repeated in an error.
+const REPEATED: usize = 200;
+
+/// What a client sent, as it is repeated in an error: quoted, and its beginning where it is long.
+pub(crate) fn repeated(text: &str) -> String {
+    match text.char_indices().nth(REPEATED) {
+        Some((end, _)) => format!("{:?}… ({} bytes)", &text[..end], text.len()),
+        None => format!("{text:?}"),
+    }
+}
+
 /// Whether a path is absolute, here or on a system of another kind: client and agent may run on two.
 pub(crate) fn is_absolute(path: &Path) -> bool {
     match path.as_os_str().as_encoded_bytes() {
@@ -29,12 +40,13 @@ pub(crate) fn holds_nul(path: &Path) -> bool {
 /// Checks paths that a request holds: they are absolute, and hold no NUL.
 pub(crate) fn absolute<'a>(what: &str, paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
     paths.into_iter().try_for_each(|path| {
+        let shown = || repeated(&path.to_string_lossy());
         if !is_absolute(path) {
-            let why = format_args!("{what} must be an absolute path, and {path:?} is not");
+            let why = format_args!("{what} must be an absolute path, and {} is not", shown());
             return Err(Error::invalid_params(why));
         }
         if holds_nul(path) {
-            return Err(Error::invalid_params(format_args!("{what} must hold no NUL, and {path:?} does")));
+            return Err(Error::invalid_params(format_args!("{what} must hold no NUL, and {} does", shown())));
         }
         Ok(())
     })
@@ -59,10 +71,13 @@ pub(crate) fn offered(method: &str, agent: &AgentCapabilities) -> Result<(), Err
 pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(), Error> {
     match offered.iter().find(|method| method.id().as_deref() == Some(id)) {
         Some(AuthMethod::Terminal(_)) => {
-            Err(Error::invalid_params(format_args!("the client carries out the method {id:?} by itself")))
+            let id = repeated(id);
+            Err(Error::invalid_params(format_args!("the client carries out the method {id} by itself")))
         }
         Some(_) => Ok(()),
-        None => Err(Error::invalid_params(format_args!("this agent did not offer the method {id:?}"))),
+        None => {
+            Err(Error::invalid_params(format_args!("this agent did not offer the method {}", repeated(id))))
+        }
     }
 }
 
@@ -119,4 +134,22 @@ pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Resu
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_repeat_the_beginning_of_what_is_long() {
+        let nul = format!("/{}\0", "\u{7f}".repeat(1 << 20));
+        for (path, says) in [("a".repeat(1 << 20), "must be an absolute path"), (nul, "must hold no NUL")] {
+            let why = absolute("cwd", [Path::new(&path)]).unwrap_err().message;
+            assert!(why.contains(says) && why.len() < 2000, "{} bytes", why.len());
+        }
+        let why = auth_method(&"m".repeat(1 << 20).into(), &[]).unwrap_err().message;
+        assert!(why.contains("this agent did not offer") && why.len() < 1000, "{} bytes", why.len());
+        let why = absolute("cwd", [Path::new("a\nb")]).unwrap_err().message;
+        assert!(why.ends_with(r#"cwd must be an absolute path, and "a\nb" is not"#), "{why}");
+    }
 }

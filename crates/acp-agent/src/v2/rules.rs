@@ -14,7 +14,7 @@ use crate::{Error, rules};
 
 /// A session that does not exist, or is not active: the error that a request which names it is answered with.
 pub fn session_not_found(session: &SessionId) -> Error {
-    Error::new(RESOURCE_NOT_FOUND, format!("there is no session {session:?}"))
+    Error::new(RESOURCE_NOT_FOUND, format!("there is no session {}", rules::repeated(session)))
         .with_data(&SessionNotFoundErrorData::new(session))
 }
 
@@ -48,10 +48,14 @@ pub(crate) fn offered(method: &str, agent: &InitializeResponse) -> Result<(), Er
 pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(), Error> {
     match offered.iter().find(|method| method.method_id().as_deref() == Some(id)) {
         Some(AuthMethod::Terminal(_)) => {
-            Err(Error::invalid_params(format_args!("the client carries out the method {id:?} by itself")))
+            let id = rules::repeated(id);
+            Err(Error::invalid_params(format_args!("the client carries out the method {id} by itself")))
         }
         Some(_) => Ok(()),
-        None => Err(Error::invalid_params(format_args!("this agent did not offer the method {id:?}"))),
+        None => Err(Error::invalid_params(format_args!(
+            "this agent did not offer the method {}",
+            rules::repeated(id)
+        ))),
     }
 }
 
