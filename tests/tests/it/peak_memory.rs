@@ -124,8 +124,14 @@ fn common() -> Vec<(&'static str, Value)> {
             ),
         ),
         ("an update of a kind that nobody knows", update("x", r#"{"sessionUpdate":"_new","text":"FILL"}"#)),
+        (
+            "an update of a kind that nobody knows, which is said last",
+            update("x", r#"{"text":"FILL","sessionUpdate":"_new"}"#),
+        ),
         ("a line that is too long", json!({ "fill": [64 << 20, "x", "FILL"] })),
         ("a question", permission("x", "FILL", "")),
+        ("a question with a long input", question("x", r#""rawInput":"FILL""#, r#""title":"t""#)),
+        ("a question with a long choice", permission("x", "", r#"{"optionId":"y","name":"FILL","kind":"_"}"#)),
         (
             "choices",
             permission(
@@ -141,6 +147,15 @@ fn common() -> Vec<(&'static str, Value)> {
 fn permission(item: &str, text: &str, options: &str) -> Value {
     let call = format!(r#"{{"toolCallId":"c","rawInput":"{text}"}}"#);
     let params = format!(r#"{{"sessionId":"s1","title":"t","toolCall":{call},"options":[{options}]}}"#);
+    let request = r#"{"jsonrpc":"2.0","id":"q#","method":"session/request_permission","params":"#;
+    fill(item, &format!("{request}{params}}}"))
+}
+
+/// A question that can be answered. What is asked for always is remembered by all of it.
+fn question(item: &str, call: &str, more: &str) -> Value {
+    let options = r#"[{"optionId":"y","name":"Yes","kind":"allow_once"}]"#;
+    let params =
+        format!(r#"{{"sessionId":"s1","toolCall":{{"toolCallId":"c",{call}}},"options":{options},{more}}}"#);
     let request = r#"{"jsonrpc":"2.0","id":"q#","method":"session/request_permission","params":"#;
     fill(item, &format!("{request}{params}}}"))
 }
@@ -196,6 +211,31 @@ fn turns() -> Vec<Turn> {
             [fill("x", r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"FILL"}}"#)],
         ),
         one("a reason at length", [fill("x", r#"{"jsonrpc":"2.0","id":ID,"result":{"stopReason":"FILL"}}"#)]),
+        // DEL is one byte, and six where it is escaped.
+        one(
+            "a question about a change",
+            [question(
+                "\u{7f}",
+                r#""title":"t","content":[{"type":"diff","path":"/","newText":"FILL"}]"#,
+                r#""_meta":{}"#,
+            )],
+        ),
+        two(
+            "a question with a description",
+            [question("\u{7f}", r#""title":"t""#, r#""title":"t","description":"FILL""#)],
+        ),
+        two(
+            "a question about a command",
+            [question(
+                "\u{7f}",
+                r#""title":"t""#,
+                r#""title":"t","subject":{"type":"command","command":"FILL","cwd":"/"}"#,
+            )],
+        ),
+        two(
+            "a reason at length",
+            [update("x", r#"{"sessionUpdate":"state_update","state":"idle","stopReason":"FILL"}"#)],
+        ),
         two(
             "entries of a plan",
             [update(
@@ -317,6 +357,11 @@ fn of_chat_in_the_worst_cases() {
         ("1", "a change of many lines", false),
         ("2", "a patch of many lines", false),
         ("1", "a question", true),
+        ("1", "a question about a change", false),
+        ("2", "a question with a description", false),
+        ("2", "a question about a command", true),
+        ("2", "a reason at length", false),
+        ("2", "an update of a kind that nobody knows, which is said last", false),
         ("1", "made-up sessions with options", false),
         ("1", "refused at length", true),
     ];

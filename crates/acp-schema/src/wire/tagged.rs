@@ -95,13 +95,9 @@ impl<'de> Members<'de> {
         }
     }
 
+    /// Fails with the names that [`read`] refuses.
     fn object(&self) -> Result<RawObject, serde_json::Error> {
-        let mut object = RawObjectBuilder::new();
-        for (name, text) in &self.0 {
-            object.push(name, &RawJson::parse(text.as_ref().into())?);
-        }
-        // Refuses the names that `read` refuses.
-        read(object.build().as_str())
+        RawObjectBuilder::new().take_all(MapAccessDeserializer::new(self.access()))
     }
 
     fn access(&self) -> MembersAccess<'_> {

@@ -214,36 +214,39 @@ impl Client for Hands {
             Some(person) => person.permission(request).await,
             None => Ok(v1::RequestPermissionResponse::cancelled()),
         };
-        let answer = self.0.permissions.answer(&question(&request), ask).await?;
+        // Programs want to see all of it afterwards.
+        let told = self.0.view.is_json().then(|| request.clone());
+        let question = question(request);
+        let answer = self.0.permissions.answer(&question, ask).await?;
         if self.0.rejects {
-            self.0.view.rejected(&request.title);
+            self.0.view.rejected(question.tool_call.title.as_deref().unwrap_or_default());
         }
         let outcome = match answer.outcome {
             v1::RequestPermissionOutcome::Selected(selected) => RequestPermissionOutcome::from(selected),
             _ => RequestPermissionResponse::cancelled().outcome,
         };
-        self.0.view.permission(request, outcome.clone()).map_err(Error::internal_error)?;
+        if let Some(request) = told {
+            self.0.view.permission(request, outcome.clone()).map_err(Error::internal_error)?;
+        }
         Ok(RequestPermissionResponse::new(outcome))
     }
 }
 
-/// The same question in the words of version 1, in which the menu is written. It never goes over a wire.
-fn question(request: &RequestPermissionRequest) -> v1::RequestPermissionRequest {
-    let id = match &request.subject {
-        Some(RequestPermissionSubject::ToolCall(subject)) => subject.tool_call.tool_call_id.to_string(),
-        _ => String::new(),
-    };
-    let mut call = v1::ToolCallUpdate::new(id).title(&request.title);
-    let command = match &request.subject {
+/// The same question in the words of version 1, in which the menu is written. It never goes over a wire. Texts are whole,
+/// because what is answered for always is remembered by them, and there once, because a question may stand for long.
+fn question(request: RequestPermissionRequest) -> v1::RequestPermissionRequest {
+    let (id, command) = match request.subject {
+        Some(RequestPermissionSubject::ToolCall(subject)) => (subject.tool_call.tool_call_id, None),
         Some(RequestPermissionSubject::Command(subject)) => {
-            Some(format!("{} (in {})", subject.command, subject.cwd))
+            ("".into(), Some(format!("{} (in {})", subject.command, subject.cwd)))
         }
-        _ => None,
+        _ => ("".into(), None),
     };
-    let texts = request.description.iter().chain(&command).map(|text| v1::ContentBlock::from(&**text));
+    let mut call = v1::ToolCallUpdate::new(id).title(request.title);
+    let texts = request.description.into_iter().chain(command).map(v1::ContentBlock::from);
     let content: Vec<_> = texts.map(v1::ToolCallContent::from).collect();
     if !content.is_empty() {
         call = call.content(content);
     }
-    v1::RequestPermissionRequest::new(&request.session_id, call, request.options.clone())
+    v1::RequestPermissionRequest::new(request.session_id, call, request.options)
 }

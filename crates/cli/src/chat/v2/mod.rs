@@ -4,6 +4,7 @@ mod client;
 mod draw;
 mod settings;
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::path::Path;
 use std::sync::Arc;
@@ -111,9 +112,12 @@ impl Talk<'_> {
             return ended.map(drop);
         };
         let reason = stopped.stop_reason();
-        let word = reason.map(|reason| reason.word().into_owned());
+        let word = reason.map(IdleStopReason::word);
         let told = word.as_deref().filter(|_| reason != Some(&IdleStopReason::EndTurn)).map(short);
-        chat.view.large_fact("stopReason", &Arc::new(word.clone()))?;
+        if chat.view.is_json() {
+            // It may be as long as a message.
+            chat.view.large_fact("stopReason", &Arc::new(word.map(Cow::into_owned)))?;
+        }
         chat.view.turn_ended(told.as_deref())?;
         match reason {
             Some(IdleStopReason::Refusal) => Err("the agent refuses to go on".into()),
