@@ -13,5 +13,6 @@ mod http_clients;
 mod kept_as_text;
 mod mcp_client;
 mod mcp_server;
+mod settled;
 mod trees;
 mod unread;
