@@ -64,6 +64,11 @@ impl Meter {
         (result, cost)
     }
 
+    /// How many bytes the whole process has allocated at this moment.
+    pub fn allocated() -> usize {
+        ALLOCATOR.current_usage()
+    }
+
     /// The processor time that `serde_json` takes to check this JSON without keeping any of it: the unit in which other
     /// work on the same bytes is measured. The least of three runs.
     pub fn reference(&self, json: &[u8]) -> Duration {

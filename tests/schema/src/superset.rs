@@ -12,9 +12,9 @@ use crate::Document;
 /// # Errors
 ///
 /// When the outcome is no schema, which would be a fault of this function.
-pub fn superset(name: &str, documents: &[Document]) -> io::Result<Document> {
+pub fn superset(name: &str, documents: &[&Document]) -> io::Result<Document> {
     let mut definitions: Map<String, Value> = Map::new();
-    let names: Vec<_> = documents.iter().flat_map(Document::names).collect();
+    let names: Vec<_> = documents.iter().flat_map(|document| document.names()).collect();
     let params = names.iter().map(|name| format!("{name}Params"));
     let all: Vec<String> = names.iter().map(|name| (*name).to_owned()).chain(params).collect();
     for name in all {

@@ -15,6 +15,8 @@ use serde::Deserialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
+use super::settled::settled;
+
 const MIB: usize = 1 << 20;
 /// The most that one client may cost.
 const MOST: usize = 64 * MIB;
@@ -151,11 +153,6 @@ struct Client {
     times: usize,
 }
 
-/// Lets the server do what it can.
-async fn settle() {
-    tokio::time::sleep(Duration::from_millis(500)).await;
-}
-
 fn tiny_objects(count: usize) -> String {
     format!("[{}]", vec![r#"{"":0}"#; count].join(","))
 }
@@ -194,12 +191,17 @@ impl Client {
                 for _ in 0..32 * self.times {
                     let head = self.head(&[], body.len());
                     let mut socket = self.connect().await;
+                    let (refusal, mut request) = socket.split();
                     let sending = async {
-                        socket.write_all(head.as_bytes()).await?;
-                        socket.write_all(&body.as_bytes()[1..]).await
+                        request.write_all(head.as_bytes()).await?;
+                        request.write_all(&body.as_bytes()[1..]).await
                     };
                     // One that is refused is not read.
-                    let _ = tokio::time::timeout(Duration::from_millis(200), sending).await;
+                    tokio::select! {
+                        _ = sending => {}
+                        _ = refusal.readable() => {}
+                        () = tokio::time::sleep(Duration::from_millis(200)) => {}
+                    }
                     open.push(socket);
                 }
             }
@@ -255,7 +257,7 @@ impl Client {
                 }
             }
         }
-        settle().await;
+        settled().await;
         open
     }
 

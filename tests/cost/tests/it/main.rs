@@ -14,5 +14,6 @@ mod kept_as_text;
 mod mcp_client;
 mod mcp_server;
 mod permissions;
+mod settled;
 mod trees;
 mod unread;

@@ -19,6 +19,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
+use super::settled::settled;
+
 const MIB: usize = 1 << 20;
 
 /// A client with files and terminals in one directory.
@@ -90,10 +92,10 @@ impl Hostile {
         self.say(json!({"jsonrpc": "2.0", "id": initialize["id"], "result": {"protocolVersion": 1}})).await;
     }
 
-    /// Waits until an answer has begun to come, and a while for what others may do meanwhile.
+    /// Waits until an answer has begun to come, and until nothing more is done.
     async fn reads_nothing(&mut self) {
         self.read.read_u8().await.unwrap();
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        settled().await;
     }
 }
 

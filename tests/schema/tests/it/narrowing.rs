@@ -23,7 +23,7 @@ const INSTANCES: usize = 40;
 
 #[test]
 fn an_older_peer_hears_what_it_knows() {
-    let documents: Vec<(Revision, Document)> = registry::DOCUMENTS
+    let documents: Vec<(Revision, &Document)> = registry::DOCUMENTS
         .iter()
         .filter_map(|name| Some((registry::revision_of(name)?, registry::load(name))))
         .collect();

@@ -13,11 +13,11 @@ fn what_is_valid_is_taken_as_it_is() {
     for name in registry::DOCUMENTS {
         let document = registry::load(name);
         let rules = if name.starts_with("acp") { ACP } else { MCP };
-        let reader = Reader::new(&document, &rules);
+        let reader = Reader::new(document, &rules);
         let mut runner = runner();
         for definition in document.names() {
             let pointer = document.pointer(definition).expect("it is there");
-            let instances = Instances::new(&document, &pointer);
+            let instances = Instances::new(document, &pointer);
             for _ in 0..8 {
                 let value =
                     instances.new_tree(&mut runner).unwrap_or_else(|why| panic!("{name}: {why}")).current();

@@ -1,5 +1,7 @@
 //! The definitions of both crates, by the document that they must agree with.
 
+use std::sync::OnceLock;
+
 use agentwire_acp_schema::schema::Addition;
 use agentwire_acp_schema::schema::Definition as AcpDefinition;
 use agentwire_acp_schema::{v1, v2};
@@ -39,8 +41,12 @@ pub(crate) fn of(document: &Document) -> Vec<Row> {
     }
 }
 
-pub(crate) fn load(name: &str) -> Document {
-    Document::generated(name).expect("run `cargo xtask schema`")
+/// The document of that name. All tests share it: to compile its validators takes longer than most of them.
+pub(crate) fn load(name: &str) -> &'static Document {
+    static LOADED: [OnceLock<Document>; DOCUMENTS.len()] = [const { OnceLock::new() }; DOCUMENTS.len()];
+    let at = DOCUMENTS.iter().position(|known| *known == name);
+    let at = at.unwrap_or_else(|| panic!("no document is called {name}"));
+    LOADED[at].get_or_init(|| Document::generated(name).expect("run `cargo xtask schema`"))
 }
 
 pub(crate) fn revision_of(name: &str) -> Option<Revision> {
@@ -55,9 +61,11 @@ fn acp(definitions: &[AcpDefinition], additions: &[Addition]) -> Vec<Row> {
 }
 
 /// What the types of a document's protocol read, where that is more than the document: MCP's speak all revisions.
-pub(crate) fn superset_of(name: &str) -> Option<Document> {
+pub(crate) fn superset_of(name: &str) -> Option<&'static Document> {
+    static REVISIONS: OnceLock<Document> = OnceLock::new();
     let documents = || DOCUMENTS.iter().filter(|name| revision_of(name).is_some()).map(|name| load(name));
-    revision_of(name).map(|_| superset("mcp", &documents().collect::<Vec<_>>()).expect("a schema"))
+    let make = || superset("mcp", &documents().collect::<Vec<_>>()).expect("a schema");
+    revision_of(name).map(|_| REVISIONS.get_or_init(make))
 }
 
 /// Also params that got their name later: earlier revisions have them inside of the request.

@@ -52,15 +52,14 @@ documents! {
 
 fn check(name: &str, rules: &Rules, size: &Size) {
     let document = registry::load(name);
-    let rows = registry::of(&document);
-    let revisions = registry::superset_of(name);
-    let read_by = revisions.as_ref().unwrap_or(&document);
+    let rows = registry::of(document);
+    let read_by = registry::superset_of(name).unwrap_or(document);
     let mut runner = runner();
     let mut faults = Faults::default();
     let (mut instances, mut places, mut verdicts) = (0, 0, [0; 3]);
     for row in &rows {
-        let judge = Judge::new(&document, read_by, rules, row);
-        let strategy = Instances::new(&document, &judge.pointer);
+        let judge = Judge::new(document, read_by, rules, row);
+        let strategy = Instances::new(document, &judge.pointer);
         let mut done: HashMap<String, usize> = HashMap::new();
         for _ in 0..size.instances + strategy.branches() * size.instances / 2 {
             let instance = strategy.new_tree(&mut runner).expect("an instance").current();
@@ -102,10 +101,10 @@ fn check(name: &str, rules: &Rules, size: &Size) {
 fn every_definition_has_a_type() {
     for name in registry::DOCUMENTS {
         let document = registry::load(name);
-        let rows = registry::of(&document);
+        let rows = registry::of(document);
         let has_row = |name: &&str| rows.iter().any(|row| row.name == *name);
         let stable = name.replace("-unstable", "");
-        let stable_rows = registry::of(&registry::load(&stable));
+        let stable_rows = registry::of(registry::load(&stable));
         let is_stable = |name: &&str| stable_rows.iter().any(|row| row.name == *name);
         let has_type = |definition: &&str| has_row(definition) || is_stable(definition);
         let is_envelope = |definition: &&str| registry::is_envelope(name, definition);
