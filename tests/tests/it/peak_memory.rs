@@ -131,7 +131,10 @@ fn common() -> Vec<(&'static str, Value)> {
         ("a line that is too long", json!({ "fill": [64 << 20, "x", "FILL"] })),
         ("a question", permission("x", "FILL", "")),
         ("a question with a long input", question("x", r#""rawInput":"FILL""#, r#""title":"t""#)),
-        ("a question with a long choice", permission("x", "", r#"{"optionId":"y","name":"FILL","kind":"_"}"#)),
+        (
+            "a question with a long choice",
+            permission("x", "", r#"{"optionId":"y","name":"FILL","kind":"_"}"#),
+        ),
         (
             "choices",
             permission(

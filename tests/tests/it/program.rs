@@ -116,6 +116,13 @@ impl Program {
         }
     }
 
+    /// Takes away the terminal at which it runs.
+    pub(crate) fn hang_up(&mut self, terminal: Terminal) {
+        self.stdin = None;
+        self.stdout.stop();
+        drop(terminal);
+    }
+
     /// Runs it with an empty stdin to its end, which must come in time and leave nobody behind.
     pub(crate) fn run<A: AsRef<str>>(arguments: &[A], within: Duration) -> Ended {
         let mut program = Self::start(arguments);

@@ -21,7 +21,8 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn new() -> Self {
-        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are terminals");
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+            .expect("there are terminals");
         grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("it is ours");
         let path = ptsname(&ours, Vec::new()).expect("it has a name");
         let path = path.to_str().expect("it is ASCII");
@@ -101,6 +102,23 @@ fn an_interrupt_ends_a_conversation_that_waits_for_the_person() {
     chat.stdout.words("> ");
     chat.signal(Signal::INT);
     leaves(chat, &terminal, 0);
+}
+
+/// A terminal that nobody has as its own sends no signal when it goes.
+#[test]
+fn a_terminal_that_goes_ends_a_conversation() {
+    for (arguments, shown) in [
+        (&["chat"][..], "> "),
+        (&["chat", "/run echo $((6 * 7))"], "\x1b[2K> "),
+        (&["chat", "/slow 600"], "This takes 600 s."),
+    ] {
+        let terminal = Terminal::new();
+        let mut chat = Program::start_at(&terminal, arguments);
+        chat.stdout.words(shown);
+        chat.hang_up(terminal);
+        let ended = chat.end(PROMPT);
+        assert!(ended.code().is_some(), "{arguments:?}: {ended:?}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crossterm::event::{
 use crossterm::execute;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
+use crate::signals::is_terminal_gone;
 use crate::text::one_line;
 
 /// A key that follows another in less time was not pressed by a person who has read what they answer.
@@ -49,6 +50,10 @@ pub(super) fn forget_typed() -> io::Result<()> {
 }
 
 fn forget() -> io::Result<()> {
+    // There it would read for ever.
+    if is_terminal_gone() {
+        return Err(io::Error::other("the terminal is gone"));
+    }
     while event::poll(Duration::ZERO)? {
         event::read()?;
     }

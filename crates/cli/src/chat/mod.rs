@@ -204,7 +204,7 @@ impl Chat {
             view,
             words,
             interrupt,
-            signals: Signals::listen()?,
+            signals: Signals::listen()?.or_terminal_gone(),
             cwd: plan.cwd.clone(),
             timeout: plan.timeout,
             impatient: false,
