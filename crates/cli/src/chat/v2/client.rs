@@ -9,9 +9,10 @@ use agentwire_acp_client::Error;
 use agentwire_acp_client::v2::{Client, Context};
 use agentwire_acp_schema::v1;
 use agentwire_acp_schema::v2::{
-    AvailableCommand, NewSessionResponse, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, RequestPermissionSubject, SessionConfigOption, SessionConfigOptionCategory,
-    SessionId, SessionUpdate, UpdateSessionNotification,
+    AvailableCommand, Content, ContentBlock, DiffOperation, NewSessionResponse, Patch,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, RequestPermissionSubject,
+    SessionConfigOption, SessionConfigOptionCategory, SessionId, SessionUpdate, ToolCallContent,
+    UpdateSessionNotification,
 };
 use agentwire_acp_toolkit::{PermissionPolicy, Permissions, memory_estimate};
 use agentwire_jsonrpc::{RawJson, Skipped};
@@ -232,19 +233,51 @@ impl Client for Hands {
     }
 }
 
+/// What a tool call is to do or has done, as far as that is text.
+fn words(content: ToolCallContent) -> Vec<String> {
+    match content {
+        ToolCallContent::Content(Content { content: ContentBlock::Text(text), .. }) => vec![text.text],
+        ToolCallContent::Diff(diff) => {
+            let changes = diff.changes.into_iter().filter_map(|change| match change.operation {
+                DiffOperation::Add(change) => Some(format!("add {}", change.path)),
+                DiffOperation::Delete(change) => Some(format!("delete {}", change.path)),
+                DiffOperation::Modify(change) => Some(format!("modify {}", change.path)),
+                DiffOperation::Move(change) => Some(format!("move {} to {}", change.old_path, change.path)),
+                DiffOperation::Copy(change) => Some(format!("copy {} to {}", change.old_path, change.path)),
+                _ => None,
+            });
+            changes.chain(diff.patch.map(|patch| patch.text)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// The same question in the words of version 1, in which the menu is written. It never goes over a wire. Texts are whole,
 /// because what is answered for always is remembered by them, and there once, because a question may stand for long.
 fn question(request: RequestPermissionRequest) -> v1::RequestPermissionRequest {
-    let (id, command) = match request.subject {
-        Some(RequestPermissionSubject::ToolCall(subject)) => (subject.tool_call.tool_call_id, None),
-        Some(RequestPermissionSubject::Command(subject)) => {
-            ("".into(), Some(format!("{} (in {})", subject.command, subject.cwd)))
+    let mut call = v1::ToolCallUpdate::new("");
+    let mut texts: Vec<_> = request.description.into_iter().collect();
+    match request.subject {
+        Some(RequestPermissionSubject::ToolCall(subject)) => {
+            let about = subject.tool_call;
+            call = v1::ToolCallUpdate::new(about.tool_call_id);
+            about.name.apply(&mut call.name);
+            about.raw_input.apply(&mut call.raw_input);
+            if let Patch::Set(locations) = about.locations {
+                texts.extend(locations.into_iter().map(|location| location.path.to_string()));
+            }
+            if let Patch::Set(content) = about.content {
+                texts.extend(content.into_iter().flat_map(words));
+            }
         }
-        _ => ("".into(), None),
-    };
-    let mut call = v1::ToolCallUpdate::new(id).title(request.title);
-    let texts = request.description.into_iter().chain(command).map(v1::ContentBlock::from);
-    let content: Vec<_> = texts.map(v1::ToolCallContent::from).collect();
+        Some(RequestPermissionSubject::Command(subject)) => {
+            texts.push(format!("{} (in {})", subject.command, subject.cwd));
+        }
+        _ => {}
+    }
+    call = call.title(request.title);
+    let content: Vec<_> =
+        texts.into_iter().map(v1::ContentBlock::from).map(v1::ToolCallContent::from).collect();
     if !content.is_empty() {
         call = call.content(content);
     }
