@@ -121,18 +121,15 @@ impl RawObject {
 
     /// Takes out all members but those whose names are to be kept.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
+        let keeps: Vec<_> = self.members().map(|(name, _)| keep(&name)).collect();
+        if keeps.iter().all(|keep| *keep) {
+            return;
+        }
         let mut kept = RawObjectBuilder::new();
-        let mut is_changed = false;
-        for (name, value) in self.members() {
-            if keep(&name) {
-                kept.push_text(&name, value);
-            } else {
-                is_changed = true;
-            }
+        for ((name, value), _) in self.members().zip(keeps).filter(|(_, keep)| *keep) {
+            kept.push_text(&name, value);
         }
-        if is_changed {
-            *self = kept.build();
-        }
+        *self = kept.build();
     }
 
     /// Gives the members of `patch` to this object, but takes out those whose value there is null.

@@ -8,8 +8,8 @@ use agentwire_acp_toolkit::{Choices, PermissionPolicy, Permissions};
 use agentwire_cost_tests::Meter;
 use agentwire_jsonrpc::RawJson;
 
-/// As long as a message may be, in bytes.
-const LONG: usize = 31 << 20;
+/// Far more than may be taken beside it, in bytes. A message may be eight times as long.
+const LONG: usize = 4 << 20;
 
 /// How much memory may be taken beside the question, in bytes.
 const BESIDE: usize = 1 << 20;
@@ -36,7 +36,7 @@ fn questions() -> [(&'static str, RequestPermissionRequest); 7] {
     [
         ("a diff", question(call().content([Diff::new("/a", long()).old_text("old")]))),
         ("a text", question(call().content([text(long())]))),
-        ("many texts", question(call().content((0..50_000).map(|_| text("\u{7f}".repeat(600)))))),
+        ("many texts", question(call().content((0..LONG / 600).map(|_| text("\u{7f}".repeat(600)))))),
         ("an input", question(call().raw_input(input(&long())))),
         ("an input with an escape", question(call().raw_input(input(&(long() + "\\n"))))),
         ("an input of half pairs", question(call().raw_input(input(&"\\ud800".repeat(LONG / 6))))),

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::ErrorObject;
+use serde::de::IgnoredAny;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -47,8 +48,9 @@ impl IdleStopReason {
 
     /// Reads it from an object that has members of its own beside it. One that is malformed counts as not told.
     pub(crate) fn read(object: &Meta, own_members: &[&str]) -> Option<Self> {
-        let word: String = object.decode_member(KEY).ok()??;
-        match word.as_str() {
+        // Two would be believed by nobody. What is lent is not copied: a foreign word may be long.
+        object.decode_member::<IgnoredAny>(KEY).ok()?;
+        match &*object.text(KEY)? {
             "end_turn" => Some(Self::EndTurn),
             "max_tokens" => Some(Self::MaxTokens),
             "max_turn_requests" => Some(Self::MaxTurnRequests),

@@ -215,9 +215,11 @@ impl Client for Hands {
             Some(person) => person.permission(request).await,
             None => Ok(v1::RequestPermissionResponse::cancelled()),
         };
-        // Programs want to see all of it afterwards.
-        let told = self.0.view.is_json().then(|| request.clone());
-        let question = question(request);
+        // Programs want to see all of it afterwards, and ask nobody.
+        let (question, told) = match self.0.view.is_json() {
+            true => (bare_question(&request), Some(request)),
+            false => (question(request), None),
+        };
         let answer = self.0.permissions.answer(&question, ask).await?;
         if self.0.rejects {
             self.0.view.rejected(question.tool_call.title.as_deref().unwrap_or_default());
@@ -231,6 +233,12 @@ impl Client for Hands {
         }
         Ok(RequestPermissionResponse::new(outcome))
     }
+}
+
+/// A question of version 1 with the same options, for an answer that does not depend on what is asked.
+fn bare_question(request: &RequestPermissionRequest) -> v1::RequestPermissionRequest {
+    let call = v1::ToolCallUpdate::new("").title(&request.title);
+    v1::RequestPermissionRequest::new(&request.session_id, call, request.options.clone())
 }
 
 /// What a tool call is to do or has done, as far as that is text.
