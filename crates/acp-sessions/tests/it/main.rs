@@ -21,6 +21,8 @@ mod store;
 #[cfg(feature = "file")]
 mod store_cuts;
 #[cfg(feature = "file")]
+mod store_memory;
+#[cfg(feature = "file")]
 mod store_model;
 #[cfg(feature = "file")]
 mod store_processes;

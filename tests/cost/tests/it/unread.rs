@@ -107,8 +107,7 @@ fn pair() -> (impl Transport, Hostile) {
     (near, Hostile { read: BufReader::new(read), write })
 }
 
-fn measured<F: Future>(work: impl FnOnce() -> F) -> Cost {
-    let meter = Meter::lock();
+fn measured<F: Future>(meter: &Meter, work: impl FnOnce() -> F) -> Cost {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let cost = meter.measure(|| drop(runtime.block_on(work()))).1;
     runtime.shutdown_timeout(Duration::from_secs(10));
@@ -116,8 +115,8 @@ fn measured<F: Future>(work: impl FnOnce() -> F) -> Cost {
 }
 
 /// What a client spends on an agent.
-fn client(directory: &Path, agent: impl AsyncFnOnce(&mut Hostile)) -> Cost {
-    measured(async || {
+fn client(meter: &Meter, directory: &Path, agent: impl AsyncFnOnce(&mut Hostile)) -> Cost {
+    measured(meter, async || {
         let workspaces = Workspaces::new();
         workspaces.open(SessionId::from("s"), &NewSessionRequest::new(directory));
         let (near, mut far) = pair();
@@ -145,10 +144,11 @@ fn read_text_file(id: usize, path: &Path) -> Value {
 
 #[test]
 fn large_files() {
+    let meter = Meter::lock();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");
     std::fs::write(&path, "x".repeat(31 * MIB)).unwrap();
-    let cost = client(directory.path(), async |agent| {
+    let cost = client(&meter, directory.path(), async |agent| {
         for id in 0..100 {
             agent.say(read_text_file(id, &path)).await;
         }
@@ -159,10 +159,11 @@ fn large_files() {
 
 #[test]
 fn many_files() {
+    let meter = Meter::lock();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");
     std::fs::write(&path, "x".repeat(MIB)).unwrap();
-    let cost = client(directory.path(), async |agent| {
+    let cost = client(&meter, directory.path(), async |agent| {
         for id in 0..1_000 {
             agent.say(read_text_file(id, &path)).await;
         }
@@ -173,9 +174,10 @@ fn many_files() {
 
 #[test]
 fn texts_to_write() {
+    let meter = Meter::lock();
     let directory = tempfile::tempdir().unwrap();
     let text = "x".repeat(31 * MIB);
-    let cost = client(directory.path(), async |agent| {
+    let cost = client(&meter, directory.path(), async |agent| {
         for id in 0..8 {
             let path = directory.path().join(format!("{id}"));
             let params = json!({"sessionId": "s", "path": path, "content": ""}).to_string();
@@ -193,8 +195,9 @@ fn texts_to_write() {
 
 #[test]
 fn outputs_of_a_terminal() {
+    let meter = Meter::lock();
     let directory = tempfile::tempdir().unwrap();
-    let cost = client(directory.path(), async |agent| {
+    let cost = client(&meter, directory.path(), async |agent| {
         let command = "head -c 4000000 /dev/zero | tr '\\0' x; sleep 1000";
         let params = json!({
             "sessionId": "s", "command": "sh", "args": ["-c", command], "outputByteLimit": 100_000_000,
@@ -217,8 +220,9 @@ fn outputs_of_a_terminal() {
 
 /// What a server spends on a client.
 fn server(text: usize, calls: usize) -> Cost {
+    let meter = Meter::lock();
     let long = move |_: NoArguments, _: ToolContext| async move { Ok::<_, ToolError>("x".repeat(text)) };
-    measured(async || {
+    measured(&meter, async || {
         let (near, mut far) = pair();
         let server = Server::new("server", "1").tool("long", "A long text", long).serve(near);
         let hostile = async {
