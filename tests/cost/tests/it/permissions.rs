@@ -8,11 +8,11 @@ use agentwire_acp_toolkit::{Choices, PermissionPolicy, Permissions};
 use agentwire_cost_tests::Meter;
 use agentwire_jsonrpc::RawJson;
 
-/// Far more than may be taken beside it, in bytes. A message may be eight times as long.
-const LONG: usize = 4 << 20;
+/// Far more than may be taken beside it, in bytes. A message may be 32 times as long.
+const LONG: usize = 1 << 20;
 
 /// How much memory may be taken beside the question, in bytes.
-const BESIDE: usize = 1 << 20;
+const BESIDE: usize = 256 << 10;
 
 fn question(call: ToolCallUpdate) -> RequestPermissionRequest {
     let option = |id: &str, kind| PermissionOption::new(id, id, kind);
