@@ -41,7 +41,7 @@ const CACHES: &[&str] = &["NPM_CONFIG_CACHE", "npm_config_cache", "PIP_CACHE_DIR
 /// Files of a home that say the same.
 const SETTINGS: &[&str] = &[".cargo/config.toml", ".npmrc", ".config/pip/pip.conf", ".pip/pip.conf"];
 
-/// Runs `cargo xtask ci` with these arguments in a clone of the last commit. The folder goes when all steps passed, and
+/// Runs `.ci/run` with these arguments in a clone of the last commit. The folder goes when all steps passed, and
 /// stays, named, when one failed.
 pub(super) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     let folder = tempfile::Builder::new().prefix("agentwire-fresh-").tempdir()?;
@@ -55,8 +55,7 @@ pub(super) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
 
     println!("== fresh: {} without caches", clone.display());
     let started = Instant::now();
-    let status = Command::new("cargo")
-        .args(["xtask", "ci"])
+    let status = Command::new(clone.join(".ci/run"))
         .args(arguments)
         .current_dir(&clone)
         .env_clear()
@@ -65,12 +64,12 @@ pub(super) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         // rustup looks for its toolchains in the home otherwise.
         .env("RUSTUP_HOME", env::var_os("RUSTUP_HOME").unwrap_or_else(|| old_home.join(".rustup").into()))
         .status()
-        .context("cannot run cargo")?;
+        .context("cannot run .ci/run")?;
     if !status.success() {
         let kept = folder.keep();
         println!("== fresh: failed; all is still in {}", kept.display());
     }
-    ensure!(status.success(), "cargo xtask ci ended with {status}");
+    ensure!(status.success(), ".ci/run ended with {status}");
     println!(
         "== fresh: ok, {:.1} s with everything that was fetched and built",
         started.elapsed().as_secs_f64()
