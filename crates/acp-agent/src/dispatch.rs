@@ -10,7 +10,8 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, decode_params};
 use agentwire_peer::{Handler, Peer, RequestContext};
-use futures::future::Either;
+use futures::FutureExt;
+use futures::future::{Either, ready};
 
 use crate::agreed::{Agreed, Shared};
 use crate::wire::{Answer, Wire, broken};
@@ -141,12 +142,15 @@ impl<A: Agent> Dispatch<A> {
             let turn = self.shared.turns.begin(&request.session_id, context.request.clone());
             Ok((agreed, request, turn))
         });
-        async move {
-            let (agreed, request, turn) = checked?;
-            let peer = context.request.peer().clone();
-            #[cfg(feature = "unstable")]
-            let drafts = context.drafts.clone();
-            let outcome = self.agent.prompt(request, context).await;
+        let (agreed, request, turn) = match checked {
+            Ok(checked) => checked,
+            Err(error) => return Either::Left(ready(Err(error))),
+        };
+        let peer = context.request.peer().clone();
+        #[cfg(feature = "unstable")]
+        let drafts = context.drafts.clone();
+        // No async block: it would hold the request twice, and both would be moved with every prompt.
+        Either::Right(self.agent.prompt(request, context).map(move |outcome| {
             let response = if turn.end() {
                 // Once the client has cancelled, the turn was cancelled: an error that this caused in the
                 // agent, or an end that it reached meanwhile, is not what the client must hear.
@@ -160,7 +164,7 @@ impl<A: Agent> Dispatch<A> {
             return drafts.prompt_answer(&peer, response, agreed);
             #[cfg(not(feature = "unstable"))]
             PromptRequest::answer(&peer, response, agreed)
-        }
+        }))
     }
 }
 

@@ -1,7 +1,6 @@
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_peer::RequestContext;
+use agentwire_sync::{Mutex, MutexGuard};
 use slab::Slab;
 
 /// The turns that run, so that `session/cancel` finds them.
@@ -39,7 +38,7 @@ impl Turns {
     }
 
     fn running(&self) -> MutexGuard<'_, Slab<Turn>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock()
     }
 }
 

@@ -161,10 +161,7 @@ impl Agent {
             Ok(())
         });
         let (shared, session_id) = (self.shared.clone(), request.session_id);
-        call.check(move |closed| {
-            shared.offers.forget(&session_id);
-            Ok(closed)
-        })
+        call.on_answer(move |_| shared.offers.forget(&session_id))
     }
 
     /// `session/delete`: makes the agent forget a conversation.
@@ -173,10 +170,7 @@ impl Agent {
             agent.session_capabilities.delete.is_some()
         });
         let (shared, session_id) = (self.shared.clone(), request.session_id);
-        call.check(move |deleted| {
-            shared.offers.forget(&session_id);
-            Ok(deleted)
-        })
+        call.on_answer(move |_| shared.offers.forget(&session_id))
     }
 
     /// `session/set_mode`: changes the mode, to one of those that the session offered when it was set up. Of a
@@ -198,10 +192,8 @@ impl Agent {
             self.shared.offers.value(&request.session_id, &request.config_id, value)
         });
         let (shared, session_id) = (self.shared.clone(), request.session_id);
-        let heard = shared.offers.updates(&session_id);
-        call.check(move |response| {
-            shared.offers.options_answered(&session_id, options(&response.config_options), heard);
-            Ok(response)
+        call.on_answer(move |response| {
+            shared.offers.options_answered(&session_id, options(&response.config_options));
         })
     }
 
@@ -227,7 +219,7 @@ impl Agent {
     pub fn extension_request<P, R>(&self, method: &str, params: &P) -> Call<R>
     where
         P: Serialize + ?Sized,
-        R: DeserializeOwned,
+        R: DeserializeOwned + Send + 'static,
     {
         match self.initialized(method) {
             Ok(_) => self.peer.call_method(method, Some(params)),
@@ -321,13 +313,11 @@ impl Agent {
         look: fn(&R) -> Offered<'_>,
     ) -> Call<R> {
         let shared = self.shared.clone();
-        let heard = session_id.as_ref().map_or(0, |id| shared.offers.updates(id));
-        call.check(move |session| {
-            let (id, modes, offered) = look(&session);
+        call.on_answer(move |session| {
+            let (id, modes, offered) = look(session);
             if let Some(id) = id.or(session_id.as_ref()) {
-                shared.offers.set_up(id, session_id.is_none(), modes, offered.map(options), heard);
+                shared.offers.set_up(id, session_id.is_none(), modes, offered.map(options));
             }
-            Ok(session)
         })
     }
 

@@ -1,8 +1,8 @@
 //! A connection whose version is not known before the agent has answered.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agentwire_acp_schema::{v1, v2 as schema};
@@ -10,6 +10,7 @@ use agentwire_jsonrpc::{
     ErrorObject, Frame, Message, Method, Notification, RawJson, Request, RequestId, Response, Skipped,
 };
 use agentwire_peer::{CallError, Config, Handler, Peer, RequestContext, TokioClock, driver};
+use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -257,7 +258,7 @@ impl Choice {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<RequestId>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+        self.asked.lock()
     }
 }
 

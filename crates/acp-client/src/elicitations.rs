@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::ElicitationId;
+use agentwire_sync::{Mutex, MutexGuard};
 
 /// How many are kept. An agent that leaves more of them open hears nothing of the oldest ones' completion.
 const LIMIT: usize = 1024;
@@ -30,6 +30,6 @@ impl Elicitations {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<ElicitationId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

@@ -1,7 +1,8 @@
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use agentwire_jsonrpc::Method;
 use agentwire_peer::{Call, CallError, Peer};
+use agentwire_sync::Mutex;
 
 /// What both sides said in `initialize`: the client's capabilities, and the agent's answer.
 #[derive(Debug)]
@@ -22,12 +23,12 @@ impl<C: Clone, A> Greeting<C, A> {
         if self.agent().is_some() {
             return false;
         }
-        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(capabilities.clone()));
+        *self.client.lock() = Some(Arc::new(capabilities.clone()));
         true
     }
 
     pub(crate) fn client(&self) -> Option<Arc<C>> {
-        self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.client.lock().clone()
     }
 
     pub(crate) fn set_agent(&self, response: A) {

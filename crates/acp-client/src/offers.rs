@@ -1,12 +1,12 @@
 //! What sessions have offered to be set, as far as this connection has heard.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::{
     SessionConfigId, SessionConfigKind, SessionConfigOption, SessionConfigOptionValue,
     SessionConfigSelectOptions, SessionConfigValueId, SessionId, SessionModeId, SessionModeState,
 };
+use agentwire_sync::{Mutex, MutexGuard};
 
 /// How many sessions are kept of which nothing is known but an update: those whose answer is on its way, and those
 /// that an agent makes up.
@@ -39,30 +39,11 @@ struct Offer {
     options: Options,
     /// Whether anything has been said of them.
     lists_options: bool,
-    /// How many updates of the options have been heard.
-    updates: u64,
     /// The bytes that it was counted with.
     bytes: usize,
 }
 
 impl Offer {
-    /// Updates that were heard meanwhile may be older than the answer or newer: nobody can tell, since an answer is seen
-    /// only when its caller looks. Then what either offers may be sent.
-    fn answered(&mut self, options: Options, updates: u64) {
-        self.lists_options = true;
-        if self.updates == updates {
-            self.options = options;
-            return;
-        }
-        for (id, values) in options {
-            match (self.options.get_mut(&id), values) {
-                (Some(Values::OneOf(known)), Values::OneOf(values)) => known.extend(values),
-                (Some(_), _) => {}
-                (None, values) => drop(self.options.insert(id, values)),
-            }
-        }
-    }
-
     /// How many bytes of memory it takes, about.
     fn weigh(&self) -> usize {
         let modes: usize = self.modes.iter().flatten().map(|mode| ID + mode.len()).sum();
@@ -97,21 +78,15 @@ pub(crate) enum Value<'a> {
 }
 
 impl Offers {
-    /// How many updates of a session's options have been heard, to be given back with the answer to what is asked now.
-    pub(crate) fn updates(&self, session: &SessionId) -> u64 {
-        self.lock().by_id.get(session).map_or(0, |offer| offer.updates)
-    }
-
-    /// A session was set up, and `updates` had been heard of it when that was asked for. What the answer does not say
-    /// may have been said before. If not, a new session has nothing of it; of one that is taken up again nothing is known,
-    /// since some agents do not repeat themselves.
+    /// Takes over the answer that sets up a session, when it arrives. What it leaves out, earlier updates may have set.
+    /// If not, a new session has none. Of one that is taken up again nothing is known, since some agents do not repeat
+    /// themselves.
     pub(crate) fn set_up(
         &self,
         session: &SessionId,
         is_new: bool,
         modes: Option<&SessionModeState>,
         options: Option<Options>,
-        updates: u64,
     ) {
         let mut offers = self.lock();
         let offer = offers.by_id.entry(session.clone()).or_default();
@@ -123,26 +98,25 @@ impl Offers {
         }
         offer.lists_options |= is_new;
         if let Some(options) = options {
-            offer.answered(options, updates);
+            offer.options = options;
+            offer.lists_options = true;
         }
         offers.count(session);
     }
 
-    /// The answer to the change of an option tells all options of a session, and `updates` had been heard of it when
-    /// that was asked for. There is at least the one that was changed, so an empty list says nothing.
-    pub(crate) fn options_answered(&self, session: &SessionId, options: Options, updates: u64) {
-        if options.is_empty() {
-            return;
+    /// Takes over the answer to the change of an option, which lists all options of the session. There is at least the
+    /// one that was changed, so an empty list says nothing.
+    pub(crate) fn options_answered(&self, session: &SessionId, options: Options) {
+        if !options.is_empty() {
+            self.options_updated(session, options);
         }
-        self.change(session, |offer| offer.answered(options, updates));
     }
 
-    /// An update tells the options of a session.
+    /// Takes over all options of a session from an update.
     pub(crate) fn options_updated(&self, session: &SessionId, options: Options) {
         self.change(session, |offer| {
             offer.options = options;
             offer.lists_options = true;
-            offer.updates += 1;
         });
     }
 
@@ -206,7 +180,7 @@ impl Offers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Sessions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
@@ -268,28 +242,6 @@ mod tests {
 
     use super::*;
 
-    /// An agent that tells its options while it is asked to set one, again and again.
-    #[test]
-    fn what_is_said_twice_is_kept_once() {
-        let (offers, session) = (Offers::default(), SessionId::from("s"));
-        let option = |value: &str| {
-            let values =
-                vec![SessionConfigSelectOption::new(value, "A"), SessionConfigSelectOption::new("b", "B")];
-            options(&[SessionConfigOption::select("o", "O", value, values)])
-        };
-        let heard = offers.updates(&session);
-        offers.options_updated(&session, option("a"));
-        for _ in 0..1000 {
-            offers.options_answered(&session, option("c"), heard);
-        }
-        let known = offers.lock();
-        let Some(Values::OneOf(values)) = known.by_id[&session].options.get(&SessionConfigId::from("o"))
-        else {
-            panic!("{known:?}");
-        };
-        assert_eq!(values.len(), 3, "the one that was told, the one that was answered, and what both have");
-    }
-
     /// An agent that makes up sessions, each with as many options as fit a message.
     #[test]
     fn offers_are_kept_as_far_as_there_is_room_and_then_the_agent_decides() {
@@ -300,7 +252,7 @@ mod tests {
             options(&[SessionConfigOption::select("o", "O", "1", values)])
         };
         let ours = SessionId::from("ours");
-        offers.set_up(&ours, true, None, Some(options()), 0);
+        offers.set_up(&ours, true, None, Some(options()));
         let unknown = SessionConfigValueId::from("unknown");
         assert!(offers.value(&ours, &"o".into(), Value::Id(&unknown)).is_err());
         for number in 0..100 {
@@ -311,7 +263,7 @@ mod tests {
         // There is no room left for another one of ours: what it offers is not known, so it may have anything.
         let other = SessionId::from("other");
         let many = (0..20).map(|value| (format!("{value}{}", "x".repeat(1 << 19)).into(), Values::OnOrOff));
-        offers.set_up(&other, true, None, Some(many.collect()), 0);
+        offers.set_up(&other, true, None, Some(many.collect()));
         assert!(offers.lock().bytes <= BYTES);
         assert!(offers.value(&other, &"o".into(), Value::Boolean).is_ok());
         for number in 0..100 {

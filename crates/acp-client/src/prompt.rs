@@ -46,7 +46,7 @@ impl<R> PromptCall<R> {
     }
 }
 
-impl<R: DeserializeOwned> Future for PromptCall<R> {
+impl<R: DeserializeOwned + Send + 'static> Future for PromptCall<R> {
     type Output = Result<R, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -156,7 +156,7 @@ impl<R> Turn<R> {
     }
 }
 
-impl<R: DeserializeOwned> Turn<R> {
+impl<R: DeserializeOwned + Send + 'static> Turn<R> {
     /// What happens next. None after the end.
     ///
     /// Dropping the future loses nothing; call it again.
@@ -186,7 +186,7 @@ impl<R: DeserializeOwned> Turn<R> {
 /// Nothing here is pinned to its place.
 impl<R> Unpin for Turn<R> {}
 
-impl<R: DeserializeOwned> Stream for Turn<R> {
+impl<R: DeserializeOwned + Send + 'static> Stream for Turn<R> {
     type Item = Result<TurnEvent<R>, CallError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -213,7 +213,7 @@ impl<R: DeserializeOwned> Stream for Turn<R> {
     }
 }
 
-impl<R: DeserializeOwned> FusedStream for Turn<R> {
+impl<R: DeserializeOwned + Send + 'static> FusedStream for Turn<R> {
     fn is_terminated(&self) -> bool {
         self.done
     }

@@ -1,9 +1,9 @@
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::{ClientCapabilities, InitializeResponse, SessionId, SessionUpdate};
 use agentwire_jsonrpc::RequestId;
 use agentwire_peer::{CallId, Peer, RequestContext};
+use agentwire_sync::{Mutex, MutexGuard};
 
 use crate::elicitations::Elicitations;
 use crate::greeting::Greeting;
@@ -125,6 +125,6 @@ impl Shared {
     }
 
     fn permissions(&self) -> MutexGuard<'_, Permissions> {
-        self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.permissions.lock()
     }
 }

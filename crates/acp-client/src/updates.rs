@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_peer::CallError;
+use agentwire_sync::{Mutex, MutexGuard};
 
 /// How much may wait to be read.
 #[derive(Clone, Copy, Debug)]
@@ -106,12 +107,12 @@ impl<U: Clone, W: Watch<U>> Readers<U, W> {
 
 impl<U, W> Inner<U, W> {
     fn lock(&self) -> MutexGuard<'_, BySession<U, W>> {
-        self.by_session.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_session.lock()
     }
 }
 
 /// One place where updates wait to be read.
-struct Inbox<U, W>(Mutex<State<U, W>>);
+pub(crate) struct Inbox<U, W>(Mutex<State<U, W>>);
 
 struct State<U, W> {
     /// Updates, each with the number of bytes in which it came.
@@ -150,8 +151,14 @@ impl fmt::Display for Excess {
 }
 
 impl<U, W> Inbox<U, W> {
+    /// What the watch knows.
+    #[cfg(feature = "v2")]
+    pub(crate) fn look<R>(&self, look: impl FnOnce(&mut W) -> R) -> R {
+        look(&mut self.lock().watch)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State<U, W>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
@@ -215,7 +222,13 @@ impl<U, W> Reader<U, W> {
     /// What the watch knows.
     #[cfg(feature = "v2")]
     pub(crate) fn watch<R>(&self, look: impl FnOnce(&mut W) -> R) -> R {
-        look(&mut self.inbox.lock().watch)
+        self.inbox.look(look)
+    }
+
+    /// Where the watch can be reached without the reader.
+    #[cfg(feature = "v2")]
+    pub(crate) fn inbox(&self) -> Arc<Inbox<U, W>> {
+        self.inbox.clone()
     }
 }
 

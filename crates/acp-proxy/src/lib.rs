@@ -119,7 +119,6 @@ mod relay;
 mod shared;
 mod split;
 mod turn;
-mod wakers;
 
 pub use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
 pub use agentwire_peer::{Closed, Config};

@@ -5,19 +5,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use agentwire_peer::Config;
+use agentwire_sync::Wakers;
 use agentwire_transport::{Duplex, Fault, Packet, Transport, duplex};
 use futures::{Sink, Stream};
 
 use crate::error::Broken;
 use crate::proxy::Proxy;
 use crate::relay::{config, relay_with};
-use crate::wakers::Wakers;
 
 /// How many packets wait in each direction. The proxies bound by bytes what waits to be passed on.
 const PACKETS: usize = 4;
-
-const READER: usize = 0;
-const WRITER: usize = 1;
 
 /// A transport to an agent with a proxy in front of it.
 ///
@@ -51,7 +48,7 @@ pub(crate) fn ends() -> (Duplex, Duplex) {
 
 /// A transport whose other end is served by a future, which runs while the transport is used.
 pub(crate) fn driven<F: Future<Output = Result<(), Broken>>>(near: Duplex, work: F) -> impl Transport {
-    let wakers = Arc::new(Wakers::default());
+    let wakers = Arc::<Wakers<2>>::default();
     Driven {
         near,
         work: Some(Box::pin(work)),
@@ -73,7 +70,7 @@ struct Driven<F> {
     ended: bool,
     /// Whether somebody has read since this was last asked to close.
     listened: bool,
-    wakers: Arc<Wakers>,
+    wakers: Arc<Wakers<2>>,
     waker: Waker,
 }
 
@@ -94,8 +91,7 @@ impl<F: Future<Output = Result<(), Broken>>> Driven<F> {
         };
         self.fault = outcome.err().map(Broken::into_fault);
         self.work = None;
-        self.wakers.wake_one(READER);
-        self.wakers.wake_one(WRITER);
+        self.wakers.wake_all();
         true
     }
 
@@ -119,7 +115,7 @@ impl<F: Future<Output = Result<(), Broken>>> Stream for Driven<F> {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         this.listened = true;
-        this.wakers.register(READER, cx.waker());
+        this.wakers.register(Wakers::READER, cx.waker());
         this.poll_work();
         this.poll_packet(cx)
     }
@@ -134,7 +130,7 @@ impl<F: Future<Output = Result<(), Broken>>> Sink<Packet> for Driven<F> {
         if ready.is_ready() {
             return ready;
         }
-        this.wakers.register(WRITER, cx.waker());
+        this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_work();
         Pin::new(&mut this.near).poll_ready(cx)
     }
@@ -145,14 +141,14 @@ impl<F: Future<Output = Result<(), Broken>>> Sink<Packet> for Driven<F> {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let this = self.get_mut();
-        this.wakers.register(WRITER, cx.waker());
+        this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_work();
         Poll::Ready(Ok(()))
     }
 
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let this = self.get_mut();
-        this.wakers.register(WRITER, cx.waker());
+        this.wakers.register(Wakers::WRITER, cx.waker());
         let closed = Pin::new(&mut this.near).poll_close(cx)?;
         debug_assert!(closed.is_ready(), "a channel closes at once");
         let mut done = this.poll_work();

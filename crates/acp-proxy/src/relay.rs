@@ -37,7 +37,7 @@ pub fn config() -> Config {
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let (mut client, near) = duplex(1);
 /// let (far, mut agent) = duplex(1);
-/// let conversation = async {
+/// let conversation = async move {
 ///     client.send(Packet::from_json(r#"{"jsonrpc":"2.0","method":"_hello"}"#)).await?;
 ///     drop(client);
 ///     Ok::<_, Box<dyn std::error::Error>>(agent.next().await)

@@ -1,12 +1,13 @@
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
 use agentwire_connection::{CallFailure, CallId, CallOptions, Config, Connection, OwedId};
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
 use agentwire_peer::{Clock, Dialect};
+use agentwire_sync::{Mutex, MutexGuard};
 use bytestring::ByteString;
 
 use crate::envelope::CancelParams;
@@ -114,7 +115,7 @@ impl Shared {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Changes the state and tells the relay. What the change lets go of is to be returned, so that it is dropped

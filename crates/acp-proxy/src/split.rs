@@ -12,19 +12,19 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{Frame, Intent, Message, RequestId};
 use agentwire_peer::Dialect;
+use agentwire_sync::{Mutex, MutexGuard, Wakers};
 use agentwire_transport::{Fault, Packet, Transport};
 use futures::task::AtomicWaker;
 use futures::{Sink, Stream};
 
 use crate::envelope::{self, Unwrapped};
 use crate::names;
-use crate::wakers::Wakers;
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Backlog {
 
 /// Splits a transport into its two lanes, which must be read both.
 pub(crate) fn split<T: Transport>(transport: T, whose: Whose, backlog: Arc<Backlog>) -> (Half<T>, Half<T>) {
-    let wakers = Arc::new(Wakers::default());
+    let wakers = Arc::<Wakers<2>>::default();
     let whole = Arc::new(Whole {
         inner: Mutex::new(Inner {
             transport,
@@ -123,7 +123,7 @@ pub(crate) struct Half<T> {
 
 struct Whole<T> {
     inner: Mutex<Inner<T>>,
-    wakers: Arc<Wakers>,
+    wakers: Arc<Wakers<2>>,
     /// Wakes both lanes.
     waker: Waker,
 }
@@ -159,7 +159,7 @@ impl<T> fmt::Debug for Half<T> {
 
 impl<T> Whole<T> {
     fn lock(&self) -> MutexGuard<'_, Inner<T>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }
 

@@ -1,10 +1,11 @@
 //! The sessions that are open on one connection.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{SessionId, error_code};
+use agentwire_sync::{Mutex, MutexGuard};
 
 use crate::session::{Session, busy};
 use crate::signal::Signal;
@@ -121,7 +122,7 @@ impl Registry {
     }
 
     fn slots(&self) -> MutexGuard<'_, HashMap<SessionId, Slot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots.lock()
     }
 }
 

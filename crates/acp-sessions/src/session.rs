@@ -1,12 +1,13 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_mcp_hub::Hub;
 use agentwire_mcp_hub::schema::Tool;
+use agentwire_sync::{Mutex, MutexGuard};
 use futures::future::join;
 
 use crate::outbox::Outbox;
@@ -121,7 +122,7 @@ impl Session {
     }
 
     fn rules(&self) -> MutexGuard<'_, HashMap<ToolName, Rule>> {
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rules.lock()
     }
 
     /// Lets go of what the session holds, once all that was said in it is kept. Its turn is over.
@@ -130,7 +131,7 @@ impl Session {
     }
 
     fn turn(&self) -> MutexGuard<'_, Option<Running>> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+        self.turn.lock()
     }
 }
 

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::error_code::RESOURCE_NOT_FOUND;
 use agentwire_acp_schema::v1::{
@@ -12,6 +12,7 @@ use agentwire_acp_schema::v1::{
     WriteTextFileRequest, WriteTextFileResponse,
 };
 use agentwire_jsonrpc::ErrorObject as Error;
+use agentwire_sync::{Mutex, MutexGuard};
 
 use crate::roots::Roots;
 use crate::{Buffers, Files, Terminals};
@@ -149,7 +150,7 @@ impl Workspaces {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Workspace>>> {
-        self.shared.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.open.lock()
     }
 }
 

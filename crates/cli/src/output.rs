@@ -32,9 +32,12 @@ struct Escaping<W>(W);
 
 impl<W: Write> Escaping<W> {
     fn write_text(&mut self, mut rest: &str) -> io::Result<()> {
-        while let Some((at, character)) = rest.char_indices().find(|(_, character)| !is_plain(*character)) {
-            self.0.write_all(&rest.as_bytes()[..at])?;
-            rest = &rest[at + character.len_utf8()..];
+        loop {
+            let plain = Printable::one_line(rest).plain_start();
+            self.0.write_all(plain.as_bytes())?;
+            let mut characters = rest[plain.len()..].chars();
+            let Some(character) = characters.next() else { return Ok(()) };
+            rest = characters.as_str();
             match character {
                 // Raw text of others may have white space between its members; a string cannot hold these.
                 '\0'..=' ' => self.0.write_all(b" ")?,
@@ -45,7 +48,6 @@ impl<W: Write> Escaping<W> {
                 }
             }
         }
-        self.0.write_all(rest.as_bytes())
     }
 }
 
@@ -61,11 +63,6 @@ impl<W: Write> Write for Escaping<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
     }
-}
-
-/// Whether a character is shown as itself.
-fn is_plain(character: char) -> bool {
-    matches!(character, ' '..='~') || Printable::one_line(character.encode_utf8(&mut [0; 4])).is_plain()
 }
 
 /// An object with one member, whose value keeps the order in which it writes its own.

@@ -28,7 +28,7 @@ pub trait Method: Serialize + DeserializeOwned {
     const NAME: &'static str;
 
     /// What a successful answer carries as `result`.
-    type Response: Serialize + DeserializeOwned;
+    type Response: Serialize + DeserializeOwned + Send + 'static;
 }
 
 /// A notification, named by the type of its parameters. It is never answered.

@@ -19,6 +19,7 @@ use std::fmt;
 ///
 /// assert_eq!(Printable::new("\u{1b}[2Jone\r\ntwo\u{202e}").to_string(), "^[[2Jone\ntwo<U+202E>");
 /// assert_eq!(Printable::one_line("one\n\ttwo\u{7f}").to_string(), "one  two^?");
+/// assert_eq!(Printable::new("one\ntwo\u{7f}").plain_start(), "one\ntwo");
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Printable<'a> {
@@ -39,21 +40,28 @@ impl<'a> Printable<'a> {
 
     /// Whether the text is shown as it is.
     pub fn is_plain(&self) -> bool {
-        let broken = if self.one_line { "" } else { "\n\t" };
-        self.text.chars().all(|character| is_plain(character) || broken.contains(character))
+        self.plain_start().len() == self.text.len()
+    }
+
+    /// As much of the text as is shown as it is, up to the first character that is not: all of it, if all of it is.
+    pub fn plain_start(&self) -> &'a str {
+        let plain = |character| is_plain(character) || !self.one_line && matches!(character, '\n' | '\t');
+        let end = self.text.char_indices().find(|(_, character)| !plain(*character));
+        end.map_or(self.text, |(end, _)| &self.text[..end])
     }
 }
 
 impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.text;
-        while let Some((at, character)) = rest.char_indices().find(|(_, character)| !is_plain(*character)) {
-            f.write_str(&rest[..at])?;
-            rest = &rest[at + character.len_utf8()..];
+        loop {
+            let plain = Self { text: rest, ..*self }.plain_start();
+            f.write_str(plain)?;
+            let mut characters = rest[plain.len()..].chars();
+            let Some(character) = characters.next() else { return Ok(()) };
+            rest = characters.as_str();
             match character {
-                '\n' | '\t' if self.one_line => f.write_str(" ")?,
-                '\n' => f.write_str("\n")?,
-                '\t' => f.write_str("\t")?,
+                '\n' | '\t' => f.write_str(" ")?,
                 // The line feed behind it is the line break.
                 '\r' if rest.starts_with('\n') => {}
                 '\0'..='\x1f' => write!(f, "^{}", char::from(character as u8 + b'@'))?,
@@ -61,7 +69,6 @@ impl fmt::Display for Printable<'_> {
                 _ => write!(f, "<U+{:04X}>", u32::from(character))?,
             }
         }
-        f.write_str(rest)
     }
 }
 

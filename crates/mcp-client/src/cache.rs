@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agentwire_jsonrpc::{Method, RawJson, read};
@@ -11,6 +11,7 @@ use agentwire_mcp_schema::{
     ListToolsRequest, ReadResourceRequest,
 };
 use agentwire_peer::{CallError, Clock, TokioClock};
+use agentwire_sync::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -73,7 +74,7 @@ impl Cache {
     }
 
     fn lock(&self) -> MutexGuard<'_, Store> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        self.store.lock()
     }
 }
 

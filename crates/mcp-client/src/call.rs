@@ -2,13 +2,14 @@ use std::any::Any;
 use std::fmt;
 use std::future::IntoFuture;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::{CallToolRequest, HasMeta, ProgressNotification, ProgressToken};
 use agentwire_peer::CallError;
+use agentwire_sync::Mutex;
 use bytestring::ByteString;
 use futures::FutureExt;
 use futures::future::BoxFuture;

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, RawObject, Request};
 use agentwire_mcp_schema::core_tasks::{self, RELATED_TASK, RelatedTaskMetadata};
@@ -14,6 +14,7 @@ use agentwire_mcp_schema::{
     ToolListChangedNotification,
 };
 use agentwire_peer::{Handler, Peer, RequestContext};
+use agentwire_sync::Mutex;
 use futures::FutureExt;
 use serde::de::DeserializeOwned;
 
@@ -237,7 +238,7 @@ fn relate(result: &RawJson, related: &RelatedTaskMetadata) -> Outcome {
 /// to tell.
 pub(crate) fn tell<T>(hook: &Hook<T>, what: Option<T>) {
     if let (Some(hook), Some(what)) = (hook, what) {
-        let call = || hook.lock().unwrap_or_else(PoisonError::into_inner)(what);
+        let call = || hook.lock()(what);
         let _panicked = catch_unwind(AssertUnwindSafe(call));
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::{CallToolRequest, JsonSchema, Tool};
 use agentwire_peer::CallError;
+use agentwire_sync::Mutex;
 use bytestring::ByteString;
 use jsonschema::{PatternOptions, Validator};
 use serde::Deserialize;
@@ -32,7 +33,7 @@ struct Output {
 impl Outputs {
     /// Takes what a list says of a tool.
     pub(crate) fn learn(&self, tool: &Tool) {
-        let mut outputs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outputs = self.0.lock();
         match &tool.output_schema {
             None => drop(outputs.remove(&tool.name)),
             // What is compiled already need not be compiled again.
@@ -58,7 +59,7 @@ impl Outputs {
             return None;
         }
         let Call { name } = RawJson::encode(request).ok()?.decode().ok()?;
-        let output = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&name)?.clone();
+        let output = self.0.lock().get(&name)?.clone();
         let server = server.clone();
         Some(Box::new(move |result| match output.validator(&name, &server) {
             Some(validator) => fits(result, validator)

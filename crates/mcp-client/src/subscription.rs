@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_jsonrpc::{Method, Notification, RawJson, RequestId};
@@ -10,6 +10,7 @@ use agentwire_mcp_schema::{
     NotificationMeta, SubscriptionFilter, SubscriptionsListenRequest, SubscriptionsListenResult,
 };
 use agentwire_peer::{CallError, Clock, Peer, TokioClock};
+use agentwire_sync::{Mutex, MutexGuard};
 use bytestring::ByteString;
 use futures::channel::oneshot;
 use futures::{FutureExt, select_biased};
@@ -145,7 +146,7 @@ impl Subscriptions {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, Place>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,16 +1,14 @@
 //! What servers tell of changes, on its way to who listens.
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::Poll;
+use std::sync::{Arc, Weak};
 
 use agentwire_jsonrpc::{Notice, Notification};
 use agentwire_mcp_schema::{
     PromptListChangedNotification, ResourceListChangedNotification, ResourceUpdatedNotification,
     SubscriptionFilter, ToolListChangedNotification,
 };
-use futures::task::AtomicWaker;
+use agentwire_sync::{Monitor, Mutex, MutexGuard};
 
 /// How many changes wait for who listens. What comes on top is missed, and that is told.
 const LIMIT: usize = 1024;
@@ -73,10 +71,7 @@ fn is_part(uri: &str, whole: &str) -> bool {
 
 /// What was heard and not taken yet. The same change does not wait twice.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
-    waiting: Mutex<Waiting>,
-    listener: AtomicWaker,
-}
+pub(crate) struct Heard(Monitor<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
@@ -93,37 +88,27 @@ impl Heard {
 
     /// Nothing was heard for a while.
     pub(crate) fn miss(&self) {
-        self.lock().missed = true;
-        self.listener.wake();
+        self.0.update(|waiting| waiting.missed = true);
     }
 
     /// The next change. Dropping this loses none.
     pub(crate) async fn next(&self) -> Change {
-        poll_fn(|cx| {
-            self.listener.register(cx.waker());
-            let mut waiting = self.lock();
-            match std::mem::take(&mut waiting.missed) {
-                true => Poll::Ready(Change::Missed),
-                false => waiting.changes.pop_front().map_or(Poll::Pending, Poll::Ready),
-            }
-        })
-        .await
+        let next = |waiting: &mut Waiting| match std::mem::take(&mut waiting.missed) {
+            true => Some(Change::Missed),
+            false => waiting.changes.pop_front(),
+        };
+        self.0.wait_until(next).await
     }
 
     fn push(&self, change: Change) {
-        let mut waiting = self.lock();
-        if waiting.changes.len() == LIMIT {
-            *waiting = Waiting { missed: true, ..Waiting::default() };
-        }
-        if !waiting.changes.contains(&change) {
-            waiting.changes.push_back(change);
-        }
-        drop(waiting);
-        self.listener.wake();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.update(|waiting| {
+            if waiting.changes.len() == LIMIT {
+                *waiting = Waiting { missed: true, ..Waiting::default() };
+            }
+            if !waiting.changes.contains(&change) {
+                waiting.changes.push_back(change);
+            }
+        });
     }
 }
 
@@ -163,7 +148,7 @@ impl Ears {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Ear>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -4,9 +4,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 
 use crate::state::Shared;
 
@@ -17,7 +17,8 @@ use crate::state::Shared;
 #[must_use = "nothing happens unless the driver is polled"]
 pub struct Driver {
     shared: Arc<Shared>,
-    connections: FuturesUnordered<BoxFuture<'static, ()>>,
+    /// One future for each connection, and one that completes when the hub is closed.
+    running: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
 impl Driver {
@@ -25,7 +26,10 @@ impl Driver {
         shared: Arc<Shared>,
         connections: impl Iterator<Item = BoxFuture<'static, ()>>,
     ) -> Self {
-        Self { shared, connections: connections.collect() }
+        let closing = shared.clone();
+        let running: FuturesUnordered<_> = connections.collect();
+        running.push(async move { closing.until_closing().await }.boxed());
+        Self { shared, running }
     }
 }
 
@@ -33,20 +37,20 @@ impl Future for Driver {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        while let Poll::Ready(Some(())) = self.connections.poll_next_unpin(cx) {}
-        if self.connections.is_empty() { self.shared.poll_closing(cx) } else { Poll::Pending }
+        while let Poll::Ready(Some(())) = self.running.poll_next_unpin(cx) {}
+        if self.running.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.connections.clear();
+        self.running.clear();
         self.shared.over();
     }
 }
 
 impl fmt::Debug for Driver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Driver").field("connections", &self.connections.len()).finish_non_exhaustive()
+        f.debug_struct("Driver").field("running", &self.running.len()).finish_non_exhaustive()
     }
 }

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use agentwire_mcp_client::{CallError, Server};
 use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::{Clock, TokioClock};
+use agentwire_sync::Mutex;
 use futures::future::BoxFuture;
 use futures::stream::{BoxStream, unfold};
 use futures::{FutureExt, Stream, StreamExt, select_biased};
@@ -66,7 +67,7 @@ impl Listening {
 
     /// What the server agreed to tell the last time, which may be less than it was asked.
     pub fn acknowledged(&self) -> SubscriptionFilter {
-        self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.acknowledged.lock().clone()
     }
 }
 
@@ -199,7 +200,7 @@ impl Listener {
             );
             acknowledged
         };
-        *self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner) = acknowledged;
+        *self.acknowledged.lock() = acknowledged;
         self.pauses.since = Some(TokioClock::default().now());
         Ok(())
     }

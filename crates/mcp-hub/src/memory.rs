@@ -1,7 +1,9 @@
 //! What has worked before.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use agentwire_sync::{Mutex, MutexGuard};
 
 use crate::ladder::Rung;
 
@@ -45,7 +47,7 @@ impl Memory {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(String, Rung)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

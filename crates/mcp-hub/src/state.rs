@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 use std::error::Error;
-use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use agentwire_mcp_client::Server;
 use agentwire_mcp_schema::Tool;
+use agentwire_sync::Monitor;
 
 use crate::call::HubError;
 use crate::change::Ears;
@@ -28,7 +27,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const WHILE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
-pub(crate) struct Shared(Mutex<State>);
+pub(crate) struct Shared(Monitor<State>);
 
 #[derive(Debug)]
 struct State {
@@ -37,7 +36,6 @@ struct State {
     closing: bool,
     /// How often something has changed.
     changes: u64,
-    wakers: Vec<Waker>,
 }
 
 #[derive(Debug)]
@@ -73,7 +71,7 @@ impl Shared {
     pub(crate) fn new(names: Vec<String>, short_name_limit: usize) -> Self {
         let servers = names.iter().cloned().map(Entry::new).collect();
         let names = Names::new(names, short_name_limit);
-        Self(Mutex::new(State { servers, names, closing: false, changes: 0, wakers: Vec::new() }))
+        Self(Monitor::new(State { servers, names, closing: false, changes: 0 }))
     }
 
     pub(crate) fn connected(&self, place: usize, server: Server, tools: Vec<Tool>, now: Instant) {
@@ -90,21 +88,20 @@ impl Shared {
 
     /// Whether a server that has ended its session shall be connected to anew, which then begins.
     pub(crate) fn begins_again(&self, place: usize, now: Instant) -> bool {
-        let mut begins = false;
         self.change(|state| {
             let closing = state.closing;
             let entry = &mut state.servers[place];
             let lived = |since| now.saturating_duration_since(since) >= WHILE;
             let was_used = entry.answered.load(Ordering::Relaxed) || entry.since.is_some_and(lived);
             let is_first = entry.since.is_some() && !entry.begun_again;
-            begins = !closing && !entry.is_connecting() && (was_used || is_first);
+            let begins = !closing && !entry.is_connecting() && (was_used || is_first);
             if begins {
                 entry.begun_again = true;
                 entry.server = None;
                 entry.state = ServerState::Connecting;
             }
-        });
-        begins
+            begins
+        })
     }
 
     /// Whether a process that has crashed shall be started again, and after which pause. It is no longer callable then.
@@ -115,33 +112,30 @@ impl Shared {
         config: &Config,
         reason: &Arc<dyn Error + Send + Sync>,
     ) -> Option<Duration> {
-        let mut pause = None;
         self.change(|state| {
             let closing = state.closing;
             let entry = &mut state.servers[place];
             // One that could never be called is not what it is taken for; another try would not change that.
-            let Some(since) = entry.since else { return };
+            let since = entry.since?;
             let (ever, in_a_row) = entry.restarts;
             let ran = !entry.is_connecting() && now.saturating_duration_since(since) >= LONG;
             let in_a_row = if ran { 0 } else { in_a_row };
             if closing || in_a_row >= config.restarts {
-                return;
+                return None;
             }
             entry.restarts = (ever + 1, in_a_row + 1);
             entry.server = None;
             entry.state = ServerState::Restarting(reason.clone());
             let doubled =
                 2_u32.checked_pow(in_a_row).and_then(|times| config.restart_pause.checked_mul(times));
-            pause = Some(
-                doubled.map_or(LONGEST_PAUSE, |pause| pause.min(LONGEST_PAUSE.max(config.restart_pause))),
-            );
-        });
-        pause
+            let longest = LONGEST_PAUSE.max(config.restart_pause);
+            Some(doubled.map_or(LONGEST_PAUSE, |pause| pause.min(longest)))
+        })
     }
 
     pub(crate) fn tools_changed(&self, place: usize, tools: Vec<Tool>) {
         // A server that tells of changes without any wakes nobody.
-        if self.lock().servers[place].tools != tools {
+        if self.0.with(|state| state.servers[place].tools != tools) {
             self.change(|state| state.set_tools(place, tools));
         }
     }
@@ -183,66 +177,71 @@ impl Shared {
             state: entry.state.clone(),
             restarts: entry.restarts.0,
         };
-        self.lock().servers.iter().map(status).collect()
+        self.0.with(|state| state.servers.iter().map(status).collect())
     }
 
     pub(crate) fn server(&self, name: &str) -> Option<Server> {
-        self.lock().servers.iter().find(|entry| entry.name == name)?.server.clone()
+        self.0.with(|state| state.servers.iter().find(|entry| entry.name == name)?.server.clone())
     }
 
     /// Where a server of that name is.
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
-        self.lock().servers.iter().position(|entry| entry.name == name)
+        self.0.with(|state| state.servers.iter().position(|entry| entry.name == name))
     }
 
     pub(crate) fn name(&self, place: usize) -> String {
-        self.lock().servers[place].name.clone()
+        self.0.with(|state| state.servers[place].name.clone())
     }
 
     /// Who listens to the sessions with a server.
     pub(crate) fn ears(&self, place: usize) -> Ears {
-        self.lock().servers[place].ears.clone()
+        self.0.with(|state| state.servers[place].ears.clone())
     }
 
     /// The server, where that is still this connection to it.
     pub(crate) fn connected_as(&self, place: usize, connection: u64) -> Option<Server> {
-        let state = self.lock();
-        let entry = &state.servers[place];
-        entry.server.clone().filter(|_| entry.connections == connection)
+        self.0.with(|state| {
+            let entry = &state.servers[place];
+            entry.server.clone().filter(|_| entry.connections == connection)
+        })
     }
 
     /// The tools that can be called.
     pub(crate) fn tools(&self) -> Vec<HubTool> {
-        let state = self.lock();
-        let callable = state.servers.iter().enumerate().filter(|(_, entry)| entry.server.is_some());
-        let tools = callable.flat_map(|(place, entry)| entry.tools.iter().map(move |tool| (place, tool)));
-        tools.map(|(place, tool)| state.tool(place, tool)).collect()
+        self.0.with(|state| {
+            let callable = state.servers.iter().enumerate().filter(|(_, entry)| entry.server.is_some());
+            let tools = callable.flat_map(|(place, entry)| entry.tools.iter().map(move |tool| (place, tool)));
+            tools.map(|(place, tool)| state.tool(place, tool)).collect()
+        })
     }
 
     /// The tool of that name, if its server lists it.
     pub(crate) fn find(&self, name: &str) -> Option<HubTool> {
-        let state = self.lock();
-        let (place, tool) = state.names.find(name)?;
-        let tool = state.servers[place].tools.iter().find(|listed| listed.name == tool)?;
-        Some(state.tool(place, tool))
+        self.0.with(|state| {
+            let (place, tool) = state.names.find(name)?;
+            let tool = state.servers[place].tools.iter().find(|listed| listed.name == tool)?;
+            Some(state.tool(place, tool))
+        })
     }
 
     /// The server of a tool, if that is still listed as it was then.
     pub(crate) fn callable(&self, tool: &HubTool) -> Result<Callable, HubError> {
-        let state = self.lock();
-        let entry = state.servers.iter().find(|entry| entry.name == tool.server);
-        let entry = entry.ok_or_else(|| HubError::NoSuchServer { name: tool.server.clone() })?;
-        if !entry.tools.contains(&tool.tool) {
-            let (server, tool) = (tool.server.clone(), tool.tool.name.clone());
-            return Err(HubError::ToolChanged { server, tool });
-        }
-        let callable = |server| Callable { server, answered: entry.answered.clone() };
-        let unavailable = || HubError::Unavailable { server: entry.name.clone(), state: entry.state.clone() };
-        entry.server.clone().map(callable).ok_or_else(unavailable)
+        self.0.with(|state| {
+            let entry = state.servers.iter().find(|entry| entry.name == tool.server);
+            let entry = entry.ok_or_else(|| HubError::NoSuchServer { name: tool.server.clone() })?;
+            if !entry.tools.contains(&tool.tool) {
+                let (server, tool) = (tool.server.clone(), tool.tool.name.clone());
+                return Err(HubError::ToolChanged { server, tool });
+            }
+            let callable = |server| Callable { server, answered: entry.answered.clone() };
+            let unavailable =
+                || HubError::Unavailable { server: entry.name.clone(), state: entry.state.clone() };
+            entry.server.clone().map(callable).ok_or_else(unavailable)
+        })
     }
 
     pub(crate) fn is_connecting(&self, place: usize) -> bool {
-        self.lock().servers[place].is_connecting()
+        self.0.with(|state| state.servers[place].is_connecting())
     }
 
     pub(crate) async fn until_settled(&self) {
@@ -256,20 +255,16 @@ impl Shared {
         place: usize,
         connection: u64,
     ) -> Result<(u64, Server), ServerState> {
-        loop {
-            let is_new = |entry: &Entry| entry.server.is_some() && entry.connections >= connection;
-            self.until(|state| is_new(&state.servers[place]) || state.servers[place].is_over()).await;
-            let state = self.lock();
+        let callable = |state: &mut State| {
             let entry = &state.servers[place];
             match &entry.server {
                 Some(server) if entry.connections >= connection => {
-                    return Ok((entry.connections, server.clone()));
+                    Some(Ok((entry.connections, server.clone())))
                 }
-                _ if entry.is_over() => return Err(entry.state.clone()),
-                // It has gone in between.
-                _ => {}
+                _ => entry.is_over().then(|| Err(entry.state.clone())),
             }
-        }
+        };
+        self.0.wait_until(callable).await
     }
 
     pub(crate) async fn until_closing(&self) {
@@ -287,41 +282,21 @@ impl Shared {
 
     /// Waits until there have been other than so many changes, and tells how many.
     pub(crate) async fn until_changed(&self, seen: u64) -> u64 {
-        self.until(|state| state.changes != seen).await;
-        self.lock().changes
-    }
-
-    pub(crate) fn poll_closing(&self, cx: &mut Context<'_>) -> Poll<()> {
-        self.poll_until(cx, |state| state.closing)
+        self.0.wait_until(|state| (state.changes != seen).then_some(state.changes)).await
     }
 
     async fn until(&self, condition: impl Fn(&State) -> bool) {
-        poll_fn(|cx| self.poll_until(cx, &condition)).await;
+        self.0.wait_until(|state| condition(state).then_some(())).await;
     }
 
-    fn poll_until(&self, cx: &mut Context<'_>, condition: impl Fn(&State) -> bool) -> Poll<()> {
-        let mut state = self.lock();
-        if condition(&state) {
-            return Poll::Ready(());
-        }
-        if !state.wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
-            state.wakers.push(cx.waker().clone());
-        }
-        Poll::Pending
-    }
-
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        let mut state = self.lock();
-        change(&mut state);
-        state.settle_names();
-        state.changes += 1;
-        let wakers = std::mem::take(&mut state.wakers);
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Changes something. Names settle with it.
+    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+        self.0.update(|state| {
+            let result = change(state);
+            state.settle_names();
+            state.changes += 1;
+            result
+        })
     }
 }
 

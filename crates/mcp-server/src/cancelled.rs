@@ -9,13 +9,13 @@ pub struct Cancelled {
     request: agentwire_peer::Cancelled,
     /// A call may go on as a task, which is cancelled in another way.
     #[cfg(feature = "tasks")]
-    task: Option<crate::tasks::Ending>,
+    task: Option<crate::tasks::TaskCancelled>,
 }
 
 impl Cancelled {
     pub(crate) fn new(
         request: agentwire_peer::Cancelled,
-        #[cfg(feature = "tasks")] task: Option<crate::tasks::Ending>,
+        #[cfg(feature = "tasks")] task: Option<crate::tasks::TaskCancelled>,
     ) -> Self {
         Self {
             request,

@@ -1,7 +1,9 @@
 //! Who hears of what changes.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use agentwire_sync::{Mutex, MutexGuard};
 
 /// What changed.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +69,7 @@ impl Listeners {
     }
 
     fn lock(&self) -> MutexGuard<'_, There> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,7 +1,9 @@
 //! What clients share, and how much of it one of them may hold.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use agentwire_sync::{Mutex, MutexGuard};
 
 /// Whom a limit for each client counts. The first of these that is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +58,7 @@ impl Quota {
     }
 
     fn lock(&self) -> MutexGuard<'_, Usage> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

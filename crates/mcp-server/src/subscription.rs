@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::Poll;
 
 #[cfg(feature = "tasks")]
 use agentwire_jsonrpc::ErrorObject;
@@ -17,6 +17,7 @@ use agentwire_mcp_schema::{
     ToolListChangedNotification,
 };
 use agentwire_peer::{CallError, Peer};
+use agentwire_sync::{Monitor, Waiter};
 
 use crate::Server;
 use crate::listeners::{Change, Listener, Listening};
@@ -42,7 +43,7 @@ struct Changes {
     prompts: bool,
     resources: bool,
     watched: WatchList,
-    news: Mutex<News>,
+    news: Monitor<News>,
 }
 
 #[derive(Default)]
@@ -58,7 +59,6 @@ struct News {
     #[cfg(feature = "tasks")]
     followed: BTreeSet<String>,
     dismissed: bool,
-    waker: Option<Waker>,
 }
 
 /// What a client is told next.
@@ -85,11 +85,11 @@ impl Subscription {
             prompts: honoured.prompts_list_changed,
             resources: honoured.resources_list_changed,
             watched,
-            news: Mutex::default(),
+            news: Monitor::default(),
         });
         #[cfg(feature = "tasks")]
         if let Some(tasks) = &tasks {
-            changes.news().followed.clone_from(&tasks.ids);
+            changes.news.with(|news| news.followed.clone_from(&tasks.ids));
         }
         let listener: Arc<dyn Listener> = changes.clone();
         let listening = server.listeners().add(Arc::downgrade(&listener));
@@ -115,7 +115,7 @@ impl Subscription {
             if !tasks.ids.is_empty() {
                 TaskSubscription::new(tasks.ids.iter()).write_to(&mut self.honoured);
             }
-            self.changes.note(|news| {
+            self.changes.news.update(|news| {
                 news.followed.retain(|id| tasks.ids.contains(id));
                 news.tasks.extend(still);
             });
@@ -133,10 +133,10 @@ impl Subscription {
         acknowledging.await?;
         let meta = NotificationMeta::new(self.id).to_meta();
         let mut left = peer.closed();
-        let changes = &self.changes;
+        let mut waiter = Waiter::new(&self.changes.news);
         let mut next = poll_fn(|cx| match Pin::new(&mut left).poll(cx) {
             Poll::Ready(_) => Poll::Ready(None),
-            Poll::Pending => changes.poll_next(cx),
+            Poll::Pending => waiter.poll(cx, News::next),
         });
         while let Some(told) = (&mut next).await {
             #[cfg(feature = "tasks")]
@@ -162,67 +162,47 @@ async fn tell(peer: &Peer, told: Told, meta: Meta) -> Result<(), CallError> {
     }
 }
 
-impl Changes {
-    fn poll_next(&self, cx: &Context<'_>) -> Poll<Option<Told>> {
-        let mut news = self.news();
+impl News {
+    /// What the client is told next: none while there is nothing, and none inside once it is told no more.
+    fn next(&mut self) -> Option<Option<Told>> {
         #[cfg(feature = "tasks")]
-        if let Some(id) = news.tasks.pop_first() {
-            return Poll::Ready(Some(Told::Task(id)));
+        if let Some(id) = self.tasks.pop_first() {
+            return Some(Some(Told::Task(id)));
         }
-        let told = if std::mem::take(&mut news.tools) {
-            Told::Tools
-        } else if std::mem::take(&mut news.prompts) {
-            Told::Prompts
-        } else if std::mem::take(&mut news.resources) {
-            Told::Resources
-        } else if let Some(uri) = news.updated.pop_first() {
-            Told::Resource(uri)
-        } else if news.dismissed {
-            return Poll::Ready(None);
+        if std::mem::take(&mut self.tools) {
+            Some(Some(Told::Tools))
+        } else if std::mem::take(&mut self.prompts) {
+            Some(Some(Told::Prompts))
+        } else if std::mem::take(&mut self.resources) {
+            Some(Some(Told::Resources))
+        } else if let Some(uri) = self.updated.pop_first() {
+            Some(Some(Told::Resource(uri)))
         } else {
-            let replaced = news.waker.replace(cx.waker().clone());
-            drop(news);
-            drop(replaced);
-            return Poll::Pending;
-        };
-        Poll::Ready(Some(told))
-    }
-
-    fn note(&self, note: impl FnOnce(&mut News)) {
-        let mut news = self.news();
-        note(&mut news);
-        let waker = news.waker.take();
-        drop(news);
-        if let Some(waker) = waker {
-            waker.wake();
+            self.dismissed.then_some(None)
         }
-    }
-
-    fn news(&self) -> MutexGuard<'_, News> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Listener for Changes {
     fn hear(&self, change: Change<'_>) {
         match change {
-            Change::Tools if self.tools => self.note(|news| news.tools = true),
-            Change::Prompts if self.prompts => self.note(|news| news.prompts = true),
-            Change::Resources if self.resources => self.note(|news| news.resources = true),
+            Change::Tools if self.tools => self.news.update(|news| news.tools = true),
+            Change::Prompts if self.prompts => self.news.update(|news| news.prompts = true),
+            Change::Resources if self.resources => self.news.update(|news| news.resources = true),
             Change::Resource(uri) => {
                 if let Some(uri) = self.watched.find(uri) {
-                    self.note(|news| _ = news.updated.insert(uri.clone()));
+                    self.news.update(|news| _ = news.updated.insert(uri.clone()));
                 }
             }
             #[cfg(feature = "tasks")]
-            Change::Task(id) if self.news().followed.contains(id) => {
-                self.note(|news| _ = news.tasks.insert(id.to_owned()));
+            Change::Task(id) if self.news.with(|news| news.followed.contains(id)) => {
+                self.news.update(|news| _ = news.tasks.insert(id.to_owned()));
             }
             _ => {}
         }
     }
 
     fn dismiss(&self) {
-        self.note(|news| news.dismissed = true);
+        self.news.update(|news| news.dismissed = true);
     }
 }

@@ -1,8 +1,11 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use agentwire_connection::{CallFailure, CallId, CallOptions};
@@ -13,7 +16,8 @@ use serde::de::DeserializeOwned;
 use crate::Peer;
 use crate::error::CallError;
 use crate::room::Ticket;
-use crate::shared::{ProgressHook, Wait};
+use crate::shared::{AnswerHook, ProgressHook, Shared, Wait};
+use crate::sync::Mutex;
 
 /// A call to the peer: a value until it is awaited, which sends it.
 ///
@@ -28,6 +32,8 @@ pub struct Call<R> {
     progress: Option<ProgressHook>,
     decode: Option<Decode<R>>,
     check: Option<Check<R>>,
+    /// Where the result is put when it arrives, if there is a check. Set when the request is sent.
+    received: Option<Received<R>>,
     on_drop: Option<Box<dyn FnOnce() + Send>>,
     result: PhantomData<fn() -> R>,
 }
@@ -35,8 +41,11 @@ pub struct Call<R> {
 /// Reads a result.
 type Decode<R> = fn(&RawJson) -> Result<R, serde_json::Error>;
 
-/// Looks at a result before the caller does.
+/// Accepts, changes or refuses a result when it arrives.
 type Check<R> = Box<dyn FnOnce(R) -> Result<R, CallError> + Send>;
+
+/// The result after decoding and checks, or the panic of a check.
+type Received<R> = Arc<Mutex<Option<thread::Result<Result<R, CallError>>>>>;
 
 enum Stage {
     /// Not made yet; under this id, if one was reserved.
@@ -67,6 +76,7 @@ impl<R> Call<R> {
             progress: None,
             decode: None,
             check: None,
+            received: None,
             on_drop: None,
             result: PhantomData,
         }
@@ -105,10 +115,33 @@ impl<R> Call<R> {
         self
     }
 
-    /// Looks at the result before the caller does, and may refuse it.
-    pub fn check(mut self, check: impl FnOnce(R) -> Result<R, CallError> + Send + 'static) -> Self {
-        self.check = Some(Box::new(check));
+    /// Runs on the decoded result when the answer arrives, and may refuse it.
+    ///
+    /// The driver runs it before it looks at the next message. So state that answers and notifications both change is
+    /// changed in the order in which the peer sent them, however late the caller polls. It does not run where the call
+    /// fails, or was dropped before. Several run in the order in which they were added, until one refuses. A panic
+    /// reaches the caller.
+    pub fn check(mut self, check: impl FnOnce(R) -> Result<R, CallError> + Send + 'static) -> Self
+    where
+        R: 'static,
+    {
+        self.check = Some(match self.check.take() {
+            Some(earlier) => Box::new(|result| earlier(result).and_then(check)),
+            None => Box::new(check),
+        });
         self
+    }
+
+    /// Runs on the decoded result when the answer arrives, in its order among the messages of the connection: a
+    /// [`check`](Self::check) that refuses nothing.
+    pub fn on_answer(self, hook: impl FnOnce(&R) + Send + 'static) -> Self
+    where
+        R: 'static,
+    {
+        self.check(move |result| {
+            hook(&result);
+            Ok(result)
+        })
     }
 
     /// Runs when nobody waits for the answer any more: when the call is dropped after it was sent and before it
@@ -120,7 +153,10 @@ impl<R> Call<R> {
     }
 
     /// Sends the request once there is room for it.
-    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<CallId, CallError>> {
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<CallId, CallError>>
+    where
+        R: DeserializeOwned + Send + 'static,
+    {
         if matches!(self.stage, Stage::Failed(_)) && self.peer.shared.lock().must_yield() {
             return Wait::Yield.into_poll(cx.waker());
         }
@@ -158,8 +194,13 @@ impl<R> Call<R> {
             waker.into_iter().for_each(Waker::wake);
             return Poll::Pending;
         }
+        let on_answer = self.check.take().map(|check| {
+            let received = Received::default();
+            self.received = Some(received.clone());
+            read_on_arrival(self.peer.shared.clone(), self.method.clone(), self.decode, check, received)
+        });
         let call = id.unwrap_or_else(|| state.connection.reserve_call());
-        state.open_slot(call, self.progress.take());
+        state.open_slot(call, self.progress.take(), on_answer);
         let related = self.peer.related().cloned();
         state.connection.call(since, call, self.method.clone(), params.take(), self.options, related);
         let waker = state.changed();
@@ -182,7 +223,7 @@ impl<R> Call<R> {
     }
 }
 
-impl<R: DeserializeOwned> Future for Call<R> {
+impl<R: DeserializeOwned + Send + 'static> Future for Call<R> {
     type Output = Result<R, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -194,25 +235,15 @@ impl<R: DeserializeOwned> Future for Call<R> {
         drop(state);
         this.stage = Stage::Done;
         Poll::Ready(match outcome {
-            Ok(result) => {
-                let limit = this.peer.shared.value_limit();
-                let (decoded, skipped) = noting(|| match this.decode {
-                    Some(decode) => decode(&result),
-                    None => decode(&result, limit),
-                });
-                // It may be long, and is needed no more.
-                drop(result);
-                if decoded.is_ok() && !skipped.is_empty() {
-                    let waker = this.peer.shared.lock().skipped(this.method.clone(), skipped);
-                    waker.into_iter().for_each(Waker::wake);
+            Ok(result) => match this.received.take() {
+                Some(received) => {
+                    let received = received.lock().take();
+                    received
+                        .expect("the driver decodes the result first")
+                        .unwrap_or_else(|panic| resume_unwind(panic))
                 }
-                let decoded = decoded
-                    .map_err(|why| CallError::Decode { method: this.method.clone(), why: why.to_string() })?;
-                match this.check.take() {
-                    Some(check) => check(decoded),
-                    None => Ok(decoded),
-                }
-            }
+                None => read(&this.peer.shared, &this.method, this.decode, result),
+            },
             Err((failure, fault)) => {
                 if let (CallFailure::TimedOut(_), Some(hook)) = (&failure, this.on_drop.take()) {
                     hook();
@@ -224,6 +255,42 @@ impl<R: DeserializeOwned> Future for Call<R> {
             }
         })
     }
+}
+
+/// Makes the hook that decodes and checks a result when it arrives.
+fn read_on_arrival<R: DeserializeOwned + Send + 'static>(
+    shared: Arc<Shared>,
+    method: ByteString,
+    decode: Option<Decode<R>>,
+    check: Check<R>,
+    received: Received<R>,
+) -> AnswerHook {
+    Box::new(move |result| {
+        let read = || read(&shared, &method, decode, result).and_then(check);
+        let outcome = catch_unwind(AssertUnwindSafe(read));
+        *received.lock() = Some(outcome);
+    })
+}
+
+/// Decodes a result. The handler is told of what had to be left out of it.
+fn read<R: DeserializeOwned>(
+    shared: &Shared,
+    method: &ByteString,
+    by: Option<Decode<R>>,
+    result: RawJson,
+) -> Result<R, CallError> {
+    let limit = shared.value_limit();
+    let (decoded, skipped) = noting(|| match by {
+        Some(by) => by(&result),
+        None => decode(&result, limit),
+    });
+    // It may be long, and is needed no more.
+    drop(result);
+    if decoded.is_ok() && !skipped.is_empty() {
+        let waker = shared.lock().skipped(method.clone(), skipped);
+        waker.into_iter().for_each(Waker::wake);
+    }
+    decoded.map_err(|why| CallError::Decode { method: method.clone(), why: why.to_string() })
 }
 
 /// Decodes a result, unless that takes more memory than it may. Peers that have nothing to say write null where the

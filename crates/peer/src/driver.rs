@@ -9,11 +9,10 @@ use futures::future::select;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::Closed;
-use crate::handler::{Handler, RequestContext};
+use crate::handler::Handler;
 use crate::peer::Peer;
 use crate::shared::Shared;
 use crate::turn::Turn;
-use crate::work::answer;
 
 /// What runs a connection: reads, writes, calls the handler, keeps the time.
 ///
@@ -75,7 +74,7 @@ impl Driver {
         transport: &mut T,
         main: Option<F>,
     ) -> (Option<F::Output>, Closed) {
-        let start = |request, context: RequestContext| answer(handler, request, context);
+        let start = |request, context| handler.request(request, context);
         let mut main = pin!(main);
         let mut turn = Turn::new(self, handler, start, transport);
         let mut output = None;

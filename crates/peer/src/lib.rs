@@ -84,7 +84,8 @@
 //! - **Order out.** There is one queue. What a handler says arrives before its answer; nothing overtakes.
 //! - **Order in.** Messages are looked at one by one. A handler's part before its first wait runs before the next
 //!   message is looked at, however busy others are, unless [`Config::backlog_limit`] bytes wait to be sent: see
-//!   [`Handler::request`]. Every notification has been delivered before a later answer resolves.
+//!   [`Handler::request`]. Every notification has been delivered before a later answer resolves. What observes an answer
+//!   ([`Call::check`], [`Call::on_answer`]) runs before any later message is delivered.
 //! - **Bounds.** [`Notify`] and [`Call`] wait while [`Config::high_water`] bytes are queued. Handlers of requests are
 //!   not polled while [`Config::backlog_limit`] bytes are queued or held by the transport, so that what waits to be sent
 //!   is at most that and one answer. Reading goes on meanwhile; a request over [`Config::request_limit`] or

@@ -1,7 +1,7 @@
 use std::ops::{Deref, DerefMut};
 use std::task::Waker;
 
-use crate::shared::{Cancel, Slot, State};
+use crate::shared::{AnswerHook, Cancel, Slot, State};
 use crate::sync::MutexGuard;
 
 /// The state, as long as nobody else may change it.
@@ -17,6 +17,7 @@ pub(crate) struct Locked<'a> {
 /// What may run code of a user's when it is dropped.
 pub(crate) enum Litter {
     Waker(#[expect(dead_code, reason = "it waits to be dropped")] Waker),
+    AnswerHook(#[expect(dead_code, reason = "it waits to be dropped")] AnswerHook),
     Slot(#[expect(dead_code, reason = "it waits to be dropped")] Slot),
     Cancel(#[expect(dead_code, reason = "it waits to be dropped")] Cancel),
 }

@@ -53,7 +53,7 @@ impl Peer {
     pub fn call_method<P, R>(&self, method: impl Into<ByteString>, params: Option<&P>) -> Call<R>
     where
         P: Serialize + ?Sized,
-        R: DeserializeOwned,
+        R: DeserializeOwned + Send + 'static,
     {
         let method = method.into();
         let params = self.encode(&method, params);
@@ -135,12 +135,6 @@ impl Peer {
     /// Takes an id for a call whose parameters carry it; see [`Call::reserved`].
     pub fn reserve_call(&self) -> CallId {
         self.shared.lock().connection.reserve_call()
-    }
-
-    /// Whether the result of a call has come, and its caller has not seen it yet. From within
-    /// [`Handler::notification`](crate::Handler::notification) it says whether the result came before the notification.
-    pub fn has_result(&self, call: CallId) -> bool {
-        self.shared.lock().has_result(call)
     }
 
     /// Whether a call was made and waits for its answer. False once the answer has come, also where its caller has not

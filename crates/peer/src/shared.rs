@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
@@ -70,7 +70,7 @@ impl Shared {
     /// No code of a user's runs while this is held, and no waker is woken or dropped.
     #[inline]
     pub(crate) fn lock(&self) -> Locked<'_> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock();
         Locked::new(state)
     }
 
@@ -83,8 +83,11 @@ impl Shared {
         let mut wakers = state.shut(Closed::default());
         wakers.extend(state.end(Closed::default()));
         while let Some(event) = state.connection.poll_event() {
-            if let Event::Answered { call, outcome } = event {
-                wakers.extend(state.settle(call, outcome).map(|(waker, _)| waker));
+            // Nothing arrives any more, so what is settled here has failed.
+            if let Event::Answered { call, outcome: Err(failure) } = event
+                && let Settled::Wake(waker, _) = state.settle(call, Err(failure))
+            {
+                wakers.push(waker);
             }
         }
         state.look();
@@ -134,13 +137,13 @@ impl Shared {
 
     /// None if few values have been written, or somebody else is writing, perhaps this very thread further up its stack.
     fn busy_scribe(&self) -> Option<MutexGuard<'_, Scribe>> {
-        let mut scribe = self.scribe.try_lock().ok()?;
+        let mut scribe = self.scribe.try_lock()?;
         scribe.is_busy().then_some(scribe)
     }
 
     /// The driver waits, with nothing left to say or to answer.
     pub(crate) fn rest(&self) {
-        if let Ok(mut scribe) = self.scribe.try_lock() {
+        if let Some(mut scribe) = self.scribe.try_lock() {
             scribe.rest();
         }
     }
@@ -167,6 +170,7 @@ pub(crate) struct Slot {
     /// What the transport said of a call that it could not carry.
     fault: Option<Arc<Fault>>,
     pub(crate) progress: Option<ProgressHook>,
+    on_answer: Option<AnswerHook>,
 }
 
 /// What a future finds that waits for one thing.
@@ -193,6 +197,19 @@ impl<T> Wait<T> {
 
 /// The result of a call, or why it has none, with the transport's fault where there is one.
 pub(crate) type Outcome = Result<RawJson, (CallFailure, Option<Arc<Fault>>)>;
+
+/// Decodes and checks the result of a call when it arrives.
+pub(crate) type AnswerHook = Box<dyn FnOnce(RawJson) + Send>;
+
+/// What is to be done when the outcome of a call is known.
+pub(crate) enum Settled {
+    /// The hook is to be run on the result without the lock. Then the call is settled with what is left of the result.
+    Read(AnswerHook, RawJson),
+    /// The caller is to be woken, who may be the main future.
+    Wake(Waker, bool),
+    /// Nobody waits.
+    Done,
+}
 
 /// Hears the params of each progress notification on a call.
 pub(crate) type ProgressHook = Box<dyn FnMut(RawJson) + Send>;
@@ -372,8 +389,13 @@ impl State {
         self.connection.poll_timeout().into_iter().chain(room).min()
     }
 
-    pub(crate) fn open_slot(&mut self, call: CallId, progress: Option<ProgressHook>) {
-        self.waits().answers.insert(call, Slot { progress, ..Slot::default() });
+    pub(crate) fn open_slot(
+        &mut self,
+        call: CallId,
+        progress: Option<ProgressHook>,
+        on_answer: Option<AnswerHook>,
+    ) {
+        self.waits().answers.insert(call, Slot { progress, on_answer, ..Slot::default() });
     }
 
     fn waits(&mut self) -> &mut Waits {
@@ -425,11 +447,6 @@ impl State {
         self.slot(call).is_some_and(|slot| slot.outcome.is_none())
     }
 
-    /// Whether a call has a result that its caller has not seen.
-    pub(crate) fn has_result(&self, call: CallId) -> bool {
-        self.slot(call).is_some_and(|slot| matches!(slot.outcome, Some(Ok(_))))
-    }
-
     /// Keeps what the result of a call was decoded without, until the driver tells its handler.
     pub(crate) fn skipped(&mut self, method: ByteString, skipped: Skipped) -> Option<Waker> {
         if self.skipped.len() < MOST_SKIPPED {
@@ -458,15 +475,21 @@ impl State {
         }
     }
 
-    /// Gives who waits for the outcome, and whether that may be the main future.
-    pub(crate) fn settle(
-        &mut self,
-        call: CallId,
-        outcome: Result<RawJson, CallFailure>,
-    ) -> Option<(Waker, bool)> {
-        let slot = self.slot_mut(call)?;
-        slot.outcome = Some(outcome);
-        Some((slot.waker.take()?, slot.is_main))
+    /// The outcome of a call is known. A result that has a hook is [read](Settled::Read) first.
+    pub(crate) fn settle(&mut self, call: CallId, outcome: Result<RawJson, CallFailure>) -> Settled {
+        let Some(slot) = self.slot_mut(call) else { return Settled::Done };
+        match (outcome, slot.on_answer.take()) {
+            (Ok(result), Some(hook)) => Settled::Read(hook, result),
+            (outcome, unused) => {
+                slot.outcome = Some(outcome);
+                let settled = match slot.waker.take() {
+                    Some(waker) => Settled::Wake(waker, slot.is_main),
+                    None => Settled::Done,
+                };
+                self.litter.extend(unused.map(Litter::AnswerHook));
+                settled
+            }
+        }
     }
 
     /// Takes the hook out to be called without the lock; put it back with [`put_hook`](Self::put_hook).

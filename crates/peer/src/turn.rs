@@ -19,7 +19,7 @@ use crate::driver::Driver;
 use crate::error::Closed;
 use crate::handler::{Handler, RequestContext};
 use crate::peer::Peer;
-use crate::shared::{Shared, State};
+use crate::shared::{Settled, Shared, State};
 use crate::work::{Answer, Work};
 
 /// How many frames are read before what they caused is written.
@@ -73,7 +73,7 @@ where
     H: Handler,
     T: Transport,
     S: Fn(Request, RequestContext) -> C,
-    C: Future<Output = Answer>,
+    C: Future<Output = Result<RawJson, ErrorObject>>,
 {
     pub(crate) fn new(driver: &'a Driver, handler: &'a H, start: S, transport: &'a mut T) -> Self {
         Self {
@@ -331,7 +331,7 @@ where
                 }
                 let peer = self.peer.relating(request.id.clone());
                 let context = RequestContext { peer, owed, in_batch, origin: origin.cloned() };
-                let mut work = Work::new(owed, bytes, (self.start)(request, context));
+                let mut work = Work::start(owed, bytes, || (self.start)(request, context));
                 // Its first part must not be kept waiting by others who are due, and often is all of it.
                 if self.answering
                     && let Poll::Ready((answer, _)) = work.poll_unpin(cx)
@@ -355,8 +355,12 @@ where
                 }
             }
             Event::Answered { call, outcome } => {
-                let waiting = self.shared.lock().settle(call, outcome);
-                if let Some((waker, is_main)) = waiting {
+                let mut settled = self.shared.lock().settle(call, outcome);
+                if let Settled::Read(hook, result) = settled {
+                    hook(result);
+                    settled = self.shared.lock().settle(call, Ok(RawJson::EMPTY_OBJECT));
+                }
+                if let Settled::Wake(waker, is_main) = settled {
                     self.again = true;
                     // The main future is awake: the next round polls it.
                     if !(is_main && waker.will_wake(cx.waker())) {

@@ -6,10 +6,11 @@
 use std::io::{self, Read};
 use std::mem;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
+use agentwire_sync::{Mutex, MutexGuard};
 use futures::AsyncRead;
 
 /// How much is read at once.
@@ -122,7 +123,7 @@ impl Desk {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no panic while it was held")
+        self.state.lock()
     }
 }
 

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures::{Sink, Stream};
@@ -50,7 +50,7 @@ impl Pipe {
 
     /// No code of others runs under the lock but the clone of a waker, so a panic there leaves the state whole.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn end(&self) {

@@ -37,6 +37,8 @@ mod error;
 mod handler;
 #[path = "../../../crates/peer/src/locked.rs"]
 mod locked;
+#[path = "../../../crates/sync/src/monitor.rs"]
+mod monitor;
 #[path = "../../../crates/peer/src/peer.rs"]
 mod peer;
 #[path = "../../../crates/peer/src/room.rs"]

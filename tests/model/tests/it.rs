@@ -21,6 +21,16 @@ fn an_end_of_a_duplex_that_is_dropped_is_heard() {
 }
 
 #[test]
+fn an_update_reaches_all_who_wait() {
+    check(models::an_update_reaches_all_who_wait);
+}
+
+#[test]
+fn what_is_put_in_is_taken_once() {
+    check(models::what_is_put_in_is_taken_once);
+}
+
+#[test]
 fn a_call_is_answered() {
     check(models::a_call_is_answered);
 }

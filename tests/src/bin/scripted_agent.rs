@@ -14,7 +14,7 @@
 //! - `{"ask": [METHOD, PARAMS]}`: sends a request and waits for its response; `{"begin": [METHOD, PARAMS]}` does not wait,
 //!   and `"response"` does what is left;
 //! - `{"notify": [METHOD, PARAMS]}`: sends a notification;
-//! - `{"raw": TEXT}`: writes a line as it is, but for the request's id in the place of `ID`;
+//! - `{"raw": TEXT}`: writes a line, or several at once, as they are, but for the request's id in the place of `ID`;
 //! - `{"fill": [LENGTH, ITEM, TEXT]}`: the same, with as many items as make about so many bytes in the place of `FILL`; a `#`
 //!   becomes a number that is used once;
 //! - `{"await": METHOD}`: waits for a notification;
@@ -90,7 +90,14 @@ impl Agent {
             "notify" => {
                 self.say(&json!({ "jsonrpc": "2.0", "method": value[0], "params": value[1] }));
             }
-            "raw" => write_line(&value.as_str().expect("a line is a string").replace("ID", &id.to_string())),
+            "raw" => {
+                let text = value.as_str().expect("a line is a string").replace("ID", &id.to_string());
+                // Whoever answers it answers a request.
+                let asks =
+                    text.lines().filter(|line| line.contains(r#""method""#) && line.contains(r#""id""#));
+                asks.for_each(|line| self.recording.add("server", line.as_bytes()));
+                write_line(&text);
+            }
             "fill" => {
                 self.asked += 1;
                 let part = |index: usize| value[index].as_str().expect("it is text");

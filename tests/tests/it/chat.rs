@@ -46,6 +46,31 @@ fn message(kind: &str, text: &str) -> Value {
     json!({ "update": { "sessionUpdate": kind, "content": { "type": "text", "text": text } } })
 }
 
+/// The answer that begins a session, an update of it and a request in it come in one write.
+#[test]
+fn what_comes_right_behind_the_answer_is_of_the_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("note.txt");
+    let commands = json!({ "sessionUpdate": "available_commands_update", "availableCommands": [] });
+    let update = json!({ "sessionId": "s1", "update": commands });
+    let update = json!({ "jsonrpc": "2.0", "method": "session/update", "params": update });
+    let write = json!({ "sessionId": "s1", "path": file, "content": "written" });
+    let write = json!({ "jsonrpc": "2.0", "id": "asked-0", "method": "fs/write_text_file", "params": write });
+    let answer = r#"{"jsonrpc":"2.0","id":ID,"result":{"sessionId":"s1"}}"#;
+    let steps = json!({
+        "session/new": [{ "raw": format!("{answer}\n{update}\n{write}") }],
+        "session/prompt": [{ "until": file }, { "answer": { "stopReason": "end_turn" } }],
+    });
+    let agent = script(json!({}), steps);
+    let arguments = ["--json", "--yes", "--cwd", folder.path().to_str().unwrap(), "hello"];
+    for _ in 0..8 {
+        let ended = chat(&agent, &arguments);
+        assert_eq!(kinds(ended.exits(0)), ["initialized", "session", "update", "stopReason"], "{ended}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "written");
+        fs::remove_file(&file).unwrap();
+    }
+}
+
 /// JavaScript writes a chunk that ends inside a character with half a surrogate pair, and `1e999` is JSON too.
 #[test]
 fn what_serde_json_cannot_hold_is_neither_lost_nor_the_end() {

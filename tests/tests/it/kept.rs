@@ -225,15 +225,15 @@ fn check(gained: &[Value], story: &[Value], heard: &[Value]) {
     }
 }
 
-/// Kills in the middle of turns, all on one session. Some come when the turn is over already, and are not counted.
-fn lives(numbers: &mut Numbers) {
+/// So many kills in the middle of turns, all on one session. Some come when the turn is over already, and are not counted.
+fn lives(kills: usize, numbers: &mut Numbers) {
     let folder = tempfile::tempdir().expect("there is room");
     let mut first = agent(folder.path());
     let session = first.open(&[]);
     let mut kept: Vec<Value> = Vec::new();
     let (mut next, mut in_turns) = (first, 0);
     for life in 0.. {
-        if in_turns == KILLS {
+        if in_turns == kills {
             break;
         }
         assert!(life < MOST_LIVES, "only {in_turns} of {life} turns were cut off");
@@ -257,17 +257,24 @@ fn lives(numbers: &mut Numbers) {
     next.program.end(SOON).exits(0);
 }
 
-/// How many turns of a session are cut off.
-const KILLS: usize = 10;
-
 /// How many an agent may live for that.
 const MOST_LIVES: usize = 100;
 
-/// Two hundred turns of twenty sessions are cut off.
+/// So many turns of each of these sessions are cut off.
+fn killed_in_turns(sessions: u64, kills: usize) {
+    let seeds: Vec<u64> = (1..=sessions).collect();
+    rows::for_each(&seeds, |seed| lives(kills, &mut Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))));
+}
+
 #[test]
 fn whatever_was_heard_before_a_kill_is_there_when_the_session_is_loaded() {
-    let seeds: Vec<u64> = (1..=20).collect();
-    rows::for_each(&seeds, |seed| lives(&mut Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))));
+    killed_in_turns(8, 5);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo xtask ci long"]
+fn whatever_was_heard_before_two_hundred_kills_is_there_when_the_session_is_loaded() {
+    killed_in_turns(20, 10);
 }
 
 /// An editor that keeps its agent alive keeps nobody from other sessions of the store, and from the list of all.

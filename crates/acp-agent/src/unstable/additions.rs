@@ -1,5 +1,5 @@
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use agentwire_acp_schema::v1::unstable::{
     ArchiveFilterAddition, ArchivedAddition, AuthStatusRequest, AuthStatusUpdateNotification,
@@ -10,6 +10,7 @@ use agentwire_acp_schema::v1::unstable::{
 use agentwire_acp_schema::v1::{self, SessionId, SessionNotification};
 use agentwire_jsonrpc::{Method, Notice, RawJson};
 use agentwire_peer::{Call, CallError, Notify, Peer};
+use agentwire_sync::{Mutex, MutexGuard};
 
 use super::offered;
 use crate::agreed::Agreed;
@@ -33,7 +34,7 @@ struct Told {
 
 impl Drafts {
     fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.told.lock()
     }
 
     /// Writes the answer to `session/prompt` with what drafts add to it.

@@ -153,7 +153,7 @@ impl Client {
     pub fn extension_request<P, R>(&self, method: &str, params: &P) -> Call<R>
     where
         P: Serialize + ?Sized,
-        R: DeserializeOwned,
+        R: DeserializeOwned + Send + 'static,
     {
         match extension(method) {
             Ok(()) => self.peer.call_method(method, Some(params)),

@@ -34,7 +34,7 @@ impl<R> Question<R> {
     }
 }
 
-impl<R: DeserializeOwned> Future for Question<R> {
+impl<R: DeserializeOwned + Send + 'static> Future for Question<R> {
     type Output = Result<R, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

@@ -1,7 +1,7 @@
 //! What the protocol demands to be remembered of each session while a connection lasts.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Poll, ready};
 
 use agentwire_acp_schema::v2::{
@@ -11,6 +11,7 @@ use agentwire_acp_schema::v2::{
 };
 use agentwire_jsonrpc::Notice;
 use agentwire_peer::{CallError, Peer};
+use agentwire_sync::{Mutex, MutexGuard};
 use futures::channel::oneshot;
 use futures::future::AbortHandle;
 use slab::Slab;
@@ -101,7 +102,7 @@ impl Session {
 
 impl Sessions {
     fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock()
     }
 
     /// Has an update sent and takes note of it. Both under one lock, because it may have to wait first: what was noted

@@ -1,6 +1,5 @@
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use agentwire_acp_schema::v2::SessionId;
+use agentwire_sync::{Mutex, MutexGuard};
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::{AbortHandle, Shared};
@@ -47,7 +46,7 @@ impl Work {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Whoever accepts it is the only one to do so.

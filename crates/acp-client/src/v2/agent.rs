@@ -158,11 +158,9 @@ impl Agent {
             self.shared.offers.value(&request.session_id, &request.config_id, value)
         });
         let (shared, session_id) = (self.shared.clone(), request.session_id);
-        let heard = shared.offers.updates(&session_id);
-        call.check(move |response| {
+        call.on_answer(move |response| {
             let options = rules::options(&response.config_options);
-            shared.offers.options_answered(&session_id, options, heard);
-            Ok(response)
+            shared.offers.options_answered(&session_id, options);
         })
     }
 
@@ -210,7 +208,7 @@ impl Agent {
     pub fn extension_request<P, R>(&self, method: &str, params: &P) -> Call<R>
     where
         P: Serialize + ?Sized,
-        R: DeserializeOwned,
+        R: DeserializeOwned + Send + 'static,
     {
         match self.shared.greeting.answered(method) {
             Ok(_) => self.peer.call_method(method, Some(params)),
@@ -257,14 +255,12 @@ impl Agent {
         look: fn(&R) -> (Option<&SessionId>, &[SessionConfigOption]),
     ) -> Call<R> {
         let shared = self.shared.clone();
-        let heard = session_id.as_ref().map_or(0, |id| shared.offers.updates(id));
-        call.check(move |session| {
-            let (id, offered) = look(&session);
+        call.on_answer(move |session| {
+            let (id, offered) = look(session);
             let offered = (!offered.is_empty()).then(|| rules::options(offered));
             if let Some(id) = id.or(session_id.as_ref()) {
-                shared.offers.set_up(id, session_id.is_none(), None, offered, heard);
+                shared.offers.set_up(id, session_id.is_none(), None, offered);
             }
-            Ok(session)
         })
     }
 

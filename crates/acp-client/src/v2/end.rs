@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_acp_schema::v2::{IdleStateUpdate, MessageId, SessionUpdate, StateUpdate};
-use agentwire_peer::{CallId, Peer};
 
 use crate::updates::Watch;
 
-/// How much of what happened before the answer was seen is kept: so many things, of so many bytes together beside the last.
+/// How much of what happened before the answer is kept: so many things, of so many bytes together beside the last.
 const MARKS: usize = 256;
 const MARKS_BYTES: usize = 1 << 20;
 
@@ -33,12 +32,11 @@ const MARKS_BYTES: usize = 1 << 20;
 /// [`resting`](Self::resting).
 #[derive(Debug)]
 pub(crate) struct End {
-    prompt: (Peer, CallId),
     /// Whether the agent was at work when the prompt was sent.
     busy: bool,
     /// Whether the agent has ever told of a message of a prompt's.
     tells: Arc<AtomicBool>,
-    /// The id in the answer to the prompt, if there was one in it. None until it is seen.
+    /// The id in the answer to the prompt, if there was one in it. None until the answer arrives.
     receipt: Option<Option<MessageId>>,
     /// What happened before that, and the bytes of all of it.
     early: VecDeque<Mark>,
@@ -63,11 +61,7 @@ enum Mark {
     Worked,
     /// Something was said or done behind the answer, without a word on the state.
     Spoke,
-    Idle {
-        state: Box<IdleStateUpdate>,
-        /// Whether the answer to the prompt came first.
-        answered: bool,
-    },
+    Idle(Box<IdleStateUpdate>),
 }
 
 impl Mark {
@@ -76,15 +70,14 @@ impl Mark {
         match self {
             Self::Inserted(id) => id.len(),
             Self::Worked | Self::Spoke => 0,
-            Self::Idle { state, .. } => crate::decode::encoded_length(state),
+            Self::Idle(state) => crate::decode::encoded_length(state),
         }
     }
 }
 
 impl End {
-    pub(crate) fn new(prompt: (Peer, CallId), busy: bool, tells: Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(busy: bool, tells: Arc<AtomicBool>) -> Self {
         Self {
-            prompt,
             busy,
             tells,
             receipt: None,
@@ -100,7 +93,7 @@ impl End {
         }
     }
 
-    /// The prompt is part of the conversation.
+    /// The answer has arrived: the prompt is part of the conversation.
     pub(crate) fn accepted(&mut self, message_id: Option<MessageId>) {
         let told = |mark: &Mark| matches!(mark, Mark::Inserted(id) if Some(id) == message_id.as_ref());
         // What came before the message is not of this turn.
@@ -109,8 +102,13 @@ impl End {
         }
         self.receipt = Some(message_id);
         for mark in std::mem::take(&mut self.early) {
-            self.mark(mark);
+            self.mark_answered(mark, false);
         }
+    }
+
+    /// The answer to the prompt, if it has arrived.
+    pub(crate) fn receipt(&self) -> Option<&Option<MessageId>> {
+        self.receipt.as_ref()
     }
 
     /// The session is closed, and nothing more comes from it.
@@ -139,23 +137,29 @@ impl End {
         self.resting.take().map(|state| *state)
     }
 
-    /// Whether that is the end, or may be.
+    /// Takes note of what happens. Returns whether that is the end, or may be.
     fn mark(&mut self, mark: Mark) -> bool {
-        let Some(receipt) = &self.receipt else {
-            if self.early.back() != Some(&mark) {
-                self.early_bytes += mark.bytes();
-                self.early.push_back(mark);
-                while self.early.len() > MARKS || self.early.len() > 1 && self.early_bytes > MARKS_BYTES {
-                    self.early_bytes -= self.early.pop_front().map_or(0, |mark| mark.bytes());
-                }
+        if self.receipt.is_some() {
+            return self.mark_answered(mark, true);
+        }
+        if mark != Mark::Spoke && self.early.back() != Some(&mark) {
+            self.early_bytes += mark.bytes();
+            self.early.push_back(mark);
+            while self.early.len() > MARKS || self.early.len() > 1 && self.early_bytes > MARKS_BYTES {
+                self.early_bytes -= self.early.pop_front().map_or(0, |mark| mark.bytes());
             }
-            return false;
-        };
+        }
+        false
+    }
+
+    /// The same once the answer is there. `behind` says whether it happened after the answer.
+    fn mark_answered(&mut self, mark: Mark, behind: bool) -> bool {
+        let receipt = self.receipt.as_ref().and_then(Option::as_ref);
         if self.ended.is_some() {
             return false;
         }
         match mark {
-            Mark::Inserted(id) if receipt.as_ref() == Some(&id) => {
+            Mark::Inserted(id) if receipt == Some(&id) => {
                 self.inserted = true;
                 self.resting = None;
                 self.tells.store(true, Ordering::Relaxed);
@@ -166,9 +170,9 @@ impl End {
                 self.resting = None;
             }
             Mark::Spoke => self.resting = None,
-            Mark::Idle { state, answered } => {
+            Mark::Idle(state) => {
                 let tells = receipt.is_some() && self.tells.load(Ordering::Relaxed);
-                let untold = match (answered, self.busy) {
+                let untold = match (behind, self.busy) {
                     (true, false) => true,
                     (true, true) => !tells || self.idled && self.worked,
                     (false, busy) => !busy && self.worked && !tells,
@@ -176,7 +180,7 @@ impl End {
                 if self.inserted || untold {
                     self.ended = Some(*state);
                 } else {
-                    self.idled |= answered;
+                    self.idled |= behind;
                     self.worked = false;
                     self.resting = Some(state);
                 }
@@ -189,17 +193,11 @@ impl End {
 impl Watch<SessionUpdate> for End {
     fn hear(&mut self, update: &SessionUpdate) -> bool {
         self.heard += 1;
-        let is_answered = |end: &Self| {
-            let (peer, call) = &end.prompt;
-            end.receipt.is_some() || peer.has_result(*call)
-        };
         let mark = match update {
             SessionUpdate::UserMessage(message) => Mark::Inserted(message.message_id.clone()),
             SessionUpdate::UserMessageChunk(chunk) => Mark::Inserted(chunk.message_id.clone()),
             SessionUpdate::StateUpdate(state) => match &**state {
-                StateUpdate::Idle(idle) => {
-                    Mark::Idle { state: Box::new(idle.clone()), answered: is_answered(self) }
-                }
+                StateUpdate::Idle(idle) => Mark::Idle(Box::new(idle.clone())),
                 _ => Mark::Worked,
             },
             // An agent that answers at the end has said all of it before, and is idle. One that speaks behind its answer
@@ -210,11 +208,7 @@ impl Watch<SessionUpdate> for End {
             | SessionUpdate::AgentThought(_)
             | SessionUpdate::ToolCallContentChunk(_)
             | SessionUpdate::ToolCallUpdate(_)
-            | SessionUpdate::PlanUpdate(_)
-                if is_answered(self) =>
-            {
-                Mark::Spoke
-            }
+            | SessionUpdate::PlanUpdate(_) => Mark::Spoke,
             _ => return false,
         };
         self.mark(mark)
@@ -224,46 +218,35 @@ impl Watch<SessionUpdate> for End {
 #[cfg(test)]
 mod tests {
     use agentwire_acp_schema::v2::{IdleStopReason, Meta};
-    use agentwire_peer::{TokioClock, driver};
     use serde_json::json;
 
     use super::*;
 
     fn end(busy: bool, tells: bool) -> End {
-        let (peer, _) = driver(crate::config(), TokioClock::default());
-        let call = peer.reserve_call();
-        End::new((peer, call), busy, Arc::new(tells.into()))
+        End::new(busy, Arc::new(tells.into()))
     }
 
     /// Plays a turn: `-` is the answer with the id `m`, `?` one without, `m` and `o` messages of the person's, `r` running,
-    /// digits are idle states. Gives the digit that ended the turn, which must not depend on when the answer is seen.
+    /// digits are idle states. Gives the digit that ended the turn.
     fn ended_by(busy: bool, tells: bool, events: &str) -> Option<u8> {
-        let at = events.find(['-', '?']).unwrap();
-        let id = || events.contains('-').then(|| "m".into());
-        let [at_once, last] = [at, events.len() - 1].map(|seen| {
-            let mut end = end(busy, tells);
-            for (place, event) in events.chars().enumerate() {
-                match event {
-                    '-' | '?' => {}
-                    'm' | 'o' => drop(end.mark(Mark::Inserted(event.to_string().into()))),
-                    'r' => drop(end.mark(Mark::Worked)),
-                    digit => {
-                        let meta = Meta::from_iter([("at", json!(digit))]);
-                        let idle = IdleStateUpdate::new().meta(meta).stop_reason(IdleStopReason::EndTurn);
-                        end.mark(Mark::Idle { state: Box::new(idle), answered: place > at });
-                    }
-                }
-                if place == seen {
-                    end.accepted(id());
+        let mut end = end(busy, tells);
+        for event in events.chars() {
+            match event {
+                '-' => end.accepted(Some("m".into())),
+                '?' => end.accepted(None),
+                'm' | 'o' => drop(end.mark(Mark::Inserted(event.to_string().into()))),
+                'r' => drop(end.mark(Mark::Worked)),
+                digit => {
+                    let meta = Meta::from_iter([("at", json!(digit))]);
+                    let idle = IdleStateUpdate::new().meta(meta).stop_reason(IdleStopReason::EndTurn);
+                    end.mark(Mark::Idle(Box::new(idle)));
                 }
             }
-            end.take().map(|state| {
-                let digit: String = state.meta.unwrap().decode_member("at").unwrap().unwrap();
-                digit.parse().unwrap()
-            })
-        });
-        assert_eq!(at_once, last, "{events}");
-        at_once
+        }
+        end.take().map(|state| {
+            let digit: String = state.meta.unwrap().decode_member("at").unwrap().unwrap();
+            digit.parse().unwrap()
+        })
     }
 
     #[test]
@@ -321,26 +304,26 @@ mod tests {
         }
     }
 
-    /// After the answer is seen, with whatever came before it, and what came behind.
+    /// After the answer, with whatever came before it, and what came behind.
     #[test]
     fn an_agent_that_is_idle_may_have_nothing_more_to_say() {
         let rests = |busy, tells, before: &[char], behind: &[char]| {
             let mut end = end(busy, tells);
-            let play = |end: &mut End, events: &[char], answered| {
+            let play = |end: &mut End, events: &[char]| {
                 for event in events {
                     let mark = match event {
                         'm' | 'o' => Mark::Inserted(event.to_string().into()),
                         'r' => Mark::Worked,
                         's' => Mark::Spoke,
-                        _ => Mark::Idle { state: Box::default(), answered },
+                        _ => Mark::Idle(Box::default()),
                     };
                     end.mark(mark);
                 }
             };
-            play(&mut end, before, false);
+            play(&mut end, before);
             assert_eq!(end.resting(), None, "there is no answer yet");
             end.accepted(Some("m".into()));
-            play(&mut end, behind, true);
+            play(&mut end, behind);
             assert!(end.ended.is_none(), "{before:?} {behind:?}");
             end.resting().is_some()
         };
@@ -383,7 +366,7 @@ mod tests {
                 [("stopReason", serde_json::Value::from("x".repeat(MARKS_BYTES / 3)))].into_iter().collect(),
             );
             let state = Box::new(IdleStateUpdate::new().stop_reason(reason));
-            end.mark(Mark::Idle { state, answered: false });
+            end.mark(Mark::Idle(state));
             end.mark(Mark::Inserted("x".repeat(MARKS_BYTES / 3 + number).into()));
             assert!(end.early_bytes <= MARKS_BYTES, "{}", end.early_bytes);
         }

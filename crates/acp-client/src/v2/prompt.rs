@@ -10,7 +10,7 @@ use agentwire_acp_schema::v2::{
     SessionUpdate,
 };
 use agentwire_jsonrpc::Method;
-use agentwire_peer::{Call, CallError, CallId, Clock, Peer, TokioClock, WhenClosed};
+use agentwire_peer::{Call, CallError, Clock, Peer, TokioClock, WhenClosed};
 use futures::Stream;
 use futures::stream::FusedStream;
 use serde::Deserialize;
@@ -40,28 +40,22 @@ impl PromptCall {
         checked: Result<(), CallError>,
     ) -> Self {
         let ask = || {
-            let id = peer.reserve_call();
             let (of, cancel) = (peer.clone(), CancelSessionNotification::new(&request.session_id));
-            let call =
-                peer.call_method(PromptRequest::NAME, Some(&request)).reserved(id).on_drop(move || {
-                    // The connection may be over, and then there is nobody to tell.
-                    let _told = of.post(&cancel);
-                });
-            (id, call)
+            peer.call_method(PromptRequest::NAME, Some(&request)).on_drop(move || {
+                // The connection may be over, and then there is nobody to tell.
+                let _told = of.post(&cancel);
+            })
         };
-        let (asked, outcome) = match checked {
+        let (call, outcome) = match checked {
             Ok(()) => (Some(ask()), None),
             Err(error) => (None, Some(Err(error))),
         };
-        let (id, call) = asked.unzip();
         Self(Work {
             peer,
             shared,
             session_id: request.session_id,
-            id,
             call,
             accepted: false,
-            message_id: None,
             outcome,
             reader: None,
             closed: None,
@@ -201,13 +195,10 @@ struct Work {
     peer: Peer,
     shared: Arc<Shared>,
     session_id: SessionId,
-    /// None where the prompt is not sent because of a rule.
-    id: Option<CallId>,
-    /// None once it is answered.
+    /// None once it is answered, or where the prompt is not sent because of a rule.
     call: Option<Call<Receipt>>,
     /// Whether the message is part of the conversation.
     accepted: bool,
-    message_id: Option<MessageId>,
     /// How the turn has ended, until that is given.
     outcome: Option<Result<IdleStateUpdate, CallError>>,
     /// None until the first poll, and again after the end.
@@ -241,8 +232,8 @@ impl Work {
         if self.outcome.is_none() {
             return Poll::Pending;
         }
+        let message_id = self.watch(|end| end.receipt().cloned()).flatten().flatten();
         self.finish();
-        let message_id = self.message_id.take();
         let stopped =
             |outcome: Result<_, _>| outcome.map(|state| TurnEvent::Stopped(Stopped { message_id, state }));
         Poll::Ready(self.outcome.take().map(stopped))
@@ -250,10 +241,17 @@ impl Work {
 
     /// Listens, and begins to count the time.
     fn begin(&mut self) {
-        if let (None, Some(id)) = (&self.reader, self.id) {
+        if self.reader.is_none()
+            && let Some(call) = self.call.take()
+        {
             let busy = self.shared.states.is_busy(&self.session_id);
-            let end = End::new((self.peer.clone(), id), busy, self.shared.tells.clone());
-            self.reader = Some(self.shared.readers.read(&self.session_id, self.limit, end));
+            let end = End::new(busy, self.shared.tells.clone());
+            let reader = self.shared.readers.read(&self.session_id, self.limit, end);
+            let inbox = reader.inbox();
+            self.call = Some(
+                call.on_answer(move |receipt| inbox.look(|end| end.accepted(receipt.message_id.clone()))),
+            );
+            self.reader = Some(reader);
             self.late = self.timeout.and_then(timer);
         }
     }
@@ -280,10 +278,8 @@ impl Work {
         {
             self.call = None;
             match receipt {
-                Ok(Receipt { message_id }) => {
+                Ok(_) => {
                     self.accepted = true;
-                    self.message_id.clone_from(&message_id);
-                    self.watch(|end| end.accepted(message_id));
                     self.closed = Some(self.peer.closed());
                 }
                 Err(error) => return Some(Err(error)),
@@ -361,7 +357,7 @@ impl Drop for Work {
         }
         // The answer and the end may have come, and nobody has looked. The time does not matter any more.
         self.late = None;
-        if self.accepted || self.id.is_some_and(|id| self.peer.has_result(id)) {
+        if self.accepted || self.watch(|end| end.receipt().is_some()).unwrap_or_default() {
             self.poll_end(&mut Context::from_waker(Waker::noop()));
         }
         self.finish();

@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v2::{Patch, SessionId, SessionUpdate, StateUpdate, TerminalId, ToolCallId};
+use agentwire_sync::{Mutex, MutexGuard};
 
 /// How many sessions are kept, and of each how many tool calls and terminals. Of what is beyond nothing is known.
 const LIMIT: usize = 1024;
@@ -107,7 +107,7 @@ impl States {
     }
 
     fn lock(&self) -> MutexGuard<'_, Sessions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -7,12 +7,13 @@ use std::fmt;
 use std::future::poll_fn;
 use std::ops::RangeInclusive;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use agentwire_acp_agent::{CallError, Client};
 use agentwire_acp_schema::v1::{SessionId, SessionUpdate};
 use agentwire_jsonrpc::RawJson;
+use agentwire_sync::{Mutex, MutexGuard};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
@@ -316,7 +317,7 @@ impl Outbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

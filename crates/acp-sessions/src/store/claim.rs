@@ -1,8 +1,9 @@
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use agentwire_acp_schema::v1::SessionId;
+use agentwire_sync::Mutex;
 
 use super::StoreError;
 
@@ -42,7 +43,7 @@ impl Claims {
     ///
     /// [`StoreError::InUse`] where somebody else has it.
     pub fn claim(&self, session_id: &SessionId) -> Result<Claim, StoreError> {
-        let mut claimed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut claimed = self.0.lock();
         if !claimed.insert(session_id.clone()) {
             return Err(StoreError::in_use(session_id));
         }
@@ -51,7 +52,7 @@ impl Claims {
 
     /// Whether somebody has a session.
     pub fn is_claimed(&self, session_id: &SessionId) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(session_id)
+        self.0.lock().contains(session_id)
     }
 }
 
@@ -62,6 +63,6 @@ struct Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.claims.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.session_id);
+        self.claims.0.lock().remove(&self.session_id);
     }
 }

@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_jsonrpc::RawJson;
+use agentwire_sync::{Mutex, MutexGuard};
 use futures::future::BoxFuture;
 use futures::stream;
 
@@ -59,7 +59,7 @@ impl MemoryStore {
 
     /// The sessions. A panic elsewhere cannot leave them half changed, so they are used after one, too.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Sees to it that there is room for so many bytes more, in this session.

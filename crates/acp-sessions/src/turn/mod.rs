@@ -13,13 +13,14 @@ use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use agentwire_acp_agent::{Client, Context, Error};
 use agentwire_acp_schema::v1::{
     ContentBlock, MessageId, SessionConfigOptionValue, SessionId, SessionModeId, UsageUpdate,
 };
 use agentwire_mcp_hub::Hub;
+use agentwire_sync::Mutex;
 use futures::future::{Either, select};
 
 pub use self::error::TurnError;

@@ -1,7 +1,5 @@
 //! What a turn says.
 
-use std::sync::PoisonError;
-
 use agentwire_acp_agent::CallError;
 use agentwire_acp_schema::v1::{
     ContentBlock, ContentChunk, MessageId, Patch, Plan, PlanEntry, SessionConfigOptionValue,
@@ -156,7 +154,7 @@ impl Turn {
 
     /// Gives a piece the id of the message that it belongs to.
     fn name_message(&self, update: &mut SessionUpdate) {
-        let mut speaking = self.0.speaking.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut speaking = self.0.speaking.lock();
         let (speaker, chunk) = match update {
             SessionUpdate::UserMessageChunk(chunk) => (Speaker::User, chunk),
             SessionUpdate::AgentMessageChunk(chunk) => (Speaker::Agent, chunk),

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
+use std::sync::Arc;
 
 use agentwire_acp_agent::{CallError, Client};
 use agentwire_acp_schema::v1::{
@@ -12,9 +10,9 @@ use agentwire_acp_schema::v1::{
     ReleaseTerminalResponse, SessionId, TerminalId, TerminalOutputRequest, TerminalOutputResponse,
     WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
+use agentwire_sync::Monitor;
 use futures::channel::oneshot;
 use futures::future::join;
-use futures::task::AtomicWaker;
 
 use super::{Turn, TurnError};
 use crate::background::Background;
@@ -117,8 +115,7 @@ pub(super) struct Terminals {
     session_id: SessionId,
     client: Client,
     background: Background,
-    state: Mutex<State>,
-    changed: AtomicWaker,
+    state: Monitor<State>,
 }
 
 #[derive(Default)]
@@ -135,7 +132,7 @@ type Released = Result<ReleaseTerminalResponse, CallError>;
 
 impl Terminals {
     pub(super) fn new(session_id: SessionId, client: Client, background: Background) -> Self {
-        Self { session_id, client, background, state: Mutex::default(), changed: AtomicWaker::new() }
+        Self { session_id, client, background, state: Monitor::default() }
     }
 
     /// Makes one. The call goes on in the background, so that a terminal which is made for somebody who has gone is
@@ -143,7 +140,7 @@ impl Terminals {
     async fn create(self: &Arc<Self>, request: CreateTerminalRequest) -> Created {
         let (tell, created) = oneshot::channel();
         let call = self.client.create_terminal(request);
-        self.lock().under_way += 1;
+        self.state.with(|state| state.under_way += 1);
         let this = self.clone();
         self.background.run(async move {
             let outcome = call.await;
@@ -159,27 +156,30 @@ impl Terminals {
     }
 
     fn note_created(self: &Arc<Self>, id: &TerminalId) {
-        let mut state = self.lock();
-        state.open.insert(id.clone(), false);
-        let is_over = state.is_over;
-        drop(state);
+        let is_over = self.state.with(|state| {
+            state.open.insert(id.clone(), false);
+            state.is_over
+        });
         if is_over {
             self.release(id);
         }
     }
 
     fn note_exit(&self, id: &TerminalId) {
-        if let Some(has_ended) = self.lock().open.get_mut(id) {
-            *has_ended = true;
-        }
+        self.state.with(|state| {
+            if let Some(has_ended) = state.open.get_mut(id) {
+                *has_ended = true;
+            }
+        });
     }
 
     /// Gives one back, in the background. None where that was begun before.
     fn release(self: &Arc<Self>, id: &TerminalId) -> Option<oneshot::Receiver<Released>> {
-        let mut state = self.lock();
-        let has_ended = state.open.remove(id)?;
-        state.under_way += 1;
-        drop(state);
+        let has_ended = self.state.with(|state| {
+            let has_ended = state.open.remove(id)?;
+            state.under_way += 1;
+            Some(has_ended)
+        })?;
         let (tell, released) = oneshot::channel();
         let kill = self.client.kill_terminal(KillTerminalRequest::new(&self.session_id, id));
         let release = self.client.release_terminal(ReleaseTerminalRequest::new(&self.session_id, id));
@@ -194,27 +194,17 @@ impl Terminals {
 
     /// Gives all of them back, and waits until the client has taken them.
     pub(super) async fn finish(self: &Arc<Self>) {
-        let open: Vec<_> = {
-            let mut state = self.lock();
+        let open: Vec<_> = self.state.with(|state| {
             state.is_over = true;
             state.open.keys().cloned().collect()
-        };
+        });
         for id in &open {
             self.release(id);
         }
-        poll_fn(|cx| {
-            self.changed.register(cx.waker());
-            if self.lock().under_way == 0 { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
+        self.state.wait_until(|state| (state.under_way == 0).then_some(())).await;
     }
 
     fn done(&self) {
-        self.lock().under_way -= 1;
-        self.changed.wake();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.update(|state| state.under_way -= 1);
     }
 }

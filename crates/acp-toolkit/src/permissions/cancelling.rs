@@ -1,7 +1,8 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use agentwire_acp_schema::v1::SessionId;
+use agentwire_sync::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 /// The sessions in which somebody is asked, or whose turn is being cancelled.
@@ -60,7 +61,7 @@ impl Gates {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Gate>> {
-        self.gates.lock().unwrap_or_else(PoisonError::into_inner)
+        self.gates.lock()
     }
 }
 

@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::fmt::{self, Write as _};
 use std::hash::{BuildHasher, Hash as _, Hasher};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
     RequestPermissionResponse, SessionId, ToolCallContent,
 };
 use agentwire_jsonrpc::{ErrorObject as Error, RawJson};
+use agentwire_sync::{Mutex, MutexGuard};
 
 pub use cancelling::Cancelling;
 pub use choices::Choices;
@@ -277,7 +277,7 @@ impl Permissions {
     }
 
     fn decided(&self) -> MutexGuard<'_, Decided> {
-        self.decided.lock().unwrap_or_else(PoisonError::into_inner)
+        self.decided.lock()
     }
 }
 

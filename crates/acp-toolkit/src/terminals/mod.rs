@@ -15,8 +15,8 @@ mod watch;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agentwire_acp_schema::v1::error_code::RESOURCE_NOT_FOUND;
 use agentwire_acp_schema::v1::{
@@ -25,6 +25,7 @@ use agentwire_acp_schema::v1::{
     TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
 use agentwire_jsonrpc::ErrorObject as Error;
+use agentwire_sync::{Mutex, MutexGuard};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
@@ -328,7 +329,7 @@ impl Terminals {
     }
 
     fn released(&self) -> MutexGuard<'_, Released> {
-        self.released.lock().unwrap_or_else(PoisonError::into_inner)
+        self.released.lock()
     }
 
     fn terminal(&self, id: &TerminalId) -> Result<Arc<Terminal>, Error> {
@@ -336,7 +337,7 @@ impl Terminals {
     }
 
     fn live(&self) -> MutexGuard<'_, Lives> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        self.live.lock()
     }
 
     /// The directory to start in.

@@ -1,10 +1,11 @@
 use std::future::Future;
 use std::io;
 use std::process::Command;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_schema::v1::{TerminalExitStatus, TerminalOutputResponse};
+use agentwire_sync::Mutex;
 use tokio::sync::watch as latest;
 
 use super::group::Group;
@@ -42,7 +43,7 @@ impl Terminal {
     pub(super) fn output(&self) -> TerminalOutputResponse {
         // The status first: it is set after the output is complete.
         let status = self.status.borrow().clone();
-        let (text, truncated) = lock(&self.output).snapshot();
+        let (text, truncated) = self.output.lock().snapshot();
         let response = TerminalOutputResponse::new(text).truncated(truncated);
         match status {
             Some(status) => response.exit_status(status),
@@ -64,7 +65,7 @@ impl Terminal {
 
     /// Kills all of the group, without waiting.
     pub(super) fn signal(&self) {
-        lock(&self.group).kill();
+        self.group.lock().kill();
     }
 
     /// Kills all of the group, and waits until nothing is left of the command.
@@ -77,7 +78,7 @@ impl Terminal {
 
     /// Kills all of the group, and blocks until nothing is left of the command. Nothing happens the second time.
     pub(super) fn end(&self) {
-        let status = lock(&self.group).finish();
+        let status = self.group.lock().finish();
         self.publish(status);
     }
 
@@ -90,9 +91,9 @@ impl Terminal {
     }
 
     async fn ended(&self) -> TerminalExitStatus {
-        let watch = Watch::new(lock(&self.group).id());
+        let watch = Watch::new(self.group.lock().id());
         loop {
-            if let Some(status) = lock(&self.group).status() {
+            if let Some(status) = self.group.lock().status() {
                 return status;
             }
             watch.wait().await;
@@ -118,19 +119,19 @@ async fn read_all(terminal: &Terminal, mut source: Source) {
     while open || runs {
         tokio::select! {
             count = source.read(&mut buffer), if open => match count {
-                Ok(count) if count > 0 => lock(&terminal.output).push(&buffer[..count]),
+                Ok(count) if count > 0 => terminal.output.lock().push(&buffer[..count]),
                 _ => open = false,
             },
             status = &mut ended, if runs => {
                 // What the command wrote last may still be in the pipe.
-                let all = open && source.drain(&mut buffer, |bytes| lock(&terminal.output).push(bytes)).await;
+                let all = open && source.drain(&mut buffer, |bytes| terminal.output.lock().push(bytes)).await;
                 open &= !all;
                 runs = false;
                 terminal.publish(status);
             }
         }
         if !open {
-            lock(&terminal.output).finish();
+            terminal.output.lock().finish();
         }
     }
 }
@@ -148,8 +149,4 @@ impl Drop for Unfinished {
             self.terminal.end();
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

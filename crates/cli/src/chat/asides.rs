@@ -1,7 +1,9 @@
 //! What people are told beside the conversation, which belongs on stderr.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+
+use agentwire_sync::Mutex;
 
 use super::screen::Screen;
 use crate::outlet::Outlet;
@@ -33,7 +35,7 @@ impl Asides {
             self.left_out.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut screen = screen.lock();
         // Where nothing can be shown, the turn ends and tells why.
         let _told_there = match self.left_out.swap(0, Ordering::Relaxed) {
             0 => Ok(()),

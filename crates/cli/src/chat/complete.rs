@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use agentwire_jsonrpc::Printable;
+use agentwire_sync::{Mutex, MutexGuard};
 
 use super::commands::COMMANDS;
 
@@ -40,7 +41,7 @@ pub(super) struct Candidate {
 
 impl Words {
     pub(super) fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// What the line up to the cursor could go on with. What cannot be shown as it is, is not offered: it would be typed

@@ -8,6 +8,7 @@ mod draw;
 mod editor;
 mod form;
 mod keyboard;
+mod opening;
 mod pace;
 mod person;
 mod prompt;

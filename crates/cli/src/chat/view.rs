@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use agentwire_acp_client::Error;
 use agentwire_jsonrpc::{RawJson, Skipped, SkippedPart};
+use agentwire_sync::Mutex;
 use serde::Serialize;
 use serde_json::json;
 
@@ -88,7 +89,7 @@ impl View {
     /// Shows something on the screen, if a person looks at one.
     pub(super) fn on_screen(&self, show: impl FnOnce(&mut Screen) -> io::Result<()>) -> io::Result<()> {
         match &self.screen {
-            Some(screen) => show(&mut screen.lock().unwrap_or_else(PoisonError::into_inner)),
+            Some(screen) => show(&mut screen.lock()),
             None => Ok(()),
         }
     }
@@ -148,7 +149,7 @@ impl View {
     /// kind to people on stderr.
     pub(super) fn skipped(&self, method: &str, skipped: &Skipped) -> io::Result<()> {
         if !self.is_json() {
-            let mut told = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut told = self.skipped.lock();
             for part in skipped.parts.iter().filter(|part| told.insert(part.kind)) {
                 self.asides.say(&format!("warning: agent: {method}: skipped {part}"));
             }

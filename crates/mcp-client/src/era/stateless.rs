@@ -2,7 +2,7 @@
 //! and every result says what kind of result it is.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::{
@@ -10,6 +10,7 @@ use agentwire_mcp_schema::{
     ResultType, Revision, code,
 };
 use agentwire_peer::CallError;
+use agentwire_sync::Mutex;
 use bytestring::ByteString;
 use futures::FutureExt;
 use serde::de::{DeserializeOwned, Error};
@@ -183,7 +184,7 @@ where
             request.set_progress_token(&ProgressToken::from(id.request_id()));
             let hook = move |params: RawJson| {
                 if let Ok(report) = params.decode() {
-                    hook.lock().unwrap_or_else(PoisonError::into_inner)(report);
+                    hook.lock()(report);
                 }
             };
             send(server, request, round).reserved(id).on_progress(hook)

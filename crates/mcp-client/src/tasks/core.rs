@@ -2,7 +2,7 @@
 //! requests while it is asked for the result.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use agentwire_jsonrpc::{Method, RawJson, code};
 use agentwire_mcp_schema::core_tasks::{
@@ -11,6 +11,7 @@ use agentwire_mcp_schema::core_tasks::{
 use agentwire_mcp_schema::task_extension::TaskStatus;
 use agentwire_mcp_schema::{CallToolRequest, HasMeta, ProgressNotification, TaskSupport};
 use agentwire_peer::CallError;
+use agentwire_sync::Mutex;
 use bytestring::ByteString;
 use futures::{FutureExt, select_biased};
 use serde::de::IgnoredAny;
@@ -79,7 +80,7 @@ fn may_want_task(outcome: &Result<RawJson, CallError>) -> bool {
 }
 
 fn shared(hook: Arc<Mutex<Hook>>) -> Hook {
-    Box::new(move |report| hook.lock().unwrap_or_else(PoisonError::into_inner)(report))
+    Box::new(move |report| hook.lock()(report))
 }
 
 /// Calls a tool as a task. Also gives what keeps its progress heard.

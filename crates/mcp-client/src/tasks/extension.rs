@@ -1,7 +1,6 @@
 //! The tasks of 2026-07-28: the server decides, and asks through the task itself.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::PoisonError;
 
 use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::task_extension::{
@@ -138,7 +137,7 @@ impl Questions {
         self.ready.retain(|key, _| wanted.contains_key(key));
         self.send(run).await?;
         {
-            let answered = run.answered.lock().unwrap_or_else(PoisonError::into_inner);
+            let answered = run.answered.lock();
             wanted.retain(|key, _| !self.keys.contains(key) && !answered.contains(key));
         }
         if wanted.is_empty() {
@@ -182,7 +181,7 @@ impl Questions {
         };
         if let Some(EmptyResult { .. }) = run.done(outcome)? {
             let sent = std::mem::take(&mut self.ready).into_keys();
-            run.answered.lock().unwrap_or_else(PoisonError::into_inner).extend(sent);
+            run.answered.lock().extend(sent);
         }
         Ok(())
     }

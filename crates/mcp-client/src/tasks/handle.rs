@@ -1,10 +1,11 @@
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use agentwire_jsonrpc::Method;
 use agentwire_mcp_schema::task_extension::{self, GetTaskRequest};
 use agentwire_mcp_schema::{CallToolRequest, CallToolResult};
 use agentwire_peer::CallError;
+use agentwire_sync::Mutex;
 
 use super::patience::Patience;
 use super::run::{self, Answered, OpenHook, Run};

@@ -10,8 +10,10 @@ mod report;
 mod run;
 mod supports;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
+
+use agentwire_sync::Mutex;
 
 pub use self::handle::{Started, Task};
 pub(crate) use self::leftovers::{Leave, fresh, side};

@@ -1,9 +1,10 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use agentwire_jsonrpc::Method;
 use agentwire_mcp_schema::CallToolRequest;
 use agentwire_peer::{CallError, Clock, TokioClock};
+use agentwire_sync::{Mutex, MutexGuard};
 
 use crate::call::Waits;
 
@@ -76,7 +77,7 @@ impl Patience {
     }
 
     fn lock(&self) -> MutexGuard<'_, Times> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

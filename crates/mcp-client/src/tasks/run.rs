@@ -1,12 +1,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use agentwire_jsonrpc::{Method, RawJson, code};
 use agentwire_mcp_schema::task_extension::TaskStatus;
 use agentwire_mcp_schema::{CallToolRequest, ProgressNotification, ProgressToken};
 use agentwire_peer::{CallError, Clock, TokioClock};
+use agentwire_sync::Mutex;
 use futures::FutureExt;
 use serde::de::DeserializeOwned;
 
@@ -83,7 +84,7 @@ impl Run {
             self.patience.restart();
         }
         if let Some(hook) = &self.hook {
-            hook.lock().unwrap_or_else(PoisonError::into_inner)(&state);
+            (*hook.lock())(&state);
         }
         self.seen = Some(state);
     }
@@ -282,7 +283,7 @@ impl ProgressHooks {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let token = format!("task-{}", LAST.fetch_add(1, Ordering::Relaxed) + 1);
         let hook = Arc::new(Mutex::new(hook));
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), hook);
+        self.0.lock().insert(token.clone(), hook);
         OpenHook { hooks: self.clone(), token }
     }
 
@@ -292,10 +293,9 @@ impl ProgressHooks {
             return;
         };
         let token = report.progress_token.as_request_id().as_str();
-        let hook = token
-            .and_then(|token| self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&*token).cloned());
+        let hook = token.and_then(|token| self.0.lock().get(&*token).cloned());
         if let Some(hook) = hook {
-            hook.lock().unwrap_or_else(PoisonError::into_inner)(report);
+            hook.lock()(report);
         }
     }
 }
@@ -314,7 +314,7 @@ impl OpenHook {
 
 impl Drop for OpenHook {
     fn drop(&mut self) {
-        let hook = self.hooks.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
+        let hook = self.hooks.0.lock().remove(&self.token);
         drop(hook);
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use agentwire_mcp_schema::{TaskSupport, Tool};
+use agentwire_sync::Mutex;
 
 /// How many tools are known at once: whoever lists more names than that without end fills no memory.
 const MOST_TOOLS: usize = 10_000;
@@ -14,7 +14,7 @@ impl Supports {
     /// Takes what a list says of a tool.
     pub(crate) fn learn(&self, tool: &Tool) {
         let said = tool.execution.as_ref().and_then(|execution| execution.task_support.clone());
-        let mut tools = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tools = self.0.lock();
         if tools.len() >= MOST_TOOLS && !tools.contains_key(&tool.name) {
             tools.clear();
         }
@@ -23,11 +23,11 @@ impl Supports {
 
     /// None for a tool that was not listed.
     pub(crate) fn of(&self, tool: &str) -> Option<TaskSupport> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
+        self.0.lock().get(tool).cloned()
     }
 
     /// The tools are others now.
     pub(crate) fn forget(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.lock().clear();
     }
 }

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use agentwire_sync::{Mutex, MutexGuard};
 
 use crate::ask::{AskError, Kind};
 
@@ -18,7 +19,7 @@ impl Keys {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

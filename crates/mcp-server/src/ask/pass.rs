@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 use std::future::poll_fn;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, read};
 use agentwire_mcp_schema::{InputRequest, InputRequests, InputRequiredResult};
+use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Origin;
 use bytestring::ByteString;
 
@@ -159,7 +159,7 @@ impl Pass {
     }
 
     fn lock(&self) -> MutexGuard<'_, Asked> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+        self.asked.lock()
     }
 }
 

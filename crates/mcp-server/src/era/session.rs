@@ -1,6 +1,6 @@
 //! Up to 2025-11-25: the handshake, and what it agreed on for the whole connection.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use agentwire_jsonrpc::{ErrorObject, Method, Notice, RawJson, Request, read};
 use agentwire_mcp_schema::{
@@ -10,6 +10,7 @@ use agentwire_mcp_schema::{
     SetLevelRequest, SubscribeRequest, ToolListChangedNotification, UnsubscribeRequest, code,
 };
 use agentwire_peer::{Call, CallError, Peer, RequestContext};
+use agentwire_sync::{Mutex, MutexGuard};
 use serde::Serialize;
 
 use crate::ask::{AskError, Question};
@@ -155,7 +156,7 @@ impl Session {
 
     /// Whether a line of log at that level is sent.
     pub(crate) fn wants_log(&self, level: &LoggingLevel) -> bool {
-        let least = self.level.lock().unwrap_or_else(PoisonError::into_inner);
+        let least = self.level.lock();
         least.as_ref().is_some_and(|least| level >= least)
     }
 
@@ -229,7 +230,7 @@ impl Session {
 
     fn set_level(&self, params: Option<&RawJson>, context: &RequestContext) -> Result<Reply, ErrorObject> {
         let request: SetLevelRequest = read_params(params)?;
-        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
+        *self.level.lock() = Some(request.level);
         empty(context)
     }
 
@@ -264,7 +265,7 @@ impl Session {
     }
 
     fn watched(&self) -> MutexGuard<'_, WatchList> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+        self.watched.lock()
     }
 
     fn post<N: Notice>(&self, kind: Kind, notice: &N) {

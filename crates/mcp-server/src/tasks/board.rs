@@ -1,13 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::ops::Deref;
+use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
 use agentwire_mcp_schema::InputRequest;
 use agentwire_mcp_schema::task_extension::TaskStatus;
 use agentwire_peer::CallError;
+use agentwire_sync::{Monitor, WaitUntil, Waiter};
 
 use super::TaskRecord;
 use crate::ask::{AskError, Kind};
@@ -18,10 +17,10 @@ use crate::ask::{AskError, Kind};
 /// A call that may yet become a task has one too, which nobody else knows.
 pub(crate) struct Board {
     id: String,
-    state: Mutex<State>,
+    state: Monitor<State>,
 }
 
-struct State {
+pub(crate) struct State {
     record: TaskRecord,
     /// Whether the call is a task by now.
     is_task: bool,
@@ -36,15 +35,7 @@ struct State {
     used: BTreeSet<String>,
     /// The open questions that somebody has taken to the client.
     taken: BTreeSet<String>,
-    /// Those who wait for anything to change.
-    waiting: BTreeMap<u64, Waker>,
-    next_waiting: u64,
-    /// How often it was found at once that the task is to end.
-    found: u32,
 }
-
-/// Of those who find at once that the task is to end, one in so many waits for a poll, so that a loop lets others run.
-const FOUND_IN_A_ROW: u32 = 128;
 
 /// What becomes of a task.
 pub(crate) enum Outcome {
@@ -75,12 +66,9 @@ impl Board {
             answers: BTreeMap::new(),
             used: BTreeSet::new(),
             taken: BTreeSet::new(),
-            waiting: BTreeMap::new(),
-            next_waiting: 0,
-            found: 0,
             record,
         };
-        Arc::new(Self { id: state.record.id.clone(), state: Mutex::new(state) })
+        Arc::new(Self { id: state.record.id.clone(), state: Monitor::new(state) })
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -88,41 +76,40 @@ impl Board {
     }
 
     pub(crate) fn record(&self) -> TaskRecord {
-        self.lock().record.clone()
+        self.state.with(|state| state.record.clone())
     }
 
     /// The record, and which version of it that is.
     pub(crate) fn now(&self) -> (u64, TaskRecord) {
-        let state = self.lock();
-        (state.version, state.record.clone())
+        self.state.with(|state| (state.version, state.record.clone()))
     }
 
     /// From now on the call is a task.
     pub(crate) fn begin(&self) {
-        self.change(|state| state.is_task = true);
+        self.state.update(|state| state.is_task = true);
     }
 
     pub(crate) fn is_task(&self) -> bool {
-        self.lock().is_task
+        self.state.with(|state| state.is_task)
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.lock().is_cancelled
+        self.state.with(|state| state.is_cancelled)
     }
 
     /// Whether it can change no more.
     pub(crate) fn is_over(&self) -> bool {
-        self.lock().record.is_final()
+        self.state.with(|state| state.record.is_final())
     }
 
     /// Completes when it is to end before it is done.
-    pub(crate) fn cancelled(self: &Arc<Self>) -> Ending {
-        Ending { board: self.clone(), place: None }
+    pub(crate) fn cancelled(self: &Arc<Self>) -> TaskCancelled {
+        Waiter::new(BoardState(self.clone())).until(|state| state.is_cancelled.then_some(()))
     }
 
     /// Says in words how it stands.
     pub(crate) fn say(&self, message: String) {
-        self.change(|state| {
+        self.state.update(|state| {
             if !state.record.is_final() && state.record.status_message.as_ref() != Some(&message) {
                 state.record.status_message = Some(message);
                 state.touch();
@@ -132,7 +119,7 @@ impl Board {
 
     /// Cancels it, unless it is done. False if it is.
     pub(crate) fn cancel(&self, why: &str) -> bool {
-        self.change(|state| {
+        self.state.update(|state| {
             if state.record.is_final() {
                 return false;
             }
@@ -146,7 +133,7 @@ impl Board {
 
     /// Ends it, unless it has ended: what is cancelled stays cancelled.
     pub(crate) fn finish(&self, outcome: Outcome) {
-        self.change(|state| {
+        self.state.update(|state| {
             if state.record.is_final() {
                 return;
             }
@@ -169,7 +156,7 @@ impl Board {
     /// Ends it, unless it has ended, for a reason that is neither its function's nor its client's. Whoever waits for its
     /// cancellation has nothing more to wait for.
     pub(crate) fn give_up(&self, why: &str) {
-        self.change(|state| {
+        self.state.update(|state| {
             if !state.record.is_final() {
                 state.is_cancelled = true;
                 state.record.fail(ErrorObject::internal_error(why));
@@ -180,17 +167,17 @@ impl Board {
 
     /// Nobody writes anything down any more. False if that was so already.
     pub(crate) fn close(&self) -> bool {
-        self.change(|state| !std::mem::replace(&mut state.is_written, true))
+        self.state.update(|state| !std::mem::replace(&mut state.is_written, true))
     }
 
     /// Waits until it has ended, and that is written down.
     pub(crate) async fn written(&self) {
-        self.until(|state| state.is_written.then_some(())).await;
+        self.state.wait_until(|state| state.is_written.then_some(())).await;
     }
 
     /// Asks, and waits for the answer: its JSON, or why there is none.
     pub(crate) async fn ask(&self, key: &str, request: InputRequest) -> Result<RawJson, AskError> {
-        self.change(|state| {
+        self.state.update(|state| {
             if state.record.is_final() {
                 return Err(AskError(Kind::Over));
             }
@@ -203,7 +190,7 @@ impl Board {
             Ok(())
         })?;
         let _withdrawn_when_dropped = Open { board: self, key };
-        let answer = self.until(|state| match state.answers.remove(key) {
+        let answer = self.state.wait_until(|state| match state.answers.remove(key) {
             Some(answer) => Some(answer.map_err(AskError::from)),
             None => state.record.is_final().then_some(Err(AskError(Kind::Over))),
         });
@@ -212,7 +199,7 @@ impl Board {
 
     /// Gives the answers to some of what is open. Others are passed over.
     pub(crate) fn answer(&self, answers: impl IntoIterator<Item = (String, Result<RawJson, CallError>)>) {
-        self.change(|state| {
+        self.state.update(|state| {
             for (key, answer) in answers {
                 if state.close(&key) {
                     state.answers.insert(key, answer);
@@ -223,7 +210,7 @@ impl Board {
 
     /// The question of that key, while it is open.
     pub(crate) fn question(&self, key: &str) -> Option<InputRequest> {
-        self.lock().record.input_requests.get(key).cloned()
+        self.state.with(|state| state.record.input_requests.get(key).cloned())
     }
 
     /// Takes an open question that nobody else takes to the client, and none of those; waits until there is one. None once
@@ -232,7 +219,7 @@ impl Board {
         self: &Arc<Self>,
         passed_over: &BTreeSet<String>,
     ) -> Option<(Taken, InputRequest)> {
-        let question = self.until(|state| {
+        let question = self.state.wait_until(|state| {
             if state.record.is_final() {
                 return Some(None);
             }
@@ -249,53 +236,9 @@ impl Board {
 
     /// Waits until the record is another one than that version.
     pub(crate) async fn changed(&self, version: u64) -> (u64, TaskRecord) {
-        self.until(|state| (state.version != version).then(|| (state.version, state.record.clone()))).await
-    }
-
-    /// Takes back what was left for whoever waits no more.
-    fn forget(&self, place: u64) {
-        let waker = self.lock().waiting.remove(&place);
-        drop(waker);
-    }
-
-    async fn until<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
-        let mut waits = Waits { board: self, place: None };
-        poll_fn(|cx| self.poll(&mut waits.place, cx, &mut look)).await
-    }
-
-    /// Looks, and leaves a waker under the same lock, so that no change comes between the two.
-    fn poll<T>(
-        &self,
-        place: &mut Option<u64>,
-        cx: &mut Context<'_>,
-        look: impl FnOnce(&mut State) -> Option<T>,
-    ) -> Poll<T> {
-        let mut state = self.lock();
-        if let Some(found) = look(&mut state) {
-            return Poll::Ready(found);
-        }
-        let place = *place.get_or_insert_with(|| {
-            state.next_waiting += 1;
-            state.next_waiting
-        });
-        let replaced = state.waiting.insert(place, cx.waker().clone());
-        drop(state);
-        drop(replaced);
-        Poll::Pending
-    }
-
-    /// Changes something, and wakes all who wait. Nobody is woken while it is locked.
-    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        let mut state = self.lock();
-        let changed = change(&mut state);
-        let waiting = std::mem::take(&mut state.waiting);
-        drop(state);
-        waiting.into_values().for_each(Waker::wake);
-        changed
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state
+            .wait_until(|state| (state.version != version).then(|| (state.version, state.record.clone())))
+            .await
     }
 }
 
@@ -326,49 +269,17 @@ impl State {
     }
 }
 
-/// A place among those who wait, given up when it is dropped.
-struct Waits<'a> {
-    board: &'a Board,
-    place: Option<u64>,
-}
-
-impl Drop for Waits<'_> {
-    fn drop(&mut self) {
-        if let Some(place) = self.place {
-            self.board.forget(place);
-        }
-    }
-}
-
 /// See [`Board::cancelled`].
-pub(crate) struct Ending {
-    board: Arc<Board>,
-    place: Option<u64>,
-}
+pub(crate) type TaskCancelled = WaitUntil<State, BoardState, fn(&mut State) -> Option<()>>;
 
-impl Future for Ending {
-    type Output = ();
+/// The state of a board that this owns a share of.
+pub(crate) struct BoardState(Arc<Board>);
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Self { board, place } = &mut *self;
-        let mut must_yield = false;
-        let found = board.poll(place, cx, |state| {
-            state.found = state.found.wrapping_add(u32::from(state.is_cancelled));
-            must_yield = state.is_cancelled && state.found.is_multiple_of(FOUND_IN_A_ROW);
-            (state.is_cancelled && !must_yield).then_some(())
-        });
-        if must_yield {
-            cx.waker().wake_by_ref();
-        }
-        found
-    }
-}
+impl Deref for BoardState {
+    type Target = Monitor<State>;
 
-impl Drop for Ending {
-    fn drop(&mut self) {
-        if let Some(place) = self.place {
-            self.board.forget(place);
-        }
+    fn deref(&self) -> &Monitor<State> {
+        &self.0.state
     }
 }
 
@@ -380,7 +291,7 @@ struct Open<'a> {
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        self.board.change(|state| {
+        self.board.state.update(|state| {
             state.answers.remove(self.key);
             state.close(self.key);
         });
@@ -400,7 +311,10 @@ impl Taken {
 
     /// Waits until it is not open any more.
     pub(crate) async fn withdrawn(&self) {
-        self.board.until(|state| (!state.record.input_requests.contains_key(&self.key)).then_some(())).await;
+        self.board
+            .state
+            .wait_until(|state| (!state.record.input_requests.contains_key(&self.key)).then_some(()))
+            .await;
     }
 
     pub(crate) fn answer(self, answer: Result<RawJson, CallError>) {
@@ -410,6 +324,6 @@ impl Taken {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        self.board.change(|state| state.taken.remove(&self.key));
+        self.board.state.update(|state| state.taken.remove(&self.key));
     }
 }

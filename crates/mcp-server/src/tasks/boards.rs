@@ -1,8 +1,9 @@
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agentwire_peer::{Clock, TokioClock};
+use agentwire_sync::{Mutex, MutexGuard};
 
 use super::board::Board;
 use crate::listeners::Listeners;
@@ -187,6 +188,6 @@ impl Boards {
     }
 
     fn lock(&self) -> MutexGuard<'_, Here> {
-        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+        self.here.lock()
     }
 }

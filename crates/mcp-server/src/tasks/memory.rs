@@ -1,9 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agentwire_peer::{Clock, TokioClock};
+use agentwire_sync::{Mutex, MutexGuard};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 
@@ -33,7 +33,7 @@ impl MemoryTasks {
 
     /// What is there now, without what is over.
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.expire(TokioClock::default().now());
         kept
     }

@@ -32,7 +32,7 @@ pub use memory::MemoryTasks;
 pub use record::{TaskOwner, TaskPlace, TaskRecord};
 pub use store::{TaskStore, TaskStoreError};
 
-pub(crate) use board::{Board, Ending};
+pub(crate) use board::{Board, TaskCancelled};
 pub(crate) use news::{Followed, follow};
 pub(crate) use owner::new_name;
 pub(crate) use plan::plan;

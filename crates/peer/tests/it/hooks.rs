@@ -1,7 +1,8 @@
 //! What a caller hangs on a call, and code of others that runs in destructors.
 
-use std::sync::Arc;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::Context;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use futures::FutureExt;
 use futures::task::{ArcWake, waker};
 use serde_json::{Value, json};
 
-use crate::support::{Far, acp, answering, ask, deaf, done, mcp, note, settle, with_wire};
+use crate::support::{Far, acp, answering, ask, deaf, done, hearing, mcp, note, noted, settle, with_wire};
 
 /// Answers the next request that is heard.
 async fn answer(far: &mut Far, result: Value) {
@@ -173,21 +174,75 @@ async fn what_a_waker_owns_may_use_the_connection_when_it_is_dropped() {
     .await;
 }
 
+/// A call whose answer and a notification arrive together, and what the hooks of both leave in `seen`.
+fn observed(peer: &Peer, seen: &Arc<Mutex<Vec<String>>>) -> Call<Value> {
+    let [first, second] = [seen.clone(), seen.clone()];
+    peer.call(&ask(""))
+        .on_answer(move |result| first.lock().unwrap().push(format!("first {result}")))
+        .on_answer(move |result| second.lock().unwrap().push(format!("second {result}")))
+}
+
 #[tokio::test(start_paused = true)]
-async fn a_result_is_known_before_its_caller_sees_it() {
+async fn answers_are_observed_in_the_order_in_which_they_arrive() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let heard = seen.clone();
+    let handler = hearing(move |note, _| heard.lock().unwrap().push(format!("note {}", noted(&note))));
+    with_wire(acp(), handler, async |peer, mut far| {
+        let mut call = observed(&peer, &seen);
+        assert!(futures::poll!(&mut call).is_pending());
+        let request = far.heard().await;
+        far.say(json!({"jsonrpc": "2.0", "method": "note", "params": {"number": 1}}));
+        far.say(json!({"jsonrpc": "2.0", "id": request["id"], "result": 7}));
+        far.say(json!({"jsonrpc": "2.0", "method": "note", "params": {"number": 2}}));
+        settle().await;
+        // Nobody has polled the call since it was sent.
+        assert_eq!(*seen.lock().unwrap(), ["note 1", "first 7", "second 7", "note 2"]);
+        assert_eq!(call.await.unwrap(), 7);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_but_a_result_is_observed() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
     with_wire(acp(), deaf(), async |peer, mut far| {
-        for (answered, known) in [("result", true), ("error", false)] {
-            let id = peer.reserve_call();
-            let mut call: Call<Value> = peer.call(&ask("")).reserved(id);
-            assert!(futures::poll!(&mut call).is_pending() && !peer.has_result(id));
+        let error = async {
             let request = far.heard().await;
             let value = json!({"code": -1, "message": "no"});
-            far.say(json!({"jsonrpc": "2.0", "id": request["id"], answered: value}));
-            settle().await;
-            assert_eq!(peer.has_result(id), known);
-            assert_eq!(call.await.is_ok(), known);
-            assert!(!peer.has_result(id));
-        }
+            far.say(json!({"jsonrpc": "2.0", "id": request["id"], "error": value}));
+        };
+        assert!(tokio::join!(observed(&peer, &seen), error).0.is_err());
+        observed(&peer, &seen).timeout(Duration::from_secs(1)).await.unwrap_err();
+        far.heard_so_far();
+
+        let mut dropped = observed(&peer, &seen);
+        assert!(futures::poll!(&mut dropped).is_pending());
+        let request = far.heard().await;
+        drop(dropped);
+        far.say(json!({"jsonrpc": "2.0", "id": request["id"], "result": 7}));
+        settle().await;
+        assert_eq!(*seen.lock().unwrap(), [""; 0]);
+        assert_eq!(Arc::strong_count(&seen), 1, "hooks go with their calls");
+
+        // The first that refuses is the last.
+        let refused = peer.call(&ask("")).check(|_| Err(CallError::not_allowed("ask", "refused")));
+        let later = seen.clone();
+        let refused = refused.on_answer(move |_: &Value| later.lock().unwrap().push("later".into()));
+        far.heard_so_far();
+        let refused = tokio::join!(refused, answer(&mut far, json!(1))).0;
+        assert!(matches!(refused, Err(CallError::NotAllowed { .. })), "{refused:?}");
+        assert_eq!(*seen.lock().unwrap(), [""; 0]);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_that_panics_concerns_its_caller_only() {
+    with_wire(acp(), deaf(), async |peer, mut far| {
+        let panics = peer.call(&ask("")).on_answer(|_| panic!("on purpose"));
+        let outcome = tokio::join!(AssertUnwindSafe(panics).catch_unwind(), answer(&mut far, json!(1))).0;
+        assert_eq!(outcome.unwrap_err().downcast_ref::<&str>(), Some(&"on purpose"));
+        assert_eq!(tokio::join!(peer.call(&ask("")), answer(&mut far, json!(2))).0.unwrap(), 2);
     })
     .await;
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{Frame, Message, RequestId};
+use agentwire_sync::Wakers;
 use agentwire_transport::{Fault, Packet};
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -17,7 +18,6 @@ use tokio::time::Sleep;
 use crate::client::exchange::{Arrival, Exchange, Purpose};
 use crate::client::route::{self, Kind, Route};
 use crate::client::shared::Shared;
-use crate::client::wakers::Wakers;
 use crate::client::{Config, HttpClient, HttpError, Wait};
 
 /// A transport to a server that speaks Streamable HTTP; see [the module](crate::client).
@@ -38,7 +38,7 @@ pub struct Http {
     state: State,
     /// How long closing may take, once it was begun.
     closing_time: Option<Pin<Box<Sleep>>>,
-    wakers: Arc<Wakers>,
+    wakers: Arc<Wakers<2>>,
     waker: Waker,
 }
 
@@ -80,7 +80,7 @@ impl Http {
     }
 
     pub(crate) fn with(config: Config, client: impl HttpClient + 'static) -> Self {
-        let wakers = Arc::new(Wakers::default());
+        let wakers = Arc::<Wakers<2>>::default();
         Self {
             shared: Arc::new(Shared::new(config, Box::new(client))),
             exchanges: SelectAll::new(),
@@ -257,7 +257,7 @@ impl Stream for Http {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        this.wakers.reader.register(cx.waker());
+        this.wakers.register(Wakers::READER, cx.waker());
         this.poll_all();
         if let Some(packet) = this.arrived.take() {
             return Poll::Ready(Some(Ok(packet)));
@@ -292,7 +292,7 @@ impl Sink<Packet> for Http {
     /// unless something waits to be read.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let this = self.get_mut();
-        this.wakers.writer.register(cx.waker());
+        this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();
         match this.state {
             State::Open if this.saying.is_some() => Poll::Pending,
@@ -305,7 +305,7 @@ impl Sink<Packet> for Http {
     /// [`Config::close_timeout`] at most, and whatever the server says to it is no error.
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let this = self.get_mut();
-        this.wakers.writer.register(cx.waker());
+        this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();
         let limit = this.shared.config.close_timeout;
         let time = this.closing_time.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));

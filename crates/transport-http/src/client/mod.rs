@@ -102,7 +102,6 @@ mod reqwest;
 mod route;
 mod shared;
 mod uri;
-mod wakers;
 
 pub use config::{Config, InvalidUrl};
 pub use error::{HttpError, Refusal, Wait};

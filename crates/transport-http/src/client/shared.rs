@@ -1,7 +1,7 @@
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, RequestId, read_bytes};
+use agentwire_sync::{Mutex, MutexGuard};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
@@ -56,11 +56,11 @@ impl Shared {
 
     pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
         // Nothing that happens while it is locked leaves it half changed.
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        self.session.lock()
     }
 
     pub(crate) fn mirror(&self) -> MutexGuard<'_, Mirror> {
-        self.mirror.lock().unwrap_or_else(PoisonError::into_inner)
+        self.mirror.lock()
     }
 
     /// Sends a message.

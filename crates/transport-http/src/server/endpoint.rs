@@ -1,12 +1,14 @@
 use std::convert::Infallible;
 use std::pin::pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::RequestId;
+use agentwire_sync::Mutex;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::future::{self, poll_fn};
+use futures_channel::mpsc;
 use http::request::Parts;
 use http::{Extensions, Method, Request};
 use tower_service::Service;
@@ -26,8 +28,9 @@ use crate::server::{
 
 /// Makes an endpoint, and the stream of its clients.
 pub fn endpoint(config: Config) -> (Endpoint, Links) {
-    let shared = Arc::new(Shared::new(config, None));
-    let links = Links::new(shared.clone());
+    let (links, coming) = mpsc::unbounded();
+    let shared = Arc::new(Shared::new(config, None, links));
+    let links = Links::new(shared.clone(), coming);
     (Endpoint::new(shared, None), links)
 }
 
@@ -82,8 +85,9 @@ impl Endpoint {
         H: Fn(Link) -> F + Send + Sync + 'static,
         F: Future<Output: 'static> + Send + 'static,
     {
-        let shared = Arc::new(Shared::new(config, Some(Serving::new(handler))));
-        let links = Links::new(shared.clone());
+        let (links, coming) = mpsc::unbounded();
+        let shared = Arc::new(Shared::new(config, Some(Serving::new(handler)), links));
+        let links = Links::new(shared.clone(), coming);
         Self::new(shared, Some(links))
     }
 
@@ -112,7 +116,7 @@ impl Endpoint {
 
     /// As [`run`](Endpoint::run), but each session is served where the spawner runs it, which is not waited for.
     pub fn run_with(&self, spawner: Spawner) -> impl Future<Output = ()> + Send + use<> {
-        let links = self.door.links.lock().expect("no panic while it was held").take();
+        let links = self.door.links.lock().take();
         let shared = self.shared().clone();
         async move {
             let (Some(mut links), Some(serving)) = (links, &shared.serving) else {

@@ -2,7 +2,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use futures::{FutureExt, Stream};
+use futures::{FutureExt, Stream, StreamExt};
+use futures_channel::mpsc::UnboundedReceiver;
 use tokio::time::Sleep;
 
 use crate::server::Link;
@@ -21,12 +22,13 @@ use crate::server::shared::Shared;
 #[derive(Debug)]
 pub struct Links {
     shared: Arc<Shared>,
+    coming: UnboundedReceiver<Link>,
     tick: Option<Pin<Box<Sleep>>>,
 }
 
 impl Links {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, tick: None }
+    pub(crate) fn new(shared: Arc<Shared>, coming: UnboundedReceiver<Link>) -> Self {
+        Self { shared, coming, tick: None }
     }
 
     /// Lets the time pass that has passed.
@@ -49,37 +51,12 @@ impl Stream for Links {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Link>> {
         let this = self.get_mut();
-        let mut backlog = this.shared.backlog();
-        if let Some(link) = backlog.links.pop_front() {
-            drop(backlog);
-            // Time is looked at when there is nothing else to do, but it begins now.
-            if this.tick.is_none() && this.shared.is_ticking() {
-                this.poll_time(cx);
-            }
-            return Poll::Ready(Some(link));
-        }
-        if backlog.closed {
-            return Poll::Ready(None);
-        }
-        match &mut backlog.waker {
-            Some(waker) => waker.clone_from(cx.waker()),
-            waker => *waker = Some(cx.waker().clone()),
-        }
-        drop(backlog);
-        if this.shared.is_ticking() {
+        let next = this.coming.poll_next_unpin(cx);
+        // While links come, time is looked at only to begin. It goes on when there is nothing else to do.
+        let is_due = next.is_pending() || this.tick.is_none() && matches!(next, Poll::Ready(Some(_)));
+        if is_due && this.shared.is_ticking(cx) {
             this.poll_time(cx);
         }
-        Poll::Pending
-    }
-}
-
-impl Drop for Links {
-    fn drop(&mut self) {
-        let mut backlog = self.shared.backlog();
-        backlog.closed = true;
-        let links = std::mem::take(&mut backlog.links);
-        drop(backlog);
-        // Each ends its conversation, which takes locks.
-        drop(links);
+        next
     }
 }

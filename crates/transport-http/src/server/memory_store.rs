@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BinaryHeap, VecDeque, btree_map};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
+use agentwire_sync::Mutex;
 use futures::future::{self, BoxFuture};
 
 use crate::server::{Caller, Event, EventId, EventStore, SessionId};
@@ -161,11 +162,11 @@ impl Default for MemoryEventStore {
 
 impl EventStore for MemoryEventStore {
     fn open(&self, session: SessionId, caller: &Caller) {
-        self.logs.lock().expect("no panic while it was held").open(session, caller);
+        self.logs.lock().open(session, caller);
     }
 
     fn append(&self, session: SessionId, event: Event) {
-        let mut logs = self.logs.lock().expect("no panic while it was held");
+        let mut logs = self.logs.lock();
         let logs = &mut *logs;
         let size = size(&event);
         let log = match logs.sessions.get_mut(&session) {
@@ -188,7 +189,7 @@ impl EventStore for MemoryEventStore {
     }
 
     fn replay(&self, session: SessionId, after: EventId) -> BoxFuture<'static, Option<Vec<Event>>> {
-        let logs = self.logs.lock().expect("no panic while it was held");
+        let logs = self.logs.lock();
         let of_stream = |event: &&Event| event.id.stream == after.stream;
         let found = logs.sessions.get(&session).and_then(|log| {
             let mut events = log.events.iter().filter(of_stream).peekable();
@@ -199,7 +200,7 @@ impl EventStore for MemoryEventStore {
     }
 
     fn forget(&self, session: SessionId) {
-        let logs = &mut *self.logs.lock().expect("no panic while it was held");
+        let logs = &mut *self.logs.lock();
         logs.forget(session);
         if logs.sessions.is_empty() {
             // An empty tree still has the last of its nodes, which lies somewhere among those that a crowd left.
@@ -251,7 +252,7 @@ mod tests {
         assert_eq!(places(&store, SessionId::random().unwrap(), EventId::new(1, 0)), None);
         store.forget(session);
         assert_eq!(places(&store, session, EventId::new(1, 0)), None);
-        let logs = store.logs.lock().unwrap();
+        let logs = store.logs.lock();
         assert_eq!((logs.size, logs.callers.len()), (0, 0));
     }
 
@@ -273,7 +274,7 @@ mod tests {
         (1..=1000).for_each(|place| store.append(second, event(1, place, 100)));
         assert_eq!(count(&store, first), 100);
         assert!((170..=200).contains(&count(&store, second)), "{}", count(&store, second));
-        assert!(store.logs.lock().unwrap().size <= store.limit);
+        assert!(store.logs.lock().size <= store.limit);
     }
 
     /// One caller fills the store, from many sessions. What others say is kept all the same.

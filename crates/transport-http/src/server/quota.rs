@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
+use agentwire_sync::{Mutex, MutexGuard};
 use bytes::Bytes;
 use slab::Slab;
 
@@ -193,7 +194,7 @@ impl Quota {
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {
-        self.0.used.lock().expect("no panic while it was held")
+        self.0.used.lock()
     }
 }
 

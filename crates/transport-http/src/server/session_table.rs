@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
+
+use agentwire_sync::{Mutex, MutexGuard};
 
 use crate::server::{Caller, Quota, QuotaExceeded, Reservation};
 
@@ -116,7 +118,7 @@ impl<I: Ord + Copy, S> SessionTable<I, S> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Sessions<I, S>> {
-        self.sessions.lock().expect("no panic while it was held")
+        self.sessions.lock()
     }
 }
 

@@ -1,10 +1,12 @@
-use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::Waker;
+use std::task::Context;
 use std::time::Duration;
 
+use agentwire_sync::Mutex;
+use futures::task::AtomicWaker;
+use futures_channel::mpsc::UnboundedSender;
 use slab::Slab;
 
 use crate::server::link::Link;
@@ -33,7 +35,10 @@ pub(crate) struct Shared {
     readers: Mutex<Slab<Arc<Outlet>>>,
     /// How many exchanges without a session have not ended.
     exchanges: AtomicUsize,
-    backlog: Mutex<Backlog>,
+    /// Those that were not taken yet wait there.
+    links: UnboundedSender<Link>,
+    /// The task that lets time pass.
+    clock_task: AtomicWaker,
 }
 
 /// The times of the configuration, in ticks.
@@ -49,20 +54,11 @@ pub(crate) struct Ticks {
     pub(crate) stream_time: Option<u32>,
 }
 
-/// Links that nobody has taken yet.
-#[derive(Default)]
-pub(crate) struct Backlog {
-    pub(crate) links: VecDeque<Link>,
-    pub(crate) waker: Option<Waker>,
-    /// No more will come, or nobody will take them.
-    pub(crate) closed: bool,
-}
-
 /// There are as many as there may be; the number.
 pub(crate) struct TooMany(pub(crate) usize);
 
 impl Shared {
-    pub(crate) fn new(config: Config, serving: Option<Serving>) -> Self {
+    pub(crate) fn new(config: Config, serving: Option<Serving>, links: UnboundedSender<Link>) -> Self {
         let ticks = Ticks {
             period: config.tick(),
             idle: config.ticks(config.idle),
@@ -92,7 +88,8 @@ impl Shared {
             closing: AtomicBool::new(false),
             readers: Mutex::default(),
             exchanges: AtomicUsize::new(0),
-            backlog: Mutex::default(),
+            links,
+            clock_task: AtomicWaker::new(),
         }
     }
 
@@ -105,7 +102,7 @@ impl Shared {
     }
 
     pub(crate) fn register(&self, outlet: &Arc<Outlet>) -> usize {
-        let registration = lock(&self.readers).insert(outlet.clone());
+        let registration = self.readers.lock().insert(outlet.clone());
         if self.is_closing() {
             outlet.hurry();
         }
@@ -114,7 +111,7 @@ impl Shared {
     }
 
     pub(crate) fn unregister(&self, registration: usize) {
-        let mut readers = lock(&self.readers);
+        let mut readers = self.readers.lock();
         let outlet = readers.try_remove(registration);
         // What a crowd took is given back when it has gone.
         if readers.is_empty() && readers.capacity() > 1024 {
@@ -171,21 +168,7 @@ impl Shared {
 
     /// Gives a link to whoever serves them. Says whether somebody does; if not, the link has ended.
     pub(crate) fn offer(&self, link: Link) -> bool {
-        let mut backlog = self.backlog();
-        if backlog.closed {
-            return false;
-        }
-        backlog.links.push_back(link);
-        let waker = backlog.waker.take();
-        drop(backlog);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-        true
-    }
-
-    pub(crate) fn backlog(&self) -> MutexGuard<'_, Backlog> {
-        lock(&self.backlog)
+        self.links.unbounded_send(link).is_ok()
     }
 
     /// Takes nothing new, and lets what there is come to its end: every link hears that no more will come.
@@ -200,26 +183,19 @@ impl Shared {
         for outlet in self.outlets() {
             outlet.hurry();
         }
-        let mut backlog = self.backlog();
-        backlog.closed = true;
-        let waker = backlog.waker.take();
-        drop(backlog);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        self.links.close_channel();
     }
 
-    /// Whether the clock should go.
-    pub(crate) fn is_ticking(&self) -> bool {
+    /// Whether the clock should go. If not, the task is woken when it should.
+    pub(crate) fn is_ticking(&self, cx: &Context<'_>) -> bool {
+        self.clock_task.register(cx.waker());
         self.ticking.load(Ordering::SeqCst)
     }
 
     /// Makes whoever asks for links let time pass.
     fn start_clock(&self) {
-        if !self.ticking.swap(true, Ordering::SeqCst)
-            && let Some(waker) = self.backlog().waker.take()
-        {
-            waker.wake();
+        if !self.ticking.swap(true, Ordering::SeqCst) {
+            self.clock_task.wake();
         }
     }
 
@@ -227,7 +203,7 @@ impl Shared {
     pub(crate) fn stop_clock(&self) -> bool {
         self.ticking.store(false, Ordering::SeqCst);
         // Who came before the clock was stopped, found it going.
-        let timed = !self.sessions.is_empty() || !lock(&self.readers).is_empty();
+        let timed = !self.sessions.is_empty() || !self.readers.lock().is_empty();
         self.ticking.fetch_or(timed, Ordering::SeqCst);
         !timed
     }
@@ -244,11 +220,11 @@ impl Shared {
                 self.end_session(session);
             }
         }
-        !sessions.is_empty() || !lock(&self.readers).is_empty()
+        !sessions.is_empty() || !self.readers.lock().is_empty()
     }
 
     fn outlets(&self) -> Vec<Arc<Outlet>> {
-        lock(&self.readers).iter().map(|(_, outlet)| outlet.clone()).collect()
+        self.readers.lock().iter().map(|(_, outlet)| outlet.clone()).collect()
     }
 }
 
@@ -257,11 +233,7 @@ impl fmt::Debug for Shared {
         f.debug_struct("Shared")
             .field("config", &self.config)
             .field("sessions", &self.sessions.len())
-            .field("streams", &lock(&self.readers).len())
+            .field("streams", &self.readers.lock().len())
             .finish_non_exhaustive()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("no panic while it was held")
 }

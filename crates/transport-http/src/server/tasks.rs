@@ -1,7 +1,9 @@
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use agentwire_sync::Mutex;
 use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
@@ -22,9 +24,10 @@ impl Spawner {
         Self(Arc::new(spawn))
     }
 
-    /// Runs a future, to its end or to that of what runs it.
+    /// Runs a future, to its end or to that of what runs it. A panic, which the panic hook has reported, ends this future
+    /// alone: other connections may run in the same task.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        (self.0)(task.boxed());
+        (self.0)(AssertUnwindSafe(task).catch_unwind().map(drop).boxed());
     }
 }
 
@@ -69,7 +72,7 @@ impl Tasks {
             let Some(coming) = coming.upgrade() else {
                 return;
             };
-            lock(&coming).push(task);
+            coming.lock().push(task);
             waker.wake_by_ref();
         })
     }
@@ -80,7 +83,7 @@ impl Tasks {
         let mut heard = Context::from_waker(&self.waker);
         for _ in 0..ROUNDS {
             self.bell.hear();
-            self.running.extend(std::mem::take(&mut *lock(&self.coming)));
+            self.running.extend(std::mem::take(&mut *self.coming.lock()));
             match self.running.poll_next_unpin(&mut heard) {
                 Poll::Ready(Some(())) => {}
                 polled => {
@@ -95,8 +98,4 @@ impl Tasks {
         cx.waker().wake_by_ref();
         Poll::Pending
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("no panic while it was held")
 }

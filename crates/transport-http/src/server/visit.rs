@@ -5,7 +5,7 @@
 //! message where the future finds it, and mostly has the answer when that returns.
 
 use std::fmt;
-use std::sync::{Arc, TryLockError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::server::bell::Bell;
@@ -38,7 +38,7 @@ impl Served {
 
     /// Lets the future see what has been brought, of which `announce` tells it by waking it.
     pub(crate) fn visit(&self, announce: impl FnOnce()) {
-        let Ok(mut running) = self.running.try_lock() else {
+        let Some(mut running) = self.running.try_lock() else {
             // Somebody else polls it, and will again.
             return announce();
         };
@@ -74,14 +74,10 @@ impl Future for Home {
     fn poll(self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let served = &self.0;
         served.bell.task().register(cx.waker());
-        let mut running = match served.running.try_lock() {
-            Ok(running) => running,
-            Err(TryLockError::Poisoned(_)) => return Poll::Ready(()),
-            Err(TryLockError::WouldBlock) => {
-                // There is a visitor, who polls it once more, or has just gone.
-                served.bell.wake_by_ref();
-                return Poll::Pending;
-            }
+        let Some(mut running) = served.running.try_lock() else {
+            // There is a visitor, who polls it once more, or has just gone.
+            served.bell.wake_by_ref();
+            return Poll::Pending;
         };
         let polled = running.as_mut().map_or(Poll::Ready(()), |running| served.poll(running));
         if polled.is_ready() {

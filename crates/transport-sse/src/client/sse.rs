@@ -4,16 +4,16 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{Frame, Intent, Message, RequestId, Response};
+use agentwire_sync::Wakers;
 use agentwire_transport::{Fault, Packet};
 use agentwire_transport_http::client::HttpClient;
 use agentwire_transport_http::sse::Event;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
-use futures::task::AtomicWaker;
 use futures::{FutureExt, Sink, Stream, StreamExt};
 use tokio::time::Sleep;
 
@@ -41,7 +41,7 @@ pub struct Sse {
     arrived: VecDeque<Packet>,
     /// How long closing may take, once it was begun.
     closing_time: Option<Pin<Box<Sleep>>>,
-    wakers: Arc<Wakers>,
+    wakers: Arc<Wakers<2>>,
     waker: Waker,
 }
 
@@ -57,25 +57,6 @@ enum State {
 struct Posted {
     serial: u64,
     outcome: Result<(), Failure>,
-}
-
-/// The task that reads and the task that writes, which may be two: both are woken by whatever happens, because
-/// either goes on with everything.
-#[derive(Debug, Default)]
-struct Wakers {
-    reader: AtomicWaker,
-    writer: AtomicWaker,
-}
-
-impl Wake for Wakers {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.reader.wake();
-        self.writer.wake();
-    }
 }
 
 impl fmt::Debug for Sse {
@@ -97,7 +78,7 @@ impl Sse {
     }
 
     pub(crate) fn with(config: Config, client: Box<dyn HttpClient>) -> Self {
-        let wakers = Arc::new(Wakers::default());
+        let wakers = Arc::<Wakers<2>>::default();
         let requests = Arc::new(Requests::new(config, client));
         let opening = requests.clone();
         Self {
@@ -123,7 +104,7 @@ impl Sse {
     /// Why there is no such stream. The transport has ended then.
     pub async fn opened(&mut self) -> Result<(), SseError> {
         poll_fn(|cx| {
-            self.wakers.reader.register(cx.waker());
+            self.wakers.register(Wakers::READER, cx.waker());
             self.poll_all();
             match &mut self.state {
                 State::Opening(_) => Poll::Pending,
@@ -266,7 +247,7 @@ impl Stream for Sse {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        this.wakers.reader.register(cx.waker());
+        this.wakers.register(Wakers::READER, cx.waker());
         this.poll_all();
         if let Some(packet) = this.arrived.pop_front() {
             return Poll::Ready(Some(Ok(packet)));
@@ -298,7 +279,7 @@ impl Sink<Packet> for Sse {
     /// unless something waits to be read.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let this = self.get_mut();
-        this.wakers.writer.register(cx.waker());
+        this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();
         match this.state {
             State::Opening(_) => Poll::Pending,
@@ -314,7 +295,7 @@ impl Sink<Packet> for Sse {
     /// and closes the stream. What is still asked is given up.
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let this = self.get_mut();
-        this.wakers.writer.register(cx.waker());
+        this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();
         let limit = this.requests.config.close_timeout;
         let time = this.closing_time.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));

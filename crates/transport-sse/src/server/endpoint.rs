@@ -2,7 +2,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Request, RequestId};
@@ -11,6 +11,7 @@ use agentwire_transport_http::server::{Body, Caller, Denied, Guard, Head, Princi
 use bytes::{Buf, Bytes};
 use bytestring::ByteString;
 use futures::FutureExt;
+use futures::channel::mpsc;
 use futures::future::{self, BoxFuture};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::request::Parts;
@@ -20,15 +21,14 @@ use tower_service::Service;
 use crate::server::body::Events;
 use crate::server::refusal::Refusal;
 use crate::server::session::{Session, SessionId};
-use crate::server::shared::{Attendance, Backlog, Shared};
+use crate::server::shared::{Attendance, Shared};
 use crate::server::{Config, Link, Links};
 
 /// Makes an endpoint, and the stream of its clients, for whoever wants to say where each is served.
 /// [`Endpoint::serving`] is simpler.
 pub fn endpoint(config: Config) -> (Endpoint, Links) {
-    let endpoint = Endpoint::new(config, Attendance::Backlog(Mutex::new(Backlog::default())));
-    let links = Links::new(endpoint.door.shared.clone());
-    (endpoint, links)
+    let (links, coming) = mpsc::unbounded();
+    (Endpoint::new(config, Attendance::Links(links)), Links(coming))
 }
 
 /// Both endpoints of HTTP+SSE in one service: a GET opens the stream of a session, a POST brings a message to the

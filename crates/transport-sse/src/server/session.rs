@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::Frame;
+use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{Caller, Principal, Quota, QuotaExceeded, Reservation};
 use agentwire_transport_http::sse;
@@ -273,7 +273,7 @@ impl Session {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no panic while it was held")
+        self.state.lock()
     }
 }
 

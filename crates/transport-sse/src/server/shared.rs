@@ -1,10 +1,9 @@
-use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::Waker;
 
 use agentwire_transport_http::server::{Caller, NoSession, Quota, SessionTable};
+use futures::channel::mpsc::UnboundedSender;
 use futures::future::BoxFuture;
 
 use crate::server::session::{Session, SessionId};
@@ -22,22 +21,13 @@ pub(crate) struct Shared {
 
 /// Who serves the links.
 pub(crate) enum Attendance {
-    /// Whoever takes them.
-    Backlog(Mutex<Backlog>),
+    /// Whoever takes them from here.
+    Links(UnboundedSender<Link>),
     /// A function, whose future belongs to the response that the client reads.
     Inline(Handler),
 }
 
 pub(crate) type Handler = Box<dyn Fn(Link) -> BoxFuture<'static, ()> + Send + Sync>;
-
-/// Links that nobody has taken yet.
-#[derive(Default)]
-pub(crate) struct Backlog {
-    pub(crate) links: VecDeque<Link>,
-    pub(crate) waker: Option<Waker>,
-    /// No more will come, or nobody will take them.
-    pub(crate) closed: bool,
-}
 
 impl Shared {
     pub(crate) fn new(config: Config, attendance: Attendance) -> Self {
@@ -71,19 +61,9 @@ impl Shared {
         }
         match &self.attendance {
             Attendance::Inline(handler) => Ok(Some(handler(link))),
-            Attendance::Backlog(backlog) => {
-                let mut backlog = lock(backlog);
-                if backlog.closed {
-                    drop(backlog);
-                    // Dropping the link takes the session out again.
-                    drop(link);
-                    return Err(NoSession::Closed);
-                }
-                backlog.links.push_back(link);
-                let waker = backlog.waker.take();
-                drop(backlog);
-                waker.into_iter().for_each(Waker::wake);
-                Ok(None)
+            // Where nobody takes them any more, the link is dropped, which takes the session out again.
+            Attendance::Links(links) => {
+                links.unbounded_send(link).map(|()| None).map_err(|_| NoSession::Closed)
             }
         }
     }
@@ -93,23 +73,12 @@ impl Shared {
         self.sessions.remove(session.id());
     }
 
-    /// The links that wait; none where they are served as they come.
-    pub(crate) fn backlog(&self) -> Option<MutexGuard<'_, Backlog>> {
-        match &self.attendance {
-            Attendance::Backlog(backlog) => Some(lock(backlog)),
-            Attendance::Inline(_) => None,
-        }
-    }
-
     /// Takes nothing new, and lets what there is come to its end: every link hears that no more will come.
     pub(crate) fn shut(&self) {
         self.closing.store(true, Ordering::Relaxed);
         self.sessions.close().iter().for_each(|session| session.retire());
-        if let Some(mut backlog) = self.backlog() {
-            backlog.closed = true;
-            let waker = backlog.waker.take();
-            drop(backlog);
-            waker.into_iter().for_each(Waker::wake);
+        if let Attendance::Links(links) = &self.attendance {
+            links.close_channel();
         }
     }
 }
@@ -121,8 +90,4 @@ impl fmt::Debug for Shared {
             .field("sessions", &self.sessions.len())
             .finish_non_exhaustive()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("no panic while it was held")
 }

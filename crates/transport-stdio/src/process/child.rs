@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
+use agentwire_sync::Wakers;
 use agentwire_transport::{Fault, Lines, Packet, lines};
 use futures::{Sink, Stream};
 use tokio::time::Sleep;
@@ -11,7 +12,7 @@ use tokio::time::Sleep;
 use crate::process::closing::Closing;
 use crate::process::group::Group;
 use crate::process::stderr::Drain;
-use crate::process::wakers::Wakers;
+use crate::process::waker::ChildWaker;
 use crate::process::{Command, Exited, SpawnError, pipes};
 use crate::{Input, Output};
 
@@ -46,7 +47,7 @@ pub struct Child {
     /// Runs out when it has not ended although one of its streams has, or the other way round.
     patience: Option<Pin<Box<Sleep>>>,
     pub(super) closing: Option<Closing>,
-    pub(super) wakers: Arc<Wakers>,
+    pub(super) wakers: Arc<ChildWaker>,
     /// The same as `wakers`, for contexts.
     pub(super) waker: Waker,
     /// Whether somebody has polled the stream since the sink was last polled to close.
@@ -92,7 +93,7 @@ impl Child {
         if let Some(messages) = command.batch_limit {
             incoming = incoming.batch_limit(messages);
         }
-        let wakers = Wakers::new();
+        let wakers = ChildWaker::new();
         Ok(Self {
             program: program.to_owned(),
             incoming,
@@ -135,7 +136,7 @@ impl Child {
             self.stderr.poll(cx);
             if self.reading == Reading::Open && self.closing.is_none() && self.poll_orphaned(cx).is_ready() {
                 self.orphaned = true;
-                self.wakers.reader.wake();
+                self.wakers.tasks.wake_one(Wakers::READER);
             }
         }
     }
@@ -164,7 +165,7 @@ impl Child {
                 Poll::Pending => {}
             }
         }
-        self.wakers.reader.register(cx.waker());
+        self.wakers.tasks.register(Wakers::READER, cx.waker());
         match self.reading {
             Reading::Open => Poll::Pending,
             Reading::Ended => {
@@ -180,8 +181,7 @@ impl Child {
     /// Goes on to the next part of the stream, which whoever closes or writes may wait for.
     pub(super) fn read_up_to(&mut self, reading: Reading) {
         self.reading = reading;
-        self.wakers.reader.wake();
-        self.wakers.writer.wake();
+        self.wakers.tasks.wake_all();
     }
 
     /// Waits a while for the process to end. None if it does not.
@@ -260,7 +260,7 @@ impl Sink<Packet> for Child {
 
     fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let this = self.get_mut();
-        this.wakers.writer.register(cx.waker());
+        this.wakers.tasks.register(Wakers::WRITER, cx.waker());
         let result = this.poll_sink(cx, |outgoing, cx| outgoing.poll_ready(cx));
         this.attend();
         result
@@ -275,7 +275,7 @@ impl Sink<Packet> for Child {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let this = self.get_mut();
-        this.wakers.writer.register(cx.waker());
+        this.wakers.tasks.register(Wakers::WRITER, cx.waker());
         let result = this.poll_sink(cx, |outgoing, cx| outgoing.poll_flush(cx));
         this.attend();
         result
@@ -283,7 +283,7 @@ impl Sink<Packet> for Child {
 
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let this = self.get_mut();
-        this.wakers.writer.register(cx.waker());
+        this.wakers.tasks.register(Wakers::WRITER, cx.waker());
         let result = this.poll_closed();
         this.attend();
         result

@@ -7,7 +7,7 @@ mod group;
 mod guard;
 mod pipes;
 mod stderr;
-mod wakers;
+mod waker;
 mod watch;
 
 pub use child::Child;

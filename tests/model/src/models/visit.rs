@@ -17,7 +17,7 @@ struct Inbox(Mutex<(usize, Option<Waker>)>);
 
 impl Inbox {
     fn bring(&self) {
-        let mut state = self.0.lock().expect("no panic");
+        let mut state = self.0.lock();
         state.0 += 1;
         let waker = state.1.take();
         drop(state);
@@ -27,7 +27,7 @@ impl Inbox {
     /// Ends when so much has been brought.
     fn serving(self: Arc<Self>, count: usize) -> Running {
         let serving = poll_fn(move |cx| {
-            let mut state = self.0.lock().expect("no panic");
+            let mut state = self.0.lock();
             if state.0 == count {
                 return Poll::Ready(());
             }

@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::stdio::{dup2_stdin, dup2_stdout};
@@ -65,11 +66,14 @@ pub(crate) fn garbage() {
     }
 }
 
-/// Speaks without a pause.
+/// Speaks without end: more than can wait in a pipe, and then for as long as that took to be read leaves the processors to other
+/// tests.
 pub(crate) fn flood() -> ! {
-    let lines = b"{\"jsonrpc\":\"2.0\",\"method\":\"_noise\"}\n".repeat(1000);
+    let lines = b"{\"jsonrpc\":\"2.0\",\"method\":\"_noise\"}\n".repeat(10_000);
     loop {
+        let started = Instant::now();
         say(&lines);
+        thread::sleep(started.elapsed());
     }
 }
 

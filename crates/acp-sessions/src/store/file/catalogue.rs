@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::directory::{Directory, failed};
 use super::header::{self, Unread};
-use super::locked;
 use super::locks::Locks;
 use super::name::{self, Kind};
 use super::session::Warnings;
@@ -64,7 +63,7 @@ impl Catalogue {
                     if self.failed.insert(stem.clone()) {
                         let (file, reason) = (directory.file(&stem, Kind::Header), error.to_string());
                         let reason = format!("not readable: {reason}");
-                        locked(warnings).push(StoreWarning::LeftOut { file, reason });
+                        warnings.lock().push(StoreWarning::LeftOut { file, reason });
                     }
                 }
             }
@@ -91,7 +90,7 @@ impl Catalogue {
             Ok(stored) if !unfinished && stored.synced.is_some() => Some(stored.header),
             Err(Unread::Closed(reason)) => {
                 let file = directory.file(stem, Kind::Header);
-                locked(warnings).push(StoreWarning::LeftOut { file, reason });
+                warnings.lock().push(StoreWarning::LeftOut { file, reason });
                 None
             }
             Err(Unread::Failed(source)) => {

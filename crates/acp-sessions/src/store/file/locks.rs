@@ -7,16 +7,17 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use agentwire_acp_schema::v1::SessionId;
+use agentwire_sync::Mutex;
 
 use super::directory::Directory;
+use super::name;
 use super::session::Files;
 use super::system::LockFile;
-use super::{locked, name};
 use crate::{Claim, StoreError};
 
 /// How often, and how long in between, to try for a lock that another store has. One that only tidies up, or is about to end,
@@ -48,7 +49,7 @@ impl Locks {
 
     /// A session, if it is locked already.
     pub(super) fn held(self: &Arc<Self>, session_id: &SessionId) -> Option<Held> {
-        let mut sessions = locked(&self.sessions);
+        let mut sessions = self.sessions.lock();
         let session = sessions.get_mut(session_id)?;
         Some(self.hold(session_id, session))
     }
@@ -83,7 +84,7 @@ impl Locks {
             })
         };
         // Whoever has claimed it here keeps it for longer than is waited.
-        if locked(&self.sessions).get(session_id).is_some_and(|session| session.claimed) {
+        if self.sessions.lock().get(session_id).is_some_and(|session| session.claimed) {
             return Err(StoreError::in_use(session_id));
         }
         patiently(claimed)?;
@@ -95,7 +96,7 @@ impl Locks {
         session_id: &SessionId,
         work: impl FnOnce(&mut Locked) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut sessions = locked(&self.sessions);
+        let mut sessions = self.sessions.lock();
         match sessions.entry(session_id.clone()) {
             Entry::Occupied(mut session) => work(session.get_mut()),
             Entry::Vacant(session) => {
@@ -116,7 +117,7 @@ impl Locks {
 
     /// Changes what keeps a session locked, and gives the lock back if nothing does any more.
     fn change(&self, session_id: &SessionId, change: impl FnOnce(&mut Locked)) {
-        let mut sessions = locked(&self.sessions);
+        let mut sessions = self.sessions.lock();
         let Some(session) = sessions.get_mut(session_id) else { return };
         change(session);
         if session.users == 0 && !session.claimed && !session.kept {

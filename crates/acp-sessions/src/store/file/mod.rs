@@ -21,10 +21,11 @@ mod tests;
 use std::fmt;
 use std::panic;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_jsonrpc::RawJson;
+use agentwire_sync::Mutex;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use tokio::runtime::Handle;
@@ -211,7 +212,7 @@ impl FileStore {
 impl Shared {
     /// The headers of all sessions that there are now.
     fn headers(&self) -> Result<Vec<Arc<SessionHeader>>, StoreError> {
-        locked(&self.catalogue).read(&self.directory, &self.locks, &self.warnings)
+        self.catalogue.lock().read(&self.directory, &self.locks, &self.warnings)
     }
 
     /// Reads a session that this store has not locked.
@@ -379,7 +380,7 @@ impl SessionStore for FileStore {
     }
 
     fn take_warnings(&self) -> Vec<StoreWarning> {
-        std::mem::take(&mut *locked(&self.shared.warnings))
+        std::mem::take(&mut *self.shared.warnings.lock())
     }
 }
 
@@ -421,9 +422,4 @@ async fn blocking<T: Send + 'static>(
             Err(_) => Err(StoreError::other("the runtime has shut down")),
         },
     }
-}
-
-/// Locks for a moment. A panic elsewhere cannot leave these half changed, so they are used after one, too.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,9 +3,9 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
+use agentwire_sync::{Mutex, MutexGuard};
 use fs4::TryLockError;
 
 use super::system::{Access, FileSystem, LockFile, RawFile, Version};
@@ -81,7 +81,7 @@ struct Seeking(Mutex<File>);
 
 impl Seeking {
     fn file(&self) -> MutexGuard<'_, File> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,15 +1,16 @@
 //! The files of one session, which this store has locked.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_jsonrpc::RawJson;
+use agentwire_sync::Mutex;
 
 use super::directory::{Directory, failed};
 use super::header::{self, Stored, Unread};
 use super::journal::{self, Journal, Place, Reader};
 use super::name::Kind;
-use super::{Fsync, aside, locked};
+use super::{Fsync, aside};
 use crate::{SessionHeader, StoreError, StoreWarning};
 
 pub(super) type Warnings = Mutex<Vec<StoreWarning>>;
@@ -126,7 +127,7 @@ impl Present {
     }
 
     fn find_end(&mut self, warnings: &Warnings) -> Result<(), StoreError> {
-        self.journal.find_end(&self.header, self.synced, |warning| locked(warnings).push(warning))
+        self.journal.find_end(&self.header, self.synced, |warning| warnings.lock().push(warning))
     }
 
     pub(super) fn append(
@@ -251,7 +252,7 @@ fn tidy_and_read(place: &Place, warnings: &Warnings) -> Result<Option<Stored>, S
         Err(Unread::Closed(reason)) => (reason, None),
         Err(unread) => (unread.reason(), restore(place)?),
     };
-    locked(warnings).push(match &restored {
+    warnings.lock().push(match &restored {
         Some(stored) => {
             let session_id = stored.header.session_id.clone();
             StoreWarning::HeaderRestored { session_id, file, reason }

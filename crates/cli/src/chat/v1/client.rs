@@ -6,14 +6,14 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use agentwire_acp_client::{Client, Context, Error};
+use agentwire_acp_client::{Call, Client, Context, Error};
 use agentwire_acp_schema::v1::{
     BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, CompactionCapabilities,
     CompleteElicitationNotification, Content, ContentBlock, CreateElicitationRequest,
     CreateElicitationResponse, CreateTerminalRequest, CreateTerminalResponse, ElicitationCapabilities,
     ElicitationFormCapabilities, ElicitationUrlCapabilities, KillTerminalRequest, KillTerminalResponse,
-    NoticeCapabilities, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
-    ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse,
+    NewSessionRequest, NewSessionResponse, NoticeCapabilities, ReadTextFileRequest, ReadTextFileResponse,
+    ReleaseTerminalRequest, ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse,
     SessionConfigOptionsCapabilities, SessionId, SessionNotification, SessionUpdate, StopReason, TerminalId,
     TerminalOutputRequest, TerminalOutputResponse, ToolCallContent, ToolCallUpdate,
     WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
@@ -24,8 +24,10 @@ use agentwire_acp_toolkit::{
 use agentwire_jsonrpc::{RawJson, Skipped};
 
 use super::settings;
+use crate::chat::check_id;
 use crate::chat::complete::Words;
 use crate::chat::draw::content_text;
+use crate::chat::opening::Opening;
 use crate::chat::person::Person;
 use crate::chat::screen::Voice;
 use crate::chat::view::View;
@@ -56,6 +58,7 @@ struct Inner {
     workspaces: Workspaces,
     words: Words,
     session: RefCell<Option<SessionId>>,
+    opening: Opening<NewSessionResponse>,
     conversation: RefCell<Conversation>,
     hasher: RandomState,
     /// Whether a turn goes on, or a session is told anew.
@@ -77,6 +80,7 @@ impl Hands {
             workspaces: Workspaces::new(),
             words,
             session: RefCell::default(),
+            opening: Opening::new(),
             conversation: Conversation::new().limit(CONVERSATION_LIMIT).into(),
             hasher: RandomState::new(),
             in_flow: Cell::default(),
@@ -109,6 +113,47 @@ impl Hands {
     pub(super) fn open(&self, session: &SessionId, workspace: impl Into<Workspace>) {
         self.0.workspaces.open(session, workspace);
         *self.0.session.borrow_mut() = Some(session.clone());
+    }
+
+    /// Opens the session that a call begins when the answer arrives, so that the agent may work in it at once.
+    pub(super) fn begins(
+        &self,
+        call: Call<NewSessionResponse>,
+        request: NewSessionRequest,
+    ) -> Call<NewSessionResponse> {
+        let workspaces = self.0.workspaces.clone();
+        let call = call.on_answer(move |opened| {
+            if check_id(&opened.session_id).is_ok() {
+                workspaces.open(&opened.session_id, &request);
+            }
+        });
+        self.takes_up(call, |opened| {
+            let left = NewSessionResponse::new(&opened.session_id);
+            (opened, left)
+        })
+    }
+
+    /// Keeps what the answer to a call says of its session, for [`set_up`](Self::set_up).
+    pub(super) fn takes_up<R: 'static>(
+        &self,
+        call: Call<R>,
+        split: impl FnOnce(R) -> (NewSessionResponse, R) + Send + 'static,
+    ) -> Call<R> {
+        self.0.opening.keep(call, split)
+    }
+
+    /// Takes over the answer that sets up the session, and shows it, once it has arrived.
+    pub(super) fn set_up(&self) -> io::Result<()> {
+        let Some(opened) = self.0.opening.take() else { return Ok(()) };
+        if check_id(&opened.session_id).is_err() {
+            return Ok(());
+        }
+        let opened = Arc::new(opened);
+        self.0.view.large_fact("session", &opened)?;
+        let NewSessionResponse { session_id, modes, config_options, .. } = Arc::unwrap_or_clone(opened);
+        *self.0.session.borrow_mut() = Some(session_id);
+        let applied = self.conversation(|conversation| conversation.opened(modes, config_options));
+        self.applied(applied)
     }
 
     /// Ends what runs in the session.
@@ -291,6 +336,7 @@ fn shown(outcome: io::Result<()>) {
 
 impl Client for Hands {
     fn session_update(&self, notification: SessionNotification) {
+        shown(self.set_up());
         let SessionNotification { session_id, update, .. } = notification;
         let is_ours = self.is_ours(&session_id);
         if !self.0.view.is_json() {
@@ -323,6 +369,7 @@ impl Client for Hands {
         request: RequestPermissionRequest,
         _: Context,
     ) -> Result<RequestPermissionResponse, Error> {
+        shown(self.set_up());
         if self.is_ours(&request.session_id) && !self.0.view.is_json() {
             shown(self.update(what_is_shown(&request.tool_call).into()));
         }

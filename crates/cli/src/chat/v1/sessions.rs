@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use agentwire_acp_client::{Agent, BoxError};
 use agentwire_acp_schema::v1::{
-    DeleteSessionRequest, ListSessionsRequest, LoadSessionRequest, McpServer, NewSessionRequest,
-    NewSessionResponse, ResumeSessionRequest, SessionId, SessionInfo,
+    DeleteSessionRequest, ListSessionsRequest, LoadSessionRequest, LoadSessionResponse, McpServer,
+    NewSessionRequest, NewSessionResponse, ResumeSessionRequest, ResumeSessionResponse, SessionId,
+    SessionInfo,
 };
 
 use super::client::Hands;
@@ -56,24 +57,18 @@ impl Sessions<'_> {
         cwd: &Path,
         servers: Vec<McpServer>,
     ) -> Result<SessionId, BoxError> {
-        let opened = match which {
+        let session_id = match which {
             Which::New => {
                 let request = NewSessionRequest::new(cwd).mcp_servers(servers);
-                let opened = self.agent.new_session(request.clone()).timeout(self.limit).await;
-                let opened = opened.map_err(|error| explain(error, self.agent))?;
+                let call = hands.begins(self.agent.new_session(request.clone()), request);
+                let opened = call.timeout(self.limit).await.map_err(|error| explain(error, self.agent))?;
                 check_id(&opened.session_id)?;
-                hands.open(&opened.session_id, &request);
-                opened
+                opened.session_id
             }
             Which::Newest => self.take_up(hands, self.newest(cwd).await?, cwd, servers).await?,
             Which::Session(id) => self.take_up(hands, id.as_str().into(), cwd, servers).await?,
         };
-        if self.view.is_json() {
-            self.view.large_fact("session", &Arc::new(opened.clone()))?;
-        }
-        let NewSessionResponse { session_id, modes, config_options, .. } = opened;
-        let applied = hands.conversation(|conversation| conversation.opened(modes, config_options));
-        hands.applied(applied)?;
+        hands.set_up()?;
         Ok(session_id)
     }
 
@@ -84,29 +79,31 @@ impl Sessions<'_> {
         id: SessionId,
         cwd: &Path,
         servers: Vec<McpServer>,
-    ) -> Result<NewSessionResponse, BoxError> {
+    ) -> Result<SessionId, BoxError> {
         let (agent, capabilities) = (self.agent, self.agent.capabilities());
         let can_load = capabilities.is_some_and(|agent| agent.load_session);
         let can_resume = capabilities.is_some_and(|agent| agent.session_capabilities.resume.is_some());
-        let (modes, options) = if can_load {
+        let mut opened = NewSessionResponse::new(&id);
+        if can_load {
             let request = LoadSessionRequest::new(&id, cwd).mcp_servers(servers);
             hands.open(&id, &request);
-            let loaded = agent.load_session(request).timeout(self.limit).await;
-            let loaded = loaded.map_err(|error| explain(error, agent))?;
-            (loaded.modes, loaded.config_options)
+            let call = hands.takes_up(agent.load_session(request), |loaded| {
+                (opened.modes, opened.config_options) = (loaded.modes, loaded.config_options);
+                (opened, LoadSessionResponse::new())
+            });
+            call.timeout(self.limit).await.map_err(|error| explain(error, agent))?;
         } else if can_resume {
             let request = ResumeSessionRequest::new(&id, cwd).mcp_servers(servers);
             hands.open(&id, &request);
-            let resumed = agent.resume_session(request).timeout(self.limit).await;
-            let resumed = resumed.map_err(|error| explain(error, agent))?;
-            (resumed.modes, resumed.config_options)
+            let call = hands.takes_up(agent.resume_session(request), |resumed| {
+                (opened.modes, opened.config_options) = (resumed.modes, resumed.config_options);
+                (opened, ResumeSessionResponse::new())
+            });
+            call.timeout(self.limit).await.map_err(|error| explain(error, agent))?;
         } else {
             return Err("the agent can neither load nor resume sessions".into());
-        };
-        let mut opened = NewSessionResponse::new(id);
-        opened.modes = modes;
-        opened.config_options = options;
-        Ok(opened)
+        }
+        Ok(id)
     }
 
     /// The session of this directory in which something happened last.

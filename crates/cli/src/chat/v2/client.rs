@@ -5,8 +5,8 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use agentwire_acp_client::Error;
 use agentwire_acp_client::v2::{Client, Context};
+use agentwire_acp_client::{Call, Error};
 use agentwire_acp_schema::v1;
 use agentwire_acp_schema::v2::{
     AvailableCommand, Content, ContentBlock, DiffOperation, NewSessionResponse, Patch,
@@ -19,8 +19,10 @@ use agentwire_jsonrpc::{RawJson, Skipped};
 
 use super::draw::Drawn;
 use super::settings::current_value;
+use crate::chat::check_id;
 use crate::chat::complete::Words;
 use crate::chat::draw::MOST_ENTRIES;
+use crate::chat::opening::Opening;
 use crate::chat::person::Person;
 use crate::chat::shown::{Values, short};
 use crate::chat::view::View;
@@ -44,6 +46,7 @@ struct Inner {
     rejects: bool,
     words: Words,
     session: RefCell<Option<SessionId>>,
+    opening: Opening<NewSessionResponse>,
     options: RefCell<Vec<SessionConfigOption>>,
     /// The values of the options that were shown.
     values: RefCell<Values>,
@@ -65,6 +68,7 @@ impl Hands {
             rejects: policy == PermissionPolicy::RejectAll,
             words,
             session: RefCell::default(),
+            opening: Opening::new(),
             options: RefCell::default(),
             values: RefCell::default(),
             drawn: RefCell::default(),
@@ -77,8 +81,24 @@ impl Hands {
         *self.0.session.borrow_mut() = Some(session.clone());
     }
 
-    /// A session was begun or taken up.
-    pub(super) fn opened(&self, opened: NewSessionResponse) -> io::Result<()> {
+    /// Keeps what the answer to a call says of its session, for [`set_up`](Self::set_up).
+    pub(super) fn takes_up<R: 'static>(
+        &self,
+        call: Call<R>,
+        split: impl FnOnce(R) -> (NewSessionResponse, R) + Send + 'static,
+    ) -> Call<R> {
+        self.0.opening.keep(call, split)
+    }
+
+    /// Takes over the answer that sets up the session, and shows it, once it has arrived.
+    pub(super) fn set_up(&self) -> io::Result<()> {
+        let Some(opened) = self.0.opening.take() else { return Ok(()) };
+        if check_id(&opened.session_id).is_err() {
+            return Ok(());
+        }
+        let opened = Arc::new(opened);
+        self.0.view.large_fact("session", &opened)?;
+        let opened = Arc::unwrap_or_clone(opened);
         self.opens(&opened.session_id);
         self.note(&opened.config_options);
         self.note_commands(&opened.available_commands)?;
@@ -176,9 +196,10 @@ impl Hands {
 
 impl Client for Hands {
     fn session_update(&self, notification: UpdateSessionNotification) {
+        // That it cannot be shown is told where the turn waits.
+        let _told_there = self.set_up();
         let UpdateSessionNotification { session_id, update, .. } = notification;
         let is_ours = self.0.session.borrow().as_ref().is_none_or(|ours| *ours == session_id);
-        // That it cannot be shown is told where the turn waits.
         if !self.0.view.is_json() {
             let _told_there = if is_ours { self.update(update) } else { Ok(()) };
             return;
@@ -211,6 +232,7 @@ impl Client for Hands {
         request: RequestPermissionRequest,
         _: Context,
     ) -> Result<RequestPermissionResponse, Error> {
+        let _told_there = self.set_up();
         let ask = async |request: &v1::RequestPermissionRequest| match &self.0.person {
             Some(person) => person.permission(request).await,
             None => Ok(v1::RequestPermissionResponse::cancelled()),

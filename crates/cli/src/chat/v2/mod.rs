@@ -15,7 +15,7 @@ use agentwire_acp_schema::v1::McpServer as OlderMcpServer;
 use agentwire_acp_schema::v2::{
     CancelSessionNotification, ContentBlock, DeleteSessionRequest, IdleStopReason, ListSessionsRequest,
     McpServer, McpServerHttp, McpServerStdio, NewSessionRequest, NewSessionResponse, PromptRequest,
-    ReplayFrom, ResumeSessionRequest, SessionId, SessionInfo,
+    ReplayFrom, ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo,
 };
 
 use super::commands::Command;
@@ -72,7 +72,7 @@ impl Talk<'_> {
                 Wish::Delete(id) => delete(agent, &view, id).await?,
                 Wish::Talk(which) => {
                     let servers = servers.into_iter().map(server).collect::<Result<_, _>>()?;
-                    let begun = begin(agent, hands, &view, plan, which, servers).await;
+                    let begun = begin(agent, hands, plan, which, servers).await;
                     // What was told anew may have left a line open.
                     view.turn_ended(None)?;
                     *session = begun?;
@@ -184,17 +184,21 @@ impl Dialogue for Talk<'_> {
 async fn begin(
     agent: &Agent,
     hands: &Hands,
-    view: &View,
     plan: &Plan,
     which: &Which,
     servers: Vec<McpServer>,
 ) -> Result<SessionId, BoxError> {
     let cwd = &plan.cwd;
-    let opened = match which {
+    let id = match which {
         Which::New => {
-            let opened = agent.new_session(NewSessionRequest::new(cwd.clone()).mcp_servers(servers)).await?;
-            check_id(&opened.session_id)?;
-            opened
+            let call = agent.new_session(NewSessionRequest::new(cwd.clone()).mcp_servers(servers));
+            let call = hands.takes_up(call, |opened| {
+                let left = NewSessionResponse::new(&opened.session_id);
+                (opened, left)
+            });
+            let id = call.await?.session_id;
+            check_id(&id)?;
+            id
         }
         Which::Newest | Which::Session(_) => {
             let id = match which {
@@ -203,18 +207,18 @@ async fn begin(
             };
             hands.opens(&id);
             let request = ResumeSessionRequest::new(&id, cwd.clone()).mcp_servers(servers);
-            let resumed = agent.resume_session(request.replay_from(ReplayFrom::start())).await?;
-            let mut opened = NewSessionResponse::new(id);
-            opened.config_options = resumed.config_options;
-            opened.available_commands = resumed.available_commands;
-            opened
+            let mut opened = NewSessionResponse::new(&id);
+            let call = agent.resume_session(request.replay_from(ReplayFrom::start()));
+            let call = hands.takes_up(call, |resumed| {
+                opened.config_options = resumed.config_options;
+                opened.available_commands = resumed.available_commands;
+                (opened, ResumeSessionResponse::new())
+            });
+            call.await?;
+            id
         }
     };
-    if view.is_json() {
-        view.large_fact("session", &Arc::new(opened.clone()))?;
-    }
-    let id = opened.session_id.clone();
-    hands.opened(opened)?;
+    hands.set_up()?;
     Ok(id)
 }
 

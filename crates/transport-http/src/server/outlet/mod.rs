@@ -6,10 +6,11 @@
 mod reader;
 mod state;
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Response, code};
+use agentwire_sync::{Mutex, MutexGuard};
 use bytes::Bytes;
 use http::StatusCode;
 
@@ -420,7 +421,7 @@ impl Outlet {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no panic while it was held")
+        self.state.lock()
     }
 }
 

@@ -1,7 +1,8 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use agentwire_sync::{Mutex, MutexGuard};
 use slab::Slab;
 
 use crate::server::Caller;
@@ -112,7 +113,7 @@ impl Connections {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().expect("no panic while it was held")
+        self.known.lock()
     }
 }
 

@@ -1,6 +1,7 @@
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
+use agentwire_sync::{Mutex, MutexGuard};
 use futures::future::{AbortHandle, Abortable};
 use slab::Slab;
 
@@ -92,5 +93,5 @@ impl Drop for Place {
 }
 
 fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
-    known.lock().expect("no panic while it was held")
+    known.lock()
 }

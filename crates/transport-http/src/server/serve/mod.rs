@@ -286,7 +286,7 @@ impl Front {
         let io = TokioIo::new(Watched::new(stream, turns.clone(), place, self.timeouts));
         let remote = RemoteAddr::new(address);
         let service = Routed { routes: self.routes.clone(), turns: turns.clone(), remote };
-        let connection = builder.serve_connection(io, service).into_owned();
+        let connection = Box::pin(builder.serve_connection(io, service).into_owned());
         async move {
             turns.run(connection, |connection| connection.graceful_shutdown()).await;
         }

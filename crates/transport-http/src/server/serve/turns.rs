@@ -100,8 +100,8 @@ impl Turns {
     }
 
     /// Runs a connection until it ends or is closed. `finish` makes it finish what has begun.
-    pub(crate) async fn run<C: Future>(&self, connection: C, finish: impl Fn(Pin<&mut C>)) {
-        let mut connection = std::pin::pin!(connection);
+    /// The connection is boxed, because what has to wait for it would hold it as often as it is handed on.
+    pub(crate) async fn run<C: Future>(&self, mut connection: Pin<Box<C>>, finish: impl Fn(Pin<&mut C>)) {
         let mut finishing = false;
         std::future::poll_fn(|cx| {
             self.task.register(cx.waker());

@@ -6,10 +6,11 @@ mod state;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{Frame, Malformed, Message, Request, RequestId};
+use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
 
 use crate::peek;
@@ -332,7 +333,7 @@ impl Session {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no panic while it was held")
+        self.state.lock()
     }
 }
 

@@ -79,7 +79,7 @@ async fn a_panic_ends_only_what_panicked() {
 }
 
 /// What a test hears of an endpoint without a socket.
-fn endpoint(config: Config) -> (Endpoint, mpsc::UnboundedReceiver<Heard>) {
+pub(super) fn endpoint(config: Config) -> (Endpoint, mpsc::UnboundedReceiver<Heard>) {
     let (say, heard) = mpsc::unbounded();
     (Endpoint::serving(config, move |link| serve_link(link, say.clone())), heard)
 }

@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use agentwire_sync::{Mutex, MutexGuard};
 
 use crate::store::file::system::{Access, FileSystem, LockFile, RawFile, Version};
 
@@ -130,7 +132,7 @@ impl Simulated {
     }
 
     fn disk(&self) -> MutexGuard<'_, Disk> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

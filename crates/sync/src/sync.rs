@@ -1,0 +1,3 @@
+//! What threads share. `tests/model` puts types of the same names here that try each order in which threads can run.
+
+pub(crate) use crate::mutex::{Mutex, MutexGuard};

@@ -1,0 +1,59 @@
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+
+use futures_util::task::AtomicWaker;
+
+/// One waker for `N` tasks, such as the one that reads a connection and the one that writes it.
+///
+/// Where two tasks poll the same source, the source knows the waker of the last poll only, and that task may never poll
+/// again. So each registers its own waker here, and the source gets this one, which wakes all of them.
+#[derive(Debug)]
+pub struct Wakers<const N: usize>([AtomicWaker; N]);
+
+impl Wakers<2> {
+    /// The task that reads, where there is one that reads and one that writes.
+    pub const READER: usize = 0;
+    /// The task that writes.
+    pub const WRITER: usize = 1;
+}
+
+impl<const N: usize> Wakers<N> {
+    /// Registers the waker of one task, in place of its last.
+    ///
+    /// # Panics
+    ///
+    /// If `task` is not less than `N`.
+    pub fn register(&self, task: usize, waker: &Waker) {
+        self.0[task].register(waker);
+    }
+
+    /// Wakes one task.
+    ///
+    /// # Panics
+    ///
+    /// If `task` is not less than `N`.
+    pub fn wake_one(&self, task: usize) {
+        self.0[task].wake();
+    }
+
+    /// Wakes all tasks.
+    pub fn wake_all(&self) {
+        self.0.iter().for_each(AtomicWaker::wake);
+    }
+}
+
+impl<const N: usize> Default for Wakers<N> {
+    fn default() -> Self {
+        Self([const { AtomicWaker::new() }; N])
+    }
+}
+
+impl<const N: usize> Wake for Wakers<N> {
+    fn wake(self: Arc<Self>) {
+        self.wake_all();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.wake_all();
+    }
+}
