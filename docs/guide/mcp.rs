@@ -161,7 +161,7 @@ async fn listen(address: &str) -> Result<(), BoxError> {
     let listener = TcpListener::bind(address).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
     let server = server();
-    serve(listener, Endpoint::serving(Config::new(), move |link| server.serve(link))).await;
+    serve(listener, Endpoint::serving(Config::new(), server)).await;
     Ok(())
 }
 

@@ -48,7 +48,7 @@ async fn main() -> io::Result<()> {
         .tool("big", "Says many letters", big);
     // All clients of a benchmark have one address.
     let config = Config::new().session_answer(form).stateless_answer(form).caller_session_limit(10_000);
-    let endpoint = Endpoint::serving(config, move |link| server.serve(link));
+    let endpoint = Endpoint::serving(config, server);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     writeln!(io::stdout(), "{}", listener.local_addr()?)?;
     let end_of_input = tokio::task::spawn_blocking(|| io::stdin().read_to_end(&mut Vec::new()));

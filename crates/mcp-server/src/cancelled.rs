@@ -3,25 +3,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::scope::CancelledInScope;
+
 /// See [`Context::cancelled`](crate::Context::cancelled).
 #[must_use = "futures do nothing unless polled"]
 pub struct Cancelled {
-    request: agentwire_peer::Cancelled,
+    request: CancelledInScope,
     /// A call may go on as a task, which is cancelled in another way.
-    #[cfg(feature = "tasks")]
     task: Option<crate::tasks::TaskCancelled>,
 }
 
 impl Cancelled {
-    pub(crate) fn new(
-        request: agentwire_peer::Cancelled,
-        #[cfg(feature = "tasks")] task: Option<crate::tasks::TaskCancelled>,
-    ) -> Self {
-        Self {
-            request,
-            #[cfg(feature = "tasks")]
-            task,
-        }
+    pub(crate) fn new(request: CancelledInScope, task: Option<crate::tasks::TaskCancelled>) -> Self {
+        Self { request, task }
     }
 }
 
@@ -29,7 +23,6 @@ impl Future for Cancelled {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        #[cfg(feature = "tasks")]
         if let Some(task) = &mut self.task
             && Pin::new(task).poll(cx).is_ready()
         {

@@ -14,14 +14,15 @@ use crate::yield_timer::yield_once;
 /// A handle on the client that a request came from. Cloning is cheap.
 #[derive(Clone)]
 pub struct Client {
-    peer: Peer,
+    /// None for a request that stands alone, whose client takes no requests.
+    peer: Option<Peer>,
     caller: Caller,
     /// The id of the task in a session that the request has become.
     task: Option<Box<str>>,
 }
 
 impl Client {
-    pub(crate) fn new(peer: Peer, caller: Caller, task: Option<Box<str>>) -> Self {
+    pub(crate) fn new(peer: Option<Peer>, caller: Caller, task: Option<Box<str>>) -> Self {
         Self { peer, caller, task }
     }
 
@@ -63,8 +64,9 @@ impl Client {
             yield_once().await;
             return Ok(());
         }
+        let Some(peer) = &self.peer else { return Ok(()) };
         // The request that led to the page may be answered long since.
-        self.peer.unrelated().notify(&ElicitationCompleteNotification::new(elicitation_id)).await
+        peer.unrelated().notify(&ElicitationCompleteNotification::new(elicitation_id)).await
     }
 
     /// Asks the client for anything the protocol has, to be awaited.
@@ -77,7 +79,7 @@ impl Client {
         if let Some(task) = &self.task {
             RelatedTaskMetadata::new(&**task).write_to(request.meta_slot());
         }
-        self.caller.call(&self.peer, request)
+        self.caller.call(self.peer.as_ref(), request)
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context as TaskContext, Poll};
 
-use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestId};
+use agentwire_jsonrpc::{ErrorObject, Notice, RawJson, Request, RequestId};
 use agentwire_mcp_schema::core_tasks::RelatedTaskMetadata;
 use agentwire_mcp_schema::{
     HasMeta, LoggingLevel, LoggingMessageNotification, Meta, Narrow, ProgressNotification, ProgressToken,
     Revision,
 };
-use agentwire_peer::{CallError, Peer, RequestContext};
+use agentwire_peer::{CallError, Peer};
 use agentwire_transport::Origin;
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -19,12 +19,11 @@ use serde::Serialize;
 use crate::ask::{AskError, Keys, Pass};
 use crate::cancelled::Cancelled;
 use crate::era::Caller;
-#[cfg(feature = "tasks")]
 use crate::era::Session;
 use crate::kind::Kind;
 use crate::params::Params;
 use crate::quota::{Holder, Share};
-#[cfg(feature = "tasks")]
+use crate::scope::{CancelledInScope, RequestScope, SendInScope};
 use crate::tasks::Board;
 use crate::undecoded::Undecoded;
 use crate::value_limit::hold;
@@ -41,7 +40,7 @@ pub struct Context(Arc<Work>);
 struct Work {
     server: Server,
     caller: Caller,
-    request: RequestContext,
+    request: RequestScope,
     meta: Option<Undecoded<Meta>>,
     progress_token: Option<ProgressToken>,
     /// Where questions go that no request can carry.
@@ -53,7 +52,6 @@ struct Work {
     /// The memory of the arguments, as values.
     values: OnceLock<Share>,
     /// Of a call that is a task, or may become one.
-    #[cfg(feature = "tasks")]
     board: OnceLock<Arc<Board>>,
 }
 
@@ -61,7 +59,7 @@ impl Context {
     pub(crate) fn new(
         server: Server,
         caller: Caller,
-        request: RequestContext,
+        request: RequestScope,
         params: &Params<'_>,
     ) -> Result<Self, ErrorObject> {
         let progress_token = caller.progress_token(params);
@@ -79,7 +77,6 @@ impl Context {
             progress,
             yields: YieldTimer::default(),
             values: OnceLock::new(),
-            #[cfg(feature = "tasks")]
             board: OnceLock::new(),
         })))
     }
@@ -88,7 +85,7 @@ impl Context {
     pub(crate) fn asking(
         server: Server,
         caller: Caller,
-        request: RequestContext,
+        request: RequestScope,
         params: &Params<'_>,
         whole: &Request,
     ) -> Result<Self, ErrorObject> {
@@ -127,7 +124,7 @@ impl Context {
 
     /// The client that asked: who it is, and what can be asked of it.
     pub fn client(&self) -> Client {
-        Client::new(self.speaker(), self.0.caller.clone(), self.related_task().map(Into::into))
+        Client::new(self.session_peer(), self.0.caller.clone(), self.related_task().map(Into::into))
     }
 
     /// The revision of the protocol that was agreed on, or that the request is in.
@@ -137,7 +134,7 @@ impl Context {
 
     /// The request's id.
     pub fn request_id(&self) -> &RequestId {
-        self.0.request.request_id().expect("the context of a request has its id")
+        self.0.request.id()
     }
 
     /// How the request came in, where there is more to say of it than over which connection. Which type it has, its
@@ -156,7 +153,7 @@ impl Context {
     /// }
     ///
     /// let server = Server::new("directory", "1.0.0").tool("whoami", "Who asks", whoami);
-    /// let endpoint = Endpoint::serving(Config::new(), move |link| server.serve(link));
+    /// let endpoint = Endpoint::serving(Config::new(), server);
     /// // A layer around `endpoint` finds out who calls, and inserts a `Principal` into the request's extensions.
     /// ```
     pub fn origin(&self) -> Option<&Arc<dyn Origin>> {
@@ -205,8 +202,8 @@ impl Context {
             notification.message = message.map(str::to_owned);
         }
         self.relate(&mut notification);
-        let unrelated = self.is_task().then(|| self.peer().unrelated());
-        let mut notify = pin!(unrelated.as_ref().unwrap_or(self.peer()).notify(&notification));
+        let unrelated = self.unrelated_peer();
+        let mut notify = pin!(self.notify(unrelated.as_ref(), &notification));
         let sent = poll_fn(|cx| {
             // Others may have reported more while this one waited for room.
             if !self.0.grows_to(progress) {
@@ -249,8 +246,8 @@ impl Context {
         let mut notification = LoggingMessageNotification::new(level, data);
         notification.logger = logger.map(str::to_owned);
         self.relate(&mut notification);
-        let unrelated = self.is_task().then(|| self.peer().unrelated());
-        let mut notify = pin!(unrelated.as_ref().unwrap_or(self.peer()).notify(&notification));
+        let unrelated = self.unrelated_peer();
+        let mut notify = pin!(self.notify(unrelated.as_ref(), &notification));
         // While this waits for room, the request may be answered, after which it may not be spoken of.
         let sent = poll_fn(|cx| match self.0.wants_log(&seen) {
             true => notify.as_mut().poll(cx),
@@ -262,7 +259,6 @@ impl Context {
 
     /// Says in words how a [task](crate::ServerTool::task) stands, for those who ask for it. A call that is none has nobody
     /// who does, so nothing happens.
-    #[cfg(feature = "tasks")]
     pub fn status(&self, message: impl Into<String>) {
         if let Some(board) = self.board() {
             board.say(message.into());
@@ -271,7 +267,6 @@ impl Context {
 
     /// Whether the client has said that it no longer wants the answer, or cancelled the task that the call has become.
     pub fn is_cancelled(&self) -> bool {
-        #[cfg(feature = "tasks")]
         if self.board().is_some_and(|board| board.is_cancelled()) {
             return true;
         }
@@ -283,11 +278,7 @@ impl Context {
     /// A function that waits for this gets to run once more, up to its next wait; then it is dropped, like
     /// one that does not. What takes longer to clean up belongs into a destructor or a task.
     pub fn cancelled(&self) -> Cancelled {
-        Cancelled::new(
-            self.0.request.cancelled(),
-            #[cfg(feature = "tasks")]
-            self.board().map(Board::cancelled),
-        )
+        Cancelled::new(self.0.request.cancelled(), self.board().map(Board::cancelled))
     }
 
     pub(crate) fn caller(&self) -> &Caller {
@@ -302,15 +293,27 @@ impl Context {
         self.0.pass.as_deref()
     }
 
-    /// What is said through this belongs to the request.
-    pub(crate) fn peer(&self) -> &Peer {
-        self.0.request.peer()
+    /// The client's end of a session. What is sent through it belongs to the request, unless the call has become a task,
+    /// which outlives its request. None for a request that stands alone.
+    pub(crate) fn session_peer(&self) -> Option<Peer> {
+        let peer = self.0.request.peer().filter(|_| self.in_session())?;
+        Some(if self.is_task() { peer.unrelated() } else { peer.clone() })
     }
 
-    /// What is said through this belongs to the request for as long as there is one: a task has left it behind.
-    pub(crate) fn speaker(&self) -> Peer {
-        let peer = self.0.request.peer();
-        if self.is_task() { peer.unrelated() } else { peer.clone() }
+    /// What a task notifies, whose request is answered already. None for a plain call.
+    fn unrelated_peer(&self) -> Option<Peer> {
+        self.0.request.peer().filter(|_| self.is_task()).map(Peer::unrelated)
+    }
+
+    fn notify<'a, N: Notice>(&'a self, unrelated: Option<&'a Peer>, notification: &N) -> SendInScope<'a> {
+        match unrelated {
+            Some(peer) => SendInScope::Connection(peer.notify(notification)),
+            None => self.0.request.notify(notification),
+        }
+    }
+
+    pub(crate) fn scope(&self) -> &RequestScope {
+        &self.0.request
     }
 
     pub(crate) fn is_task(&self) -> bool {
@@ -331,7 +334,7 @@ impl Context {
         &self,
         value: T,
     ) -> Result<RawJson, ErrorObject> {
-        self.0.caller.encode(&self.0.server, self.peer(), value)
+        self.0.caller.encode(&self.0.server, &self.0.request, value)
     }
 
     /// The client's answer is none to the question of that key.
@@ -346,14 +349,8 @@ impl Context {
         }
     }
 
-    #[cfg(feature = "tasks")]
     fn related_task(&self) -> Option<&str> {
         self.task().filter(|_| self.in_session()).map(|board| board.id())
-    }
-
-    #[cfg(not(feature = "tasks"))]
-    fn related_task(&self) -> Option<&str> {
-        None
     }
 
     /// Whether a function may go on at once after a notification.
@@ -384,7 +381,6 @@ impl Context {
 }
 
 /// What calls that go on as tasks need.
-#[cfg(feature = "tasks")]
 impl Context {
     /// The call is a task on that board, or may become one.
     pub(crate) fn put_on(&self, board: Arc<Board>) {
@@ -412,13 +408,13 @@ impl Context {
     }
 
     /// Completes when the client no longer wants the answer to its request.
-    pub(crate) fn request_cancelled(&self) -> agentwire_peer::Cancelled {
+    pub(crate) fn request_cancelled(&self) -> CancelledInScope {
         self.0.request.cancelled()
     }
 
-    /// Answers the request, whatever its handler does from now on.
-    pub(crate) fn answer(&self, answer: Result<RawJson, ErrorObject>) {
-        self.0.request.answer(answer);
+    /// Answers the request before its future completes, if it can be: the future returns the same answer.
+    pub(crate) fn answer_now(&self, answer: &Result<RawJson, ErrorObject>) {
+        self.0.request.answer_now(|| answer.clone());
     }
 
     /// The request is not answered by questions any more.
@@ -445,20 +441,13 @@ impl Work {
         progress > self.reported()
     }
 
-    #[cfg(feature = "tasks")]
     fn is_task(&self) -> bool {
         self.board.get().is_some_and(|board| board.is_task())
-    }
-
-    #[cfg(not(feature = "tasks"))]
-    fn is_task(&self) -> bool {
-        false
     }
 
     /// Whether there is somebody whom progress and log reach: since 2026-07-28 there is nobody once the call is a task.
     #[inline]
     fn is_heard(&self) -> bool {
-        #[cfg(feature = "tasks")]
         if let Some(board) = self.board.get().filter(|board| board.is_task()) {
             return matches!(self.caller, Caller::Session(_)) && !board.is_over();
         }
@@ -492,7 +481,6 @@ pub(crate) struct Race {
     has_let_go: bool,
 }
 
-#[cfg(feature = "tasks")]
 impl Race {
     /// Gives the work away as it stands.
     pub(crate) fn let_go(mut self) -> Running {
@@ -510,9 +498,12 @@ impl Future for Race {
         if let Poll::Ready(answer) = this.running.as_mut().poll(cx) {
             return Poll::Ready(answer);
         }
-        let cancelled = this.cancelled.get_or_insert_with(|| this.context.0.request.cancelled());
-        if Pin::new(cancelled).poll(cx).is_ready() {
-            return Poll::Ready(Err(ErrorObject::request_cancelled()));
+        // An exchange is cancelled by dropping this.
+        if let RequestScope::Connection(request) = &this.context.0.request {
+            let cancelled = this.cancelled.get_or_insert_with(|| request.cancelled());
+            if Pin::new(cancelled).poll(cx).is_ready() {
+                return Poll::Ready(Err(ErrorObject::request_cancelled()));
+            }
         }
         match this.context.pass() {
             // The function waits for an answer that only the next round brings. It is dropped, as when it is cancelled.

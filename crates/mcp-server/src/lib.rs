@@ -107,13 +107,6 @@
 //! [`Tasks::recover`] marks what a program that has ended left unfinished. Whatever runs is bounded: by its time to live,
 //! and by how many tasks are kept. [`Server::cancel_tasks`] ends them all.
 //!
-//! # Features
-//!
-//! `rounds` (default) asks clients of 2026-07-28, which takes the crates that encrypt. Without it only those of a
-//! session can be asked.
-//!
-//! `tasks` (default) runs calls as tasks.
-//!
 //! # Handlers are `Send`
 //!
 //! A registry holds functions of many types, so they are boxed once, when they are registered, and have to say
@@ -166,7 +159,7 @@ mod completion;
 mod context;
 mod dispatch;
 mod era;
-mod front;
+mod handler;
 mod kind;
 mod listeners;
 mod params;
@@ -175,9 +168,9 @@ mod quota;
 mod registry;
 mod resource;
 mod resource_template;
+mod scope;
 mod server;
 mod subscription;
-#[cfg(feature = "tasks")]
 mod tasks;
 mod template;
 mod tool;
@@ -196,7 +189,7 @@ pub use agentwire_mcp_schema as schema;
 
 pub use agentwire_jsonrpc::ErrorObject;
 pub use agentwire_peer::{Call, CallError, Closed, Config};
-pub use agentwire_transport::Origin;
+pub use agentwire_transport::{Origin, Service};
 pub use arguments::NoArguments;
 pub use ask::{AskError, Asking, Elicitation, Elicited, Form, Page, field};
 pub use cancelled::Cancelled;
@@ -207,7 +200,6 @@ pub use prompt::{IntoPromptResult, ServerPrompt};
 pub use resource::{IntoResourceContents, ServerResource};
 pub use resource_template::ServerResourceTemplate;
 pub use server::Server;
-#[cfg(feature = "tasks")]
 pub use tasks::{MemoryTasks, TaskOwner, TaskPlace, TaskRecord, TaskStore, TaskStoreError, Tasks};
 pub use template::{UriTemplate, UriTemplateError};
 pub use tool::ServerTool;

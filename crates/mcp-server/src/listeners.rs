@@ -14,7 +14,6 @@ pub(crate) enum Change<'a> {
     /// What there is to read at a URI.
     Resource(&'a str),
     /// How the task of that id stands.
-    #[cfg(feature = "tasks")]
     Task(&'a str),
 }
 

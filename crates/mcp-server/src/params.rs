@@ -19,7 +19,6 @@ pub(crate) struct Params<'a> {
     pub(crate) input_responses: Option<&'a str>,
     pub(crate) request_state: Option<&'a str>,
     /// How the client wants it to run as a task. Only 2025-11-25.
-    #[cfg(feature = "tasks")]
     pub(crate) task: Option<&'a str>,
 }
 
@@ -50,7 +49,6 @@ impl<'a> Params<'a> {
                 "arguments" => &mut seen.arguments,
                 "inputResponses" => &mut seen.input_responses,
                 "requestState" => &mut seen.request_state,
-                #[cfg(feature = "tasks")]
                 "task" => &mut seen.task,
                 _ => continue,
             };
@@ -67,7 +65,6 @@ impl<'a> Params<'a> {
             arguments: present(seen.arguments),
             input_responses: present(seen.input_responses),
             request_state: present(seen.request_state),
-            #[cfg(feature = "tasks")]
             task: present(seen.task),
         }
     }

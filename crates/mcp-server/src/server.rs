@@ -16,11 +16,10 @@ use crate::ask::Asking;
 use crate::caching::Caching;
 use crate::dispatch::Answers;
 use crate::era::stateless::signature;
-use crate::front::Front;
+use crate::handler::ConnectionHandler;
 use crate::listeners::{Change, Listeners};
 use crate::quota::Quota;
 use crate::registry::{Entry, Registry};
-#[cfg(feature = "tasks")]
 use crate::tasks::Tasks;
 use crate::{
     Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,
@@ -61,7 +60,6 @@ struct Settings {
     /// Whether schemas are held against what they are about; never without the feature of that name.
     validate: bool,
     asking: Asking,
-    #[cfg(feature = "tasks")]
     tasks: Option<Tasks>,
     connection: Config,
 }
@@ -110,7 +108,6 @@ impl Server {
             meta_limit: Self::DEFAULT_META_LIMIT,
             validate: false,
             asking: Asking::new(),
-            #[cfg(feature = "tasks")]
             tasks: None,
             connection: Config::new(Dialect::MCP),
         };
@@ -308,7 +305,6 @@ impl Server {
 
     /// Runs calls as tasks, of the [tools](ServerTool::task) that can: a client gets the name of a task for an answer, and
     /// comes back for the result.
-    #[cfg(feature = "tasks")]
     #[must_use]
     pub fn tasks(self, tasks: Tasks) -> Self {
         self.set(|settings| settings.tasks = Some(tasks))
@@ -402,7 +398,6 @@ impl Server {
 
     /// Cancels every task that runs here, such as before the program ends. The future, which need not be awaited for that,
     /// completes when all of them have ended and that is written down.
-    #[cfg(feature = "tasks")]
     pub fn cancel_tasks(&self) -> impl Future<Output = ()> + Send + use<> {
         let tasks = self.settings.tasks.clone();
         let boards = tasks.as_ref().map(|tasks| tasks.boards().all()).unwrap_or_default();
@@ -430,7 +425,7 @@ impl Server {
     /// What the transport reported last.
     pub fn serve<T: Transport>(&self, transport: T) -> impl Future<Output = Result<(), Closed>> + use<T> {
         let (_, driver) = driver(self.settings.connection.clone(), TokioClock::default());
-        driver.serve(Front::new(self.clone()), transport)
+        driver.serve(ConnectionHandler::new(self.clone()), transport)
     }
 
     fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {

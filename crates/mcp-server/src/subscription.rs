@@ -6,22 +6,20 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-#[cfg(feature = "tasks")]
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_jsonrpc::RequestId;
-#[cfg(feature = "tasks")]
 use agentwire_mcp_schema::task_extension::TaskSubscription;
 use agentwire_mcp_schema::{
     Meta, NotificationMeta, PromptListChangedNotification, ResourceListChangedNotification,
     ResourceUpdatedNotification, SubscriptionFilter, SubscriptionsAcknowledgedNotification,
     ToolListChangedNotification,
 };
-use agentwire_peer::{CallError, Peer};
+use agentwire_peer::CallError;
 use agentwire_sync::{Monitor, Waiter};
 
 use crate::Server;
 use crate::listeners::{Change, Listener, Listening};
-#[cfg(feature = "tasks")]
+use crate::scope::RequestScope;
 use crate::tasks::Followed;
 use crate::watch_list::WatchList;
 
@@ -32,7 +30,6 @@ pub(crate) struct Subscription {
     honoured: SubscriptionFilter,
     changes: Arc<Changes>,
     _listening: Listening,
-    #[cfg(feature = "tasks")]
     tasks: Option<Box<(Followed, Listening)>>,
 }
 
@@ -54,9 +51,7 @@ struct News {
     /// The URIs of resources.
     updated: BTreeSet<Arc<str>>,
     /// The ids of tasks, and of all tasks that this is about.
-    #[cfg(feature = "tasks")]
     tasks: BTreeSet<String>,
-    #[cfg(feature = "tasks")]
     followed: BTreeSet<String>,
     dismissed: bool,
 }
@@ -67,7 +62,6 @@ enum Told {
     Prompts,
     Resources,
     Resource(Arc<str>),
-    #[cfg(feature = "tasks")]
     Task(String),
 }
 
@@ -78,7 +72,7 @@ impl Subscription {
         id: RequestId,
         honoured: SubscriptionFilter,
         watched: WatchList,
-        #[cfg(feature = "tasks")] tasks: Option<Followed>,
+        tasks: Option<Followed>,
     ) -> Self {
         let changes = Arc::new(Changes {
             tools: honoured.tools_list_changed,
@@ -87,7 +81,6 @@ impl Subscription {
             watched,
             news: Monitor::default(),
         });
-        #[cfg(feature = "tasks")]
         if let Some(tasks) = &tasks {
             changes.news.with(|news| news.followed.clone_from(&tasks.ids));
         }
@@ -98,7 +91,6 @@ impl Subscription {
             honoured,
             changes,
             _listening: listening,
-            #[cfg(feature = "tasks")]
             tasks: tasks.map(|tasks| {
                 let listening = tasks.listen(Arc::downgrade(&listener));
                 Box::new((tasks, listening))
@@ -108,7 +100,6 @@ impl Subscription {
 
     /// Finds out which of the tasks there are. Of those that are done, or wait for the client, there is news already: by
     /// themselves they give none.
-    #[cfg(feature = "tasks")]
     pub(crate) async fn look_at_tasks(&mut self) -> Result<(), ErrorObject> {
         if let Some((tasks, _)) = self.tasks.as_deref_mut() {
             let still = tasks.look().await?;
@@ -124,40 +115,38 @@ impl Subscription {
     }
 
     /// Tells the client what it agreed to hear of, and then of every change, until it has left or is told no more.
-    pub(crate) async fn run(self, peer: &Peer) -> Result<(), CallError> {
+    pub(crate) async fn run(self, scope: &RequestScope) -> Result<(), CallError> {
         // The filter is not kept beside its text while that waits for room, nor later.
         let acknowledging = {
             let acknowledged = SubscriptionsAcknowledgedNotification::new(self.id.clone(), self.honoured);
-            peer.notify(&acknowledged)
+            scope.notify(&acknowledged)
         };
         acknowledging.await?;
         let meta = NotificationMeta::new(self.id).to_meta();
-        let mut left = peer.closed();
+        let mut closing = scope.closing();
         let mut waiter = Waiter::new(&self.changes.news);
-        let mut next = poll_fn(|cx| match Pin::new(&mut left).poll(cx) {
+        let mut next = poll_fn(|cx| match Pin::new(&mut closing).poll(cx) {
             Poll::Ready(_) => Poll::Ready(None),
             Poll::Pending => waiter.poll(cx, News::next),
         });
         while let Some(told) = (&mut next).await {
-            #[cfg(feature = "tasks")]
             if let (Told::Task(id), Some((tasks, _))) = (&told, self.tasks.as_deref()) {
-                tasks.tell(peer, id, meta.clone()).await?;
+                tasks.tell(scope, id, meta.clone()).await?;
                 continue;
             }
-            tell(peer, told, meta.clone()).await?;
+            tell(scope, told, meta.clone()).await?;
         }
         Ok(())
     }
 }
 
-async fn tell(peer: &Peer, told: Told, meta: Meta) -> Result<(), CallError> {
+async fn tell(scope: &RequestScope, told: Told, meta: Meta) -> Result<(), CallError> {
     match told {
-        Told::Tools => peer.notify(&ToolListChangedNotification::default().meta(meta)).await,
-        Told::Prompts => peer.notify(&PromptListChangedNotification::default().meta(meta)).await,
-        Told::Resources => peer.notify(&ResourceListChangedNotification::default().meta(meta)).await,
-        Told::Resource(uri) => peer.notify(&ResourceUpdatedNotification::new(&*uri).meta(meta)).await,
+        Told::Tools => scope.notify(&ToolListChangedNotification::default().meta(meta)).await,
+        Told::Prompts => scope.notify(&PromptListChangedNotification::default().meta(meta)).await,
+        Told::Resources => scope.notify(&ResourceListChangedNotification::default().meta(meta)).await,
+        Told::Resource(uri) => scope.notify(&ResourceUpdatedNotification::new(&*uri).meta(meta)).await,
         // Somebody else does, who knows them.
-        #[cfg(feature = "tasks")]
         Told::Task(_) => Ok(()),
     }
 }
@@ -165,7 +154,6 @@ async fn tell(peer: &Peer, told: Told, meta: Meta) -> Result<(), CallError> {
 impl News {
     /// What the client is told next: none while there is nothing, and none inside once it is told no more.
     fn next(&mut self) -> Option<Option<Told>> {
-        #[cfg(feature = "tasks")]
         if let Some(id) = self.tasks.pop_first() {
             return Some(Some(Told::Task(id)));
         }
@@ -194,7 +182,6 @@ impl Listener for Changes {
                     self.news.update(|news| _ = news.updated.insert(uri.clone()));
                 }
             }
-            #[cfg(feature = "tasks")]
             Change::Task(id) if self.news.with(|news| news.followed.contains(id)) => {
                 self.news.update(|news| _ = news.tasks.insert(id.to_owned()));
             }

@@ -3,7 +3,6 @@ use std::future::Future;
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
-#[cfg(feature = "tasks")]
 use agentwire_mcp_schema::TaskSupport;
 use agentwire_mcp_schema::{CallToolResult, HeaderMark, Icon, JsonSchema, Revision, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
@@ -187,7 +186,6 @@ impl ServerTool {
     /// A question is asked wherever the function is. Since 2026-07-28 a function that asks *before* its call is a task is
     /// dropped and runs anew when the answer comes, as always; after that, and in every task, it waits for the answer.
     /// Progress of a task, and its log, reach sessions only.
-    #[cfg(feature = "tasks")]
     #[must_use]
     pub fn task(self, support: TaskSupport) -> Self {
         self.edit(|tool| tool.execution.get_or_insert_default().task_support = Some(support))
@@ -217,7 +215,6 @@ impl ServerTool {
     }
 
     /// Whether it can run as a task.
-    #[cfg(feature = "tasks")]
     pub(crate) fn task_support(&self) -> &TaskSupport {
         let said = self.definition().execution.as_ref().and_then(|execution| execution.task_support.as_ref());
         said.unwrap_or(&TaskSupport::Forbidden)

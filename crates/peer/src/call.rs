@@ -25,7 +25,8 @@ use crate::sync::Mutex;
 /// There is no time-out unless one is set.
 #[must_use = "a call is not made until it is awaited"]
 pub struct Call<R> {
-    peer: Peer,
+    /// None for a call that [failed](Call::failed) without one.
+    peer: Option<Peer>,
     method: ByteString,
     stage: Stage,
     options: CallOptions,
@@ -58,6 +59,8 @@ enum Stage {
     },
     /// Cannot be made.
     Failed(CallError),
+    /// The same without a peer, before its first poll: it is pending once, so that a loop of such calls lets others run.
+    FailedUnpolled(CallError),
     Waiting(CallId),
     Done,
 }
@@ -68,6 +71,15 @@ impl<R> Call<R> {
             Ok(params) => Stage::New { id: None, params, since: None, room: None },
             Err(error) => Stage::Failed(error),
         };
+        Self::at(stage, Some(peer), method)
+    }
+
+    /// A call that fails when it is awaited, and is not sent.
+    pub fn failed(error: CallError) -> Self {
+        Self::at(Stage::FailedUnpolled(error), None, ByteString::new())
+    }
+
+    fn at(stage: Stage, peer: Option<Peer>, method: ByteString) -> Self {
         Self {
             peer,
             method,
@@ -157,16 +169,28 @@ impl<R> Call<R> {
     where
         R: DeserializeOwned + Send + 'static,
     {
-        if matches!(self.stage, Stage::Failed(_)) && self.peer.shared.lock().must_yield() {
+        let Some(peer) = &self.peer else {
+            return match std::mem::replace(&mut self.stage, Stage::Done) {
+                Stage::FailedUnpolled(error) => {
+                    self.stage = Stage::Failed(error);
+                    Wait::Yield.into_poll(cx.waker())
+                }
+                stage => Poll::Ready(stage.sent().1),
+            };
+        };
+        let shared = &peer.shared;
+        if matches!(self.stage, Stage::Failed(_)) && shared.lock().must_yield() {
             return Wait::Yield.into_poll(cx.waker());
         }
         let Stage::New { id, params, since, room } = &mut self.stage else {
-            return Poll::Ready(self.sent());
+            let (stage, call) = std::mem::replace(&mut self.stage, Stage::Done).sent();
+            self.stage = stage;
+            return Poll::Ready(call);
         };
-        let now = self.peer.shared.now();
+        let now = shared.now();
         let since = *since.get_or_insert(now);
         let deadline = self.options.timeout.and_then(|timeout| since.checked_add(timeout));
-        let mut state = self.peer.shared.lock();
+        let mut state = shared.lock();
         let late = deadline.filter(|deadline| *deadline <= now);
         let failed = if let Some(closed) = state.over() {
             Some(closed.into())
@@ -197,11 +221,11 @@ impl<R> Call<R> {
         let on_answer = self.check.take().map(|check| {
             let received = Received::default();
             self.received = Some(received.clone());
-            read_on_arrival(self.peer.shared.clone(), self.method.clone(), self.decode, check, received)
+            read_on_arrival(shared.clone(), self.method.clone(), self.decode, check, received)
         });
         let call = id.unwrap_or_else(|| state.connection.reserve_call());
         state.open_slot(call, self.progress.take(), on_answer);
-        let related = self.peer.related().cloned();
+        let related = peer.related().cloned();
         state.connection.call(since, call, self.method.clone(), params.take(), self.options, related);
         let waker = state.changed();
         drop(state);
@@ -209,16 +233,17 @@ impl<R> Call<R> {
         self.stage = Stage::Waiting(call);
         Poll::Ready(Ok(call))
     }
+}
 
-    /// The id of a call that has been made.
-    fn sent(&mut self) -> Result<CallId, CallError> {
-        match std::mem::replace(&mut self.stage, Stage::Done) {
-            Stage::Waiting(call) => {
-                self.stage = Stage::Waiting(call);
-                Ok(call)
+impl Stage {
+    /// The id of a call that was sent, or why it was not, and the stage after that.
+    fn sent(self) -> (Self, Result<CallId, CallError>) {
+        match self {
+            Self::Waiting(call) => (self, Ok(call)),
+            Self::Failed(error) => (Self::Done, Err(error)),
+            Self::New { .. } | Self::FailedUnpolled(_) | Self::Done => {
+                panic!("a call was awaited again after it had completed")
             }
-            Stage::Failed(error) => Err(error),
-            Stage::New { .. } | Stage::Done => panic!("a call was awaited again after it had completed"),
         }
     }
 }
@@ -229,8 +254,9 @@ impl<R: DeserializeOwned + Send + 'static> Future for Call<R> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let call = ready!(this.poll_send(cx))?;
-        let mut state = this.peer.shared.lock();
-        let outcome = ready!(state.poll_slot(call, cx.waker(), this.peer.shared.is_in_main()));
+        let shared = &this.peer.as_ref().expect("a call that was sent has a peer").shared;
+        let mut state = shared.lock();
+        let outcome = ready!(state.poll_slot(call, cx.waker(), shared.is_in_main()));
         let closed = state.reason();
         drop(state);
         this.stage = Stage::Done;
@@ -242,7 +268,7 @@ impl<R: DeserializeOwned + Send + 'static> Future for Call<R> {
                         .expect("the driver decodes the result first")
                         .unwrap_or_else(|panic| resume_unwind(panic))
                 }
-                None => read(&this.peer.shared, &this.method, this.decode, result),
+                None => read(shared, &this.method, this.decode, result),
             },
             Err((failure, fault)) => {
                 if let (CallFailure::TimedOut(_), Some(hook)) = (&failure, this.on_drop.take()) {
@@ -308,18 +334,19 @@ fn decode<R: DeserializeOwned>(result: &RawJson, limit: usize) -> Result<R, serd
 
 impl<R> Drop for Call<R> {
     fn drop(&mut self) {
+        let Some(Peer { shared, .. }) = &self.peer else { return };
         match &mut self.stage {
             Stage::Waiting(call) => {
                 if let Some(hook) = self.on_drop.take()
-                    && self.peer.shared.lock().is_open(*call)
+                    && shared.lock().is_open(*call)
                 {
                     hook();
                 }
-                let (slot, waker) = self.peer.shared.lock().drop_slot(*call);
+                let (slot, waker) = shared.lock().drop_slot(*call);
                 drop(slot);
                 waker.into_iter().for_each(Waker::wake);
             }
-            Stage::New { room: room @ Some(_), .. } => self.peer.shared.lock().forget_room(room),
+            Stage::New { room: room @ Some(_), .. } => shared.lock().forget_room(room),
             _ => {}
         }
     }

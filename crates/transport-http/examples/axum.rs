@@ -4,29 +4,37 @@
 //! cargo run --example axum
 //! ```
 
-use agentwire_jsonrpc::{Frame, Message, RawJson, Response};
-use agentwire_transport::Packet;
+use agentwire_jsonrpc::{Frame, Message, RawJson, Request, Response};
+use agentwire_transport::{Exchange, Packet, service_fn};
 use agentwire_transport_http::server::{Config, Endpoint, Link};
 use axum::Router;
 use axum::routing::get;
 use futures::{SinkExt, StreamExt};
 
-/// Answers every request with what it was asked with. A server of `agentwire-mcp-server` would stand here.
-async fn echo(mut link: Link) {
+/// Answers a request with its params.
+fn echo(request: Request) -> Response {
+    Response::new(request.id, Ok(request.params.unwrap_or(RawJson::EMPTY_OBJECT)))
+}
+
+/// Serves one session. A server of `agentwire-mcp-server` would stand here.
+async fn serve_session(mut link: Link) {
     while let Some(Ok(packet)) = link.next().await {
-        if let Packet::Frame { frame: Frame::Single(Message::Request(request)), .. } = packet {
-            let params = request.params.unwrap_or(RawJson::EMPTY_OBJECT);
-            let answer = Message::from(Response::new(request.id, Ok(params)));
-            if link.send(answer.into()).await.is_err() {
-                break;
-            }
+        if let Packet::Frame { frame: Frame::Single(Message::Request(request)), .. } = packet
+            && link.send(Message::from(echo(request)).into()).await.is_err()
+        {
+            break;
         }
     }
 }
 
+/// Answers one request without a session.
+async fn serve_exchange(exchange: Exchange) -> Response {
+    echo(exchange.request)
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> std::io::Result<()> {
-    let endpoint = Endpoint::serving(Config::new(), echo);
+    let endpoint = Endpoint::serving(Config::new(), service_fn(serve_session, serve_exchange));
     // Sessions are served here, and time passes.
     tokio::spawn(endpoint.run());
     let router = Router::new().route("/health", get(|| async { "well" })).route_service("/mcp", endpoint);

@@ -10,6 +10,10 @@
 //!  duplex() ─────────────────────┘
 //! ```
 //!
+//! That is the first of two shapes: a connection. The second is an [`Exchange`]: one request that stands alone, as a POST of
+//! MCP's Streamable HTTP does. It has a response, and a bounded way to send notifications before that. A [`Service`] answers
+//! both, so a transport can deliver a request that stands alone without dressing it up as a connection.
+//!
 //! # A transport of your own
 //!
 //! Anything that takes and gives text messages is a few lines away:
@@ -47,6 +51,7 @@
 extern crate futures_util as futures;
 
 mod duplex;
+mod exchange;
 mod fault;
 mod lines;
 mod origin;
@@ -56,6 +61,10 @@ mod sync;
 mod tap;
 
 pub use duplex::{Duplex, duplex};
+pub use exchange::{
+    Exchange, ExchangeEnded, ExchangeEvent, NotificationSink, NotificationStream, SendNotification, Service,
+    service_fn,
+};
 pub use fault::Fault;
 pub use lines::{Lines, lines};
 pub use origin::Origin;

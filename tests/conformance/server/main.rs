@@ -72,9 +72,9 @@ async fn main() -> Result<()> {
 async fn listen(server: &Server, address: &str) -> Result<()> {
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
-    let (one, other) = (server.clone(), server.clone());
+    let other = server.clone();
     let config = Config::new().stream_time(Some(reconnection::STREAM_TIME)).retry(reconnection::RETRY);
-    let streamable = Endpoint::serving(config, move |link| one.serve(link));
+    let streamable = Endpoint::serving(config, server.clone());
     let old = sse::Endpoint::serving(sse::Config::new(), move |link| other.serve(link));
     let routes: Routes = old.mount(streamable.into());
     eprintln!("listening on http://{local}/mcp");

@@ -67,8 +67,8 @@ fn routes(server: &Server, is_loopback: bool) -> Routes {
     if !is_loopback {
         (streamable, old) = (streamable.any_host(), old.any_host());
     }
-    let (one, other) = (server.clone(), server.clone());
-    let streamable = Endpoint::serving(streamable, move |link| one.serve(link));
+    let other = server.clone();
+    let streamable = Endpoint::serving(streamable, server.clone());
     let old = sse::Endpoint::serving(old, move |link| other.serve(link));
     old.mount(streamable.into())
 }

@@ -28,7 +28,6 @@ pub(crate) enum Kind {
     /// Another question of the call has the key.
     Taken { key: String },
     /// The pass of which the question was a part is over.
-    #[cfg_attr(not(feature = "rounds"), allow(dead_code, reason = "without the feature there is no pass"))]
     Over,
     /// Nothing is asked from where this is.
     Nowhere,
@@ -64,10 +63,7 @@ impl AskError {
                     .into()
             }
             Kind::Over => "the request that this was asked for is answered".into(),
-            Kind::Nowhere if cfg!(feature = "rounds") => {
-                "this kind of request cannot be answered by a question".into()
-            }
-            Kind::Nowhere => "no request is answered by a question without the feature `rounds`".into(),
+            Kind::Nowhere => "this kind of request cannot be answered by a question".into(),
             Kind::Call(error) => error.to_string().into(),
         }
     }

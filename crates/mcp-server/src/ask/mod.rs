@@ -13,13 +13,8 @@ mod form;
 mod format;
 mod keys;
 mod page;
-#[cfg(feature = "rounds")]
-mod pass;
-#[cfg(not(feature = "rounds"))]
-#[path = "no_pass.rs"]
 mod pass;
 mod seal;
-#[cfg(feature = "rounds")]
 mod state;
 
 use agentwire_jsonrpc::Method;

@@ -4,13 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 /// A key, made when it is first needed, which clones share.
 #[derive(Clone, Default)]
-pub(crate) struct Seal(
-    #[cfg_attr(not(feature = "rounds"), expect(dead_code, reason = "without the feature nothing is sealed"))]
-    Arc<OnceLock<[u8; 32]>>,
-);
+pub(crate) struct Seal(Arc<OnceLock<[u8; 32]>>);
 
 /// Why nothing can be sealed.
-#[cfg(feature = "rounds")]
 #[derive(Debug, thiserror::Error)]
 #[error("no `requestState` can be made: {0}")]
 pub(crate) struct Unsealed(&'static str);
@@ -22,7 +18,6 @@ impl Seal {
 }
 
 /// XChaCha20-Poly1305: its nonces are long enough to be made by chance, however many machines share a key.
-#[cfg(feature = "rounds")]
 mod sealed {
     use base64::Engine;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -20,7 +20,7 @@ pub(super) fn answer(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
 }
 
 fn complete(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
-    let Asked { server, caller, request, params, context } = asked;
+    let Asked { server, caller, request, params, scope } = asked;
     let request: CompleteRequest = read_params(request.params.as_ref())?;
     let found: Arc<dyn Completable> = match &request.reference {
         CompletionReference::Prompt(prompt) => server.prompts().find(&prompt.name).map(|prompt| prompt as _),
@@ -34,7 +34,7 @@ fn complete(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
     if !found.has_argument(name) {
         return Err(ErrorObject::invalid_params(format_args!("there is no argument `{name}`")));
     }
-    let context = Context::new(server.clone(), caller, context, &params)?;
+    let context = Context::new(server.clone(), caller, scope, &params)?;
     match found.completers().run(request, context.clone()) {
         Some(running) => Ok(Reply::Running(context, running)),
         None => context.encode(CompleteResult::default()).map(Reply::done),

@@ -7,12 +7,12 @@ mod resources;
 
 use agentwire_jsonrpc::{ErrorObject, Method, Request};
 use agentwire_mcp_schema::{CallToolRequest, ListToolsRequest};
-use agentwire_peer::RequestContext;
 
 use crate::era::{Caller, Reply};
 use crate::kind::Kind;
 use crate::params::Params;
 use crate::registry::{Entry, Registry};
+use crate::scope::RequestScope;
 use crate::tool::wrong_arguments;
 use crate::{Context, Server};
 
@@ -24,16 +24,15 @@ pub(crate) fn dispatch(
     caller: Caller,
     request: &Request,
     params: Params<'_>,
-    context: RequestContext,
+    scope: RequestScope,
 ) -> Result<Reply, ErrorObject> {
-    let asked = Asked { server, caller, request, params, context };
+    let asked = Asked { server, caller, request, params, scope };
     match &*request.method {
         CallToolRequest::NAME if asked.is_offered(Kind::Tools) => asked.call_tool(),
         ListToolsRequest::NAME if asked.is_offered(Kind::Tools) => asked.list(server.tools(), "tools"),
-        #[cfg(feature = "tasks")]
         method if method.starts_with("tasks/") => {
-            let Asked { caller, params, context, .. } = asked;
-            crate::tasks::reply(server, caller, request, &params, context)
+            let Asked { caller, params, scope, .. } = asked;
+            crate::tasks::reply(server, caller, request, &params, scope)
         }
         method => match server.answers().of(method) {
             Some(answer) => answer(asked),
@@ -48,7 +47,7 @@ struct Asked<'a> {
     caller: Caller,
     request: &'a Request,
     params: Params<'a>,
-    context: RequestContext,
+    scope: RequestScope,
 }
 
 impl Asked<'_> {
@@ -65,13 +64,11 @@ impl Asked<'_> {
         self.caller.check_mirrored(
             tool.header_marks(),
             arguments.as_str(),
-            self.context.origin().map(|origin| &**origin),
+            self.scope.origin().map(|origin| &**origin),
         )?;
-        #[cfg(feature = "tasks")]
         let (server, plan) =
             (self.server, crate::tasks::plan(self.server, &self.caller, &tool, &self.params)?);
         let context = self.into_asking()?;
-        #[cfg(feature = "tasks")]
         if let Some(plan) = plan {
             return plan.start(server, &tool, &arguments, context);
         }
@@ -91,6 +88,6 @@ impl Asked<'_> {
 
     /// The context of a function that may ask the client.
     fn into_asking(self) -> Result<Context, ErrorObject> {
-        Context::asking(self.server.clone(), self.caller, self.context, &self.params, self.request)
+        Context::asking(self.server.clone(), self.caller, self.scope, &self.params, self.request)
     }
 }

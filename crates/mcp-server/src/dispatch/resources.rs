@@ -23,10 +23,10 @@ pub(super) fn answer(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
             asked.list(server.resource_templates(), "resourceTemplates")
         }
         (SubscribeRequest::NAME, Caller::Session(session)) if session.is_offered(Kind::Updates) => {
-            session.watch(params, &asked.context)
+            session.watch(params, &asked.scope)
         }
         (UnsubscribeRequest::NAME, Caller::Session(session)) if session.is_offered(Kind::Updates) => {
-            session.unwatch(params, &asked.context)
+            session.unwatch(params, &asked.scope)
         }
         (unknown, _) => Err(ErrorObject::method_not_found(unknown)),
     }

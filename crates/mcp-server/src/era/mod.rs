@@ -24,6 +24,7 @@ use crate::context::Running;
 use crate::kind::Kind;
 use crate::params::Params;
 use crate::quota::Holder;
+use crate::scope::RequestScope;
 use crate::{Context, Server};
 
 pub(crate) use session::Session;
@@ -112,10 +113,10 @@ impl Caller {
     }
 
     /// Asks something in return.
-    pub(crate) fn call<M: Method + Narrow>(&self, peer: &Peer, request: M) -> Call<M::Response> {
-        match self {
-            Self::Session(session) => session.call(peer, request),
-            Self::Request(_) => stateless::call::<M>(peer),
+    pub(crate) fn call<M: Method + Narrow>(&self, peer: Option<&Peer>, request: M) -> Call<M::Response> {
+        match (self, peer) {
+            (Self::Session(session), Some(peer)) => session.call(peer, request),
+            _ => stateless::refuse_call::<M>(),
         }
     }
 
@@ -142,7 +143,6 @@ impl Caller {
     ) -> Result<Q::Response, AskError> {
         match self {
             Self::Session(session) => {
-                #[cfg(feature = "tasks")]
                 if let Some(board) = context.task() {
                     return crate::tasks::ask(board, key, question).await;
                 }
@@ -162,14 +162,14 @@ impl Caller {
     pub(crate) fn encode<T: Serialize + Narrow + HasMeta>(
         &self,
         server: &Server,
-        peer: &Peer,
+        scope: &RequestScope,
         mut value: T,
     ) -> Result<RawJson, ErrorObject> {
         value.narrow(self.revision());
         value.fits(self.revision()).map_err(ErrorObject::internal_error)?;
         match self {
-            Self::Session(_) => peer.encode_answer(&value).map_err(ErrorObject::internal_error),
-            Self::Request(_) => stateless::encode(server, peer, value),
+            Self::Session(_) => scope.encode(&value),
+            Self::Request(_) => stateless::encode(server, scope, value),
         }
     }
 
@@ -189,7 +189,6 @@ pub(crate) enum Reply {
     /// Somebody works on it.
     Running(Context, Running),
     /// Somebody works on it who sees to its end.
-    #[cfg(feature = "tasks")]
     Alone(Running),
 }
 

@@ -9,9 +9,8 @@ use agentwire_mcp_schema::{
     ResourceListChangedNotification, ResourceUpdatedNotification, Revision, ServerCapabilities,
     SetLevelRequest, SubscribeRequest, ToolListChangedNotification, UnsubscribeRequest, code,
 };
-use agentwire_peer::{Call, CallError, Peer, RequestContext};
+use agentwire_peer::{Call, CallError, Peer};
 use agentwire_sync::{Mutex, MutexGuard};
-use serde::Serialize;
 
 use crate::ask::{AskError, Question};
 use crate::dispatch::dispatch;
@@ -21,6 +20,7 @@ use crate::kind::{Kind, Kinds};
 use crate::listeners::{Change, Listener, Listening};
 use crate::params::{Params, read_params};
 use crate::quota::{Holder, Share};
+use crate::scope::RequestScope;
 use crate::value_limit::{decode_answer, hold};
 use crate::watch_list::WatchList;
 use crate::{Context, Server};
@@ -41,7 +41,6 @@ pub(crate) struct Session {
     /// The memory of what the client said of itself.
     _client: Option<Share>,
     /// What it is called as the owner of tasks, once it has any.
-    #[cfg(feature = "tasks")]
     name: OnceLock<Box<str>>,
 }
 
@@ -61,20 +60,20 @@ pub(crate) fn reply(
     place: &OnceLock<Arc<Session>>,
     request: &Request,
     params: Params<'_>,
-    context: RequestContext,
+    scope: RequestScope,
 ) -> Result<Reply, ErrorObject> {
     let text = request.params.as_ref();
     match &*request.method {
-        InitializeRequest::NAME => return initialize(server, place, text, &context).map(Reply::done),
-        PingRequest::NAME => return empty(&context),
+        InitializeRequest::NAME => return initialize(server, place, text, &scope).map(Reply::done),
+        PingRequest::NAME => return empty(&scope),
         _ => {}
     }
     let Some(session) = place.get() else {
         return Err(refuse_early(&request.method));
     };
     match &*request.method {
-        SetLevelRequest::NAME if session.is_offered(Kind::Logging) => session.set_level(text, &context),
-        _ => dispatch(server, Caller::Session(session.clone()), request, params, context),
+        SetLevelRequest::NAME if session.is_offered(Kind::Logging) => session.set_level(text, &scope),
+        _ => dispatch(server, Caller::Session(session.clone()), request, params, scope),
     }
 }
 
@@ -82,18 +81,21 @@ fn initialize(
     server: &Server,
     place: &OnceLock<Arc<Session>>,
     params: Option<&RawJson>,
-    context: &RequestContext,
+    scope: &RequestScope,
 ) -> Result<RawJson, ErrorObject> {
+    let Some(peer) = scope.peer() else {
+        return Err(refuse_early(InitializeRequest::NAME));
+    };
     if place.get().is_some() {
         return Err(ErrorObject::invalid_request("this connection is initialized already"));
     }
-    if context.in_batch() {
+    if scope.in_batch() {
         return Err(ErrorObject::invalid_request("`initialize` must not be part of a batch"));
     }
     let number = server.number_session();
     let text = params.map_or("", RawJson::as_str);
     let holder = || {
-        let origin = context.origin().map(|origin| &**origin);
+        let origin = scope.origin().map(|origin| &**origin);
         sender(server, origin).unwrap_or(Holder::Session(number))
     };
     let client = hold(
@@ -113,16 +115,15 @@ fn initialize(
     // 2024-11-05 has completions, but no capability that says so.
     let kinds = Kinds::of(&result.capabilities);
     result.narrow(revision);
-    let answer = context.peer().encode_answer(&result).map_err(ErrorObject::internal_error)?;
+    let answer = scope.encode(&result)?;
     let negotiated = Negotiated {
         revision,
         client_info: request.client_info,
         client_capabilities: request.capabilities.into(),
         kinds,
     };
-    let _initialized_meanwhile =
-        place.set(Arc::new(Session::new(server, context.peer(), negotiated, number, client)));
-    context.peer().take_batches(revision.has_batches());
+    let _initialized_meanwhile = place.set(Arc::new(Session::new(server, peer, negotiated, number, client)));
+    peer.take_batches(revision.has_batches());
     Ok(answer)
 }
 
@@ -137,7 +138,6 @@ impl Session {
             watched: Mutex::default(),
             number,
             _client: client,
-            #[cfg(feature = "tasks")]
             name: OnceLock::new(),
         }
     }
@@ -176,7 +176,7 @@ impl Session {
         });
         if !is_allowed {
             let why = "the client did not say that it can answer this";
-            return peer.refuse_call(CallError::not_allowed(M::NAME, why));
+            return Call::failed(CallError::not_allowed(M::NAME, why));
         }
         // Of what it said, only what the revision has can be meant.
         let mut can = client_capabilities.clone();
@@ -184,11 +184,11 @@ impl Session {
         let lacking = request.lacks(&|capability| can.has(capability));
         request.narrow(*revision);
         if let Err(misfit) = request.fits(*revision) {
-            return peer.refuse_call(CallError::not_allowed(M::NAME, misfit.to_string()));
+            return Call::failed(CallError::not_allowed(M::NAME, misfit.to_string()));
         }
         if let Some(capability) = lacking {
             let why = format!("the client did not say that it has the capability `{capability}`");
-            return peer.refuse_call(CallError::not_allowed(M::NAME, why));
+            return Call::failed(CallError::not_allowed(M::NAME, why));
         }
         peer.call(&request).decode_by(decode_answer)
     }
@@ -199,12 +199,12 @@ impl Session {
         context: &Context,
         question: Q,
     ) -> Result<Q::Response, AskError> {
-        Ok(self.put(context.peer(), question).await?)
+        Ok(self.put(context, question).await?)
     }
 
     /// Asks the client, for as long as people are given to answer.
-    pub(crate) fn put<Q: Question>(&self, peer: &Peer, question: Q) -> Call<Q::Response> {
-        let call = self.call(peer, question);
+    pub(crate) fn put<Q: Question>(&self, context: &Context, question: Q) -> Call<Q::Response> {
+        let call = self.call(context.scope().peer().unwrap_or(&self.peer), question);
         match self.server.asking_settings().timeout {
             Some(timeout) => call.timeout(timeout),
             None => call,
@@ -212,7 +212,6 @@ impl Session {
     }
 
     /// What it is called as the owner of tasks: by chance, as records outlive programs.
-    #[cfg(feature = "tasks")]
     pub(crate) fn name(&self) -> Result<&str, ErrorObject> {
         if let Some(name) = self.name.get() {
             return Ok(name);
@@ -221,24 +220,23 @@ impl Session {
         Ok(self.name.get_or_init(|| name.into()))
     }
 
-    #[cfg(feature = "tasks")]
     pub(crate) fn end_tasks(&self) {
         if let (Some(name), Some(tasks)) = (self.name.get(), self.server.tasks_settings()) {
             tasks.boards().end_session(name);
         }
     }
 
-    fn set_level(&self, params: Option<&RawJson>, context: &RequestContext) -> Result<Reply, ErrorObject> {
+    fn set_level(&self, params: Option<&RawJson>, scope: &RequestScope) -> Result<Reply, ErrorObject> {
         let request: SetLevelRequest = read_params(params)?;
         *self.level.lock() = Some(request.level);
-        empty(context)
+        empty(scope)
     }
 
     /// The client wants to hear when what a resource holds changes.
     pub(crate) fn watch(
         self: &Arc<Self>,
         params: Option<&RawJson>,
-        context: &RequestContext,
+        scope: &RequestScope,
     ) -> Result<Reply, ErrorObject> {
         let SubscribeRequest { uri, .. } = read_params(params)?;
         if !self.server.has_resource(&uri) {
@@ -246,22 +244,22 @@ impl Session {
         }
         let limits = self.server.subscription_limits_value();
         let holder = || {
-            let origin = context.origin().map(|origin| &**origin);
+            let origin = scope.origin().map(|origin| &**origin);
             Caller::Session(self.clone()).holder(&self.server, origin)
         };
         self.watched().add(&uri, limits, self.server.watched(), holder)?;
-        empty(context)
+        empty(scope)
     }
 
     /// It does not any more.
     pub(crate) fn unwatch(
         &self,
         params: Option<&RawJson>,
-        context: &RequestContext,
+        scope: &RequestScope,
     ) -> Result<Reply, ErrorObject> {
         let UnsubscribeRequest { uri, .. } = read_params(params)?;
         self.watched().remove(&uri);
-        empty(context)
+        empty(scope)
     }
 
     fn watched(&self) -> MutexGuard<'_, WatchList> {
@@ -288,7 +286,6 @@ impl Listener for Session {
                 self.post(Kind::Updates, &ResourceUpdatedNotification::new(uri));
             }
             Change::Resource(_) => {}
-            #[cfg(feature = "tasks")]
             Change::Task(_) => {}
         }
     }
@@ -299,12 +296,8 @@ pub(crate) fn progress_token(params: &Params<'_>) -> Option<ProgressToken> {
     read(params.said?.progress_token?).ok()
 }
 
-fn empty(context: &RequestContext) -> Result<Reply, ErrorObject> {
-    encode(context, &EmptyResult::default())
-}
-
-fn encode<T: Serialize>(context: &RequestContext, value: &T) -> Result<Reply, ErrorObject> {
-    context.peer().encode_answer(value).map(Reply::done).map_err(ErrorObject::internal_error)
+fn empty(scope: &RequestScope) -> Result<Reply, ErrorObject> {
+    scope.encode(&EmptyResult::default()).map(Reply::done)
 }
 
 /// Without a handshake a client may probe for anything, and has to hear whether that is unknown, or known but neither

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Members, Method, RawJson, Request, read};
 use agentwire_mcp_schema::code::UnsupportedVersion;
-#[cfg(feature = "tasks")]
 use agentwire_mcp_schema::task_extension::TaskSubscription;
 use agentwire_mcp_schema::{
     ClientCapabilities, DiscoverRequest, DiscoverResult, HasMeta, Implementation, LoggingLevel, Meta,
     ProgressToken, ProtocolVersion, RequestMeta, ResultMeta, ResultType, Revision, SubscriptionFilter,
     SubscriptionsListenRequest, SubscriptionsListenResult,
 };
-use agentwire_peer::{Call, CallError, Peer, RequestContext};
+use agentwire_peer::{Call, CallError};
 use agentwire_transport::Origin;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
@@ -24,6 +23,7 @@ use crate::era::capabilities::Capabilities;
 use crate::era::{Caller, Reply};
 use crate::kind::{Kind, Kinds};
 use crate::params::{Params, Said, read_params};
+use crate::scope::RequestScope;
 use crate::subscription::Subscription;
 use crate::undecoded::Undecoded;
 use crate::watch_list::WatchList;
@@ -179,24 +179,24 @@ pub(crate) fn reply(
     asker: Arc<Asker>,
     request: &Request,
     params: Params<'_>,
-    context: RequestContext,
+    scope: RequestScope,
 ) -> Result<Reply, ErrorObject> {
-    if context.in_batch() {
+    if scope.in_batch() {
         return Err(ErrorObject::invalid_request("a request that says who asks must not be part of a batch"));
     }
     let caller = Caller::Request(asker);
     match &*request.method {
-        DiscoverRequest::NAME => discover(server, &caller, &context).map(Reply::done),
-        SubscriptionsListenRequest::NAME => listen(server, caller, request, params, context),
-        _ => dispatch(server, caller, request, params, context),
+        DiscoverRequest::NAME => discover(server, &caller, &scope).map(Reply::done),
+        SubscriptionsListenRequest::NAME => listen(server, caller, request, params, scope),
+        _ => dispatch(server, caller, request, params, scope),
     }
 }
 
-fn discover(server: &Server, caller: &Caller, context: &RequestContext) -> Result<RawJson, ErrorObject> {
+fn discover(server: &Server, caller: &Caller, request: &RequestScope) -> Result<RawJson, ErrorObject> {
     let Caching { ttl, scope } = server.list_caching().clone();
     let mut result = DiscoverResult::new(supported(), server.capabilities()).ttl_ms(ttl).cache_scope(scope);
     result.instructions = server.instructions_text();
-    caller.encode(server, context.peer(), result)
+    caller.encode(server, request, result)
 }
 
 fn listen(
@@ -204,36 +204,25 @@ fn listen(
     caller: Caller,
     request: &Request,
     params: Params<'_>,
-    context: RequestContext,
+    scope: RequestScope,
 ) -> Result<Reply, ErrorObject> {
     let asked: SubscriptionsListenRequest = read_params(request.params.as_ref())?;
     let id = request.id.clone();
-    let holder = || caller.holder(server, context.origin().map(|origin| &**origin));
+    let holder = || caller.holder(server, scope.origin().map(|origin| &**origin));
     let limits = server.subscription_limits_value();
     let honoured = honoured(server, &asked.notifications);
     let mut watched = WatchList::default();
     for uri in &honoured.resource_subscriptions {
         watched.add(uri, limits, server.watched(), holder)?;
     }
-    let context = Context::new(server.clone(), caller, context, &params)?;
-    #[cfg(feature = "tasks")]
+    let context = Context::new(server.clone(), caller, scope, &params)?;
     let tasks = crate::tasks::follow(server, &context, TaskSubscription::read(&asked.notifications))?;
-    #[cfg_attr(not(feature = "tasks"), expect(unused_mut, reason = "there is nothing to find out"))]
-    let mut subscription = Subscription::open(
-        server,
-        id.clone(),
-        honoured,
-        watched,
-        #[cfg(feature = "tasks")]
-        tasks,
-    );
-    let peer = context.peer().clone();
-    let answer = context.clone();
+    let mut subscription = Subscription::open(server, id.clone(), honoured, watched, tasks);
+    let subscribed = context.clone();
     let running = Box::pin(async move {
-        #[cfg(feature = "tasks")]
         subscription.look_at_tasks().await?;
-        subscription.run(&peer).await?;
-        answer.encode(SubscriptionsListenResult::new(id))
+        subscription.run(subscribed.scope()).await?;
+        subscribed.encode(SubscriptionsListenResult::new(id))
     });
     Ok(Reply::Running(context, running))
 }
@@ -250,10 +239,10 @@ fn honoured(server: &Server, asked: &SubscriptionFilter) -> SubscriptionFilter {
 }
 
 /// A client that is asked something in return cannot answer: it sends requests only.
-pub(crate) fn call<M: Method>(peer: &Peer) -> Call<M::Response> {
+pub(crate) fn refuse_call<M: Method>() -> Call<M::Response> {
     let why = "this request stands alone (revision 2026-07-28), so its client can be sent no request; \
                what is wanted of it has to be said in the result";
-    peer.refuse_call(CallError::not_allowed(M::NAME, why))
+    Call::failed(CallError::not_allowed(M::NAME, why))
 }
 
 /// Begins a round, unless nothing can be asked of the client and it brings nothing back.
@@ -283,7 +272,6 @@ pub(crate) async fn ask<Q: Question>(
     key: &str,
     question: Q,
 ) -> Result<Q::Response, AskError> {
-    #[cfg(feature = "tasks")]
     if context.board().is_some() {
         // What was answered in an earlier round is known to a task too. Its pass is over, also if that came just now.
         let answer = ask_in_pass(context, key, question.clone()).await;
@@ -311,7 +299,7 @@ async fn ask_in_pass<Q: Question>(
 /// Writes a result, with who answers in its `_meta`.
 pub(crate) fn encode<T: Serialize + HasMeta>(
     server: &Server,
-    peer: &Peer,
+    scope: &RequestScope,
     mut value: T,
 ) -> Result<RawJson, ErrorObject> {
     #[derive(Serialize)]
@@ -322,14 +310,13 @@ pub(crate) fn encode<T: Serialize + HasMeta>(
         meta: &'a RawValue,
     }
 
-    let encoded = match value.meta_slot() {
-        None => peer.encode_answer(&Signed { value: &value, meta: server.signature() }),
+    match value.meta_slot() {
+        None => scope.encode(&Signed { value: &value, meta: server.signature() }),
         Some(meta) => {
             sign(server, meta);
-            peer.encode_answer(&value)
+            scope.encode(&value)
         }
-    };
-    encoded.map_err(ErrorObject::internal_error)
+    }
 }
 
 fn sign(server: &Server, meta: &mut Meta) {

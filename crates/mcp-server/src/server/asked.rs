@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use agentwire_mcp_schema::{
     Implementation, JsonObject, LoggingLevel, PromptsCapability, ResourcesCapability, ServerCapabilities,
     ToolsCapability,
 };
-#[cfg(feature = "tasks")]
 use agentwire_mcp_schema::{
     TaskSupport,
     core_tasks::{ServerTaskRequests, ServerTasksCapability, ToolTasks},
@@ -25,7 +25,6 @@ use crate::kind::Kind;
 use crate::listeners::Listeners;
 use crate::quota::Quota;
 use crate::registry::Registry;
-#[cfg(feature = "tasks")]
 use crate::tasks::Tasks;
 use crate::{ServerPrompt, ServerResource, ServerResourceTemplate, ServerTool, SubscriptionLimits};
 
@@ -110,7 +109,6 @@ impl Server {
         &self.settings.asking
     }
 
-    #[cfg(feature = "tasks")]
     pub(crate) fn tasks_settings(&self) -> Option<&Tasks> {
         self.settings.tasks.as_ref()
     }
@@ -125,6 +123,11 @@ impl Server {
 
     pub(crate) fn logging_level(&self) -> Option<LoggingLevel> {
         self.settings.logging.clone()
+    }
+
+    /// How long requests may take to be answered once the transport is about to end.
+    pub(crate) fn drain(&self) -> Duration {
+        self.settings.connection.drain
     }
 
     pub(crate) fn page_size_value(&self) -> usize {
@@ -174,7 +177,6 @@ impl Server {
         if self.settings.logging.is_some() {
             capabilities.logging.get_or_insert_with(JsonObject::new);
         }
-        #[cfg(feature = "tasks")]
         if self.offers_tasks() {
             // Which of the two a client is told, its revision decides.
             capabilities.tasks.get_or_insert_with(core_tasks);
@@ -185,7 +187,6 @@ impl Server {
     }
 
     /// Whether calls run as tasks: there is a tool that does, or there will be.
-    #[cfg(feature = "tasks")]
     fn offers_tasks(&self) -> bool {
         let is_advertised = |advertised: &ServerCapabilities| {
             let extensions = advertised.extensions.as_ref();
@@ -197,15 +198,9 @@ impl Server {
         self.settings.tasks.is_some()
             && (is_advertised(&self.settings.advertised) || self.offers.tools.any(may_run))
     }
-
-    #[cfg(not(feature = "tasks"))]
-    fn offers_tasks(&self) -> bool {
-        false
-    }
 }
 
 /// What a client of 2025-11-25 is told.
-#[cfg(feature = "tasks")]
 fn core_tasks() -> ServerTasksCapability {
     let requests = ServerTaskRequests::default().tools(ToolTasks::default().call(JsonObject::new()));
     ServerTasksCapability::default().list(JsonObject::new()).cancel(JsonObject::new()).requests(requests)

@@ -63,7 +63,7 @@ pub(super) async fn carry(carried: Carried, running: Running, version: u64) {
             }
         }
     };
-    let told = context.in_session().then(|| context.speaker());
+    let told = context.session_peer();
     join(work, follow(tasks, board, told, version)).await;
 }
 

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::Meta;
 use agentwire_mcp_schema::task_extension::{TaskStatus, TaskSubscription};
-use agentwire_peer::{CallError, Peer};
+use agentwire_peer::CallError;
 
 use super::owner::owner;
 use super::requests::{find, may_see};
 use super::{Tasks, has_opted_in, not_opted_in, report};
 use crate::kind::Kind;
 use crate::listeners::{Listener, Listening};
+use crate::scope::RequestScope;
 use crate::{Context, Server, TaskOwner};
 
 /// Tasks that a client may follow.
@@ -70,11 +71,11 @@ impl Followed {
     }
 
     /// Tells how a task stands now, if it is still there.
-    pub(crate) async fn tell(&self, peer: &Peer, id: &str, meta: Meta) -> Result<(), CallError> {
+    pub(crate) async fn tell(&self, scope: &RequestScope, id: &str, meta: Meta) -> Result<(), CallError> {
         let found =
             find(&self.tasks, id, |record| may_see(&self.owner, self.context.revision(), record)).await;
         match found {
-            Ok(Some((record, _))) => peer.notify(&report::news(&self.tasks, record).meta(meta)).await,
+            Ok(Some((record, _))) => scope.notify(&report::news(&self.tasks, record).meta(meta)).await,
             // What cannot be read now may be told later.
             Ok(None) | Err(_) => Ok(()),
         }

@@ -199,8 +199,8 @@ impl Call {
         context.close_pass();
         tasks.boards.add(&board);
         let answer = report::created(&tasks, &context, board.record());
-        // It leaves before anything that the task says.
-        context.answer(answer.clone());
+        // On a connection it must leave before anything that the task sends.
+        context.answer_now(&answer);
         let carried = carry::Carried::new(tasks.clone(), board, context);
         tasks.spawn(Box::pin(carry::carry(carried, running, created.version)));
         answer

@@ -12,7 +12,6 @@ use agentwire_mcp_schema::task_extension::UpdateTaskRequest;
 use agentwire_mcp_schema::{
     CreateMessageResult, ElicitResult, EmptyResult, InputRequest, ListRootsResult, Revision,
 };
-use agentwire_peer::RequestContext;
 use serde::Deserialize;
 
 use super::board::Board;
@@ -21,6 +20,7 @@ use super::{Tasks, has_opted_in, not_opted_in, report, result};
 use crate::era::{Caller, Reply};
 use crate::kind::Kind;
 use crate::params::{Params, read_params};
+use crate::scope::RequestScope;
 use crate::{Context, Server, TaskOwner, TaskPlace, TaskRecord};
 
 /// What the cursors of the list begin with.
@@ -32,7 +32,7 @@ pub(crate) fn reply(
     caller: Caller,
     request: &Request,
     params: &Params<'_>,
-    context: RequestContext,
+    scope: RequestScope,
 ) -> Result<Reply, ErrorObject> {
     let unknown = || Err(ErrorObject::method_not_found(&request.method));
     let Some(tasks) = server.tasks_settings().cloned() else { return unknown() };
@@ -56,9 +56,9 @@ pub(crate) fn reply(
     if !is_core && !has_opted_in(&caller) {
         return Err(not_opted_in());
     }
-    let owner = owner(server, &caller, context.origin().map(|origin| &**origin))?;
+    let owner = owner(server, &caller, scope.origin().map(|origin| &**origin))?;
     let page_size = server.page_size_value();
-    let context = Context::new(server.clone(), caller, context, params)?;
+    let context = Context::new(server.clone(), caller, scope, params)?;
     let asked = About { tasks, owner, context: context.clone() };
     let whole = request.params.as_ref();
     if method == ListTasksRequest::NAME {

@@ -96,6 +96,6 @@ where
     Q::Response: Serialize,
 {
     RelatedTaskMetadata::new(task).write_to(request.meta_slot());
-    let answer = session.put(context.peer(), request).await?;
+    let answer = session.put(context, request).await?;
     RawJson::encode(&answer).map_err(|why| CallError::unusable(Q::NAME, why.to_string()))
 }

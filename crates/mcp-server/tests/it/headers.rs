@@ -161,7 +161,7 @@ async fn st_19_over_http_the_status_is_400() {
     let server = server();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let endpoint = Endpoint::serving(Config::new(), move |link| server.serve(link));
+    let endpoint = Endpoint::serving(Config::new(), server);
     let serving = tokio::spawn(async move { serve(listener, endpoint).await });
     for (header, status, answer) in [
         ("Mcp-Param-Region: eu\r\n", 200, "\"eu: 1\""),

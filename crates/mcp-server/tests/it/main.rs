@@ -15,7 +15,6 @@ mod schemas;
 mod stateless;
 mod subject;
 mod subscriptions;
-#[cfg(feature = "tasks")]
 mod tasks;
 mod templates;
 mod yielding;

@@ -188,7 +188,7 @@ impl Web {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let server = server.clone();
-        let endpoint = Endpoint::serving(config, move |link| server.serve(link));
+        let endpoint = Endpoint::serving(config, server);
         Self { address, serving: tokio::spawn(async move { serve(listener, endpoint).await }) }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use agentwire_jsonrpc::{Frame, Message, Request, RequestId};
+use agentwire_transport::{Exchange, Origin};
 use bytes::{Buf, Bytes};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -14,12 +15,12 @@ use tokio::time::Sleep;
 
 use crate::header;
 use crate::server::endpoint::find_session;
+use crate::server::exchange::RunningExchange;
 use crate::server::link::Link;
 use crate::server::outlet::{Decision, Outlet, Reader};
 use crate::server::post::{Claims, Destination, check_batch, destination};
 use crate::server::read::Read;
 use crate::server::refusal::Refusal;
-use crate::server::serving::Running;
 use crate::server::session::{Resumed, Session};
 use crate::server::shared::Shared;
 use crate::server::{AnswerForm, Body, Event, EventId, Head, Principal, Reservation, SessionId};
@@ -80,8 +81,8 @@ struct Delivering {
 }
 
 struct Waiting {
-    /// What serves the request, if it does so here. It is dropped before the reader.
-    running: Option<Running>,
+    /// What serves a request without a session. It is dropped before the reader.
+    running: Option<RunningExchange>,
     /// None once it has become the body.
     reader: Option<Reader>,
     id: RequestId,
@@ -336,7 +337,7 @@ fn open<B>(
     shared.add_session(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;
     let head = Arc::new(head.kept());
     let reader = session.begin(request, reservation, &head, shared);
-    if !shared.offer(Link::session(shared.clone(), session.clone(), head)) {
+    if !shared.offer(Link::new(shared.clone(), session.clone(), head)) {
         return Err(refuse(Refusal::closing()));
     }
     // What the answer says decides whether there is a session, so nothing is sent before it.
@@ -344,35 +345,33 @@ fn open<B>(
     Ok(Step::Waiting(Waiting { opens: Some(session), ..waiting }))
 }
 
-/// Lets a message stand alone.
+/// Serves a message without a session.
 fn exchange<B>(
     shared: &Arc<Shared>,
     head: &Arc<Head>,
     message: Message,
     reservation: Reservation,
 ) -> Result<Step<B>, Refusal> {
-    let id = match &message {
-        Message::Request(request) => Some(request.id.clone()),
-        _ => None,
+    let origin: Arc<dyn Origin> = head.clone();
+    let request = match message {
+        Message::Request(request) => request,
+        Message::Notification(notification) => {
+            shared.serving.notification(notification, Some(origin));
+            return Ok(Step::Ready(Some(empty(StatusCode::ACCEPTED))));
+        }
+        Message::Response(_) => return Err(Refusal::no_session()),
     };
-    let refuse = |refusal: Refusal| refusal.under(id.clone().unwrap_or(RequestId::NULL));
+    let id = request.id.clone();
     shared.add_exchange().map_err(|limit| {
-        refuse(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "unanswered requests", limit.0))
+        Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "unanswered requests", limit.0).under(id.clone())
     })?;
-    let outlet = || Arc::new(Outlet::exchange(shared.config.stateless_answer, head.caller()));
-    let outlet = id.is_some().then(outlet);
-    let reader = outlet.as_ref().map(|outlet| outlet.attach(shared));
-    let link = Link::exchange(shared.clone(), message, outlet, head.clone(), reservation);
-    let running = match &shared.serving {
-        Some(serving) if reader.is_some() => Some(serving.start(link)),
-        _ if shared.offer(link) => None,
-        _ => return Err(refuse(Refusal::closing())),
-    };
-    let Some((reader, id)) = reader.zip(id) else {
-        return Ok(Step::Ready(Some(empty(StatusCode::ACCEPTED))));
-    };
+    let outlet = Arc::new(Outlet::exchange(shared.config.stateless_answer, head.caller()));
+    outlet.reserve(Some(reservation));
+    let reader = outlet.attach(shared);
+    let (exchange, notifications) = Exchange::new(request, Some(origin), shared.config.high_water);
+    let running = RunningExchange::start(exchange, notifications, outlet, shared);
     // The status says which error it was, so nothing is sent before something is known.
-    Ok(Step::Waiting(Waiting { running, ..Waiting::new(reader, id, Patience::Endless) }))
+    Ok(Step::Waiting(Waiting { running: Some(running), ..Waiting::new(reader, id, Patience::Endless) }))
 }
 
 impl Waiting {

@@ -7,9 +7,9 @@ use http_body::{Frame, SizeHint};
 
 use crate::server::Reservation;
 use crate::server::answering::LEAST_COST;
+use crate::server::exchange::RunningExchange;
 use crate::server::outlet::Reader;
 use crate::server::queue::Queue;
-use crate::server::serving::Running;
 use crate::server::text::Text;
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -28,7 +28,7 @@ enum Kind {
     /// So is that of a stream of events.
     Said(Queue, Option<Reservation>),
     /// A stream of events; what is replayed stands before what comes.
-    Stream { replayed: Bytes, running: Option<Running>, reader: Reader },
+    Stream { replayed: Bytes, running: Option<RunningExchange>, reader: Reader },
     /// One that is not of this crate.
     Foreign(Box<dyn Foreign>),
 }
@@ -67,7 +67,7 @@ impl Body {
         Self(Box::new(Kind::Said(events, reservation)))
     }
 
-    pub(crate) fn stream(replayed: Bytes, mut reader: Reader, running: Option<Running>) -> Self {
+    pub(crate) fn stream(replayed: Bytes, mut reader: Reader, running: Option<RunningExchange>) -> Self {
         reader.register();
         Self(Box::new(Kind::Stream { replayed, running, reader }))
     }

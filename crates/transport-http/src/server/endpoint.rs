@@ -5,17 +5,19 @@ use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::RequestId;
 use agentwire_sync::Mutex;
+use agentwire_transport::Service;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::future::{self, poll_fn};
 use futures_channel::mpsc;
 use http::request::Parts;
 use http::{Extensions, Method, Request};
-use tower_service::Service;
+use tower_service::Service as TowerService;
 
 use crate::revision::Revision;
 use crate::server::answering::{Answering, LEAST_COST};
 use crate::server::fields::{Field, Fields};
+use crate::server::links::Links;
 use crate::server::post::Claims;
 use crate::server::refusal::Refusal;
 use crate::server::serving::Serving;
@@ -23,16 +25,8 @@ use crate::server::session::{Session, Unwelcome};
 use crate::server::shared::Shared;
 use crate::server::tasks::Tasks;
 use crate::server::{
-    Body, Caller, Config, EventId, Head, Link, Links, Principal, RemoteAddr, SessionId, Spawner, guard,
+    Body, Caller, Config, EventId, Head, Link, Principal, RemoteAddr, SessionId, Spawner, guard,
 };
-
-/// Makes an endpoint, and the stream of its clients.
-pub fn endpoint(config: Config) -> (Endpoint, Links) {
-    let (links, coming) = mpsc::unbounded();
-    let shared = Arc::new(Shared::new(config, None, links));
-    let links = Links::new(shared.clone(), coming);
-    (Endpoint::new(shared, None), links)
-}
 
 /// The MCP endpoint: a service that is mounted at one path of a web server.
 ///
@@ -48,7 +42,7 @@ pub struct Endpoint {
 #[derive(Debug)]
 struct Door {
     shared: Arc<Shared>,
-    /// The sessions of an endpoint that serves its clients itself, until [`Endpoint::run`] takes them.
+    /// The sessions, until [`Endpoint::run`] takes them.
     links: Mutex<Option<Links>>,
 }
 
@@ -59,48 +53,52 @@ impl Drop for Door {
 }
 
 impl Endpoint {
-    /// An endpoint that serves its clients itself: what `handler` makes of a [`Link`] is polled until it ends.
+    /// An endpoint whose clients a [`Service`] serves.
     ///
-    /// What serves a request without a session runs as a part of the response to it, so no task is started and none
-    /// is woken. It is dropped when its answer is complete, and when the client has left. Sessions, and single
-    /// notifications, are served by [`run`](Endpoint::run), which also lets time pass;
-    /// [`serve`](crate::server::serve) does that. Whoever brings a message for a session polls what serves it then and
-    /// there, unless somebody else does. A panic in `handler`'s future ends that future only.
+    /// A request without a session runs as a part of the response to it, so no task is started and none is woken. It is
+    /// dropped when it is answered, and when the client has left. Sessions are served by [`run`](Endpoint::run), which also
+    /// lets time pass; [`serve`](crate::server::serve) does that. A request that arrives for a session polls what serves it
+    /// then and there, unless another does. A panic in a future of the service ends that future only.
     ///
     /// ```
+    /// use agentwire_jsonrpc::{RawJson, Response};
+    /// use agentwire_transport::{Exchange, Service};
     /// use agentwire_transport_http::server::{Config, Endpoint, Link};
     /// use futures::{SinkExt, StreamExt};
     ///
-    /// // Says every message back to whom it came from.
-    /// let endpoint = Endpoint::serving(Config::new(), |mut link: Link| async move {
-    ///     while let Some(Ok(packet)) = link.next().await {
-    ///         if link.send(packet).await.is_err() {
-    ///             break;
+    /// /// Sends every message of a session back, and answers other requests with their params.
+    /// struct Echo;
+    ///
+    /// impl Service<Link> for Echo {
+    ///     fn connection(&self, mut link: Link) -> impl Future<Output = ()> + Send + 'static {
+    ///         async move {
+    ///             while let Some(Ok(packet)) = link.next().await {
+    ///                 if link.send(packet).await.is_err() {
+    ///                     break;
+    ///                 }
+    ///             }
     ///         }
     ///     }
-    /// });
+    ///
+    ///     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
+    ///         let params = exchange.request.params.unwrap_or(RawJson::EMPTY_OBJECT);
+    ///         std::future::ready(Response::new(exchange.request.id, Ok(params)))
+    ///     }
+    /// }
+    ///
+    /// let endpoint = Endpoint::serving(Config::new(), Echo);
     /// ```
-    pub fn serving<H, F>(config: Config, handler: H) -> Self
-    where
-        H: Fn(Link) -> F + Send + Sync + 'static,
-        F: Future<Output: 'static> + Send + 'static,
-    {
+    pub fn serving(config: Config, service: impl Service<Link> + Send + Sync + 'static) -> Self {
         let (links, coming) = mpsc::unbounded();
-        let shared = Arc::new(Shared::new(config, Some(Serving::new(handler)), links));
+        let shared = Arc::new(Shared::new(config, Serving::new(service), links));
         let links = Links::new(shared.clone(), coming);
-        Self::new(shared, Some(links))
+        Self { door: Arc::new(Door { shared, links: Mutex::new(Some(links)) }) }
     }
 
-    fn new(shared: Arc<Shared>, links: Option<Links>) -> Self {
-        Self { door: Arc::new(Door { shared, links: Mutex::new(links) }) }
-    }
-
-    /// Serves the sessions of an endpoint that [serves its clients itself](Endpoint::serving), and lets time pass
-    /// for it. Where something else than [`serve`](crate::server::serve) serves the endpoint, this must run beside:
+    /// Serves the sessions, and lets time pass. Where something else than [`serve`](crate::server::serve) serves the endpoint, this must run beside:
     /// until it does, sessions wait. It ends when the endpoint is shut and every session has been served.
     ///
-    /// It needs a tokio runtime with time. Only the first call for an endpoint does something, and only if the
-    /// endpoint does not give [`Links`].
+    /// It needs a tokio runtime with time. Only the first call for an endpoint does something.
     pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut tasks = Tasks::default();
         let taking = self.run_with(tasks.spawner());
@@ -119,18 +117,15 @@ impl Endpoint {
         let links = self.door.links.lock().take();
         let shared = self.shared().clone();
         async move {
-            let (Some(mut links), Some(serving)) = (links, &shared.serving) else {
-                return;
-            };
+            let Some(mut links) = links else { return };
             while let Some(link) = links.next().await {
-                spawner.spawn(serving.task(link));
+                spawner.spawn(shared.serving.task(link));
             }
         }
     }
 
-    /// Takes no more requests, and lets those there are come to their end: the stream of each link ends, which
-    /// tells whoever serves it to finish; streams that belong to no request are closed; [`Links`] ends. New
-    /// requests get 503.
+    /// Takes no more requests, and lets those there are come to their end: the stream of each session ends, and each
+    /// exchange is told so; streams that belong to no request are closed. New requests get 503.
     pub fn shut(&self) {
         self.door.shared.shut();
     }
@@ -140,7 +135,7 @@ impl Endpoint {
     }
 }
 
-impl<B> Service<Request<B>> for Endpoint
+impl<B> TowerService<Request<B>> for Endpoint
 where
     B: http_body::Body + Unpin,
     B::Data: Into<Bytes>,
@@ -159,7 +154,7 @@ where
 }
 
 impl Endpoint {
-    /// What [`Service::call`] does, which needs no exclusive access.
+    /// What [`TowerService::call`] does, which needs no exclusive access.
     pub(crate) fn answer<B>(&self, request: Request<B>) -> Answering<B> {
         self.answer_from(request, None)
     }

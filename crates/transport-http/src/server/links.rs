@@ -9,18 +9,14 @@ use tokio::time::Sleep;
 use crate::server::Link;
 use crate::server::shared::Shared;
 
-/// The clients of an [`endpoint`](crate::server::endpoint()), as links to be served.
+/// The sessions that clients open, to be served. While it is polled, time goes on for the endpoint: idle sessions end, silent
+/// streams are kept alive, streams that nobody reads are cut.
 ///
-/// It must be asked for more for as long as the endpoint is used: whoever serves a link does it elsewhere, in a
-/// task or in a [`FuturesUnordered`](futures::stream::FuturesUnordered) beside this. While it is asked, time goes
-/// on for the endpoint: idle sessions end, silent streams are kept alive, streams that nobody reads are cut.
-///
-/// It ends when the endpoint is shut, or all copies of it are dropped. Dropping it makes the endpoint refuse
-/// everything with 503.
+/// It ends when the endpoint is shut, or all copies of it are dropped. Once it is dropped, the endpoint opens no session.
 ///
 /// Needs a tokio runtime with time.
 #[derive(Debug)]
-pub struct Links {
+pub(crate) struct Links {
     shared: Arc<Shared>,
     coming: UnboundedReceiver<Link>,
     tick: Option<Pin<Box<Sleep>>>,

@@ -1,8 +1,6 @@
-//! The server: an [`Endpoint`] to mount in a web server, whose clients are served as [`Link`]s.
-//!
-//! Two ways lead to the links. [`Endpoint::serving`] is given what serves a link, and runs it: for a request that stands
-//! alone within the response to it, which costs least. [`endpoint`] gives the links out as a stream, so that they can be
-//! served anywhere.
+//! The server: an [`Endpoint`] to mount in a web server. A [`Service`](agentwire_transport::Service) serves its clients: each
+//! session as a [`Link`], each request without a session as an [`Exchange`](agentwire_transport::Exchange), which runs within
+//! the response to it.
 //!
 //! # Which stream a message goes to
 //!
@@ -14,8 +12,8 @@
 //! # When a client leaves
 //!
 //! In a session, a response that the client closes cancels nothing: what is said goes to the [`EventStore`], and a
-//! GET with `Last-Event-ID` has the rest. Without a session, it is [`Packet::Abandon`](agentwire_transport::Packet);
-//! what the endpoint runs within the response is dropped with it.
+//! GET with `Last-Event-ID` has the rest. Without a session, it cancels the
+//! request: its future is dropped with the response.
 //! `notifications/cancelled` ends the response to the request that it names, because no answer will come.
 //!
 //! # When a client does not read
@@ -49,7 +47,7 @@
 //! | 405 | any method but GET, POST and DELETE; without sessions, but POST |
 //! | 406, 415 | `Accept`, `Content-Type` |
 //! | 408, 413 | a body that is too slow, too long |
-//! | 500 | what served the request has gone without an answer |
+//! | 500 | what served the session has gone without an answer |
 //! | 429 | a limit of the session |
 //! | 503 | a limit of the caller, of the endpoint; the endpoint is shut |
 
@@ -59,6 +57,7 @@ mod body;
 mod caller;
 mod config;
 mod endpoint;
+mod exchange;
 mod fields;
 mod guard;
 mod head;
@@ -87,11 +86,10 @@ pub use answering::Answering;
 pub use body::{Body, Stalled};
 pub use caller::{Caller, RemoteAddr};
 pub use config::{AnswerForm, Config};
-pub use endpoint::{Endpoint, endpoint};
+pub use endpoint::Endpoint;
 pub use guard::{Denied, Guard};
 pub use head::Head;
-pub use link::{Link, LinkKind, Principal};
-pub use links::Links;
+pub use link::{Link, Principal};
 pub use memory_store::MemoryEventStore;
 pub use quota::{Quota, QuotaExceeded, Reservation};
 #[cfg(feature = "hyper")]

@@ -1,45 +1,63 @@
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use agentwire_jsonrpc::{Notification, Response};
+use agentwire_transport::{Exchange, Origin, Service};
 use futures::FutureExt;
-use futures::future::{BoxFuture, Either};
+use futures::future::BoxFuture;
 
 use crate::server::Link;
 use crate::server::visit::Served;
 
 /// What serves every client of an endpoint.
-pub(crate) struct Serving(Box<dyn Fn(Link) -> Running + Send + Sync>);
+pub(crate) struct Serving(Box<dyn ErasedService + Send + Sync>);
 
-/// One client being served. It ends also where its server panics, because others share its thread.
+/// [`Service`] with boxed futures.
+trait ErasedService {
+    fn connection(&self, link: Link) -> Running;
+    fn exchange(&self, exchange: Exchange) -> BoxFuture<'static, Response>;
+    fn notification(&self, notification: Notification, origin: Option<Arc<dyn Origin>>);
+}
+
+impl<S: Service<Link>> ErasedService for S {
+    fn connection(&self, link: Link) -> Running {
+        Running::new(Service::connection(self, link))
+    }
+
+    fn exchange(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        Service::<Link>::exchange(self, exchange).boxed()
+    }
+
+    fn notification(&self, notification: Notification, origin: Option<Arc<dyn Origin>>) {
+        Service::<Link>::notification(self, notification, origin);
+    }
+}
+
+/// One session being served. It ends also where its server panics, because others share its thread.
 pub(crate) struct Running(BoxFuture<'static, ()>);
 
 impl Serving {
-    pub(crate) fn new<H, F>(handler: H) -> Self
-    where
-        H: Fn(Link) -> F + Send + Sync + 'static,
-        F: Future<Output: 'static> + Send + 'static,
-    {
-        Self(Box::new(move |link| Running::new(handler(link))))
+    pub(crate) fn new(service: impl Service<Link> + Send + Sync + 'static) -> Self {
+        Self(Box::new(service))
     }
 
-    pub(crate) fn start(&self, link: Link) -> Running {
-        (self.0)(link)
+    pub(crate) fn exchange(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        self.0.exchange(exchange)
     }
 
-    /// What serves a link in a task of its own. A session can be visited there.
+    pub(crate) fn notification(&self, notification: Notification, origin: Option<Arc<dyn Origin>>) {
+        self.0.notification(notification, origin);
+    }
+
+    /// What serves a session in a task of its own. It can be visited there.
     pub(crate) fn task(&self, link: Link) -> impl Future<Output = ()> + Send + use<> {
-        let session = link.as_session().cloned();
-        let running = self.start(link);
-        match session {
-            Some(session) => {
-                let (home, served) = Served::new(running);
-                session.serve(served);
-                Either::Left(home)
-            }
-            None => Either::Right(running),
-        }
+        let session = link.session().clone();
+        let (home, served) = Served::new(self.0.connection(link));
+        session.serve(served);
+        home
     }
 }
 

@@ -19,8 +19,8 @@ use crate::server::{Caller, Config, NoSession, Quota, SessionId, SessionTable};
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) ticks: Ticks,
-    /// What serves the clients, where they are not given out as links.
-    pub(crate) serving: Option<Serving>,
+    /// What serves the clients.
+    pub(crate) serving: Serving,
     /// Counts ticks while there is somebody for whom time matters.
     clock: AtomicU32,
     /// Whether the clock goes, or somebody has been woken who will start it.
@@ -58,7 +58,7 @@ pub(crate) struct Ticks {
 pub(crate) struct TooMany(pub(crate) usize);
 
 impl Shared {
-    pub(crate) fn new(config: Config, serving: Option<Serving>, links: UnboundedSender<Link>) -> Self {
+    pub(crate) fn new(config: Config, serving: Serving, links: UnboundedSender<Link>) -> Self {
         let ticks = Ticks {
             period: config.tick(),
             idle: config.ticks(config.idle),

@@ -5,6 +5,8 @@ mod both;
 #[cfg(any(feature = "reqwest", feature = "rustls"))]
 mod client;
 #[cfg(feature = "server")]
+mod links;
+#[cfg(feature = "server")]
 mod server;
 
 /// What the client is tested for does not depend on what it runs on.

@@ -5,12 +5,12 @@ use std::task::{Context, Poll};
 
 use agentwire_cost_tests::Meter;
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, Endpoint, Link, Links, endpoint};
+use agentwire_transport_http::server::{Config, Endpoint, Link};
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::StatusCode;
 use tower_service::Service;
 
-use super::http::post;
+use super::http::{Links, endpoint, post};
 
 /// A session of the revision that has batches.
 async fn open(endpoint: &mut Endpoint, links: &mut Links) -> (String, Link) {

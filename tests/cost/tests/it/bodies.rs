@@ -3,13 +3,13 @@
 use std::task::{Context, Poll, Waker};
 
 use agentwire_cost_tests::Meter;
-use agentwire_transport_http::server::{Config, endpoint};
+use agentwire_transport_http::server::Config;
 use bytes::Bytes;
 use futures::FutureExt;
 use http::StatusCode;
 use tower_service::Service;
 
-use super::http::send;
+use super::http::{endpoint, send};
 
 const PIECE: usize = 64 << 10;
 

@@ -2,13 +2,13 @@
 
 use agentwire_cost_tests::Meter;
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, MemoryEventStore, endpoint};
+use agentwire_transport_http::server::{Config, MemoryEventStore};
 use futures::{FutureExt, SinkExt, StreamExt};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use tower_service::Service;
 
-use super::http::post;
+use super::http::{endpoint, post};
 
 const LIMIT: usize = 4 << 20;
 

@@ -4,7 +4,13 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use agentwire_jsonrpc::{ErrorObject, Response};
+use agentwire_transport::{Exchange, service_fn};
+use agentwire_transport_http::server::{Config, Endpoint, Link, Spawner};
 use bytes::Bytes;
+use futures::channel::mpsc;
+use futures::future::{BoxFuture, ready};
+use futures::{FutureExt, Stream, StreamExt};
 use http::Request;
 
 /// A body of some pieces, and whether it ends after them.
@@ -39,4 +45,36 @@ pub(crate) fn send(session: Option<&str>, pieces: Vec<Bytes>, ends: bool) -> Req
         request = request.header("mcp-session-id", session);
     }
     request.body(Sent { pieces: pieces.into_iter(), ends }).unwrap()
+}
+
+/// The sessions of an endpoint, to be served by a test. Time goes on for the endpoint while it is polled.
+pub(crate) struct Links {
+    running: BoxFuture<'static, ()>,
+    coming: mpsc::UnboundedReceiver<Link>,
+}
+
+/// An endpoint whose sessions a test serves. It answers no request without a session.
+pub(crate) fn endpoint(config: Config) -> (Endpoint, Links) {
+    let (give, coming) = mpsc::unbounded();
+    let connection = move |link| {
+        let _ = give.unbounded_send(link);
+        ready(())
+    };
+    let exchange = |exchange: Exchange| {
+        let error = ErrorObject::method_not_found(&exchange.request.method);
+        ready(Response::new(exchange.request.id, Err(error)))
+    };
+    let endpoint = Endpoint::serving(config, service_fn(connection, exchange));
+    // What is spawned has given its link away when it was polled once.
+    let running = endpoint.run_with(Spawner::new(|task| _ = task.now_or_never()));
+    (endpoint, Links { running: running.boxed(), coming })
+}
+
+impl Stream for Links {
+    type Item = Link;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Link>> {
+        let _ended = self.running.poll_unpin(cx);
+        self.coming.poll_next_unpin(cx)
+    }
 }

@@ -130,7 +130,7 @@ fn measure(meter: &Meter, hostile: Hostile, times: usize) -> Cost {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (streamable, older) = (server(), server());
-        let endpoint = Endpoint::serving(Config::new(), move |link| streamable.serve(link));
+        let endpoint = Endpoint::serving(Config::new(), streamable);
         let older = sse::Endpoint::serving(sse::Config::new(), move |link| older.serve(link));
         let routes = older.mount(Routes::new().at("/mcp", endpoint));
         tokio::spawn(async move { serve(listener, routes).await });

@@ -12,7 +12,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-#[cfg(feature = "rounds")]
 use crate::raw::{Raw, alone_with};
 
 #[derive(Deserialize)]
@@ -162,13 +161,11 @@ pub(super) fn all() -> Value {
 }
 
 /// Params of a request that stands alone, from a client that can be asked.
-#[cfg(feature = "rounds")]
 pub(super) fn from(capabilities: Value, params: Value) -> Value {
     alone_with(params, json!({ "io.modelcontextprotocol/clientCapabilities": capabilities }))
 }
 
 /// The same request again, with answers to what it was answered.
-#[cfg(feature = "rounds")]
 pub(super) fn again(params: &Value, wanted: &Value, responses: Value) -> Value {
     assert_eq!(wanted["resultType"], "input_required", "{wanted}");
     let mut params = params.clone();
@@ -190,7 +187,6 @@ pub(super) fn answer(method: &str) -> Value {
 }
 
 /// Answers all that is asked until the request is done. Gives the result, and how often it was answered by questions.
-#[cfg(feature = "rounds")]
 pub(super) async fn rounds(raw: &mut Raw, method: &str, params: Value) -> (Value, usize) {
     let mut next = params.clone();
     for round in 0..10 {

@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-#[cfg(feature = "rounds")]
 use super::subject::opted;
 use super::subject::{
     CAPABILITIES, EXTENSION, alone_at, answer, cancel, started, state, subject, text, until, update,
@@ -95,7 +94,6 @@ async fn no_key_is_used_twice_and_an_old_answer_answers_nothing_new() {
     .await;
 }
 
-#[cfg(feature = "rounds")]
 #[tokio::test(start_paused = true)]
 async fn a_question_before_the_task_is_a_round_of_the_call() {
     alone_at(&subject(), async |raw| {

@@ -174,7 +174,6 @@ async fn progress_that_waits_for_room_is_not_sent_once_the_task_is_final() {
 }
 
 /// The first round asks at once; in the second one the work before the question takes longer, and becomes a task.
-#[cfg(feature = "rounds")]
 #[tokio::test(start_paused = true)]
 async fn what_was_answered_before_there_was_a_task_is_not_asked_again() {
     use agentwire_mcp_server::{Form, field};

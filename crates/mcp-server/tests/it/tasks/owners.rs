@@ -29,7 +29,7 @@ impl Listening {
     async fn start(server: Server) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there are ports");
         let address = listener.local_addr().expect("it is bound");
-        let endpoint = Endpoint::serving(Config::new(), move |link| server.serve(link));
+        let endpoint = Endpoint::serving(Config::new(), server);
         let serving = tokio::spawn(async move { serve(listener, endpoint).await }).abort_handle();
         Self { address, from: address.ip(), serving }
     }

@@ -54,14 +54,12 @@ const HEAD_LIMIT: usize = 32 << 10;
 /// unless [`spawn_with`](Serve::spawn_with) says how.
 ///
 /// ```no_run
+/// use agentwire_transport::Service;
 /// use agentwire_transport_http::server::{Config, Endpoint, Link, serve};
 ///
-/// /// Whatever serves a transport.
-/// async fn attend(link: Link) {}
-///
-/// # async fn run() -> std::io::Result<()> {
+/// # async fn run(server: impl Service<Link> + Send + Sync + 'static) -> std::io::Result<()> {
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
-/// serve(listener, Endpoint::serving(Config::new(), attend))
+/// serve(listener, Endpoint::serving(Config::new(), server))
 ///     .spawn_with(|task| drop(tokio::spawn(task)))
 ///     .shutdown(async { drop(tokio::signal::ctrl_c().await) })
 ///     .await;

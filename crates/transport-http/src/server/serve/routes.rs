@@ -69,11 +69,13 @@ fn infallible<T>(answer: impl Future<Output = Result<T, Infallible>>) -> impl Fu
 /// What is served at which path. An [`Endpoint`] alone becomes the one at `/mcp`.
 ///
 /// ```
-/// use agentwire_transport_http::server::{Config, Routes, endpoint};
+/// use agentwire_transport::Service;
+/// use agentwire_transport_http::server::{Config, Endpoint, Link, Routes};
 ///
-/// let (one, one_links) = endpoint(Config::new());
-/// let (other, other_links) = endpoint(Config::new());
-/// let routes = Routes::new().at("/one/mcp", one).at("/other/mcp", other);
+/// fn routes(one: impl Service<Link> + Send + Sync + 'static, other: impl Service<Link> + Send + Sync + 'static) -> Routes {
+///     let (one, other) = (Endpoint::serving(Config::new(), one), Endpoint::serving(Config::new(), other));
+///     Routes::new().at("/one/mcp", one).at("/other/mcp", other)
+/// }
 /// ```
 #[derive(Clone, Default)]
 pub struct Routes(Vec<(Arc<str>, Arc<dyn Mount>)>);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use agentwire_jsonrpc::{Frame, Message, Notification, RawJson, Request, Response};
 use agentwire_transport::Packet;
 use agentwire_transport_http::client;
-use agentwire_transport_http::server::{self, Link, Links, endpoint, serve};
+use agentwire_transport_http::server::{self, serve};
 use futures::stream::FuturesUnordered;
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -17,6 +17,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::client::mock::{Chance, Client, open};
+
+use crate::links::{Link, Links, endpoint};
 
 const CALLS: u64 = 200;
 const EVENTS_A_CALL: u64 = 50;

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{AnswerForm, Config, Link, endpoint};
+use agentwire_transport_http::server::{AnswerForm, Config};
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::StatusCode;
 use serde_json::json;
 
 use super::script::{initialize, notification};
 use super::time::call;
+use crate::links::{Link, endpoint};
 
 const CROWD: usize = 10_000;
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use agentwire_transport_http::server::{Body, Config, Endpoint, Link, LinkKind, Principal, RemoteAddr};
+use agentwire_transport_http::server::{Body, Config, Endpoint, Principal, RemoteAddr};
 use bytes::Bytes;
 use futures::channel::mpsc;
 use http::{Method, Request, Response, StatusCode};
@@ -18,6 +18,7 @@ use tower_service::Service;
 
 use super::script::{initialize, notification, request, serve_link};
 use super::time::piece;
+use crate::links::{Inline, Link};
 
 /// The endpoint, and how many sessions are served.
 pub(crate) struct Crowd {
@@ -29,15 +30,18 @@ impl Crowd {
     pub(crate) fn start(config: Config) -> Self {
         let sessions = Arc::new(AtomicUsize::new(0));
         let counted = sessions.clone();
-        let endpoint = Endpoint::serving(config, move |link: Link| {
-            let counted = counted.clone();
-            async move {
-                let session = matches!(link.kind(), LinkKind::Session(_));
-                counted.fetch_add(usize::from(session), Ordering::SeqCst);
-                serve_link(link, mpsc::unbounded().0).await;
-                counted.fetch_sub(usize::from(session), Ordering::SeqCst);
-            }
-        });
+        let endpoint = Endpoint::serving(
+            config,
+            Inline(move |link: Link| {
+                let counted = counted.clone();
+                async move {
+                    let session = link.is_session();
+                    counted.fetch_add(usize::from(session), Ordering::SeqCst);
+                    serve_link(link, mpsc::unbounded().0).await;
+                    counted.fetch_sub(usize::from(session), Ordering::SeqCst);
+                }
+            }),
+        );
         tokio::spawn(endpoint.run());
         Self { endpoint, sessions }
     }

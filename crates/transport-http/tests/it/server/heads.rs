@@ -2,7 +2,7 @@
 
 use agentwire_jsonrpc::Frame;
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, Endpoint, Head, Link, Principal, endpoint};
+use agentwire_transport_http::server::{Config, Endpoint, Head, Principal};
 use bytes::Bytes;
 use futures::{SinkExt, StreamExt};
 use http::Request;
@@ -11,6 +11,7 @@ use serde_json::json;
 use tower_service::Service;
 
 use super::script::{initialize, notification, request};
+use crate::links::{Link, endpoint};
 
 /// A POST that says which one it is: in a header, in an extension, in its query.
 fn post(number: u8, headers: &[(&str, &str)], body: String) -> Request<Full<Bytes>> {

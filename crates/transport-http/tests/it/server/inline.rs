@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agentwire_transport_http::server::{Config, Endpoint, Link, LinkKind, Routes, Spawner, serve};
+use agentwire_transport_http::server::{Config, Endpoint, Routes, Spawner, serve};
 use futures::FutureExt;
 use futures::channel::{mpsc, oneshot};
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ use super::raw::{Events, Raw};
 use super::script::{Heard, Server, initialize, notification, request, serve_link};
 use super::stateless::{VERSION, modern};
 use super::time::{call, piece};
+use crate::links::{Inline, Link};
 
 fn headers(method: &str) -> [(&str, &str); 2] {
     [VERSION, ("Mcp-Method", method)]
@@ -81,7 +82,7 @@ async fn a_panic_ends_only_what_panicked() {
 /// What a test hears of an endpoint without a socket.
 pub(super) fn endpoint(config: Config) -> (Endpoint, mpsc::UnboundedReceiver<Heard>) {
     let (say, heard) = mpsc::unbounded();
-    (Endpoint::serving(config, move |link| serve_link(link, say.clone())), heard)
+    (Endpoint::serving(config, Inline(move |link| serve_link(link, say.clone()))), heard)
 }
 
 #[tokio::test(start_paused = true)]
@@ -203,14 +204,17 @@ async fn what_does_not_end_is_dropped_after_the_grace() {
     for elsewhere in [false, true] {
         let (stop, stopped) = oneshot::channel::<()>();
         let (dropped, hung) = mpsc::unbounded::<()>();
-        let endpoint = Endpoint::serving(Config::new(), move |link: Link| {
-            let dropped = dropped.clone();
-            async move {
-                let _dropped = dropped;
-                let _link = link;
-                std::future::pending::<()>().await;
-            }
-        });
+        let endpoint = Endpoint::serving(
+            Config::new(),
+            Inline(move |link: Link| {
+                let dropped = dropped.clone();
+                async move {
+                    let _dropped = dropped;
+                    let _link = link;
+                    std::future::pending::<()>().await;
+                }
+            }),
+        );
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let mut front =
@@ -236,10 +240,13 @@ async fn what_does_not_end_is_dropped_after_the_grace() {
 async fn sessions_run_where_the_spawner_says() {
     let kinds = Arc::new(std::sync::Mutex::new(Vec::new()));
     let seen = kinds.clone();
-    let mut endpoint = Endpoint::serving(Config::new(), move |link: Link| {
-        seen.lock().unwrap().push(matches!(link.kind(), LinkKind::Session(_)));
-        serve_link(link, mpsc::unbounded().0)
-    });
+    let mut endpoint = Endpoint::serving(
+        Config::new(),
+        Inline(move |link: Link| {
+            seen.lock().unwrap().push(link.is_session());
+            serve_link(link, mpsc::unbounded().0)
+        }),
+    );
     let spawned = Arc::new(AtomicUsize::new(0));
     let counted = spawned.clone();
     tokio::spawn(endpoint.run_with(Spawner::new(move |task| {

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Body, Config, Endpoint, Link, endpoint};
+use agentwire_transport_http::server::{Body, Config, Endpoint};
 use futures::{FutureExt, SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::script::{notification, request};
 use super::time::{call, open, piece};
+use crate::links::{Link, endpoint};
 
 const HIGH_WATER: usize = 1000;
 

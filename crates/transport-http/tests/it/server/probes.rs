@@ -4,13 +4,14 @@
 use std::time::Duration;
 
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, endpoint};
+use agentwire_transport_http::server::Config;
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::script::{Server, notification, request};
 use super::time::{call, open, piece};
+use crate::links::endpoint;
 
 /// As long as the idle time of a session, ten times over.
 const LONG: Duration = Duration::from_secs(6000);

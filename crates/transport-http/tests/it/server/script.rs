@@ -2,7 +2,7 @@
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Notification, RawJson, Request, RequestId, Response};
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, Endpoint, Link, LinkKind, Links, Serve, endpoint, serve};
+use agentwire_transport_http::server::{Config, Endpoint, Serve, serve};
 use bytestring::ByteString;
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::{SinkExt, StreamExt};
@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::raw::{Events, PATIENCE, Raw};
+use crate::links::{Inline, Link, Links, endpoint};
 
 /// What a link hears, for tests to wait for.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +46,7 @@ impl Server {
 
     pub(crate) async fn inline_with(config: Config, adjust: impl FnOnce(Serve) -> Serve) -> Self {
         let (heard, heard_by_test) = mpsc::unbounded();
-        let endpoint = Endpoint::serving(config, move |link| serve_link(link, heard.clone()));
+        let endpoint = Endpoint::serving(config, Inline(move |link| serve_link(link, heard.clone())));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let front = adjust(serve(listener, endpoint));
@@ -181,7 +182,7 @@ impl Drop for Ending {
 pub(crate) async fn serve_link(mut link: Link, heard: UnboundedSender<Heard>) {
     let say = |what| drop(heard.unbounded_send(what));
     let _ending = Ending(heard.clone());
-    say(Heard::Opened { session: matches!(link.kind(), LinkKind::Session(_)) });
+    say(Heard::Opened { session: link.is_session() });
     let mut asking = None;
     while let Some(packet) = link.next().await {
         match packet.unwrap() {

@@ -19,6 +19,7 @@ use tower_service::Service;
 
 use super::crowd_clock::{Client, Crowd};
 use super::stateless::{VERSION, modern};
+use crate::links::{Inline, Link};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -177,15 +178,18 @@ async fn an_answer_for_which_there_is_no_room_is_an_error() {
     let go = Arc::new(Semaphore::new(0));
     let going = go.clone();
     let config = Config::new().body_limit(1 << 19).caller_request_budget(3 << 20);
-    let endpoint = Endpoint::serving(config, move |mut link| {
-        let going = going.clone();
-        async move {
-            let Some(Ok(Packet::Frame { .. })) = link.next().await else { return };
-            going.acquire().await.unwrap().forget();
-            let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": "y".repeat(1_000_000) });
-            let _ = link.send(Packet::from_json(&answer.to_string())).await;
-        }
-    });
+    let endpoint = Endpoint::serving(
+        config,
+        Inline(move |mut link: Link| {
+            let going = going.clone();
+            async move {
+                let Some(Ok(Packet::Frame { .. })) = link.next().await else { return };
+                going.acquire().await.unwrap().forget();
+                let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": "y".repeat(1_000_000) });
+                let _ = link.send(Packet::from_json(&answer.to_string())).await;
+            }
+        }),
+    );
     let call = |address: u8| {
         let request =
             Request::post("/").header("host", "localhost").header("content-type", "application/json");

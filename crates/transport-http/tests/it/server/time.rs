@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Body, Config, Endpoint, Link, Links, Principal, endpoint};
+use agentwire_transport_http::server::{Body, Config, Endpoint, Principal};
 use bytes::Bytes;
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::{Request, Response, StatusCode};
@@ -15,6 +15,7 @@ use serde_json::json;
 use tower_service::Service;
 
 use super::script::{initialize, notification, request};
+use crate::links::{Link, Links, endpoint};
 
 /// A body of one piece; of none that ever comes, if it is to be waited for.
 struct Sent(Option<Bytes>);

@@ -1,7 +1,8 @@
+use agentwire_jsonrpc::{ErrorObject, Response};
+use agentwire_transport::{Exchange, service_fn};
 use agentwire_transport_http::server as http_server;
 use agentwire_transport_http::server::Routes;
 use agentwire_transport_sse::server::Config;
-use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 
 use crate::server::raw::{JSON, Raw, Session, result};
@@ -191,11 +192,11 @@ async fn a_second_get_does_not_take_the_stream_of_the_first() {
 
 #[tokio::test]
 async fn sse_16_both_transports_are_served_on_one_listener() {
-    let streamable = http_server::Endpoint::serving(http_server::Config::new(), |mut link| async move {
-        while let Some(Ok(packet)) = link.next().await {
-            let _ = link.send(packet).await;
-        }
-    });
+    let session = |_link: http_server::Link| async {};
+    let refuse = |exchange: Exchange| async {
+        Response::new(exchange.request.id, Err(ErrorObject::method_not_found("any")))
+    };
+    let streamable = http_server::Endpoint::serving(http_server::Config::new(), service_fn(session, refuse));
     let routes = Routes::from(streamable);
     let server = Server::start_beside(Config::new(), Way::Inline, routes).await;
     let mut session = Session::open(server.port).await;

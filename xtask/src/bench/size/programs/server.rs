@@ -21,7 +21,7 @@ async fn add(Add { a, b }: Add, _cx: Context) -> String {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> io::Result<()> {
     let server = Server::new("adder", "0.1.0").tool("add", "Add two numbers", add);
-    let endpoint = Endpoint::serving(Config::new(), move |link| server.serve(link));
+    let endpoint = Endpoint::serving(Config::new(), server);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     writeln!(io::stdout(), "{}", listener.local_addr()?)?;
     std::thread::spawn(|| {

@@ -1,0 +1,137 @@
+//! Where requests arrive: over a connection that [`peer`](agentwire_peer) drives, or alone, as an exchange.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use agentwire_jsonrpc::{ErrorObject, Notice, Notification, RawJson, Request, Response};
+use agentwire_mcp_schema::InitializedNotification;
+use agentwire_peer::{Clock, Handler, Peer, RequestContext, TokioClock};
+use agentwire_transport::{Exchange, Service, Transport};
+use futures::FutureExt;
+use futures::future::{Either, select};
+
+use crate::Server;
+use crate::era::{Asker, Reply, Session, session, stateless};
+use crate::params::Params;
+use crate::scope::{Closing, RequestScope};
+use crate::value_limit;
+
+/// Handles the messages of one connection. It holds next to nothing until a client begins a session on it.
+pub(crate) struct ConnectionHandler {
+    server: Server,
+    session: OnceLock<Arc<Session>>,
+}
+
+impl ConnectionHandler {
+    pub(crate) fn new(server: Server) -> Self {
+        Self { server, session: OnceLock::new() }
+    }
+}
+
+/// Decides about a request. What arrived is not needed any more when this returns.
+fn reply(
+    server: &Server,
+    session: &OnceLock<Arc<Session>>,
+    request: &Request,
+    scope: RequestScope,
+) -> Result<Reply, ErrorObject> {
+    let params = Params::peek(request.params.as_ref());
+    value_limit::check(server, request, &params)?;
+    match Asker::of(&params, session.get().is_some())? {
+        Some(asker) => stateless::reply(server, asker, request, params, scope),
+        None => session::reply(server, session, request, params, scope),
+    }
+}
+
+/// The error of a request whose function panicked, which the panic hook has reported.
+const PANICKED: &str = "the handler panicked";
+
+impl Reply {
+    async fn run(self) -> Result<RawJson, ErrorObject> {
+        match self {
+            Self::Done(answer) => answer,
+            Self::Running(context, running) => context.race(running).await,
+            Self::Alone(running) => running.await,
+        }
+    }
+
+    /// Runs it without a connection. Once the transport is about to end, it has so long to complete.
+    async fn run_alone(self, closing: Closing, drain: Duration) -> Result<RawJson, ErrorObject> {
+        let work = pin!(self.run());
+        let work = match select(work, closing).await {
+            Either::Left((outcome, _)) => return outcome,
+            Either::Right(((), work)) => work,
+        };
+        let clock = TokioClock::default();
+        match select(work, clock.sleep_until(clock.now() + drain)).await {
+            Either::Left((outcome, _)) => outcome,
+            Either::Right(_) => Err(ErrorObject::internal_error("the server is ending")),
+        }
+    }
+}
+
+impl Handler for ConnectionHandler {
+    fn request(
+        &self,
+        request: Request,
+        context: RequestContext,
+    ) -> impl Future<Output = Result<RawJson, ErrorObject>> {
+        let scope = RequestScope::Connection(context);
+        let reply = reply(&self.server, &self.session, &request, scope);
+        // A large message must not wait in memory for the function that works on what was decoded from it.
+        drop(request);
+        reply.unwrap_or_else(|error| Reply::Done(Err(error))).run()
+    }
+
+    fn notification(&self, notification: Notification, _peer: &Peer) {
+        if &*notification.method == InitializedNotification::NAME
+            && let Some(session) = self.session.get()
+        {
+            session.open();
+        }
+    }
+}
+
+/// The tasks of a session end with it, unless they belong to a caller who may begin another.
+impl Drop for ConnectionHandler {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.get() {
+            session.end_tasks();
+        }
+    }
+}
+
+/// Serves a transport that delivers connections and requests that stand alone, such as Streamable HTTP.
+///
+/// A request that stands alone needs no connection: its function runs within the future that the transport polls, and is
+/// dropped with it. When the transport is about to end, what still runs has [`Config::drain`](crate::Config::drain) to be
+/// answered.
+impl<T: Transport + Send + 'static> Service<T> for Server {
+    fn connection(&self, connection: T) -> impl Future<Output = ()> + Send + 'static {
+        let serving = self.serve(connection);
+        // The transport that failed knows why.
+        async move { drop(serving.await) }
+    }
+
+    fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
+        let Exchange { request, origin, notifications, .. } = exchange;
+        let id = request.id.clone();
+        let scope = RequestScope::exchange(id.clone(), origin, notifications);
+        let closing = scope.closing();
+        let reply = catch_unwind(AssertUnwindSafe(|| reply(self, &OnceLock::new(), &request, scope)));
+        // A large message must not wait in memory for the function that works on what was decoded from it.
+        drop(request);
+        let drain = self.drain();
+        async move {
+            let outcome = match reply {
+                Ok(Ok(reply)) => AssertUnwindSafe(reply.run_alone(closing, drain)).catch_unwind().await,
+                Ok(Err(error)) => Ok(Err(error)),
+                Err(panic) => Err(panic),
+            };
+            Response::new(id, outcome.unwrap_or_else(|_panic| Err(ErrorObject::internal_error(PANICKED))))
+        }
+    }
+}

@@ -1,0 +1,354 @@
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use agentwire_jsonrpc::{Notification, RawJson, Request, Response};
+use agentwire_sync::{Monitor, Waiter};
+use futures::Stream;
+
+use crate::Origin;
+
+/// One request that stands alone: the second shape in which a transport delivers what it carries, beside a connection.
+///
+/// The response is what the [`Service`] returns for it. Dropping the service's future is how a caller that has left cancels
+/// the request.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Exchange {
+    /// The request. Its id is only echoed.
+    pub request: Request,
+    /// How the request arrived, if the transport can tell.
+    pub origin: Option<Arc<dyn Origin>>,
+    /// Sends notifications before the response.
+    pub notifications: NotificationSink,
+}
+
+impl Exchange {
+    /// Makes an exchange, and the stream of the notifications that its service sends. The service waits while
+    /// `high_water` bytes of notifications are queued.
+    pub fn new(
+        request: Request,
+        origin: Option<Arc<dyn Origin>>,
+        high_water: usize,
+    ) -> (Self, NotificationStream) {
+        let channel =
+            Channel { queue: VecDeque::new(), bytes: 0, high_water, stage: Stage::Open, is_closing: false };
+        let channel = Arc::new(Monitor::new(channel));
+        let exchange = Self { request, origin, notifications: NotificationSink(channel.clone()) };
+        (exchange, NotificationStream { waiter: Waiter::new(channel), is_finished: false })
+    }
+}
+
+/// What answers the peers of a transport in both shapes: `C` is the transport's connection.
+///
+/// ```
+/// use agentwire_jsonrpc::{RawJson, Response};
+/// use agentwire_transport::{Exchange, Service, Transport};
+///
+/// /// Answers every request with an empty object, and ends every connection at once.
+/// struct Empty;
+///
+/// impl<C: Transport + Send + 'static> Service<C> for Empty {
+///     fn connection(&self, _connection: C) -> impl Future<Output = ()> + Send + 'static {
+///         std::future::ready(())
+///     }
+///
+///     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
+///         std::future::ready(Response::new(exchange.request.id, Ok(RawJson::EMPTY_OBJECT)))
+///     }
+/// }
+/// ```
+pub trait Service<C> {
+    /// Serves a connection until it ends. Dropping the future ends the connection.
+    fn connection(&self, connection: C) -> impl Future<Output = ()> + Send + 'static;
+
+    /// Answers one request that stands alone. The transport drops the future when the caller leaves.
+    fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static;
+
+    /// Takes a notification that stands alone, which nothing answers. The default drops it.
+    fn notification(&self, notification: Notification, origin: Option<Arc<dyn Origin>>) {
+        drop((notification, origin));
+    }
+}
+
+/// Makes a service of two functions: one serves a connection, the other answers an exchange.
+///
+/// ```
+/// use agentwire_jsonrpc::{ErrorObject, Response};
+/// use agentwire_transport::{Duplex, Exchange, Service, service_fn};
+///
+/// async fn end(_connection: Duplex) {}
+///
+/// async fn refuse(exchange: Exchange) -> Response {
+///     let error = ErrorObject::method_not_found(&exchange.request.method);
+///     Response::new(exchange.request.id, Err(error))
+/// }
+///
+/// fn refusing() -> impl Service<Duplex> {
+///     service_fn(end, refuse)
+/// }
+/// ```
+pub fn service_fn<C, F, G, A, R>(connection: F, exchange: G) -> impl Service<C> + use<C, F, G, A, R>
+where
+    F: Fn(C) -> A,
+    A: Future<Output = ()> + Send + 'static,
+    G: Fn(Exchange) -> R,
+    R: Future<Output = Response> + Send + 'static,
+{
+    ServiceFn { connection, exchange }
+}
+
+struct ServiceFn<F, G> {
+    connection: F,
+    exchange: G,
+}
+
+impl<C, F, G, A, R> Service<C> for ServiceFn<F, G>
+where
+    F: Fn(C) -> A,
+    A: Future<Output = ()> + Send + 'static,
+    G: Fn(Exchange) -> R,
+    R: Future<Output = Response> + Send + 'static,
+{
+    fn connection(&self, connection: C) -> impl Future<Output = ()> + Send + 'static {
+        (self.connection)(connection)
+    }
+
+    fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
+        (self.exchange)(exchange)
+    }
+}
+
+/// Sends the notifications of one [`Exchange`]. Cloning it is cheap, and clones share the queue.
+#[derive(Clone, Debug)]
+pub struct NotificationSink(Arc<Monitor<Channel>>);
+
+/// The transport's end of the notifications of one [`Exchange`], in the order in which they were sent.
+///
+/// Dropping it before [`finish`](Self::finish) means that the caller has left.
+#[derive(Debug)]
+pub struct NotificationStream {
+    waiter: Waiter<Channel, Arc<Monitor<Channel>>>,
+    is_finished: bool,
+}
+
+#[derive(Debug)]
+struct Channel {
+    queue: VecDeque<Notification>,
+    /// Of what is queued: method names and params.
+    bytes: usize,
+    high_water: usize,
+    stage: Stage,
+    is_closing: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    Open,
+    /// The response was taken.
+    Answered,
+    /// The caller has left before there was a response.
+    Cancelled,
+}
+
+/// The exchange has ended, so nothing more can be sent in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the request is answered, or its caller has left")]
+pub struct ExchangeEnded;
+
+impl NotificationSink {
+    /// Queues a notification once fewer than `high_water` bytes are queued.
+    ///
+    /// # Errors
+    ///
+    /// When the exchange has ended.
+    pub fn send(&self, notification: Notification) -> SendNotification<'_> {
+        SendNotification { waiter: Waiter::new(&self.0), notification: Some(notification) }
+    }
+
+    /// Whether the caller has left before there was a response.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.with(|channel| channel.stage == Stage::Cancelled)
+    }
+
+    /// Whether nothing more can be sent.
+    pub fn is_ended(&self) -> bool {
+        self.0.with(|channel| channel.stage != Stage::Open)
+    }
+
+    /// Completes when the caller leaves before there is a response. It may outlive the exchange.
+    pub fn cancelled(&self) -> ExchangeEvent {
+        self.when(|channel| channel.stage == Stage::Cancelled)
+    }
+
+    /// Completes when the transport is about to end, and what lasts should be answered now.
+    pub fn closing(&self) -> ExchangeEvent {
+        self.when(|channel| channel.is_closing)
+    }
+
+    fn when(&self, has_happened: fn(&Channel) -> bool) -> ExchangeEvent {
+        ExchangeEvent { waiter: Waiter::new(self.0.clone()), has_happened }
+    }
+}
+
+impl Channel {
+    fn push(&mut self, notification: Notification) {
+        self.bytes += size(&notification);
+        self.queue.push_back(notification);
+    }
+
+    fn pop(&mut self) -> Option<Notification> {
+        let notification = self.queue.pop_front()?;
+        self.bytes -= size(&notification);
+        Some(notification)
+    }
+}
+
+fn size(notification: &Notification) -> usize {
+    notification.method.len() + notification.params.as_ref().map_or(0, RawJson::len)
+}
+
+impl NotificationStream {
+    /// Tells the service that the transport is about to end; see [`NotificationSink::closing`].
+    pub fn begin_shutdown(&self) {
+        self.waiter.monitor().update(|channel| channel.is_closing = true);
+    }
+
+    /// Takes what is queued, and ends the exchange: its response is known.
+    pub fn finish(&mut self) -> VecDeque<Notification> {
+        self.is_finished = true;
+        self.waiter.monitor().update(|channel| {
+            channel.stage = Stage::Answered;
+            channel.bytes = 0;
+            std::mem::take(&mut channel.queue)
+        })
+    }
+}
+
+/// Never ends by itself: the service's future does.
+impl Stream for NotificationStream {
+    type Item = Notification;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Notification>> {
+        let mut had_room = true;
+        let taken = ready!(self.waiter.poll(cx, |channel| {
+            had_room = channel.bytes < channel.high_water;
+            channel.pop()
+        }));
+        if !had_room {
+            // Wakes the senders that wait for room.
+            self.waiter.monitor().update(|_| ());
+        }
+        Poll::Ready(Some(taken))
+    }
+}
+
+impl Drop for NotificationStream {
+    fn drop(&mut self) {
+        if self.is_finished {
+            return;
+        }
+        let left = self.waiter.monitor().update(|channel| {
+            channel.stage = Stage::Cancelled;
+            channel.bytes = 0;
+            std::mem::take(&mut channel.queue)
+        });
+        drop(left);
+    }
+}
+
+/// The future of [`NotificationSink::send`].
+#[derive(Debug)]
+#[must_use = "a notification is not sent until it is awaited"]
+pub struct SendNotification<'a> {
+    waiter: Waiter<Channel, &'a Monitor<Channel>>,
+    notification: Option<Notification>,
+}
+
+impl Future for SendNotification<'_> {
+    type Output = Result<(), ExchangeEnded>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let notification = &mut this.notification;
+        let sent = ready!(this.waiter.poll(cx, |channel| match channel.stage {
+            Stage::Open if channel.bytes >= channel.high_water => None,
+            Stage::Open => {
+                if let Some(notification) = notification.take() {
+                    channel.push(notification);
+                }
+                Some(Ok(()))
+            }
+            Stage::Answered | Stage::Cancelled => Some(Err(ExchangeEnded)),
+        }));
+        if sent.is_ok() {
+            // Wakes the transport, if it waits.
+            this.waiter.monitor().update(|_| ());
+        }
+        Poll::Ready(sent)
+    }
+}
+
+/// The future of [`NotificationSink::cancelled`] and [`NotificationSink::closing`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct ExchangeEvent {
+    waiter: Waiter<Channel, Arc<Monitor<Channel>>>,
+    has_happened: fn(&Channel) -> bool,
+}
+
+impl Future for ExchangeEvent {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let has_happened = self.has_happened;
+        self.waiter.poll(cx, |channel| has_happened(channel).then_some(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{FutureExt, StreamExt};
+
+    use super::*;
+
+    fn exchange(high_water: usize) -> (Exchange, NotificationStream) {
+        Exchange::new(Request::new(1_u64, "tools/call", None), None, high_water)
+    }
+
+    fn notification(method: &'static str) -> Notification {
+        Notification::new(method, None)
+    }
+
+    #[test]
+    fn notifications_wait_for_room_and_arrive_in_order() {
+        let (exchange, mut stream) = exchange(8);
+        let sink = exchange.notifications;
+        assert_eq!(sink.send(notification("eight-by")).now_or_never(), Some(Ok(())));
+        let mut second = sink.send(notification("second"));
+        assert_eq!((&mut second).now_or_never(), None, "8 bytes are queued");
+        assert_eq!(&*stream.next().now_or_never().flatten().unwrap().method, "eight-by");
+        assert_eq!(second.now_or_never(), Some(Ok(())));
+        assert_eq!(&*stream.next().now_or_never().flatten().unwrap().method, "second");
+        assert!(stream.next().now_or_never().is_none());
+    }
+
+    #[test]
+    fn a_caller_that_leaves_cancels_and_an_answer_does_not() {
+        let (left, stream) = exchange(8);
+        let cancelled = left.notifications.cancelled();
+        drop(stream);
+        assert!(left.notifications.is_cancelled() && cancelled.now_or_never().is_some());
+        let ended = left.notifications.send(notification("late")).now_or_never();
+        assert_eq!(ended, Some(Err(ExchangeEnded)));
+
+        let (answered, mut stream) = exchange(8);
+        assert_eq!(answered.notifications.send(notification("first")).now_or_never(), Some(Ok(())));
+        assert_eq!(stream.finish().len(), 1);
+        drop(stream);
+        let sink = answered.notifications;
+        assert!(sink.is_ended() && !sink.is_cancelled() && sink.cancelled().now_or_never().is_none());
+    }
+}
