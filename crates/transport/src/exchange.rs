@@ -156,6 +156,7 @@ enum Stage {
 /// The exchange has ended, so nothing more can be sent in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the request is answered, or its caller has left")]
+#[non_exhaustive]
 pub struct ExchangeEnded;
 
 impl NotificationSink {

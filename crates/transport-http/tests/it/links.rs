@@ -49,7 +49,7 @@ fn head_of(origin: Option<Arc<dyn Origin>>) -> Arc<Head> {
 }
 
 impl Alone {
-    fn new(exchange: Exchange) -> (Link, oneshot::Receiver<Response>) {
+    fn link(exchange: Exchange) -> (Link, oneshot::Receiver<Response>) {
         let (answer, answered) = oneshot::channel();
         let Exchange { request, origin, notifications, .. } = exchange;
         let alone = Self {
@@ -184,7 +184,7 @@ where
     }
 
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
-        let (link, mut answered) = Alone::new(exchange);
+        let (link, mut answered) = Alone::link(exchange);
         let mut serving = (self.0)(link).map(drop).boxed();
         let mut has_ended = false;
         std::future::poll_fn(move |cx| {
@@ -230,7 +230,7 @@ impl Service<server::Link> for Elsewhere {
     }
 
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
-        let (link, answered) = Alone::new(exchange);
+        let (link, answered) = Alone::link(exchange);
         let _ = self.0.unbounded_send(link);
         answered.map(|answered| answered.expect("the link has an answer"))
     }
