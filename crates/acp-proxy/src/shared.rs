@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-use agentwire_connection::{CallFailure, CallId, CallOptions, Config, Connection, OwedId};
+use agentwire_connection::{CallFailure, CallId, CallOptions, Config, Connection, IncomingId};
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
 use agentwire_peer::{Clock, Dialect};
 use agentwire_sync::{Mutex, MutexGuard};
@@ -39,11 +39,11 @@ impl Side {
     }
 }
 
-/// A request on its way through: the side that it came from, and what that side is owed.
+/// A request on its way through: the side that it came from, and the id of the request there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) from: Side,
-    pub(crate) owed: OwedId,
+    pub(crate) incoming: IncomingId,
 }
 
 /// What a relay and all handles on it share.
@@ -249,7 +249,7 @@ impl State {
         let is_it = |passing: &Passing| passing.calls.iter().any(|call| call.request_id() == *at_agent);
         let mut passing = self.passing.iter();
         let (key, _) = passing.find(|(key, passing)| key.from == Side::Client && is_it(passing))?;
-        self.client.owed_request_id(key.owed).cloned()
+        self.client.incoming_request_id(key.incoming).cloned()
     }
 
     /// Whether requests of this side are on their way through; if asked so, only those that were not passed on.
@@ -263,7 +263,7 @@ impl State {
 
     /// Answers a request. Gives the wakers of those who waited for its being cancelled.
     pub(crate) fn answer(&mut self, key: Key, outcome: Result<RawJson, ErrorObject>) -> Vec<Waker> {
-        self.connection(key.from).answer(key.owed, outcome);
+        self.connection(key.from).answer(key.incoming, outcome);
         self.passing.remove(&key).map(|passing| passing.wakers).unwrap_or_default()
     }
 

@@ -237,11 +237,11 @@ where
     fn deliver(&mut self, cx: &mut Context<'_>, from: Side) {
         while let Some(event) = self.change(|state| state.connection(from).poll_event()) {
             match event {
-                Event::Request { owed, request, .. } => self.begin(cx, Key { from, owed }, request),
+                Event::Request { incoming, request, .. } => self.begin(cx, Key { from, incoming }, request),
                 Event::Notification(notification) => self.tell(from, notification),
                 Event::Answered { call, outcome } => self.settle(cx, from, call, outcome),
-                Event::Cancelled(owed) => {
-                    let wakers = self.change(|state| state.cancel(Key { from, owed }));
+                Event::Cancelled(incoming) => {
+                    let wakers = self.change(|state| state.cancel(Key { from, incoming }));
                     self.wake(wakers);
                 }
                 // A late answer, or a complaint about what only the other side could explain.
