@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use agentwire_acp_proxy::{Direction, Ends, ErrorObject, Next, Notification, Proxy, RawJson, Request, serve};
+use agentwire_acp_proxy::{
+    Direction, ErrorObject, Next, Notification, Peers, Proxy, RawJson, Request, serve,
+};
 use agentwire_transport_stdio::stdio;
 
 struct Logging;
@@ -22,7 +24,7 @@ impl Proxy for Logging {
         outcome
     }
 
-    fn notification(&self, note: Notification, direction: Direction, _: &Ends) -> Option<Notification> {
+    fn notification(&self, note: Notification, direction: Direction, _: &Peers) -> Option<Notification> {
         eprintln!("{} {}", arrow(direction), note.method);
         Some(note)
     }

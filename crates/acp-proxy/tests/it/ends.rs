@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_acp_proxy::{
-    Broken, Conductor, Ends, ErrorObject, Next, Proxy, RawJson, Request, Transparent, config, proxied, relay,
-    relay_with, serve,
+    Broken, Conductor, ErrorObject, Next, Peers, Proxy, RawJson, Request, Transparent, config, proxied,
+    relay, relay_with, serve,
 };
 use agentwire_transport::{Fault, Packet, duplex};
 use futures::{Sink, SinkExt, Stream, StreamExt, stream};
@@ -56,11 +56,11 @@ fn when_the_agent_closes_what_it_owes_is_answered_and_the_client_closed() {
 
 /// Passes on after a while, and hands out its ends.
 #[derive(Clone, Default)]
-struct Slow(Rc<RefCell<Option<Ends>>>, Duration);
+struct Slow(Rc<RefCell<Option<Peers>>>, Duration);
 
 impl Proxy for Slow {
     async fn request(&self, request: Request, next: Next) -> Result<RawJson, ErrorObject> {
-        *self.0.borrow_mut() = Some(next.ends().clone());
+        *self.0.borrow_mut() = Some(next.peers().clone());
         sleep(self.1).await;
         next.run(request).await
     }
@@ -79,10 +79,10 @@ fn what_a_proxy_still_holds_has_a_time_to_pass() {
         client.expect(r#"{"jsonrpc":"2.0","id":1,"result":1}"#).await;
         ended.await.unwrap().unwrap();
         // Handles that are left fail, and do not wait.
-        let ends = slow.0.take().expect("it had a request");
-        assert!(ends.client().post("_late", None).is_err());
-        assert!(ends.agent().notify("_late", None).await.is_err());
-        assert_eq!(ends.agent().call("_late", None).await.unwrap_err().code, -32603);
+        let peers = slow.0.take().expect("it had a request");
+        assert!(peers.client().notify_now("_late", None).is_err());
+        assert!(peers.agent().notify("_late", None).await.is_err());
+        assert_eq!(peers.agent().call("_late", None).await.unwrap_err().code, -32603);
     });
 }
 
@@ -93,8 +93,8 @@ fn a_call_that_waits_fails_when_the_proxy_is_dropped() {
         let (mut client, mut agent, relay) = relayed(slow.clone());
         client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_q"}"#).await;
         agent.hear().await;
-        let ends = slow.0.take().expect("it had a request");
-        let call = spawn_local(async move { ends.agent().call("_waits", None).await });
+        let peers = slow.0.take().expect("it had a request");
+        let call = spawn_local(async move { peers.agent().call("_waits", None).await });
         assert_eq!(agent.hear().await["method"], "_waits");
         relay.abort();
         assert_eq!(call.await.unwrap().unwrap_err().code, -32603);
