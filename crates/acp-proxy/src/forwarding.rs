@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use agentwire_connection::{CallFailure, CallId, Event};
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
-use agentwire_peer::runtime::{Input, Port, Timer, notify_raw_now};
-use agentwire_peer::{Closed, Config, Dialect};
+use agentwire_peer::runtime::{CallFailure, Event, Input, Port, Timer, notify_raw_now};
+use agentwire_peer::{CallId, Closed, Config, Dialect};
 use agentwire_transport::{Fault, Transport};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;

@@ -2,9 +2,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-use agentwire_connection::CallId;
 use agentwire_jsonrpc::{ErrorObject, Members, RawJson, Request};
-use agentwire_peer::{Call, runtime};
+use agentwire_peer::{Call, CallId, runtime};
 
 use crate::names::is_initialize;
 use crate::peers::{Peers, to_answer};

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
-use agentwire_connection::CallId;
 use agentwire_jsonrpc::RequestId;
+use agentwire_peer::CallId;
 use agentwire_sync::{Mutex, MutexGuard};
 
 use crate::side::{Key, Side};

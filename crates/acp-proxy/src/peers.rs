@@ -3,9 +3,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use agentwire_connection::CallFailure;
 use agentwire_jsonrpc::{ErrorObject, RawJson};
-use agentwire_peer::{Call, CallError, Closed, Notify, Peer, runtime};
+use agentwire_peer::runtime::{self, CallFailure};
+use agentwire_peer::{Call, CallError, Closed, Notify, Peer};
 use bytestring::ByteString;
 
 use crate::passing::PassingRequests;

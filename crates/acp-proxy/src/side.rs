@@ -1,8 +1,7 @@
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use agentwire_connection::IncomingId;
-use agentwire_peer::runtime::{Input, Port};
+use agentwire_peer::runtime::{IncomingId, Input, Port};
 use agentwire_transport::{Fault, Transport};
 
 /// The direction of a message.

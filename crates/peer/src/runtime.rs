@@ -3,10 +3,74 @@
 //! A [`Port`] is one connection over one transport without handlers. [`Driver::serve`](crate::Driver::serve) and
 //! [`Driver::run`](crate::Driver::run) drive one port; `agentwire-acp-proxy` joins two into a relay. The functions send
 //! params that are JSON text already, byte for byte.
+//!
+//! A loop that answers each request with its own params:
+//!
+//! ```
+//! use std::future::poll_fn;
+//! use std::task::{Context, Poll};
+//!
+//! use agentwire_jsonrpc::RawJson;
+//! use agentwire_peer::runtime::{Event, Input, Port};
+//! use agentwire_peer::{Driver, Closed};
+//! use agentwire_transport::Transport;
+//!
+//! async fn echo<T: Transport>(driver: Driver, transport: T) -> Closed {
+//!     let mut port = Port::new(driver, transport);
+//!     poll_fn(|cx| poll(&mut port, cx)).await;
+//!     port.close();
+//!     poll_fn(|cx| port.poll_close(cx)).await;
+//!     port.reason()
+//! }
+//!
+//! fn poll<T: Transport>(port: &mut Port<T>, cx: &mut Context<'_>) -> Poll<()> {
+//!     port.begin_poll();
+//!     loop {
+//!         if port.begin_read() {
+//!             while let Poll::Ready(input) = port.poll_read(cx, true) {
+//!                 let Input::Packet { mut event, .. } = input else { return Poll::Ready(()) };
+//!                 while let Some(next) = event {
+//!                     event = match next {
+//!                         Event::Request { incoming, request, .. } => {
+//!                             port.answer_and_next(incoming, Ok(request.params.unwrap_or(RawJson::NULL)))
+//!                         }
+//!                         _ => port.next_event(),
+//!                     };
+//!                 }
+//!             }
+//!         }
+//!         port.begin_write();
+//!         if port.poll_write(cx).is_err() {
+//!             return Poll::Ready(());
+//!         }
+//!         if port.rest(cx) {
+//!             return Poll::Pending;
+//!         }
+//!     }
+//! }
+//!
+//! # #[cfg(feature = "tokio")]
+//! # async fn example() {
+//! use agentwire_peer::{Config, Dialect, TokioClock, driver};
+//! use agentwire_transport::{Packet, duplex};
+//! use futures::{SinkExt, StreamExt};
+//!
+//! let (near, mut far) = duplex(1);
+//! let (_, driver) = driver(Config::new(Dialect::ACP), TokioClock::default());
+//! let asking = async move {
+//!     far.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":[ 1 ]}"#)).await.unwrap();
+//!     far.next().await.unwrap().unwrap().into_json().unwrap()
+//! };
+//! let (_, answer) = futures::join!(echo(driver, near), asking);
+//! assert_eq!(answer, r#"{"jsonrpc":"2.0","id":1,"result":[ 1 ]}"#);
+//! # }
+//! # #[cfg(feature = "tokio")]
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(example());
+//! ```
 
 use std::task::{Context, Waker};
 
-use agentwire_connection::{CallId, IncomingId};
+use agentwire_connection::CallId;
 use agentwire_jsonrpc::RawJson;
 use bytestring::ByteString;
 
@@ -18,6 +82,7 @@ use crate::peer::Peer;
 
 pub use crate::port::{Input, Port};
 pub use crate::timer::Timer;
+pub use agentwire_connection::{CallFailure, Event, IncomingId};
 
 /// Makes a call whose params and result are JSON text.
 pub fn call_raw(peer: &Peer, method: impl Into<ByteString>, params: Option<RawJson>) -> Call<RawJson> {
