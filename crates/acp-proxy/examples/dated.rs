@@ -4,7 +4,7 @@
 //! dated AGENT
 //! ```
 //!
-//! One tells the agent with every prompt how late it is, the other counts what the agent says.
+//! One adds the time to every prompt, the other counts the agent's messages.
 
 use std::cell::Cell;
 use std::time::SystemTime;

@@ -1,4 +1,4 @@
-//! A component that tells on stderr what passes. A conductor starts it, such as the example `conduct`.
+//! A component that logs to stderr the messages that pass. A conductor starts it, such as the example `conduct`.
 
 use std::time::Instant;
 

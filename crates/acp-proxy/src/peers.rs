@@ -60,7 +60,8 @@ pub struct PeerHandle {
 }
 
 impl PeerHandle {
-    /// Makes a call, to be awaited: it waits while 64 KiB are queued. Dropping it cancels it.
+    /// Makes a call, to be awaited: it waits while [`Config::high_water`](crate::Config::high_water) bytes are queued
+    /// (default 64 KiB). Dropping it cancels it.
     ///
     /// # Errors
     ///
@@ -69,7 +70,8 @@ impl PeerHandle {
         PeerCall { call: runtime::call_raw(&self.peer, method, params), side: self.side }
     }
 
-    /// Makes a notification, to be awaited: it waits while 64 KiB are queued.
+    /// Makes a notification, to be awaited: it waits while [`Config::high_water`](crate::Config::high_water) bytes are
+    /// queued (default 64 KiB).
     ///
     /// # Errors
     ///
@@ -78,8 +80,9 @@ impl PeerHandle {
         PeerNotify { notify: runtime::notify_raw(&self.peer, method, params) }
     }
 
-    /// Queues a notification without waiting for room, for hooks that cannot wait. While 64 KiB are queued, no more of
-    /// what passes is read, so the queue is bounded by how much hooks make of one message.
+    /// Queues a notification without waiting for room, for hooks that cannot wait. While
+    /// [`Config::high_water`](crate::Config::high_water) bytes are queued for one side, the other is not read, so the queue
+    /// is bounded by how much hooks make of one message.
     ///
     /// # Errors
     ///

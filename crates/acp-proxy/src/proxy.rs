@@ -54,8 +54,8 @@ pub trait Proxy {
 
     /// Called for each notification that passes. Returns the notification to pass on, or none.
     ///
-    /// It cannot wait, so that notifications and answers keep their order. [`PeerHandle::notify_now`](crate::PeerHandle::notify_now)
-    /// sends further ones. A notification on which this panics is not passed on.
+    /// It cannot wait, so that notifications and answers keep their order. To send further ones there is
+    /// [`PeerHandle::notify_now`](crate::PeerHandle::notify_now). A notification on which this panics is not passed on.
     ///
     /// It is not called for `$/cancel_request`, which belongs to one hop only.
     fn notification(

@@ -78,7 +78,7 @@ pub enum CallFailure {
     #[error("the peer ended the call without an answer")]
     Cancelled,
     /// The transport could not carry the call, and goes on. The transport has the details.
-    #[error("what carried the call failed")]
+    #[error("the transport could not carry the call")]
     Failed,
     /// The connection ended first.
     #[error("the connection closed before the answer came")]

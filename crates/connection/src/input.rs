@@ -27,15 +27,13 @@ impl Connection {
         let error = if id.is_null() && !self.config.dialect.null_ids {
             ErrorObject::invalid_request("the id of a request is a string or an integer")
         } else if self.requests.count_with_batched() >= limit {
-            ErrorObject::internal_error(format_args!(
-                "{limit} requests wait for an answer, which is the limit"
-            ))
-            .with_data(&Limit { limit })
+            ErrorObject::internal_error(format_args!("{limit} requests are unanswered, which is the limit"))
+                .with_data(&Limit { limit })
         } else if let Some(incoming) = self.requests.insert(id.clone(), batch) {
             self.events.push(Event::Request { incoming, request, in_batch: batch.is_some() });
             return;
         } else {
-            ErrorObject::invalid_request(format_args!("the request {id} is still waiting for its answer"))
+            ErrorObject::invalid_request(format_args!("a request with the id {id} is unanswered"))
         };
         self.refuse(id, error, batch);
     }

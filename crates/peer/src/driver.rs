@@ -66,7 +66,7 @@ impl Driver {
         let mut port = Port::new(self, transport);
         async move {
             let (output, closed) = drive(&mut port, &handler, Some(main)).await;
-            (output.expect("with a main future the end is its end"), closed)
+            (output.expect("the loop ends after the main future"), closed)
         }
     }
 }

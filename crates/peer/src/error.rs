@@ -89,7 +89,7 @@ pub enum CallError {
         why: Cow<'static, str>,
     },
     /// The parameters have no JSON form; nothing was sent.
-    #[error("{method}: the parameters cannot be written: {why}")]
+    #[error("{method}: the parameters cannot be encoded: {why}")]
     #[non_exhaustive]
     Encode {
         /// What was to be called.

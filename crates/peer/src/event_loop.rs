@@ -283,6 +283,6 @@ where
 
 /// The answer to a request whose params would take too much memory.
 fn too_many_bytes(limit: usize) -> ErrorObject {
-    let why = format_args!("requests of {limit} bytes wait for an answer, which is the limit");
+    let why = format_args!("requests of {limit} bytes are unanswered, which is the limit");
     ErrorObject::internal_error(why).with_data(&BTreeMap::from([("limit", limit)]))
 }

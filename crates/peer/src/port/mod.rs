@@ -241,7 +241,7 @@ impl<T> Port<T> {
     pub fn abort(&mut self, incoming: IncomingId) {
         let wakers = self.shared().lock().abort(incoming);
         self.wake(wakers);
-        let error = ErrorObject::internal_error("the connection closes before the work is done");
+        let error = ErrorObject::internal_error("the connection closes before the handler has ended");
         self.answer(incoming, Err(error));
     }
 
