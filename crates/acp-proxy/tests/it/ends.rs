@@ -1,19 +1,20 @@
 //! How it ends.
 
 use std::cell::RefCell;
+use std::future::pending;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_acp_proxy::{
-    Broken, Conductor, ErrorObject, Next, Peers, Proxy, RawJson, Request, Transparent, config, proxied,
-    relay, relay_with, serve,
+    Broken, Cancelled, Conductor, ErrorObject, Next, Peers, Proxy, RawJson, Request, Transparent, config,
+    proxied, relay, relay_with, serve,
 };
 use agentwire_transport::{Fault, Packet, duplex};
 use futures::{Sink, SinkExt, Stream, StreamExt, stream};
 use tokio::task::spawn_local;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::raw::{play, relayed, wire};
 
@@ -167,6 +168,55 @@ fn a_client_that_cannot_be_written_to_is_gone() {
         drop(raw_agent);
         let ended = ended.await.unwrap();
         assert!(matches!(ended, Err(Broken::Client(_))), "{ended:?}");
+    });
+}
+
+#[test]
+fn what_is_for_an_agent_that_cannot_be_written_to_fails_at_once() {
+    play(async {
+        let (near, _) = duplex(1);
+        let (sink, _) = near.split();
+        let agent = Joined { sink, stream: stream::pending() };
+        let (client, mut raw_client) = wire();
+        let ended = spawn_local(relay(Transparent::default(), client, agent));
+        let begun = Instant::now();
+        // The first finds out. Reading has a time to tell why.
+        raw_client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_first"}"#).await;
+        sleep(Duration::from_millis(10)).await;
+        raw_client.say(r#"{"jsonrpc":"2.0","id":2,"method":"_second"}"#).await;
+        let answer = raw_client.hear().await;
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&2.into(), &(-32603).into()));
+        assert!(begun.elapsed() < Duration::from_millis(100), "at once: {:?}", begun.elapsed());
+        let answer = raw_client.hear().await;
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&1.into(), &(-32603).into()));
+        raw_client.expect_end().await;
+        let ended = ended.await.unwrap();
+        assert!(matches!(ended, Err(Broken::Agent(_))), "{ended:?}");
+    });
+}
+
+/// Never answers, and hands out what completes when it need not.
+#[derive(Clone, Default)]
+struct Holding(Rc<RefCell<Option<Cancelled>>>);
+
+impl Proxy for Holding {
+    async fn request(&self, _: Request, next: Next) -> Result<RawJson, ErrorObject> {
+        *self.0.borrow_mut() = Some(next.cancelled());
+        pending().await
+    }
+}
+
+#[test]
+fn a_request_counts_as_cancelled_when_its_connection_ends() {
+    play(async {
+        let holding = Holding::default();
+        let (mut client, _agent, relay) = relayed(holding.clone());
+        client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_q"}"#).await;
+        sleep(Duration::from_millis(10)).await;
+        let mut cancelled = holding.0.take().expect("it had a request");
+        assert!(futures::poll!(&mut cancelled).is_pending());
+        relay.abort();
+        timeout(Duration::from_secs(1), cancelled).await.expect("it completes");
     });
 }
 
