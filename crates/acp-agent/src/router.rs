@@ -166,10 +166,10 @@ impl<One: Agent, Two: v2::Agent> Handler for Routed<One, Two> {
         }
     }
 
-    fn stray(&self, response: Response) {
+    fn unmatched_response(&self, response: Response) {
         match self.chosen() {
-            Some(Chosen::One(agent)) => agent.stray(response),
-            Some(Chosen::Two(agent)) => agent.stray(response),
+            Some(Chosen::One(agent)) => agent.unmatched_response(response),
+            Some(Chosen::Two(agent)) => agent.unmatched_response(response),
             None => {}
         }
     }

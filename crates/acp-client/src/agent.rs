@@ -274,7 +274,7 @@ impl Agent {
         let call = call.reserved(id).on_drop(move || {
             agent.shared.turn_dropped(&session_id, id, !agent.peer.is_queued(id));
             // The connection may be over, and then there is nobody to tell.
-            let _told = agent.peer.post(&CancelNotification::new(session_id));
+            let _told = agent.peer.notify_now(&CancelNotification::new(session_id));
         });
         PromptCall::new(call, turn)
     }

@@ -383,10 +383,10 @@ impl<C1: Client, C2: v2::Client> Handler for Either<C1, C2> {
         }
     }
 
-    fn stray(&self, response: Response) {
+    fn unmatched_response(&self, response: Response) {
         match self.choice.version() {
-            2 => self.two.stray(response),
-            _ => self.one.stray(response),
+            2 => self.two.unmatched_response(response),
+            _ => self.one.unmatched_response(response),
         }
     }
 

@@ -249,7 +249,7 @@ impl<C: Client> Handler for Dispatch<C> {
         }
     }
 
-    fn stray(&self, response: Response) {
+    fn unmatched_response(&self, response: Response) {
         self.shared.answered_late(&response.id);
     }
 

@@ -4,13 +4,13 @@
 //! dated AGENT
 //! ```
 //!
-//! One tells the agent with every prompt how late it is, the other counts what the agent says.
+//! One adds the time to every prompt, the other counts the agent's messages.
 
 use std::cell::Cell;
 use std::time::SystemTime;
 
 use agentwire_acp_proxy::{
-    Direction, Ends, ErrorObject, Next, Notification, Proxy, RawJson, Request, proxied, relay,
+    Direction, ErrorObject, Next, Notification, Peers, Proxy, RawJson, Request, proxied, relay,
 };
 use agentwire_acp_schema::v1::PromptRequest;
 use agentwire_jsonrpc::{Method, decode_params};
@@ -36,7 +36,7 @@ struct Counting {
 }
 
 impl Proxy for Counting {
-    fn notification(&self, note: Notification, direction: Direction, _: &Ends) -> Option<Notification> {
+    fn notification(&self, note: Notification, direction: Direction, _: &Peers) -> Option<Notification> {
         if direction == Direction::ToClient {
             self.updates.set(self.updates.get() + 1);
         }

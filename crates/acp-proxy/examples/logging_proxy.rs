@@ -1,8 +1,10 @@
-//! A component that tells on stderr what passes. A conductor starts it, such as the example `conduct`.
+//! A component that logs to stderr the messages that pass. A conductor starts it, such as the example `conduct`.
 
 use std::time::Instant;
 
-use agentwire_acp_proxy::{Direction, Ends, ErrorObject, Next, Notification, Proxy, RawJson, Request, serve};
+use agentwire_acp_proxy::{
+    Direction, ErrorObject, Next, Notification, Peers, Proxy, RawJson, Request, serve,
+};
 use agentwire_transport_stdio::stdio;
 
 struct Logging;
@@ -22,7 +24,7 @@ impl Proxy for Logging {
         outcome
     }
 
-    fn notification(&self, note: Notification, direction: Direction, _: &Ends) -> Option<Notification> {
+    fn notification(&self, note: Notification, direction: Direction, _: &Peers) -> Option<Notification> {
         eprintln!("{} {}", arrow(direction), note.method);
         Some(note)
     }

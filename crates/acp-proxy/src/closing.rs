@@ -1,26 +1,19 @@
 use std::future::Future;
-use std::pin::Pin;
 use std::task::Context;
 use std::time::Instant;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
+use agentwire_peer::Closed;
 use agentwire_transport::Transport;
 
-use crate::line::Sinking;
+use crate::deadline::HalfClose;
+use crate::forwarding::{Relay, with_side};
 use crate::next::Next;
-use crate::proxy::{Direction, Proxy};
-use crate::relay::HalfClose;
-use crate::shared::Side;
-use crate::turn::{Turn, line};
-
-/// Rings at a time.
-pub(crate) struct Alarm {
-    at: Instant,
-    sleep: Pin<Box<dyn Future<Output = ()> + Send>>,
-}
+use crate::proxy::Proxy;
+use crate::side::{Direction, Side, SinkState};
 
 /// How a relay ends, one side after the other.
-impl<P, C, A, S, F> Turn<'_, P, C, A, S, F>
+impl<P, C, A, S, F> Relay<'_, P, C, A, S, F>
 where
     P: Proxy,
     C: Transport,
@@ -28,110 +21,105 @@ where
     S: Fn(Direction, Request, Next) -> F,
     F: Future<Output = Result<RawJson, ErrorObject>>,
 {
-    /// Brings one side to its end, and the other after it.
+    /// Closes one side when its time has come.
     pub(crate) fn poll_end(&mut self, cx: &mut Context<'_>, side: Side) {
         let now = self.now();
-        if line!(self, side, line => line.reading && line.failed.as_ref().is_some_and(|(until, _)| *until <= now))
-        {
-            let fault = line!(self, side, line => line.failed.as_mut().and_then(|(_, fault)| fault.take()));
-            self.end(cx, side, fault);
-        }
-        if line!(self, side, line => line.sink == Sinking::Open) && self.is_time_to_close(cx, side, now) {
+        self.end_failed(cx, side, now);
+        if with_side!(self, side, it => it.sink == SinkState::Open) && self.is_time_to_close(cx, side, now) {
             let closed = self.position.within(now, self.config.close);
-            line!(self, side, line => {
-                line.sink = Sinking::Closing;
-                line.closed = Some(closed);
-                // The other half is for whoever is at its end to go.
-                line.heard = Some(now + closed.saturating_duration_since(now) / 2);
+            with_side!(self, side, it => {
+                it.sink = SinkState::Closing;
+                it.closed = Some(closed);
+                // The other half is for the process at its end to exit.
+                it.read_until = Some(now + closed.saturating_duration_since(now) / 2);
+                it.port.discard_output();
+                it.port.close_write(Closed::default());
             });
-            self.again = true;
+            self.request_round();
         }
-        let is_late = line!(self, side, line => line.closed.is_some_and(|closed| closed <= now));
-        let is_heard = line!(self, side, line => line.heard.is_some_and(|heard| heard <= now));
-        if line!(self, side, line => line.sink == Sinking::Closing && line.poll_close(cx, is_heard, is_late))
+        let is_late = with_side!(self, side, it => it.closed.is_some_and(|closed| closed <= now));
+        let is_read = with_side!(self, side, it => it.read_until.is_some_and(|until| until <= now));
+        if with_side!(self, side, it => it.sink == SinkState::Closing && it.poll_close(cx, is_read, is_late))
         {
-            line!(self, side, line => line.sink = Sinking::Closed);
-            self.again = true;
+            with_side!(self, side, it => it.sink = SinkState::Closed);
+            self.request_round();
         }
-        // An agent that is closed and goes on talking has had its time.
-        if side == Side::Agent && self.agent.sink == Sinking::Closed && self.agent.reading && is_late {
+        // An agent that is closed and still sends has had its time.
+        let agent = &self.agent;
+        if side == Side::Agent && agent.sink == SinkState::Closed && agent.port.is_reading() && is_late {
             self.end(cx, side, None);
         }
     }
 
-    /// Whether the sink of a side is to be closed: nothing more will be said to it.
+    /// Ends a side to which writing has failed, when reading has had its time to report why.
+    fn end_failed(&mut self, cx: &mut Context<'_>, side: Side, now: Instant) {
+        let fault = with_side!(self, side, it => match &mut it.failed {
+            Some((until, fault)) if it.port.is_reading() && *until <= now => Some(fault.take()),
+            _ => None,
+        });
+        if let Some(fault) = fault {
+            self.end(cx, side, fault);
+        }
+    }
+
+    /// Whether the sink of a side is to be closed: nothing more will be sent to it.
     fn is_time_to_close(&mut self, cx: &mut Context<'_>, side: Side, now: Instant) -> bool {
-        // Who has ended as an agent hears nothing any more.
-        if side == Side::Agent && !self.agent.reading {
+        // An agent that has ended reads nothing any more.
+        if side == Side::Agent && !self.agent.port.is_reading() {
             return true;
         }
         let from = side.other();
-        let (ended, drained) = line!(self, from, line => (!line.reading, line.drained));
+        let (ended, drained) = with_side!(self, from, it => (!it.port.is_reading(), it.drained));
         let is_overdue = drained.is_some_and(|drained| drained <= now) || self.is_chain_overdue(side, now);
         if !ended && !is_overdue {
             return false;
         }
         if is_overdue {
-            self.dismiss(side);
+            self.drop_hooks(side);
             self.poll_write(cx, side);
             return true;
         }
         let only_held = side == Side::Agent && self.position.half_close == HalfClose::Yes;
-        let is_calm = self.change(|state| {
-            !state.is_passing(side, false)
-                && !state.is_passing(from, only_held)
-                && !state.connection(side).wants_output()
-        });
-        is_calm && line!(self, side, line => line.is_flushed() || line.failed.is_some())
+        let is_calm = !self.passing().has_any(side, false) && !self.passing().has_any(from, only_held);
+        is_calm
+            && with_side!(self, side, it => {
+                !it.port.wants_output() && (it.port.is_flushed() || it.failed.is_some())
+            })
     }
 
-    /// Whether a side is to be closed because the chain is, wherever in it that began. Only the chain's client hears on,
-    /// until what is behind it has ended.
+    /// Whether a side is to be closed because the chain is, wherever in it that began. Only the chain's client is still
+    /// served, until what is behind it has ended.
     fn is_chain_overdue(&self, side: Side, now: Instant) -> bool {
-        let is_heard_by_a_client = side == Side::Client && self.position.is_first();
-        !is_heard_by_a_client && self.position.drained().is_some_and(|drained| drained <= now)
+        let is_chain_client = side == Side::Client && self.position.is_first();
+        !is_chain_client && self.position.drained().is_some_and(|drained| drained <= now)
     }
 
-    /// Drops what still goes on although the side that it is for is about to be closed, and answers in its place.
-    fn dismiss(&mut self, side: Side) {
+    /// Drops the hooks that are still at work although the side that they work for is about to be closed, and answers in
+    /// their place.
+    fn drop_hooks(&mut self, side: Side) {
         let half_close = side == Side::Agent && self.position.half_close == HalfClose::Yes;
         for hook in std::mem::take(&mut self.hooks) {
-            let stays =
-                half_close && hook.key.from != side && self.change(|state| state.was_passed_on(hook.key));
-            if stays {
+            let key = hook.key;
+            if half_close && key.from != side && self.passing().was_passed_on(key) {
                 self.hooks.push(hook);
             } else {
-                let key = hook.key;
                 drop(hook);
-                self.answer((
-                    key,
-                    Err(ErrorObject::internal_error("the connection closes before the work is done")),
-                ));
+                self.passing().remove(key);
+                with_side!(self, key.from, it => it.port.abort(key.incoming));
+                self.request_round();
             }
         }
     }
 
-    /// Sets the alarm for whatever comes first, and heeds it.
-    pub(crate) fn poll_alarm(&mut self, cx: &mut Context<'_>) {
+    /// Sets the timer for the first deadline that is ahead, and acts if it has rung.
+    pub(crate) fn poll_timer(&mut self, cx: &mut Context<'_>) {
         let now = self.now();
-        let mut deadlines: Vec<_> = self.position.drained().into_iter().collect();
-        for side in Side::BOTH {
-            line!(self, side, line => {
-                deadlines.extend(line.drained);
-                deadlines.extend(line.heard);
-                deadlines.extend(line.closed);
-                deadlines.extend(line.failed.as_ref().map(|(until, _)| *until));
-            });
-        }
-        let Some(at) = deadlines.into_iter().filter(|at| *at > now).min() else {
-            return;
-        };
-        if self.alarm.as_ref().is_none_or(|alarm| alarm.at > at || alarm.at <= now) {
-            self.alarm = Some(Alarm { at, sleep: self.shared.clock().sleep_until(at) });
-        }
-        if self.alarm.as_mut().is_some_and(|alarm| alarm.sleep.as_mut().poll(cx).is_ready()) {
-            self.alarm = None;
-            self.again = true;
+        let deadlines = self.position.drained().into_iter();
+        let deadlines = deadlines.chain(self.client.deadlines()).chain(self.agent.deadlines());
+        if let Some(at) = deadlines.filter(|at| *at > now).min()
+            && self.timer.poll(cx, self.client.port.clock(), at)
+        {
+            self.request_round();
         }
     }
 }

@@ -5,25 +5,26 @@ use agentwire_peer::Config;
 use agentwire_transport::Transport;
 use bytestring::ByteString;
 
-use crate::deadline::Position;
-use crate::ends::Ends;
+use crate::deadline::{HalfClose, Position};
 use crate::error::Broken;
 use crate::names;
 use crate::next::Next;
-use crate::proxy::{Direction, Proxy};
-use crate::relay::{HalfClose, config, run};
-use crate::split::{Whose, split};
+use crate::peers::Peers;
+use crate::proxy::Proxy;
+use crate::relay::{config, run};
+use crate::side::Direction;
+use crate::split::{Role, split};
 
 /// Runs a proxy as a component of its own, mostly a process on stdio, until its conductor closes it.
 ///
-/// On its one transport it hears the client plainly and the agent in `proxy/successor`, and speaks to them likewise.
-/// The proxy sees none of that, nor that `initialize` comes as `proxy/initialize`: it is the same as one of
-/// [`relay`](crate::relay) or [`proxied`](crate::proxied). The names of before they were drafts, `_proxy/initialize` and
-/// `_proxy/successor`, are understood too, and used if the conductor does.
+/// Its one transport carries messages to and from the client plainly, and those to and from the agent in
+/// `proxy/successor`. The proxy sees none of that, nor that `initialize` comes as `proxy/initialize`: the same type works
+/// in [`relay`](crate::relay) and [`proxied`](crate::proxied). The older names, `_proxy/initialize` and
+/// `_proxy/successor`, are accepted too, and used if the conductor uses them.
 ///
 /// # Errors
 ///
-/// What the transport reported as it ended.
+/// The fault that the transport reported as it ended.
 pub async fn serve<P: Proxy, T: Transport>(proxy: P, conductor: T) -> Result<(), Broken> {
     serve_with(proxy, conductor, config()).await
 }
@@ -32,18 +33,18 @@ pub async fn serve<P: Proxy, T: Transport>(proxy: P, conductor: T) -> Result<(),
 ///
 /// # Errors
 ///
-/// What the transport reported as it ended.
+/// The fault that the transport reported as it ended.
 pub async fn serve_with<P: Proxy, T: Transport>(
     proxy: P,
     conductor: T,
     config: Config,
 ) -> Result<(), Broken> {
-    let (client, agent) = split(conductor, Whose::Component, Arc::default());
+    let (client, agent) = split(conductor, Role::Component, Arc::default());
     let position = Position::alone(&config, HalfClose::No);
     run(Component(proxy), client, agent, &config, position).await
 }
 
-/// Gives `initialize` its name.
+/// Renames `proxy/initialize` to `initialize`.
 struct Component<P>(P);
 
 impl<P: Proxy> Proxy for Component<P> {
@@ -65,8 +66,8 @@ impl<P: Proxy> Proxy for Component<P> {
         &self,
         notification: Notification,
         direction: Direction,
-        ends: &Ends,
+        peers: &Peers,
     ) -> Option<Notification> {
-        self.0.notification(notification, direction, ends)
+        self.0.notification(notification, direction, peers)
     }
 }

@@ -10,21 +10,22 @@ use bytestring::ByteString;
 use futures::future::join_all;
 use futures::{Sink, Stream};
 
-use crate::deadline::{Deadline, Position};
+use crate::deadline::{Deadline, HalfClose, Position};
 use crate::error::Broken;
 use crate::names;
 use crate::next::Next;
 use crate::proxied::{driven, ends};
-use crate::proxy::{Direction, Proxy};
-use crate::relay::{HalfClose, config, run};
-use crate::split::{Backlog, Whose, split};
+use crate::proxy::Proxy;
+use crate::relay::{config, run};
+use crate::side::Direction;
+use crate::split::{Backlog, Role, split};
 
 type AnyTransport = Box<dyn Transport + Send>;
 
 /// Puts components in front of an agent: proxies that are programs of their own, mostly processes on stdio.
 ///
-/// Components know nothing of each other. What one says to its successor goes through the conductor, which knows who
-/// that is. To the client the conductor looks like the agent.
+/// Components do not know each other. A message of one to its successor goes through the conductor, which knows the
+/// successor. To the client the conductor looks like the agent.
 ///
 /// ```no_run
 /// use agentwire_acp_proxy::Conductor;
@@ -39,11 +40,11 @@ type AnyTransport = Box<dyn Transport + Send>;
 /// # }
 /// ```
 ///
-/// Every component gets `proxy/initialize`, the agent `initialize`. A component that does not know it is tried with
-/// `_proxy/initialize`, the name of before it was a draft. When a component ends, so does the chain: what has no answer
-/// is answered with an error, and everybody is closed, from the component on in both directions.
+/// Every component gets `proxy/initialize`, the agent `initialize`. A component that does not know the method gets
+/// `_proxy/initialize`, the older name. When a component ends, so does the chain: unanswered requests are answered with an
+/// error, and the chain is closed from the component on in both directions.
 ///
-/// With proxies of this program in between: each part of a chain is a transport to the rest of it, see
+/// A chain may also contain proxies of this program, because each part of a chain is a transport to the rest of it: see
 /// [`in_front_of`](Self::in_front_of) and [`proxied`](crate::proxied).
 #[derive(Default)]
 pub struct Conductor {
@@ -58,30 +59,30 @@ impl fmt::Debug for Conductor {
 }
 
 impl Conductor {
-    /// A conductor of no components, which only passes on.
+    /// Makes a conductor without components, which only passes messages on.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a component, nearer to the agent than those before it.
+    /// Adds a component, nearer to the agent than those added before it.
     #[must_use]
     pub fn component(mut self, transport: impl Transport + Send + 'static) -> Self {
         self.components.push(Box::new(transport));
         self
     }
 
-    /// Sets limits and times other than [`config`](crate::config) has.
+    /// Sets limits and times (default: those of [`config`](crate::config)).
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = Some(config);
         self
     }
 
-    /// Runs the chain between a client and an agent, until one of those in it closes.
+    /// Runs the chain between a client and an agent, until one of its members closes.
     ///
     /// # Errors
     ///
-    /// What the transport of one of those in it reported as it ended.
+    /// The fault that the transport of a member reported as it ended.
     pub async fn serve(
         self,
         client: impl Transport + Send + 'static,
@@ -90,17 +91,17 @@ impl Conductor {
         self.run(Box::new(client), Box::new(agent), Last::Agent).await
     }
 
-    /// Runs the chain as a component of another conductor's, on its one transport, until that closes.
+    /// Runs the chain as a component of another conductor, on its one transport, until that closes.
     ///
     /// # Errors
     ///
-    /// What the transport of one of those in it reported as it ended.
+    /// The fault that the transport of a member reported as it ended.
     pub async fn serve_as_component(self, conductor: impl Transport + Send + 'static) -> Result<(), Broken> {
-        let (client, agent) = split(conductor, Whose::Component, Arc::default());
+        let (client, agent) = split(conductor, Role::Component, Arc::default());
         self.run(Box::new(client), Box::new(agent), Last::Successor).await
     }
 
-    /// A transport to an agent with the chain in front of it. See [`proxied`](crate::proxied).
+    /// Returns a transport to an agent with the chain in front of it. See [`proxied`](crate::proxied).
     pub fn in_front_of(self, agent: impl Transport + Send + 'static) -> impl Transport + Send {
         let (near, client) = ends();
         driven(near, self.serve(client, agent))
@@ -113,7 +114,7 @@ impl Conductor {
         let mut before: AnyTransport = Box::new(Gate { transport: client, backlog: backlog.clone(), limit });
         let mut hops = Vec::with_capacity(count + 1);
         for (place, component) in self.components.into_iter().enumerate() {
-            let (plain, successor) = split(component, Whose::Conductor, backlog.clone());
+            let (plain, successor) = split(component, Role::Conductor, backlog.clone());
             let after: AnyTransport = Box::new(plain);
             hops.push((std::mem::replace(&mut before, Box::new(successor)), after, Hop::ToComponent(place)));
         }
@@ -134,11 +135,11 @@ impl Conductor {
     }
 }
 
-/// Who is behind the last component.
+/// The successor of the last component.
 #[derive(Clone, Copy)]
 enum Last {
     Agent,
-    /// Whoever the conductor of this conductor has there.
+    /// The successor that the outer conductor has.
     Successor,
 }
 
@@ -152,15 +153,15 @@ impl Last {
     }
 }
 
-/// What a conductor does to what passes: `initialize` gets the name that whoever is next expects.
+/// The proxy of one hop of a conductor: it gives `initialize` the name that the next member expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hop {
-    /// To the component of this place.
+    /// To the component with this index.
     ToComponent(usize),
     ToAgent,
-    /// To another conductor, which names it itself.
+    /// To another conductor, which renames it.
     ToSuccessor,
-    /// A component of no components.
+    /// Through a component without components.
     Through,
 }
 
@@ -198,7 +199,7 @@ fn is_unknown(outcome: &Result<RawJson, ErrorObject>) -> bool {
     matches!(outcome, Err(error) if error.code == code::METHOD_NOT_FOUND)
 }
 
-/// Makes a client wait while much of what it said waits further on.
+/// Pauses reading from a client while much of what it sent is queued further on.
 struct Gate {
     transport: AnyTransport,
     backlog: Arc<Backlog>,

@@ -5,24 +5,22 @@ use std::time::{Duration, Instant};
 use agentwire_peer::Config;
 use futures::task::AtomicWaker;
 
-use crate::relay::HalfClose;
-
-/// "For ever" is some decades, so that it can be added to a time.
+/// The longest wait, some decades, so that it can be added to a time.
 const LONGEST: Duration = Duration::from_secs(1 << 30);
 
-/// The time after so long.
+/// Returns the time after `wait`.
 pub(crate) fn after(now: Instant, wait: Duration) -> Instant {
     now + wait.min(LONGEST)
 }
 
-/// When a chain is closed at the latest: one deadline for all its hops, which begins with the first closing.
+/// The deadline for closing a chain: one for all its hops, which begins with the first closing.
 ///
-/// If each hop gave its neighbours the time to drain and to close anew, closing would take longer with every hop.
+/// If each hop had the whole time to drain and to close, closing would take longer with every hop.
 pub(crate) struct Deadline {
     drain: Duration,
     close: Duration,
     began: OnceLock<Instant>,
-    /// One for each hop.
+    /// The waker of each hop.
     wakers: Vec<AtomicWaker>,
 }
 
@@ -39,7 +37,7 @@ impl Deadline {
         }
     }
 
-    /// When work that still goes on is dropped, and each transport is being closed.
+    /// When hooks that are still at work are dropped, and each transport is being closed.
     fn drained(&self) -> Option<Instant> {
         self.began.get().map(|began| after(*began, self.drain))
     }
@@ -50,7 +48,15 @@ impl Deadline {
     }
 }
 
-/// Where a relay stands in its chain, and the deadline that it shares with the others.
+/// Whether an agent can still answer after its input was closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HalfClose {
+    Yes,
+    /// It is closed only after it has answered.
+    No,
+}
+
+/// The position of a relay in its chain, and the deadline that it shares with the others.
 pub(crate) struct Position {
     deadline: Arc<Deadline>,
     hop: usize,
@@ -58,12 +64,12 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// The position of a hop, counted from the client.
+    /// Makes the position of a hop, counted from the client.
     pub(crate) fn new(deadline: &Arc<Deadline>, hop: usize, half_close: HalfClose) -> Self {
         Self { deadline: deadline.clone(), hop, half_close }
     }
 
-    /// The position of a relay between a client and an agent, without others.
+    /// Makes the position of the only relay between a client and an agent.
     pub(crate) fn alone(config: &Config, half_close: HalfClose) -> Self {
         Self::new(&Deadline::new(config, 1), 0, half_close)
     }
@@ -73,7 +79,7 @@ impl Position {
         self.hop == 0
     }
 
-    /// Has the task woken when the deadline begins.
+    /// Registers the waker to wake when the deadline begins.
     pub(crate) fn register(&self, waker: &Waker) {
         if self.deadline.began.get().is_none() {
             self.deadline.wakers[self.hop].register(waker);
@@ -88,7 +94,7 @@ impl Position {
         self.deadline.drained()
     }
 
-    /// The time after so long, but not after the deadline.
+    /// Returns the time after `wait`, or the deadline if that is earlier.
     pub(crate) fn within(&self, now: Instant, wait: Duration) -> Instant {
         let at = after(now, wait);
         self.deadline.closed().map_or(at, |closed| closed.min(at))

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::names;
 
-/// What was in an envelope.
+/// The content of an envelope.
 pub(crate) enum Unwrapped {
-    /// A message, or, where a request was no envelope, what that is answered with.
+    /// A message, or the error for a request that is no envelope.
     Frame(Frame),
-    /// Nothing that anybody is to hear.
+    /// Nothing to deliver.
     Nothing,
 }
 
@@ -59,7 +59,7 @@ fn wrap(method: &str, params: Option<RawJson>) -> RawJson {
     RawJson::encode(&envelope).expect("a name and JSON text always have a JSON form")
 }
 
-/// Says the id by which the other end knows the request. What cannot be read is left as it is.
+/// Replaces the id in a cancel by the id that the other end knows. Params that cannot be read stay as they are.
 pub(crate) fn map_cancel(mut cancel: Notification, id: impl Fn(&RequestId) -> RequestId) -> Notification {
     let params = cancel.params.as_ref().and_then(|params| params.decode::<CancelParams>().ok());
     if let Some(CancelParams { request_id }) = params {
@@ -69,20 +69,20 @@ pub(crate) fn map_cancel(mut cancel: Notification, id: impl Fn(&RequestId) -> Re
     cancel
 }
 
-/// `elicitation/create` may say in the course of which request it asks, by the id of that: says it by the id that the
-/// next hop knows. Nothing else is changed, and nothing where there is no such request.
+/// Replaces the id of the request that an `elicitation/create` belongs to by the id that the next hop knows. Nothing else
+/// changes, and nothing at all if there is no such request.
 pub(crate) fn map_scope(request: &mut Request, id: impl FnOnce(&RequestId) -> Option<RequestId>) {
     if request.method != names::ELICITATION {
         return;
     }
     let Some(params) = &request.params else { return };
     let text = params.as_str();
-    let Some((_, told)) = Members::of(text).find(|(name, _)| name == "requestId") else { return };
-    let before = told.as_ptr().addr() - text.as_ptr().addr();
-    let read = RawJson::parse(told.into()).and_then(|told| told.decode()).ok();
-    let Some(known) = read.and_then(|told| id(&told)) else { return };
+    let Some((_, named)) = Members::of(text).find(|(name, _)| name == "requestId") else { return };
+    let before = named.as_ptr().addr() - text.as_ptr().addr();
+    let read = RawJson::parse(named.into()).and_then(|named| named.decode()).ok();
+    let Some(known) = read.and_then(|named| id(&named)) else { return };
     let known = RawJson::encode(&known).expect("an id always has a JSON form");
-    let after = &text[before + told.len()..];
+    let after = &text[before + named.len()..];
     let text = format!("{}{}{after}", &text[..before], known.as_str());
     request.params = Some(RawJson::parse(text.into()).expect("one JSON value in the place of another"));
 }

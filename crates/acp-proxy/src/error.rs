@@ -1,29 +1,29 @@
 use agentwire_transport::Fault;
 
-/// Why a proxy or a chain of them ended other than by the closing of one of its ends.
+/// Why a proxy or a chain of them ended, other than because the client or the agent closed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Broken {
-    /// What led to the client failed.
+    /// The transport to the client failed.
     #[error("the client: {0}")]
     Client(#[source] Fault),
-    /// What led to the agent failed; where that is a process, it may be how it ended.
+    /// The transport to the agent failed. For a process, the fault may be its exit status.
     #[error("the agent: {0}")]
     Agent(#[source] Fault),
-    /// What led to a component failed; where that is a process, it may be how it ended.
+    /// The transport to a component failed. For a process, the fault may be its exit status.
     #[error("component {place}: {fault}")]
     #[non_exhaustive]
     Component {
-        /// Which one, counted from the client, which is before number 0.
+        /// The index of the component. Number 0 is next to the client.
         place: usize,
-        /// What failed.
+        /// The fault of its transport.
         #[source]
         fault: Fault,
     },
 }
 
 impl Broken {
-    /// What failed.
+    /// Returns the fault of the transport.
     pub fn into_fault(self) -> Fault {
         match self {
             Self::Client(fault) | Self::Agent(fault) | Self::Component { fault, .. } => fault,

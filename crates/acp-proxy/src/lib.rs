@@ -1,12 +1,13 @@
-//! Proxies between an ACP client and an agent: what passes can be watched, changed and answered, in a chain of them.
+//! Proxies between an ACP client and an agent. A proxy watches, changes and answers the messages that pass; proxies form
+//! chains.
 //!
-//! You write a type that implements [`Proxy`], which has a hook for requests and one for notifications, both for both
-//! directions. What you do not write passes unchanged.
+//! Implement [`Proxy`]: it has one hook for requests and one for notifications, both for both directions. The defaults pass
+//! everything unchanged.
 //!
 //! ```
-//! use agentwire_acp_proxy::{Direction, Ends, ErrorObject, Next, Notification, Proxy, RawJson, Request};
+//! use agentwire_acp_proxy::{Direction, ErrorObject, Next, Proxy, RawJson, Request};
 //!
-//! /// Lets nobody write files, and tells who tries.
+//! /// Refuses to write files.
 //! struct ReadOnly;
 //!
 //! impl Proxy for ReadOnly {
@@ -45,92 +46,91 @@
 //!  serve(a, stdio)                         conductor ⇄ a                 a process of its own: plain is the client,
 //!                                                                        proxy/successor the agent
 //!
-//!  Conductor::new()                        client ⇄ conductor ⇄ agent    sends each what its neighbours say
+//!  Conductor::new()                        client ⇄ conductor ⇄ agent    forwards between neighbours
 //!      .component(a).component(b)                    ⇅   ⇅
 //!      .serve(client, agent)                         a   b
 //! ```
 //!
-//! [`proxied`] and [`Conductor::in_front_of`] give transports, so any part of a chain can stand where an agent could,
+//! [`proxied`] and [`Conductor::in_front_of`] return transports, so any part of a chain can stand where an agent could,
 //! and [`Conductor::serve_as_component`] makes a chain a component. `proxy/initialize` and `proxy/successor` are a draft:
-//! <https://agentclientprotocol.com/rfds/proxy-chains>. Proxies see nothing of them.
+//! <https://agentclientprotocol.com/rfds/proxy-chains>. Proxies do not see them.
 //!
 //! # How it works
 //!
-//! One mechanism does it all: a relay joins two exchanges, one with the client and one with the agent, and asks on one
-//! what it is asked on the other. Each hop has request ids of its own. A component's transport is split in two, plain and
-//! successor, with a relay behind it on one end of it and between those of neighbours on the other. It does not run on
-//! the driver of `agentwire-peer`: that reads whatever comes, which is right for an end and wrong in between, where what
-//! cannot be passed on must not be read.
+//! A relay joins two ports of `agentwire-peer`, one to the client and one to the agent. Each request of one becomes a call
+//! of the other. Each hop has request ids of its own. A component's transport is split into two channels, plain and
+//! successor; a relay joins the channels in the component, and relays join those of neighbours in the conductor. A relay
+//! reads one port only while the other has room: it must not read what it cannot pass on.
 //!
 //! # Invariants
 //!
-//! - **Nothing is known.** No method has a type here but those between conductors and components, so both versions of
-//!   the protocol, their drafts and extensions pass. Params, results and the data of errors pass byte for byte, `_meta`
-//!   with them, unless a hook changes them, and but for one id: where `elicitation/create` names the request that it
-//!   belongs to, it names it to each hop by the id that the request has there. Text that is no message is answered where
-//!   it came from.
-//! - **Order.** What passes in one direction keeps its order: requests, notifications, answers and cancels, unless a hook
+//! - **No method has a type here**, except those between conductors and components. So both versions of the protocol,
+//!   their drafts and extensions pass. Params, results and the data of errors pass byte for byte, `_meta` included, unless
+//!   a hook changes them. One id is replaced: where `elicitation/create` names the request that it belongs to, it names it
+//!   by the id of the next hop. Text that is no message is answered where it came from.
+//! - **Order.** Messages of one direction keep their order: requests, notifications, answers and cancels, unless a hook
 //!   waits for something of its own before it goes on, see [`Proxy::request`].
 //! - **Versions stay.** `initialize` reaches the agent, and its `protocolVersion` the client.
-//! - **Cancelling passes.** `$/cancel_request` goes from hop to hop, with the id that the request has there, and so does
-//!   a hook's dropping what it had passed on. It is never put into an envelope.
-//! - **Every request is answered**: by an error if a hook returns one or panics, or the other end closes.
-//! - **Bounds.** While 64 KiB wait for one end, nothing more is read from the other; what still comes waits in its sender.
-//!   More than 1024 open requests of one end are refused. Both are [`config`]'s. The two directions of a component share
-//!   one transport, so of what goes to the agent up to 1 MiB is taken by a component that cannot pass it on, and up to
-//!   16 MiB for each component by a conductor, which reads no more from its client while 64 KiB of that wait. Otherwise
-//!   two ends that flood each other would stop a chain for good, though both read.
+//! - **Cancelling passes.** `$/cancel_request` goes from hop to hop, with the id that the request has there. A hook that
+//!   drops what it has passed on cancels it too. A cancel is never put into an envelope.
+//! - **Every request is answered**: by an error if a hook returns one or panics, or the other side closes.
+//! - **Bounds.** While 64 KiB are queued for one side, the other is not read. More than 1024 unanswered requests of one
+//!   side are refused. Both limits are those of [`config`]. The two directions of a component share one transport, so of
+//!   the messages to the agent up to 1 MiB is queued in a component that cannot pass them on, and up to 16 MiB for each
+//!   component in a conductor, which does not read its client while 64 KiB of that are queued. Otherwise a client and an
+//!   agent that flood each other would stop a chain for good, although both read.
 //! - Nothing is spawned, and no lock is held while code of yours runs.
 //!
 //! # How it ends
 //!
-//! | what happens | then |
+//! | event | then |
 //! |---|---|
-//! | the client closes | what it said is passed on, then the agent is closed, and heard until it ends |
-//! | the agent closes | what it said is passed on, what it owes is answered with errors, then the client is closed |
-//! | a component ends | its neighbours see their other end close, and so on to both ends of the chain |
-//! | a transport fails | as if that end had closed; the reason is what is returned |
+//! | the client closes | its messages are passed on, then the agent is closed, and read until it ends |
+//! | the agent closes | its messages are passed on, unanswered requests are answered with errors, then the client is closed |
+//! | a component ends | its neighbours see their other side close, and so on to both ends of the chain |
+//! | a transport fails | as if that side had closed; its fault is returned |
 //! | the future is dropped | hooks and transports are dropped, handles fail |
 //!
-//! What hooks still do has [`Config::drain`] to end, and a transport [`Config::close`] to close. A component hears no more
-//! once it is closed, so a conductor gives what it was asked that time too. Both times count from the first closing, for all
-//! hops of a conductor alike: when the first is over every transport of the chain is being closed, and after both the chain
-//! has ended, however long it is. What a transport has to say while nobody can take it keeps that transport from being
-//! closed for half of its time, and is then thrown away.
+//! Hooks have [`Config::drain`] to end, and a transport has [`Config::close`] to close. A component reads nothing once it
+//! is closed, so a conductor gives its unanswered requests that time too. Both times count from the first closing, for all
+//! hops of a conductor alike: when the first is over, every transport of the chain is being closed; after both, the chain
+//! has ended, however long it is. A transport that still has messages while they cannot be passed on is not closed for half
+//! of its time; then they are dropped.
 //!
 //! # What it will not do
 //!
-//! It starts no processes and knows no transport. It does not bridge MCP over ACP, and it does not restart or pass by a
-//! component that has failed: what it would have kept back must not pass for that.
+//! It starts no processes and knows no concrete transport. It does not bridge MCP over ACP. It does not restart or bypass
+//! a component that has failed, because that component may have been there to hold messages back.
 
 mod closing;
 mod component;
 mod conductor;
 mod deadline;
-mod ends;
 mod envelope;
 mod error;
-mod line;
+mod forwarding;
 mod names;
 mod next;
+mod passing;
+mod peers;
 mod proxied;
 mod proxy;
 mod relay;
-mod shared;
+mod side;
 mod split;
-mod turn;
 
 pub use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
 pub use agentwire_peer::{Closed, Config};
 pub use agentwire_transport::Transport;
 pub use component::{serve, serve_with};
 pub use conductor::Conductor;
-pub use ends::{End, EndCall, EndNotify, Ends};
 pub use error::Broken;
 pub use next::{Cancelled, Next, Run};
+pub use peers::{PeerCall, PeerHandle, PeerNotify, Peers};
 pub use proxied::{proxied, proxied_with};
-pub use proxy::{Direction, Proxy, Transparent};
+pub use proxy::{Proxy, Transparent};
 pub use relay::{config, relay, relay_with};
+pub use side::Direction;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

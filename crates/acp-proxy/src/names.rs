@@ -1,7 +1,7 @@
 //! The methods that are known here: mostly those between a conductor and its components.
 //!
-//! These were extensions before they were drafts of the protocol, and components and conductors of that time are still
-//! about: the same names, behind an underscore.
+//! They were extensions, with an underscore before the name, and are now drafts of the protocol. Some components and
+//! conductors still use the older names.
 
 pub(crate) const INITIALIZE: &str = "initialize";
 pub(crate) const PROXY_INITIALIZE: &str = "proxy/initialize";
@@ -24,7 +24,7 @@ pub(crate) fn is_successor(method: &str) -> bool {
     method == SUCCESSOR || method == OLD_SUCCESSOR
 }
 
-/// Whether a method is one of those behind an underscore.
+/// Whether a method is one of the older names.
 pub(crate) fn is_old(method: &str) -> bool {
     method == OLD_PROXY_INITIALIZE || method == OLD_SUCCESSOR
 }

@@ -1,83 +1,71 @@
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use agentwire_jsonrpc::{ErrorObject, Members, RawJson, Request};
+use agentwire_peer::{Call, CallId, runtime};
 
-use crate::ends::{Ends, Reply};
 use crate::names::is_initialize;
-use crate::proxy::Direction;
-use crate::shared::{Key, Shared};
+use crate::peers::{Peers, to_answer};
+use crate::side::{Direction, Key};
 
-/// What is to come for a request: the rest of the way, and the answer.
+/// The rest of the way of a request, to the other side.
 #[derive(Clone, Debug)]
 pub struct Next {
-    pub(crate) ends: Ends,
+    pub(crate) peers: Peers,
     pub(crate) key: Key,
 }
 
 impl Next {
-    /// Which way the request goes.
+    /// The direction of the request.
     pub fn direction(&self) -> Direction {
         self.key.from.outbound()
     }
 
     /// Passes a request on, to be awaited for the answer. Its id does not matter.
     ///
-    /// If whoever asked no longer wants the answer, the next hop is told so, and its answer, mostly the error
-    /// `-32800`, is waited for all the same. Dropping this before it has completed tells the next hop too.
+    /// If the sender cancels the request, the next hop gets a cancel, and its answer is awaited all the same; mostly that
+    /// is the error `-32800`. Dropping this before it has completed cancels at the next hop too.
     ///
     /// # Errors
     ///
-    /// What the next hop answered. `-32800` where the answer was not wanted any more before this was first awaited;
-    /// then nothing was passed on. An internal error when the other side closes before it has answered.
+    /// The error that the next hop answered. `-32800` if the request was cancelled before this was first awaited; then it
+    /// is not passed on. An internal error when the other side closes before it has answered.
     pub fn run(&self, request: Request) -> Run {
         let is_initialize = self.direction() == Direction::ToAgent && is_initialize(&request.method);
-        Run {
-            reply: Reply::new(
-                self.ends.shared.clone(),
-                self.key.from.other(),
-                request.method,
-                request.params,
-                Some(self.key),
-            ),
-            key: self.key,
-            is_initialize,
-        }
+        let peer = self.peers.shared.peer(self.key.from.other());
+        let call = runtime::call_raw(peer, request.method, request.params);
+        Run { peers: self.peers.clone(), key: self.key, is_initialize, stage: Stage::New, call }
     }
 
-    /// Both ends, to ask and tell them something else.
-    pub fn ends(&self) -> &Ends {
-        &self.ends
+    /// Handles on both peers, for calls and notifications of the proxy's own.
+    pub fn peers(&self) -> &Peers {
+        &self.peers
     }
 
-    /// Whether whoever asked no longer wants the answer.
+    /// Whether the sender has cancelled the request, or its connection ended before the answer.
     pub fn is_cancelled(&self) -> bool {
-        self.shared().lock().is_cancelled(self.key)
+        runtime::is_cancelled(self.peers.shared.peer(self.key.from), self.key.incoming)
     }
 
-    /// Completes when whoever asked no longer wants the answer. Only for what a proxy does itself: what it passed on
-    /// with [`run`](Self::run) is cancelled without it. It never completes once the request is answered.
+    /// Completes when the sender cancels the request, and when its connection ends before the answer. Only for work of the
+    /// proxy itself: what [`run`](Self::run) passed on is cancelled without it. It never completes once the request is
+    /// answered.
     pub fn cancelled(&self) -> Cancelled {
-        Cancelled { next: self.clone() }
+        let peer = self.peers.shared.peer(self.key.from);
+        Cancelled { cancelled: runtime::cancelled(peer, self.key.incoming) }
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.ends.shared
-    }
-
-    /// What an answer to `initialize` is, after a proxy had it in its hands.
+    /// Checks the answer of a proxy to `initialize`.
     pub(crate) fn check_initialized(
         &self,
         outcome: Result<RawJson, ErrorObject>,
     ) -> Result<RawJson, ErrorObject> {
         let result = outcome?;
-        let agreed = self.shared().lock().agreed(self.key);
-        if agreed.is_none() {
+        let Some(version) = self.peers.shared.passing.version(self.key) else {
             return Err(ErrorObject::internal_error("a proxy answered initialize without asking the agent"));
-        }
-        if Some(protocol_version(&result).unwrap_or_default()) != agreed {
+        };
+        if protocol_version(&result).unwrap_or_default() != version {
             return Err(ErrorObject::internal_error("a proxy changed the protocolVersion of the agent"));
         }
         Ok(result)
@@ -89,13 +77,37 @@ fn protocol_version(result: &RawJson) -> Option<String> {
     members.find(|(name, _)| name == "protocolVersion").map(|(_, value)| value.to_owned())
 }
 
-/// A request on its further way; see [`Next::run`].
+/// A request that is passed on; see [`Next::run`].
 #[derive(Debug)]
 #[must_use = "a request is not passed on until this is awaited"]
 pub struct Run {
-    reply: Reply,
+    peers: Peers,
     key: Key,
     is_initialize: bool,
+    stage: Stage,
+    call: Call<RawJson>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    New,
+    Waiting(CallId),
+    Done,
+}
+
+impl Run {
+    /// Sends the request.
+    fn start(&mut self, cx: &Context<'_>) -> Result<(), ErrorObject> {
+        self.stage = Stage::Done;
+        let call = &mut self.call;
+        let passing = &self.peers.shared.passing;
+        let started = passing.pass_on(self.key, || runtime::start_call(call, cx));
+        let started = started.ok_or_else(ErrorObject::request_cancelled)?;
+        let (call, waker) = started.map_err(|error| to_answer(self.key.from.other(), error))?;
+        waker.into_iter().for_each(Waker::wake);
+        self.stage = Stage::Waiting(call);
+        Ok(())
+    }
 }
 
 impl Future for Run {
@@ -103,22 +115,30 @@ impl Future for Run {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        if !this.reply.is_sent() {
-            let cancelled = this.reply.shared().lock().is_cancelled(this.key);
-            if cancelled {
-                return Poll::Ready(Err(ErrorObject::request_cancelled()));
-            }
-            this.reply.send();
+        if matches!(this.stage, Stage::New) {
+            this.start(cx)?;
+            // The call has the waker.
+            return Poll::Pending;
         }
-        let outcome = ready!(this.reply.poll_outcome(cx));
+        let outcome = ready!(Pin::new(&mut this.call).poll(cx));
+        this.stage = Stage::Done;
         if this.is_initialize
             && let Ok(result) = &outcome
         {
-            // What is no answer of the agent's has no version, which is agreed on as well.
-            let version = Some(protocol_version(result).unwrap_or_default());
-            this.reply.shared().lock().agree(this.key, version);
+            // An answer without a version is agreed on as well.
+            let version = protocol_version(result).unwrap_or_default();
+            this.peers.shared.passing.set_version(this.key, version);
         }
-        Poll::Ready(outcome)
+        Poll::Ready(outcome.map_err(|error| to_answer(this.key.from.other(), error)))
+    }
+}
+
+/// Dropping the call cancels it at the next hop, so that a later cancel of the request must not.
+impl Drop for Run {
+    fn drop(&mut self) {
+        if let Stage::Waiting(call) = self.stage {
+            self.peers.shared.passing.forget_call(self.key, call);
+        }
     }
 }
 
@@ -126,18 +146,13 @@ impl Future for Run {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
 pub struct Cancelled {
-    next: Next,
+    cancelled: agentwire_peer::Cancelled,
 }
 
 impl Future for Cancelled {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.next.shared().lock();
-        if state.is_cancelled(self.next.key) {
-            return Poll::Ready(());
-        }
-        state.wait_for_cancel(self.next.key, cx.waker());
-        Poll::Pending
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.cancelled).poll(cx)
     }
 }

@@ -13,7 +13,7 @@ use crate::error::Broken;
 use crate::proxy::Proxy;
 use crate::relay::{config, relay_with};
 
-/// How many packets wait in each direction. The proxies bound by bytes what waits to be passed on.
+/// How many packets are queued in each direction. The proxies bound the bytes that are queued.
 const PACKETS: usize = 4;
 
 /// A transport to an agent with a proxy in front of it.
@@ -29,8 +29,8 @@ const PACKETS: usize = 4;
 /// }
 /// ```
 ///
-/// The proxy runs while the transport is read from or written to. Its stream ends as that of the agent does, with the
-/// same fault; closing it closes the agent.
+/// The proxy runs while the transport is read or written. Its stream ends as that of the agent does, with the same fault;
+/// closing it closes the agent.
 pub fn proxied<P: Proxy, A: Transport>(proxy: P, agent: A) -> impl Transport {
     proxied_with(proxy, agent, config())
 }
@@ -64,11 +64,11 @@ struct Driven<F> {
     near: Duplex,
     /// None when it is done.
     work: Option<Pin<Box<F>>>,
-    /// What is to be reported at the end.
+    /// The fault to report at the end.
     fault: Option<Fault>,
     /// Whether the near end has given its last packet.
     ended: bool,
-    /// Whether somebody has read since this was last asked to close.
+    /// Whether the stream was polled since the last poll of closing.
     listened: bool,
     wakers: Arc<Wakers<2>>,
     waker: Waker,
@@ -81,7 +81,7 @@ impl<F> fmt::Debug for Driven<F> {
 }
 
 impl<F: Future<Output = Result<(), Broken>>> Driven<F> {
-    /// Lets the work go on, whoever of the two asks. True when it is done.
+    /// Polls the work for the task that reads or the one that writes. Returns whether it is done.
     fn poll_work(&mut self) -> bool {
         let Some(work) = &mut self.work else {
             return true;
@@ -152,7 +152,7 @@ impl<F: Future<Output = Result<(), Broken>>> Sink<Packet> for Driven<F> {
         let closed = Pin::new(&mut this.near).poll_close(cx)?;
         debug_assert!(closed.is_ready(), "a channel closes at once");
         let mut done = this.poll_work();
-        // What the agent still says must not keep it from ending. If somebody listens, that is left to them.
+        // What the agent still sends must not keep it from ending. A task that reads takes it; otherwise it is dropped.
         if !std::mem::take(&mut this.listened) {
             while !done && matches!(Pin::new(&mut this.near).poll_next(cx), Poll::Ready(Some(_))) {
                 done = this.poll_work();

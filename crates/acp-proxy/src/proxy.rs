@@ -2,23 +2,14 @@ use std::future::Future;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
 
-use crate::ends::Ends;
 use crate::next::Next;
+use crate::peers::Peers;
+use crate::side::Direction;
 
-/// Which way a message goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "there are two ways")]
-pub enum Direction {
-    /// From the client to the agent.
-    ToAgent,
-    /// From the agent to the client.
-    ToClient,
-}
-
-/// Whoever stands between a client and an agent.
+/// Stands between a client and an agent.
 ///
-/// What is not written passes unchanged, so an empty `impl` is a proxy that does nothing. The hooks see methods and
-/// undecoded params; the types of `agentwire-acp-schema` decode what is of interest:
+/// The defaults pass everything unchanged, so an empty `impl` is a proxy that does nothing. The hooks get methods and
+/// undecoded params; the types of `agentwire-acp-schema` decode them:
 ///
 /// ```
 /// use agentwire_acp_proxy::{Direction, ErrorObject, Next, Proxy, RawJson, Request};
@@ -40,46 +31,45 @@ pub enum Direction {
 /// }
 /// ```
 ///
-/// One proxy is shared by everything that passes, which happens at the same time and within one future. Nothing needs
-/// to be `Send` unless that future is to be spawned.
+/// All messages share one proxy, and its hooks run concurrently within one future. Nothing needs to be `Send` unless that
+/// future is to be spawned.
 pub trait Proxy {
-    /// A request passes.
+    /// Called for each request that passes.
     ///
-    /// [`Next::run`] passes it on and gives the answer. It may be given another request, be called several times or not
-    /// at all, and its answer may be changed. The id of what it is given does not matter: every hop has ids of its own.
+    /// [`Next::run`] passes it on and returns the answer. A hook may run another request, several or none, and may change
+    /// the answer. The id of the request does not matter: every hop has ids of its own.
     ///
-    /// The part before the first wait runs before the next message is looked at. So a request that is passed on without
-    /// waiting for anything keeps its place among those of its direction, and so does an answer that is given without
-    /// waiting after that of `run`. Whoever waits gives the place up: when it delays a prompt, a `session/cancel` may
-    /// be ahead of it, and that is for the proxy to see to.
+    /// The part before the first wait runs before the next message is handled. So a request that is passed on without a
+    /// wait keeps its place among those of its direction, and so does an answer that is returned without a wait after
+    /// `run`. A hook that waits gives the place up: if it delays a prompt, a `session/cancel` may overtake the prompt.
     ///
-    /// An error answers the request; so does a panic, with an internal error. Who no longer wants the answer is passed
-    /// on by itself, see [`Next::cancelled`].
+    /// An error answers the request; so does a panic, with an internal error. Cancels pass by themselves, see
+    /// [`Next::cancelled`].
     ///
-    /// `initialize` is asked of the agent before it is answered, and the `protocolVersion` of the answer is the agent's:
-    /// an answer without, or with another one, is made an internal error.
+    /// A hook must pass `initialize` on to the agent before it answers, and keep the agent's `protocolVersion`. Any other
+    /// answer becomes an internal error.
     fn request(&self, request: Request, next: Next) -> impl Future<Output = Result<RawJson, ErrorObject>> {
         next.run(request)
     }
 
-    /// A notification passes: gives what is passed on, or none.
+    /// Called for each notification that passes. Returns the notification to pass on, or none.
     ///
-    /// It does not wait, so that notifications and answers keep their order. To say more than one thing instead there
-    /// is [`End::post`](crate::End::post). What this panics on is not passed on.
+    /// It cannot wait, so that notifications and answers keep their order. To send further ones there is
+    /// [`PeerHandle::notify_now`](crate::PeerHandle::notify_now). A notification on which this panics is not passed on.
     ///
-    /// `$/cancel_request` does not come by here, because it belongs to one hop only.
+    /// It is not called for `$/cancel_request`, which belongs to one hop only.
     fn notification(
         &self,
         notification: Notification,
         direction: Direction,
-        ends: &Ends,
+        peers: &Peers,
     ) -> Option<Notification> {
-        let _ = (direction, ends);
+        let _ = (direction, peers);
         Some(notification)
     }
 }
 
-/// Lets everything pass.
+/// Passes everything unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Transparent;
@@ -95,8 +85,8 @@ impl<P: Proxy + ?Sized> Proxy for &P {
         &self,
         notification: Notification,
         direction: Direction,
-        ends: &Ends,
+        peers: &Peers,
     ) -> Option<Notification> {
-        (**self).notification(notification, direction, ends)
+        (**self).notification(notification, direction, peers)
     }
 }

@@ -1,33 +1,33 @@
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
-use agentwire_peer::{Config, Dialect, TokioClock};
+use agentwire_peer::runtime::Port;
+use agentwire_peer::{Config, Dialect, TokioClock, driver};
 use agentwire_transport::Transport;
 use futures::FutureExt;
 
-use crate::deadline::Position;
+use crate::deadline::{HalfClose, Position};
 use crate::error::Broken;
+use crate::forwarding::Relay;
 use crate::names::is_initialize;
 use crate::next::Next;
-use crate::proxy::{Direction, Proxy};
-use crate::shared::Shared;
-use crate::turn::Turn;
+use crate::proxy::Proxy;
+use crate::side::Direction;
 
-/// The defaults, to be changed and given to whatever ends in `_with`.
+/// Returns the default configuration, to change and pass to the functions that end in `_with`.
 ///
-/// [`Config::drain`](agentwire_peer::Config::drain) is how long what a proxy does has to end when an end closes,
-/// [`Config::close`](agentwire_peer::Config::close) how long the other end then has to close.
+/// [`Config::drain`](agentwire_peer::Config::drain) is how long hooks may take to end after the client or the agent has
+/// closed, [`Config::close`](agentwire_peer::Config::close) how long the other one may then take to close.
 pub fn config() -> Config {
     Config::new(Dialect::ACP)
 }
 
 /// Runs one proxy between a client and an agent, until one of them closes.
 ///
-/// When the client closes, the agent is closed as soon as it has all that the client said, and what it still answers
-/// is passed on until it closes too. When the agent closes, the client gets what is on its way, errors for what has no
-/// answer, and is closed. Everything happens in this one future: dropping it ends it all.
+/// When the client closes, the agent gets what the client has sent and is closed; its answers are passed on until it closes
+/// too. When the agent closes, the client gets what the agent has sent, errors for unanswered requests, and is closed. All
+/// of it happens in this one future; dropping the future ends everything.
 ///
 /// ```
 /// use agentwire_acp_proxy::{Transparent, relay};
@@ -42,9 +42,9 @@ pub fn config() -> Config {
 ///     drop(client);
 ///     Ok::<_, Box<dyn std::error::Error>>(agent.next().await)
 /// };
-/// let (relayed, heard) = join!(relay(Transparent::default(), near, far), conversation);
+/// let (relayed, received) = join!(relay(Transparent::default(), near, far), conversation);
 /// relayed?;
-/// let Some(Ok(packet)) = heard? else { panic!("nothing passed") };
+/// let Some(Ok(packet)) = received? else { panic!("nothing passed") };
 /// assert_eq!(packet.into_json().as_deref(), Some(r#"{"jsonrpc":"2.0","method":"_hello"}"#));
 /// # Ok(())
 /// # }
@@ -53,7 +53,7 @@ pub fn config() -> Config {
 ///
 /// # Errors
 ///
-/// What the transport of either reported as it ended.
+/// The fault that the transport of either reported as it ended.
 pub async fn relay<P: Proxy, C: Transport, A: Transport>(
     proxy: P,
     client: C,
@@ -66,7 +66,7 @@ pub async fn relay<P: Proxy, C: Transport, A: Transport>(
 ///
 /// # Errors
 ///
-/// What the transport of either reported as it ended.
+/// The fault that the transport of either reported as it ended.
 pub async fn relay_with<P: Proxy, C: Transport, A: Transport>(
     proxy: P,
     client: C,
@@ -77,14 +77,6 @@ pub async fn relay_with<P: Proxy, C: Transport, A: Transport>(
     run(proxy, client, agent, &config, position).await
 }
 
-/// Whether an agent that hears no more can still be heard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HalfClose {
-    Yes,
-    /// Then what it was asked is to be answered before it is closed.
-    No,
-}
-
 pub(crate) async fn run<P: Proxy, C: Transport, A: Transport>(
     proxy: P,
     client: C,
@@ -92,26 +84,19 @@ pub(crate) async fn run<P: Proxy, C: Transport, A: Transport>(
     config: &Config,
     position: Position,
 ) -> Result<(), Broken> {
-    let shared = Shared::new(&config.connection, Box::new(TokioClock::default()));
-    // Whoever still holds a handle is told, also when this future is dropped half-way.
-    let over = HangUp(shared.clone());
     let pass = |direction, request, next| pass(&proxy, direction, request, next);
-    let mut turn = Turn::new(&shared, &proxy, pass, client, agent, config, position);
-    let ended = poll_fn(|cx| turn.poll(cx)).await;
-    drop(turn);
-    drop(over);
-    ended
+    let (client, agent) = (port(client, config), port(agent, config));
+    // Dropping the ports ends all handles, also when this future is dropped half-way.
+    let mut relay = Relay::new(&proxy, pass, client, agent, config, position);
+    poll_fn(|cx| relay.poll(cx)).await
 }
 
-struct HangUp(Arc<Shared>);
-
-impl Drop for HangUp {
-    fn drop(&mut self) {
-        self.0.hang_up();
-    }
+fn port<T: Transport>(transport: T, config: &Config) -> Port<T> {
+    let (_, driver) = driver(config.clone(), TokioClock::default());
+    Port::new(driver, transport)
 }
 
-/// Takes one request through a proxy.
+/// Runs the hook of a proxy on one request.
 async fn pass<P: Proxy>(
     proxy: &P,
     direction: Direction,

@@ -1,4 +1,4 @@
-//! One transport of a component as two: what is said plainly, and what is said of the successor.
+//! One transport of a component as two channels: plain messages, and those of `proxy/successor`.
 //!
 //! ```text
 //!                        ┌── Plain: the predecessor ──▶
@@ -6,8 +6,8 @@
 //!                        └── Successor: proxy/successor, unwrapped ──▶
 //! ```
 //!
-//! Both ends of the transport look at it like this, the component and its conductor. It remembers no requests: the
-//! ids of those that leave are numbers, of which one lane gets the even and the other the odd ones.
+//! Both ends of the transport are split like this, in the component and in its conductor. No table of requests is needed:
+//! ids of requests that leave are numbers, even ones on one channel and odd ones on the other.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -26,14 +26,14 @@ use futures::{Sink, Stream};
 use crate::envelope::{self, Unwrapped};
 use crate::names;
 
-/// Which of the two.
+/// One of the two channels of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub(crate) enum Channel {
     Plain,
     Successor,
 }
 
-impl Lane {
+impl Channel {
     fn other(self) -> Self {
         match self {
             Self::Plain => Self::Successor,
@@ -42,26 +42,26 @@ impl Lane {
     }
 }
 
-/// Whose end of the transport this is.
+/// The end of the transport that is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum Role {
     Component,
     Conductor,
 }
 
-impl Whose {
-    /// The lane on which arrives what goes to the agent.
-    fn lane_to_agent(self) -> Lane {
+impl Role {
+    /// The channel that carries messages towards the agent.
+    fn channel_to_agent(self) -> Channel {
         match self {
-            Self::Component => Lane::Plain,
-            Self::Conductor => Lane::Successor,
+            Self::Component => Channel::Plain,
+            Self::Conductor => Channel::Successor,
         }
     }
 
-    /// How much of it may wait for those who take it, so that what goes the other way can be read behind it.
+    /// How many bytes of that channel are queued here, so that the other channel can be read behind it.
     ///
-    /// Both ways share one transport. If each stopped the other as soon as it is stopped, a client and an agent that
-    /// flood each other would stop a chain for good. A conductor takes more than its components can have.
+    /// Both channels share one transport. If each stopped the other at once, a client and an agent that flood each other
+    /// would stop a chain for good. A conductor's limit is larger than what its components can hold.
     fn limit(self) -> usize {
         match self {
             Self::Component => 1 << 20,
@@ -70,7 +70,7 @@ impl Whose {
     }
 }
 
-/// How much on its way to the agent waits within a conductor, so that its client can be made to wait.
+/// How many bytes on their way to the agent are queued within a conductor. Its client is not read while they are many.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     bytes: AtomicUsize,
@@ -78,7 +78,7 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// Waits until little enough waits.
+    /// Ready while at most `limit` bytes are queued.
     pub(crate) fn poll_low(&self, limit: usize, cx: &mut Context<'_>) -> Poll<()> {
         self.waker.register(cx.waker());
         if self.bytes.load(Ordering::Acquire) <= limit { Poll::Ready(()) } else { Poll::Pending }
@@ -94,13 +94,13 @@ impl Backlog {
     }
 }
 
-/// Splits a transport into its two lanes, which must be read both.
-pub(crate) fn split<T: Transport>(transport: T, whose: Whose, backlog: Arc<Backlog>) -> (Half<T>, Half<T>) {
+/// Splits a transport into its two channels. Both must be read.
+pub(crate) fn split<T: Transport>(transport: T, role: Role, backlog: Arc<Backlog>) -> (Half<T>, Half<T>) {
     let wakers = Arc::<Wakers<2>>::default();
     let whole = Arc::new(Whole {
         inner: Mutex::new(Inner {
             transport,
-            whose,
+            role,
             backlog,
             parked: [Parked::default(), Parked::default()],
             ended: false,
@@ -112,39 +112,39 @@ pub(crate) fn split<T: Transport>(transport: T, whose: Whose, backlog: Arc<Backl
         waker: wakers.clone().into(),
         wakers,
     });
-    (Half { whole: whole.clone(), lane: Lane::Plain }, Half { whole, lane: Lane::Successor })
+    (Half { whole: whole.clone(), channel: Channel::Plain }, Half { whole, channel: Channel::Successor })
 }
 
-/// One lane of a split transport.
+/// One channel of a split transport.
 pub(crate) struct Half<T> {
     whole: Arc<Whole<T>>,
-    lane: Lane,
+    channel: Channel,
 }
 
 struct Whole<T> {
     inner: Mutex<Inner<T>>,
     wakers: Arc<Wakers<2>>,
-    /// Wakes both lanes.
+    /// Wakes the tasks of both channels.
     waker: Waker,
 }
 
 struct Inner<T> {
     transport: T,
-    whose: Whose,
+    role: Role,
     backlog: Arc<Backlog>,
     parked: [Parked; 2],
     /// Whether the transport has given its last packet.
     ended: bool,
     fault: Option<Fault>,
-    /// Which lanes have closed their sink.
+    /// Which channels have closed their sink.
     closed: [bool; 2],
-    /// Which lanes nobody reads any more.
+    /// Which channels were dropped.
     gone: [bool; 2],
-    /// Whether the other end was heard to use the names of old.
+    /// Whether the other end has used the older names.
     old_names: bool,
 }
 
-/// What has been read for a lane.
+/// The packets that were read for a channel and not taken yet.
 #[derive(Default)]
 struct Parked {
     packets: VecDeque<Packet>,
@@ -153,7 +153,7 @@ struct Parked {
 
 impl<T> fmt::Debug for Half<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Half").field("lane", &self.lane).finish_non_exhaustive()
+        f.debug_struct("Half").field("channel", &self.channel).finish_non_exhaustive()
     }
 }
 
@@ -164,66 +164,66 @@ impl<T> Whole<T> {
 }
 
 impl<T> Inner<T> {
-    fn park(&mut self, lane: Lane, mut packet: Packet) {
-        if self.gone[lane as usize] {
+    fn park(&mut self, channel: Channel, mut packet: Packet) {
+        if self.gone[channel as usize] {
             return;
         }
         if let Packet::Frame { frame: Frame::Single(Message::Request(request)), .. } = &mut packet {
-            envelope::map_scope(request, |id| Some(incoming_id(id).filter(|(of, _)| *of == lane)?.1));
+            envelope::map_scope(request, |id| Some(incoming_id(id).filter(|(of, _)| *of == channel)?.1));
         }
         let bytes = size(&packet);
-        if lane == self.whose.lane_to_agent() {
+        if channel == self.role.channel_to_agent() {
             self.backlog.add(bytes);
         }
-        let parked = &mut self.parked[lane as usize];
+        let parked = &mut self.parked[channel as usize];
         parked.bytes += bytes;
         parked.packets.push_back(packet);
     }
 
-    fn take(&mut self, lane: Lane) -> Option<Packet> {
-        let parked = &mut self.parked[lane as usize];
+    fn take(&mut self, channel: Channel) -> Option<Packet> {
+        let parked = &mut self.parked[channel as usize];
         let packet = parked.packets.pop_front()?;
         let bytes = size(&packet);
         parked.bytes -= bytes;
-        if lane == self.whose.lane_to_agent() {
+        if channel == self.role.channel_to_agent() {
             self.backlog.subtract(bytes);
         }
         Some(packet)
     }
 
-    /// Whether what is read next has a place, whichever lane it is for.
+    /// Whether there is room for the next packet, whichever channel it is for.
     fn may_read(&self) -> bool {
-        let to_agent = self.whose.lane_to_agent();
-        self.parked[to_agent as usize].bytes < self.whose.limit()
+        let to_agent = self.role.channel_to_agent();
+        self.parked[to_agent as usize].bytes < self.role.limit()
             && self.parked[to_agent.other() as usize].packets.is_empty()
     }
 
-    /// Gives a packet that has been read to whom it is for.
+    /// Parks a packet for its channel.
     fn sort(&mut self, packet: Packet) {
         match packet {
             Packet::Frame { frame: Frame::Single(message), .. } => self.sort_message(message),
             Packet::Frame { frame: Frame::Malformed(mut malformed), .. } => {
-                let mut lane = Lane::Plain;
+                let mut channel = Channel::Plain;
                 if let Intent::Response(id) = &mut malformed.intent
                     && let Some((of, inner)) = incoming_id(id)
                 {
-                    (lane, *id) = (of, inner);
+                    (channel, *id) = (of, inner);
                 }
-                self.park(lane, Packet::new(Frame::Malformed(malformed)));
+                self.park(channel, Packet::new(Frame::Malformed(malformed)));
             }
             Packet::Failed { id, fault } => {
-                if let Some((lane, id)) = incoming_id(&id) {
-                    self.park(lane, Packet::Failed { id, fault });
+                if let Some((channel, id)) = incoming_id(&id) {
+                    self.park(channel, Packet::Failed { id, fault });
                 }
             }
-            // Only the lane that has such a request takes it.
+            // The channel without such a request ignores it.
             Packet::Abandon(id) => {
-                for lane in [Lane::Plain, Lane::Successor] {
-                    self.park(lane, Packet::Abandon(id.clone()));
+                for channel in [Channel::Plain, Channel::Successor] {
+                    self.park(channel, Packet::Abandon(id.clone()));
                 }
             }
             // A batch, which is refused.
-            packet => self.park(Lane::Plain, packet),
+            packet => self.park(Channel::Plain, packet),
         }
     }
 
@@ -236,43 +236,43 @@ impl<T> Inner<T> {
         self.old_names |= names::is_old(method);
         match message {
             Message::Response(mut response) => {
-                let mut lane = Lane::Plain;
+                let mut channel = Channel::Plain;
                 if let Some((of, inner)) = incoming_id(&response.id) {
-                    (lane, response.id) = (of, inner);
+                    (channel, response.id) = (of, inner);
                 }
-                self.park(lane, Packet::new(Message::from(response)));
+                self.park(channel, Packet::new(Message::from(response)));
             }
-            // Ids of requests that arrive are of one kind for both lanes, so the one that has it takes it.
+            // Ids of requests that arrive do not name the channel; the one without such a request ignores it.
             Message::Notification(cancel) if cancel.method == Dialect::ACP.cancel_method => {
-                self.park(Lane::Plain, Packet::new(Message::from(cancel.clone())));
-                self.park(Lane::Successor, Packet::new(Message::from(cancel)));
+                self.park(Channel::Plain, Packet::new(Message::from(cancel.clone())));
+                self.park(Channel::Successor, Packet::new(Message::from(cancel)));
             }
             message if names::is_successor(method) => match envelope::unwrap(message) {
-                Unwrapped::Frame(frame) => self.park(Lane::Successor, Packet::new(frame)),
+                Unwrapped::Frame(frame) => self.park(Channel::Successor, Packet::new(frame)),
                 Unwrapped::Nothing => {}
             },
-            message => self.park(Lane::Plain, Packet::new(message)),
+            message => self.park(Channel::Plain, Packet::new(message)),
         }
     }
 
-    /// What a packet of a lane's is for the other end.
-    fn pack(&self, lane: Lane, packet: Packet) -> Packet {
+    /// Makes the packet for the other end from one of a channel.
+    fn pack(&self, channel: Channel, packet: Packet) -> Packet {
         let Packet::Frame { frame: Frame::Single(message), .. } = packet else {
             return packet;
         };
         Packet::new(match message {
             Message::Response(response) => Message::from(response),
             Message::Notification(cancel) if cancel.method == Dialect::ACP.cancel_method => {
-                envelope::map_cancel(cancel, |id| outgoing_id(lane, id)).into()
+                envelope::map_cancel(cancel, |id| outgoing_id(channel, id)).into()
             }
             Message::Request(mut request) => {
-                request.id = outgoing_id(lane, &request.id);
-                match lane {
-                    Lane::Plain => request.into(),
-                    Lane::Successor => envelope::wrap_request(request, self.old_names).into(),
+                request.id = outgoing_id(channel, &request.id);
+                match channel {
+                    Channel::Plain => request.into(),
+                    Channel::Successor => envelope::wrap_request(request, self.old_names).into(),
                 }
             }
-            Message::Notification(notification) if lane == Lane::Successor => {
+            Message::Notification(notification) if channel == Channel::Successor => {
                 envelope::wrap_notification(notification, self.old_names).into()
             }
             message => message,
@@ -283,36 +283,36 @@ impl<T> Inner<T> {
 fn size(packet: &Packet) -> usize {
     match packet {
         Packet::Frame { frame, .. } => frame.size_hint(),
-        // It has none on a wire, but it takes room.
+        // It has no size on a wire, but it takes memory.
         _ => size_of::<Packet>(),
     }
 }
 
-/// The id at the transport of a request with this id on a lane. Relays number their requests.
-fn outgoing_id(lane: Lane, id: &RequestId) -> RequestId {
+/// The id at the transport of a request with this id on a channel. Relays number their requests.
+fn outgoing_id(channel: Channel, id: &RequestId) -> RequestId {
     match id.as_u64() {
-        Some(number) => RequestId::from(number.wrapping_mul(2).wrapping_add(lane as u64)),
+        Some(number) => RequestId::from(number.wrapping_mul(2).wrapping_add(channel as u64)),
         None => id.clone(),
     }
 }
 
-/// The lane and the id there that an id of ours at the transport stands for.
-fn incoming_id(id: &RequestId) -> Option<(Lane, RequestId)> {
+/// Returns the channel, and the id there, of a request that left under this id.
+fn incoming_id(id: &RequestId) -> Option<(Channel, RequestId)> {
     let number = id.as_u64()?;
-    let lane = if number % 2 == 0 { Lane::Plain } else { Lane::Successor };
-    Some((lane, RequestId::from(number / 2)))
+    let channel = if number % 2 == 0 { Channel::Plain } else { Channel::Successor };
+    Some((channel, RequestId::from(number / 2)))
 }
 
-/// What a lane would have read is in nobody's way. A component that a conductor has given up has ended for the other
-/// neighbour too.
+/// Packets that are parked for the dropped channel must not stop the other. A component that a conductor has dropped has
+/// ended for its other neighbour too.
 impl<T> Drop for Half<T> {
     fn drop(&mut self) {
         let mut inner = self.whole.lock();
-        while inner.take(self.lane).is_some() {}
-        inner.gone[self.lane as usize] = true;
-        inner.ended |= inner.whose == Whose::Conductor;
+        while inner.take(self.channel).is_some() {}
+        inner.gone[self.channel as usize] = true;
+        inner.ended |= inner.role == Role::Conductor;
         drop(inner);
-        self.whole.wakers.wake_one(self.lane.other() as usize);
+        self.whole.wakers.wake_one(self.channel.other() as usize);
     }
 }
 
@@ -320,15 +320,15 @@ impl<T: Transport> Stream for Half<T> {
     type Item = Result<Packet, Fault>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let lane = self.lane;
-        self.whole.wakers.register(lane as usize, cx.waker());
+        let channel = self.channel;
+        self.whole.wakers.register(channel as usize, cx.waker());
         let mut inner = self.whole.lock();
         loop {
-            if let Some(packet) = inner.take(lane) {
+            if let Some(packet) = inner.take(channel) {
                 let may_read = inner.may_read();
                 drop(inner);
                 if may_read {
-                    self.whole.wakers.wake_one(lane.other() as usize);
+                    self.whole.wakers.wake_one(channel.other() as usize);
                 }
                 return Poll::Ready(Some(Ok(packet)));
             }
@@ -342,14 +342,14 @@ impl<T: Transport> Stream for Half<T> {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Some(Ok(packet))) => {
                     inner.sort(packet);
-                    if !inner.parked[lane.other() as usize].packets.is_empty() {
-                        self.whole.wakers.wake_one(lane.other() as usize);
+                    if !inner.parked[channel.other() as usize].packets.is_empty() {
+                        self.whole.wakers.wake_one(channel.other() as usize);
                     }
                 }
                 Poll::Ready(last) => {
                     inner.ended = true;
                     inner.fault = last.and_then(Result::err);
-                    self.whole.wakers.wake_one(lane.other() as usize);
+                    self.whole.wakers.wake_one(channel.other() as usize);
                 }
             }
         }
@@ -360,30 +360,30 @@ impl<T: Transport> Sink<Packet> for Half<T> {
     type Error = Fault;
 
     fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        self.whole.wakers.register(self.lane as usize, cx.waker());
+        self.whole.wakers.register(self.channel as usize, cx.waker());
         let mut inner = self.whole.lock();
         Pin::new(&mut inner.transport).poll_ready(&mut Context::from_waker(&self.whole.waker))
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
         let mut inner = self.whole.lock();
-        let packet = inner.pack(self.lane, packet);
+        let packet = inner.pack(self.channel, packet);
         Pin::new(&mut inner.transport).start_send(packet)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        self.whole.wakers.register(self.lane as usize, cx.waker());
+        self.whole.wakers.register(self.channel as usize, cx.waker());
         let mut inner = self.whole.lock();
         Pin::new(&mut inner.transport).poll_flush(&mut Context::from_waker(&self.whole.waker))
     }
 
-    /// A component closes when it has nothing more to say on either lane; what it owes one end it may still say while
-    /// the other is gone. A component without one of its neighbours has nothing more to do, so a conductor closes it.
+    /// A component closes the transport when both channels are closed: it may still answer on one after the other is gone. A
+    /// conductor closes the transport with the first channel: a component without one of its neighbours is useless.
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        self.whole.wakers.register(self.lane as usize, cx.waker());
+        self.whole.wakers.register(self.channel as usize, cx.waker());
         let mut inner = self.whole.lock();
-        inner.closed[self.lane as usize] = true;
-        if inner.whose == Whose::Component && !inner.closed[self.lane.other() as usize] {
+        inner.closed[self.channel as usize] = true;
+        if inner.role == Role::Component && !inner.closed[self.channel.other() as usize] {
             return Poll::Ready(Ok(()));
         }
         Pin::new(&mut inner.transport).poll_close(&mut Context::from_waker(&self.whole.waker))

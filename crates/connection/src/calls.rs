@@ -10,28 +10,27 @@ use crate::event::CallId;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallOptions {
-    /// How long to wait; none for ever.
+    /// How long to wait. None waits until the connection ends.
     pub timeout: Option<Duration>,
-    /// Where progress starts the wait anew: how long to wait at most, however much progress there is. None
-    /// means that progress extends nothing.
+    /// How long to wait at most if each progress report starts the wait anew. None means that progress extends nothing.
     pub progress_maximum: Option<Duration>,
 }
 
 impl CallOptions {
-    /// Waits for ever.
+    /// Returns options without a time-out.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Waits so long.
+    /// Sets how long to wait.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Each progress report starts the wait anew, until so long has passed since the call was made. A maximum
-    /// below the time-out changes nothing: progress never makes the wait shorter.
+    /// Lets each progress report start the wait anew, until `maximum` has passed since the call was made. A maximum below
+    /// the time-out changes nothing: progress never makes the wait shorter.
     #[must_use]
     pub fn progress_maximum(mut self, maximum: Duration) -> Self {
         self.progress_maximum = Some(maximum);
@@ -44,14 +43,14 @@ pub(crate) struct Call {
     pub(crate) uncancellable: bool,
     /// Whether the peer may end it by the cancel notification.
     pub(crate) ended_by_cancel: bool,
-    /// The peer's request in the course of which it was made.
+    /// The request of the peer's that it belongs to.
     pub(crate) related: Option<RequestId>,
     options: CallOptions,
     made: Instant,
     deadline: Option<Instant>,
 }
 
-/// The calls that we made and that are not over.
+/// The calls that this side made and that are not over.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     /// Made for the first call: many connections never make one.
@@ -66,7 +65,7 @@ struct Open {
 }
 
 impl Calls {
-    /// Ids begin at 1, since there are peers that take 0 for "none", and are never used again.
+    /// Reserves an id. Ids begin at 1, because some peers take 0 for "none", and are used once.
     pub(crate) fn reserve(&mut self) -> CallId {
         self.last += 1;
         CallId(self.last)
@@ -81,9 +80,9 @@ impl Calls {
         options: CallOptions,
         related: Option<RequestId>,
     ) {
-        // An id that is used twice is the caller's mistake; its first deadline must not outlive it.
+        // A caller may use an id twice by mistake; the first deadline must not outlive it.
         self.remove(id);
-        // A time-out too long for the clock is none.
+        // A time-out that the clock cannot represent is none.
         let deadline = options.timeout.and_then(|timeout| now.checked_add(timeout));
         let open = self.open.get_or_insert_default();
         if let Some(deadline) = deadline {
@@ -104,7 +103,7 @@ impl Calls {
         Some(call)
     }
 
-    /// Starts the wait anew. False for a call that is over.
+    /// Starts the wait anew. Returns false for a call that is over.
     pub(crate) fn progress(&mut self, now: Instant, id: CallId) -> bool {
         let Some(Open { calls, deadlines }) = self.open.as_deref_mut() else {
             return false;
@@ -116,7 +115,7 @@ impl Calls {
             && let (Some(deadline), Some(extended)) = (&mut call.deadline, now.checked_add(timeout))
         {
             deadlines.remove(&(*deadline, id));
-            // A maximum too long for the clock is none.
+            // A maximum that the clock cannot represent is none.
             let latest = call.made.checked_add(maximum).map_or(extended, |last| extended.min(last));
             *deadline = latest.max(*deadline);
             deadlines.insert((*deadline, id));
@@ -128,7 +127,7 @@ impl Calls {
         self.open.as_ref()?.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Takes one call whose time is up, and says how long it waited.
+    /// Takes one call whose deadline has passed, and how long it waited.
     pub(crate) fn take_expired(&mut self, now: Instant) -> Option<(CallId, Call, Duration)> {
         let (deadline, id) =
             *self.open.as_ref()?.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;

@@ -1,24 +1,21 @@
 use std::time::Instant;
 
-use agentwire_jsonrpc::{
-    ErrorObject, Frame, Intent, Malformed, Message, Notification, RawJson, Request, RequestId, Response,
-};
+use agentwire_jsonrpc::{ErrorObject, Frame, Message, Notification, RawJson, Request, RequestId, Response};
 use bytestring::ByteString;
-use serde::{Deserialize, Serialize};
 
-use crate::calls::{Call, CallOptions, Calls};
+use crate::calls::{CallOptions, Calls};
 use crate::config::Config;
-use crate::event::{CallFailure, CallId, Event, OwedId};
-use crate::line::Line;
-use crate::owed::Ledger;
+use crate::event::{CallFailure, CallId, Event, IncomingId};
+use crate::pending_requests::PendingRequests;
 use crate::queue::{Kind, Queue, Transmit};
+use crate::small_queue::SmallQueue;
 
-/// From how many places on empty ones are given back.
+/// The memory of more empty places than this is released.
 const MANY: usize = 16;
 
 /// One side of an exchange, from the first message to the last.
 ///
-/// Nothing here reads, writes, waits or looks at a clock. The methods are of four kinds:
+/// It does no I/O, never waits, and reads no clock. The methods are of four kinds:
 ///
 /// - *input*: [`handle_frame`](Self::handle_frame), [`handle_abandon`](Self::handle_abandon),
 ///   [`handle_failure`](Self::handle_failure), [`handle_timeout`](Self::handle_timeout), [`handle_end`](Self::handle_end);
@@ -29,33 +26,33 @@ const MANY: usize = 16;
 /// - *getters*: [`has_room`](Self::has_room), [`takes_answers`](Self::takes_answers), [`wants_input`](Self::wants_input)
 ///   and the counts.
 ///
-/// After any input or mutator, ask `poll_event` until it gives none, then `poll_transmit` while the transport
-/// is ready, then set a timer by `poll_timeout`. An answer that is handed in before the timer is wins,
-/// even at the very instant of the deadline.
+/// After any input or mutator, call `poll_event` until it returns none, then `poll_transmit` while the transport is ready,
+/// then set a timer by `poll_timeout`. An answer that is handed in before the timeout wins, even at the instant of the
+/// deadline.
 #[derive(Debug)]
 pub struct Connection {
-    config: Config,
-    calls: Calls,
-    ledger: Ledger,
-    queue: Queue,
-    events: Line<Event>,
+    pub(crate) config: Config,
+    pub(crate) calls: Calls,
+    pub(crate) requests: PendingRequests,
+    pub(crate) queue: Queue,
+    pub(crate) events: SmallQueue<Event>,
     ended: bool,
 }
 
 impl Connection {
-    /// A connection on which nothing has been said.
+    /// Makes a connection before its first message.
     pub fn new(config: Config) -> Self {
         Self {
             config,
             calls: Calls::default(),
-            ledger: Ledger::default(),
+            requests: PendingRequests::default(),
             queue: Queue::default(),
-            events: Line::default(),
+            events: SmallQueue::default(),
             ended: false,
         }
     }
 
-    /// Takes a frame that arrived.
+    /// Handles a frame that has arrived.
     pub fn handle_frame(&mut self, now: Instant, frame: Frame) {
         match frame {
             Frame::Single(message) => self.handle_message(now, message, None),
@@ -69,25 +66,25 @@ impl Connection {
         }
     }
 
-    /// Takes the news that whoever sent the request with this id cannot be answered any more.
+    /// Handles the report that the sender of the request with this id can no longer be answered.
     pub fn handle_abandon(&mut self, id: &RequestId) {
-        if let Some((owed, entry)) = self.ledger.find(id) {
+        if let Some((incoming, entry)) = self.requests.find(id) {
             entry.abandoned = true;
             if !std::mem::replace(&mut entry.cancelled, true) {
-                self.events.push(Event::Cancelled(owed));
+                self.events.push(Event::Cancelled(incoming));
             }
         }
     }
 
-    /// Takes the news that the request with this id gets no answer, because what carried it failed. If it is a
-    /// call of ours that waits, it is over. The peer is not told: it may never have heard of it.
+    /// Handles the report that the transport could not carry the request with this id. Its call fails, if it is open. The
+    /// peer gets no cancel: it may never have received the request.
     pub fn handle_failure(&mut self, id: &RequestId) -> Option<CallId> {
         let call = self.take_call(id)?;
         self.events.push(Event::Answered { call, outcome: Err(CallFailure::Failed) });
         Some(call)
     }
 
-    /// Takes the time: calls whose deadline has come fail, and the peer is told.
+    /// Fails the calls whose deadline has passed, and cancels them at the peer.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((id, call, waited)) = self.calls.take_expired(now) {
             self.withdraw(id, call, "timed out");
@@ -95,7 +92,7 @@ impl Connection {
         }
     }
 
-    /// Takes the news that nothing more will arrive. Calls of ours fail; what we owe can still be answered.
+    /// Handles the end of input: calls fail. Requests of the peer's can still be answered.
     pub fn handle_end(&mut self) {
         self.ended = true;
         for call in self.calls.take_all() {
@@ -104,32 +101,31 @@ impl Connection {
         }
     }
 
-    /// The next thing that happened.
+    /// Returns the next thing that happened.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop()
     }
 
-    /// The next frame to send.
+    /// Returns the next frame to send.
     #[inline]
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.queue.pop()
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout) next.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout) next.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.calls.next_deadline()
     }
 
-    /// Takes an id for a call that is about to be made, for calls whose parameters carry it (as MCP's
-    /// progress token).
+    /// Reserves an id for a call. Calls whose parameters carry it, such as MCP's progress token, need it early.
     pub fn reserve_call(&mut self) -> CallId {
         self.calls.reserve()
     }
 
-    /// Makes a call, under an id from [`reserve_call`](Self::reserve_call). Its end is an
-    /// [`Event::Answered`]. `related` is the peer's request in the course of which we ask.
+    /// Makes a call, under an id from [`reserve_call`](Self::reserve_call). It ends in an [`Event::Answered`]. `related` is
+    /// the request of the peer's that the call belongs to.
     pub fn call(
         &mut self,
         now: Instant,
@@ -149,7 +145,7 @@ impl Connection {
         self.queue.push(Message::from(request), related, Kind::Call(id));
     }
 
-    /// Says something. `related` is the peer's request in the course of which it is said.
+    /// Queues a notification. `related` is the request of the peer's that it belongs to.
     #[inline]
     pub fn notify(
         &mut self,
@@ -161,9 +157,9 @@ impl Connection {
         self.queue.push(Message::from(notification), related, Kind::Notification);
     }
 
-    /// Says something that is said as well by the same that waits to be sent already: then it does nothing. So a peer
-    /// that reads slowly makes no queue grow. False if it did nothing.
-    pub fn notify_once(
+    /// Queues a notification unless an identical one is already queued. So a peer that reads slowly makes no queue grow.
+    /// Returns whether it was queued.
+    pub fn notify_coalesced(
         &mut self,
         method: impl Into<ByteString>,
         params: Option<RawJson>,
@@ -178,9 +174,9 @@ impl Connection {
         is_news
     }
 
-    /// Answers a request of the peer's. Answering one that has been answered does nothing.
-    pub fn answer(&mut self, owed: OwedId, outcome: Result<RawJson, ErrorObject>) {
-        let Some(entry) = self.ledger.remove(owed) else {
+    /// Answers a request of the peer's. A second answer does nothing.
+    pub fn answer(&mut self, incoming: IncomingId, outcome: Result<RawJson, ErrorObject>) {
+        let Some(entry) = self.requests.remove(incoming) else {
             return;
         };
         let unwanted = entry.abandoned || (entry.cancelled && !self.config.dialect.answers_cancelled);
@@ -188,7 +184,7 @@ impl Connection {
         match entry.batch {
             Some(batch) => {
                 let limit = self.config.batch_answers_limit;
-                let answers = self.ledger.settle(batch, (!unwanted).then_some(response), limit);
+                let answers = self.requests.settle(batch, (!unwanted).then_some(response), limit);
                 self.send_batch(answers);
             }
             None if unwanted => {}
@@ -199,268 +195,85 @@ impl Connection {
         }
     }
 
-    /// No longer waits for a call. A request that has not left is taken back; otherwise the peer is told,
-    /// and its answer will be a stray. There is no event for it.
+    /// Cancels a call. A request that has not left is withdrawn; otherwise the peer gets a cancel, and its answer becomes an
+    /// [`Event::UnmatchedResponse`]. There is no other event for it.
     pub fn cancel(&mut self, call: CallId, reason: &str) {
         if let Some(entry) = self.calls.remove(call) {
             self.withdraw(call, entry, reason);
         }
     }
 
-    /// Whether a call's request is still in the queue. If so, the peer never hears of a call that is cancelled now.
+    /// Whether a call's request is still queued. Then cancelling the call withdraws the request.
     pub fn is_queued(&self, call: CallId) -> bool {
         self.queue.holds(call)
     }
 
-    /// Whether batches are taken from now on, which MCP decides by the revision agreed on.
+    /// Sets whether batches are accepted from now on. In MCP the negotiated revision decides.
     pub fn take_batches(&mut self, batches: bool) {
         self.config.dialect.batches = batches;
     }
 
-    /// Gives memory back that a busier time has taken. Worth asking for when nothing is going on: a connection may
-    /// stay like that for hours. With little to give back it does nothing.
+    /// Releases memory that is no longer in use, unless it is little. Call it while the connection is idle: it may stay
+    /// idle for hours.
     pub fn shrink(&mut self) {
         self.events.shrink(MANY);
         self.queue.shrink(MANY);
-        self.ledger.shrink(MANY);
+        self.requests.shrink(MANY);
     }
 
-    /// Whether little enough waits to be sent that more may be said. What is said regardless is kept.
+    /// Whether fewer than [`Config::high_water`] bytes are queued. The queue accepts more all the same.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.queue.is_empty() || self.queue.size() < self.config.high_water
     }
 
-    /// Whether requests should be worked on, so that answers to them come. Not while much waits to be sent: a peer that
-    /// asks for much and reads nothing would fill our memory. `unsent` is how many bytes the transport holds of what it
-    /// was given.
+    /// Whether handlers should work on requests: fewer than [`Config::backlog_limit`] bytes are queued. A peer that asks for
+    /// much and reads nothing must not fill the memory with answers. `unsent` is how many bytes the transport holds.
     ///
-    /// Reading must go on meanwhile, as [`wants_input`](Self::wants_input) says. So it holds up nobody else that work
-    /// waits: its answers would stand behind what waits already.
+    /// Reading goes on meanwhile, as [`wants_input`](Self::wants_input) says. The pause delays no answer, because it would
+    /// stand behind what is queued.
     #[inline]
     pub fn takes_answers(&self, unsent: usize) -> bool {
         let waiting = self.queue.size().saturating_add(unsent);
         waiting == 0 || waiting < self.config.backlog_limit.max(self.config.high_water)
     }
 
-    /// Whether frames should be read. Not while much waits to be sent and as many requests as may be wait for
-    /// their answer: a peer that asks and asks and never reads would fill our memory.
+    /// Whether frames should be read. Reading pauses only while [`Config::request_limit`] requests are unanswered *and*
+    /// [`Config::backlog_limit`] bytes are queued: a peer that sends requests and never reads must not fill the memory.
     #[inline]
     pub fn wants_input(&self) -> bool {
         self.has_room()
             || self.queue.size() < self.config.backlog_limit
-            || self.ledger.pending() + self.queue.answers() < self.config.request_limit
+            || self.requests.count_with_batched() + self.queue.answers() < self.config.request_limit
     }
 
-    /// Whether [`poll_transmit`](Self::poll_transmit) has something to give.
+    /// Whether [`poll_transmit`](Self::poll_transmit) would return a frame.
     #[inline]
     pub fn wants_output(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// How many calls of ours are not over.
+    /// How many calls are not over.
     pub fn calls_in_flight(&self) -> usize {
         self.calls.len()
     }
 
-    /// How many requests of the peer's have no answer yet.
-    pub fn calls_owed(&self) -> usize {
-        self.ledger.len()
+    /// How many requests of the peer's are unanswered.
+    pub fn pending_requests(&self) -> usize {
+        self.requests.len()
     }
 
-    /// The id under which a request arrived, while it is owed.
-    pub fn owed_request_id(&self, owed: OwedId) -> Option<&RequestId> {
-        self.ledger.id(owed)
+    /// The id under which a request arrived, while it is unanswered.
+    pub fn incoming_request_id(&self, incoming: IncomingId) -> Option<&RequestId> {
+        self.requests.id(incoming)
     }
 
-    /// Whether nothing waits to be sent, no call is open on either side and no event is left.
+    /// Whether nothing is queued, no call is open on either side and no event is left.
     pub fn is_idle(&self) -> bool {
         self.queue.is_empty()
             && self.events.is_empty()
             && self.calls.len() == 0
-            && self.ledger.len() == 0
-            && self.ledger.open_batches() == 0
+            && self.requests.len() == 0
+            && self.requests.open_batches() == 0
     }
-
-    fn handle_message(&mut self, now: Instant, message: Message, batch: Option<usize>) {
-        match message {
-            Message::Request(request) => self.handle_request(request, batch),
-            Message::Notification(notification) => self.handle_notification(now, notification),
-            Message::Response(response) => self.handle_response(response),
-        }
-    }
-
-    fn handle_request(&mut self, request: Request, batch: Option<usize>) {
-        let limit = self.config.request_limit;
-        let id = request.id.clone();
-        let error = if id.is_null() && !self.config.dialect.null_ids {
-            ErrorObject::invalid_request("the id of a request is a string or an integer")
-        } else if self.ledger.pending() >= limit {
-            ErrorObject::internal_error(format_args!(
-                "{limit} requests wait for an answer, which is the limit"
-            ))
-            .with_data(&Limit { limit })
-        } else if let Some(owed) = self.ledger.insert(id.clone(), batch) {
-            self.events.push(Event::Request { owed, request, in_batch: batch.is_some() });
-            return;
-        } else {
-            ErrorObject::invalid_request(format_args!("the request {id} is still waiting for its answer"))
-        };
-        self.refuse(id, error, batch);
-    }
-
-    fn handle_notification(&mut self, now: Instant, notification: Notification) {
-        let dialect = &self.config.dialect;
-        let method = &*notification.method;
-        if method == dialect.cancel_method {
-            self.handle_cancel(&notification);
-        } else if dialect.progress_method == Some(method) {
-            self.handle_progress(now, notification);
-        } else {
-            self.events.push(Event::Notification(notification));
-        }
-    }
-
-    /// A cancel that names no request, or cannot be read, is passed over: it may have crossed the answer.
-    fn handle_cancel(&mut self, notification: &Notification) {
-        let params = notification.params.as_ref().and_then(|params| params.decode::<CancelParams>().ok());
-        let Some(CancelParams { request_id: id, .. }) = params else {
-            return;
-        };
-        if let Some((owed, entry)) = self.ledger.find(&id) {
-            if !std::mem::replace(&mut entry.cancelled, true) {
-                self.events.push(Event::Cancelled(owed));
-            }
-        } else if let Some(call) = id.as_u64().map(CallId)
-            && self.calls.find(call).is_some_and(|entry| entry.ended_by_cancel)
-        {
-            self.calls.remove(call);
-            self.events.push(Event::Answered { call, outcome: Err(CallFailure::Cancelled) });
-        }
-    }
-
-    fn handle_progress(&mut self, now: Instant, notification: Notification) {
-        let Some(params) = notification.params.clone() else {
-            return;
-        };
-        let Ok(ProgressParams { progress_token }) = params.decode() else {
-            return;
-        };
-        match progress_token.as_u64().map(CallId) {
-            Some(call) if self.calls.progress(now, call) => {
-                self.events.push(Event::Progress { call, params })
-            }
-            // Our calls have numbers. Whoever gives out words for what outlives a call knows what they stand for.
-            None if progress_token.as_str().is_some() => self.events.push(Event::Notification(notification)),
-            _ => {}
-        }
-    }
-
-    fn handle_response(&mut self, response: Response) {
-        match self.take_call(&response.id) {
-            Some(call) => {
-                let outcome = response.outcome.map_err(CallFailure::Refused);
-                self.events.push(Event::Answered { call, outcome });
-            }
-            None => self.events.push(Event::Stray(response)),
-        }
-    }
-
-    fn handle_malformed(&mut self, malformed: Malformed, batch: Option<usize>) {
-        match malformed.intent {
-            Intent::Request(id) => {
-                // In a batch the sender reads with the other answers which element it was.
-                if id.is_null() && batch.is_none() {
-                    self.events.push(Event::Unreadable(malformed.error.clone()));
-                }
-                self.refuse(id, malformed.error, batch);
-            }
-            Intent::Response(id) => {
-                let event = match self.take_call(&id) {
-                    Some(call) => {
-                        let outcome = Err(CallFailure::Malformed(malformed.error));
-                        Event::Answered { call, outcome }
-                    }
-                    None => Event::Stray(Response::new(id, Err(malformed.error))),
-                };
-                self.events.push(event);
-            }
-            // A notification is never answered, whatever is wrong with it.
-            _ => self.events.push(Event::Unreadable(malformed.error)),
-        }
-    }
-
-    fn handle_batch(&mut self, now: Instant, messages: Vec<Result<Message, Malformed>>) {
-        let batch = self.ledger.open_batch();
-        for message in messages {
-            match message {
-                Ok(message) => self.handle_message(now, message, Some(batch)),
-                Err(malformed) => self.handle_malformed(malformed, Some(batch)),
-            }
-        }
-        let answers = self.ledger.close_batch(batch);
-        self.send_batch(answers);
-    }
-
-    /// The call of ours that an answer with this id is for; it is over then.
-    fn take_call(&mut self, id: &RequestId) -> Option<CallId> {
-        let call = CallId(id.as_u64()?);
-        self.calls.remove(call).map(|_| call)
-    }
-
-    fn refuse(&mut self, id: RequestId, error: ErrorObject, batch: Option<usize>) {
-        let related = Some(id.clone()).filter(|id| !id.is_null());
-        let response = Response::new(id, Err(error));
-        match batch {
-            Some(batch) => self.ledger.add_to_batch(batch, response.into()),
-            None => self.queue.push(Message::from(response), related, Kind::Answer(1)),
-        }
-    }
-
-    fn send_batch(&mut self, answers: Option<Vec<Message>>) {
-        if let Some(answers) = answers {
-            let count = answers.len();
-            let related = answers.iter().find_map(|answer| match answer {
-                Message::Response(response) if !response.id.is_null() => Some(response.id.clone()),
-                _ => None,
-            });
-            let frame = Frame::Batch(answers.into_iter().map(Ok).collect());
-            self.queue.push(frame, related, Kind::Answer(count));
-        }
-    }
-
-    /// Tells the peer that a call is no longer waited for, unless it never heard of it. That goes the way that
-    /// the request went.
-    fn withdraw(&mut self, call: CallId, entry: Call, reason: &str) {
-        if self.queue.take_back(call) || entry.uncancellable {
-            return;
-        }
-        let dialect = &self.config.dialect;
-        let params = CancelParams {
-            request_id: call.request_id(),
-            reason: dialect.cancel_has_reason.then(|| reason.to_owned()),
-        };
-        let params = RawJson::encode(&params).expect("an id and a text always have a JSON form");
-        self.notify(self.config.dialect.cancel_method, Some(params), entry.related);
-    }
-}
-
-/// Both protocols spell these alike.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CancelParams {
-    request_id: RequestId,
-    #[serde(default, skip_serializing_if = "Option::is_none", skip_deserializing)]
-    reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ProgressParams {
-    progress_token: RequestId,
-}
-
-#[derive(Serialize)]
-struct Limit {
-    limit: usize,
 }

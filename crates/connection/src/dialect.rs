@@ -1,4 +1,4 @@
-/// What the protocols spell differently. Everything else about the exchange is the same for all of them.
+/// The differences between protocols. Everything else about the exchange is the same for all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dialect {
@@ -10,13 +10,13 @@ pub struct Dialect {
     pub answers_cancelled: bool,
     /// Requests that must never be cancelled.
     pub uncancellable: &'static [&'static str],
-    /// Requests that whoever was asked may end by the cancel notification, in place of an answer.
+    /// Requests that the receiver may end by the cancel notification instead of an answer.
     pub ended_by_cancel: &'static [&'static str],
     /// The notification that reports progress; its params carry the `progressToken` that the request gave.
     pub progress_method: Option<&'static str>,
-    /// Whether a request with the id null is taken. Where not, it is refused.
+    /// Whether a request with the id null is accepted. Otherwise it is refused.
     pub null_ids: bool,
-    /// Whether an array of messages is taken. Where not, it is refused as a whole.
+    /// Whether an array of messages is accepted. Otherwise it is refused as a whole.
     pub batches: bool,
 }
 
@@ -33,8 +33,8 @@ impl Dialect {
         batches: false,
     };
 
-    /// The Model Context Protocol: `notifications/cancelled`, after which no answer comes, and by which a server
-    /// ends a subscription; progress; batches only once a revision that has them is agreed on.
+    /// The Model Context Protocol: `notifications/cancelled`, after which no answer comes, and by which a server ends a
+    /// subscription; progress; batches only once a revision with batches is negotiated.
     pub const MCP: Self = Self {
         cancel_method: "notifications/cancelled",
         cancel_has_reason: true,

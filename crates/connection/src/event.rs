@@ -2,22 +2,22 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestId, Response};
 
-/// A call that we made. The number is also the request's id on the wire.
+/// A call that this side made. The number is also the request's id on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub(crate) u64);
 
 impl CallId {
-    /// The id on the wire.
+    /// Returns the id on the wire.
     pub fn request_id(self) -> RequestId {
         RequestId::from(self.0)
     }
 }
 
-/// A call that the peer made and that we owe an answer.
+/// A request of the peer's that needs an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct OwedId {
+pub struct IncomingId {
     pub(crate) index: usize,
-    /// Tells apart two calls that used the same place one after the other.
+    /// Tells apart two requests that used the same place one after the other.
     pub(crate) serial: u64,
 }
 
@@ -25,43 +25,42 @@ pub struct OwedId {
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The peer asks; [`answer`](crate::Connection::answer) it exactly once.
+    /// A request of the peer's; [`answer`](crate::Connection::answer) it exactly once.
     Request {
-        /// What to answer under.
-        owed: OwedId,
+        /// Its id for the answer.
+        incoming: IncomingId,
         /// The request itself.
         request: Request,
         /// Whether it came as one of a batch.
         in_batch: bool,
     },
-    /// The peer says something.
+    /// A notification of the peer's.
     Notification(Notification),
-    /// The peer reports progress on a call of ours.
+    /// Progress on a call.
     Progress {
         /// The call.
         call: CallId,
         /// The notification's params, undecoded.
         params: RawJson,
     },
-    /// A call of ours is over.
+    /// A call is over.
     Answered {
         /// The call.
         call: CallId,
-        /// The result, or what became of it instead.
+        /// The result, or why there is none.
         outcome: Result<RawJson, CallFailure>,
     },
-    /// The peer no longer wants a call answered. It is owed all the same: whether the answer is sent is the
-    /// dialect's matter.
-    Cancelled(OwedId),
-    /// An answer to no call of ours: late, repeated, or to something that the peer could not read. One that
-    /// is itself no JSON-RPC response holds what is wrong with it as its error. Worth a line in a log.
-    Stray(Response),
+    /// The peer has cancelled a request. Answer it all the same: the dialect decides whether the answer is sent.
+    Cancelled(IncomingId),
+    /// An answer that belongs to no call: late, repeated, or to a message that the peer could not read. One that is no valid
+    /// JSON-RPC response has the reason as its error. Worth a line in a log.
+    UnmatchedResponse(Response),
     /// A message that could not be read and belongs to no call: a line over the limit, text that is no JSON-RPC, or a
-    /// malformed notification. Whatever it said is lost. The peer is told too, unless it was a notification.
+    /// malformed notification. Its content is lost. The peer gets an error too, unless it was a notification.
     Unreadable(ErrorObject),
 }
 
-/// Why a call of ours has no result.
+/// Why a call has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallFailure {
@@ -71,15 +70,15 @@ pub enum CallFailure {
     /// The peer's answer is no JSON-RPC response.
     #[error("the peer's answer cannot be read: {0}")]
     Malformed(#[source] ErrorObject),
-    /// No answer came in time. The peer was told that it is no longer waited for.
+    /// No answer came in time. The call was cancelled at the peer.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
-    /// The peer ended the call without an answer, by the cancel notification. Only where the dialect lets it
+    /// The peer ended the call by the cancel notification, where the dialect allows that
     /// ([`ended_by_cancel`](crate::Dialect::ended_by_cancel)).
     #[error("the peer ended the call without an answer")]
     Cancelled,
-    /// What carried the call failed, and the connection goes on. What it was is for the transport to say.
-    #[error("what carried the call failed")]
+    /// The transport could not carry the call, and goes on. The transport has the details.
+    #[error("the transport could not carry the call")]
     Failed,
     /// The connection ended first.
     #[error("the connection closed before the answer came")]

@@ -1,9 +1,8 @@
 //! The exchange of ACP and MCP as a state machine.
 //!
-//! Who asked what, which answer belongs to which call, what is overdue, what was cancelled, what must not be
-//! answered twice: all of it is here, and none of it needs a socket, a clock or a runtime. Frames and times
-//! go in, events and frames come out, so two connections and a pretended clock can play through any race in
-//! a test without waiting for it.
+//! It matches answers to calls, keeps deadlines, handles cancellation, and lets no request be answered twice. It needs no
+//! socket, no clock and no runtime. Frames and times go in, events and frames come out. So two connections and a virtual
+//! clock can play through any race in a test without waiting for it.
 //!
 //! ```text
 //!            handle_frame, handle_timeout, …            poll_event
@@ -22,40 +21,41 @@
 //! connection.call(start, id, "ping", None, CallOptions::new().timeout(Duration::from_secs(5)), None);
 //! assert!(connection.poll_transmit().is_some());
 //!
-//! // Nobody answers.
+//! // No answer comes.
 //! let deadline = connection.poll_timeout().unwrap();
 //! connection.handle_timeout(deadline);
 //! let Some(Event::Answered { outcome, .. }) = connection.poll_event() else { panic!() };
 //! assert_eq!(outcome, Err(CallFailure::TimedOut(Duration::from_secs(5))));
-//! // The peer is told that nobody waits any more.
+//! // The peer gets a cancel.
 //! assert!(connection.poll_transmit().is_some());
 //! assert!(connection.is_idle());
 //! ```
 //!
 //! # Invariants
 //!
-//! - Every request that becomes an [`Event::Request`] is answered once; every other request is answered with
-//!   an error. A cancelled one is answered or not as the [`Dialect`] says.
+//! - Every request that becomes an [`Event::Request`] is answered once; every other request is answered with an error. The
+//!   [`Dialect`] decides whether a cancelled one is answered.
 //! - Every call ends in one [`Event::Answered`], unless it is [cancelled](Connection::cancel) first.
-//! - Frames leave in the order in which they were given; events come in the order in which they arrived.
-//! - An id of ours is used once.
-//! - What a peer can make us hold is bounded by [`Config`], as long as input is read only while
-//!   [`wants_input`](Connection::wants_input) says so.
+//! - Frames leave in the order in which they were queued; events come in the order in which they arrived.
+//! - The id of a call is used once.
+//! - [`Config`] bounds the memory that a peer can make a connection hold, if input is read only while
+//!   [`wants_input`](Connection::wants_input) returns true.
 
 mod calls;
 mod config;
 mod connection;
 mod dialect;
 mod event;
-mod line;
-mod owed;
+mod input;
+mod pending_requests;
 mod queue;
+mod small_queue;
 
 pub use calls::CallOptions;
 pub use config::Config;
 pub use connection::Connection;
 pub use dialect::Dialect;
-pub use event::{CallFailure, CallId, Event, OwedId};
+pub use event::{CallFailure, CallId, Event, IncomingId};
 pub use queue::Transmit;
 
 /// Compiles the example of the README.

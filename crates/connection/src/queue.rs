@@ -1,26 +1,26 @@
 use agentwire_jsonrpc::{Frame, RequestId};
 
 use crate::event::CallId;
-use crate::line::Line;
+use crate::small_queue::SmallQueue;
 
-/// A frame to send, and the peer's request it belongs to, for transports that have a stream for each.
+/// A frame to send, and the request of the peer's that it belongs to, for transports with a stream for each request.
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Transmit {
-    /// What to send.
+    /// The frame.
     pub frame: Frame,
-    /// The peer's request that it is said in the course of, or that it answers.
+    /// The request of the peer's that it answers or belongs to.
     pub related: Option<RequestId>,
-    /// About how many bytes the frame has.
+    /// The approximate size of the frame in bytes.
     pub size: usize,
 }
 
-/// What an entry of the queue is, as far as the queue must know.
+/// The kind of an entry of the queue.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(crate) enum Kind {
-    /// The request of a call of ours, which may be taken back.
+    /// The request of a call, which may be withdrawn.
     Call(CallId),
-    /// Answers so many requests of the peer's.
+    /// Answers to this many requests of the peer's.
     Answer(usize),
     Notification,
 }
@@ -31,10 +31,10 @@ struct Entry {
     kind: Kind,
 }
 
-/// What waits to be sent: one line for everything, so that nothing overtakes.
+/// The frames to send: one FIFO for all, so that nothing overtakes.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    entries: Line<Entry>,
+    entries: SmallQueue<Entry>,
     size: usize,
     answers: usize,
 }
@@ -58,7 +58,7 @@ impl Queue {
         Some(entry.transmit)
     }
 
-    /// Whether the very same notification waits already.
+    /// Whether an identical notification is queued.
     pub(crate) fn has_notification(&self, transmit: &Transmit) -> bool {
         let same = |entry: &Entry| entry.transmit.size == transmit.size && entry.transmit == *transmit;
         self.entries.iter().any(|entry| entry.kind == Kind::Notification && same(entry))
@@ -69,7 +69,7 @@ impl Queue {
         self.entries.iter().any(|entry| entry.kind == Kind::Call(call))
     }
 
-    /// Takes back a request that has not left yet. False when it has.
+    /// Withdraws a request that has not left yet. Returns false when it has.
     pub(crate) fn take_back(&mut self, call: CallId) -> bool {
         let entry = self.entries.take(|entry| entry.kind == Kind::Call(call));
         if let Some(entry) = &entry {
@@ -78,7 +78,7 @@ impl Queue {
         entry.is_some()
     }
 
-    /// Gives back the memory of empty places, if there are more than `many`.
+    /// Releases the memory of empty places, if there are more than `many`.
     pub(crate) fn shrink(&mut self, many: usize) {
         self.entries.shrink(many);
     }
@@ -90,13 +90,13 @@ impl Queue {
         }
     }
 
-    /// How many bytes wait, about.
+    /// The approximate size of the queue in bytes.
     #[inline]
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    /// How many answers wait.
+    /// How many answers are queued.
     #[inline]
     pub(crate) fn answers(&self) -> usize {
         self.answers

@@ -14,29 +14,36 @@ use bytestring::ByteString;
 use serde::de::DeserializeOwned;
 
 use crate::Peer;
+use crate::call_slots::{AnswerHook, ProgressHook};
 use crate::error::CallError;
-use crate::room::Ticket;
-use crate::shared::{AnswerHook, ProgressHook, Shared, Wait};
+use crate::send_capacity::Ticket;
+use crate::shared::Shared;
+use crate::state::{State, Wait};
 use crate::sync::Mutex;
 
 /// A call to the peer: a value until it is awaited, which sends it.
 ///
-/// Awaiting gives the decoded result. Dropping it before that tells the peer that nobody waits any more.
-/// There is no time-out unless one is set.
+/// Awaiting returns the decoded result. Dropping it before that cancels the call at the peer. There is no time-out unless
+/// one is set.
 #[must_use = "a call is not made until it is awaited"]
 pub struct Call<R> {
     /// None for a call that [failed](Call::failed) without one.
     peer: Option<Peer>,
-    method: ByteString,
+    outgoing: Outgoing<R>,
     stage: Stage,
+    on_drop: Option<Box<dyn FnOnce() + Send>>,
+    result: PhantomData<fn() -> R>,
+}
+
+/// The parts of a call that are needed to send it and to read its result.
+struct Outgoing<R> {
+    method: ByteString,
     options: CallOptions,
     progress: Option<ProgressHook>,
     decode: Option<Decode<R>>,
     check: Option<Check<R>>,
     /// Where the result is put when it arrives, if there is a check. Set when the request is sent.
     received: Option<Received<R>>,
-    on_drop: Option<Box<dyn FnOnce() + Send>>,
-    result: PhantomData<fn() -> R>,
 }
 
 /// Reads a result.
@@ -49,52 +56,52 @@ type Check<R> = Box<dyn FnOnce(R) -> Result<R, CallError> + Send>;
 type Received<R> = Arc<Mutex<Option<thread::Result<Result<R, CallError>>>>>;
 
 enum Stage {
-    /// Not made yet; under this id, if one was reserved.
+    /// Not sent; under this id, if one was reserved.
     New {
         id: Option<CallId>,
         params: Option<RawJson>,
-        /// Since when it waits for room.
+        /// When it began to wait for room.
         since: Option<Instant>,
-        room: Option<Ticket>,
+        ticket: Option<Ticket>,
     },
-    /// Cannot be made.
+    /// Cannot be sent.
     Failed(CallError),
-    /// The same without a peer, before its first poll: it is pending once, so that a loop of such calls lets others run.
+    /// Cannot be sent, has no peer, and was not polled. It is pending once, so that a loop of such calls lets others run.
     FailedUnpolled(CallError),
     Waiting(CallId),
     Done,
 }
 
+/// Why a call that can be sent, or was, has a peer.
+const HAS_PEER: &str = "only a call that has failed has no peer";
+
 impl<R> Call<R> {
     pub(crate) fn new(peer: Peer, method: ByteString, params: Result<Option<RawJson>, CallError>) -> Self {
         let stage = match params {
-            Ok(params) => Stage::New { id: None, params, since: None, room: None },
+            Ok(params) => Stage::New { id: None, params, since: None, ticket: None },
             Err(error) => Stage::Failed(error),
         };
         Self::at(stage, Some(peer), method)
     }
 
-    /// A call that fails when it is awaited, and is not sent.
+    /// A call that fails when it is awaited, and is never sent.
     pub fn failed(error: CallError) -> Self {
         Self::at(Stage::FailedUnpolled(error), None, ByteString::new())
     }
 
     fn at(stage: Stage, peer: Option<Peer>, method: ByteString) -> Self {
-        Self {
-            peer,
+        let outgoing = Outgoing {
             method,
-            stage,
             options: CallOptions::new(),
             progress: None,
             decode: None,
             check: None,
             received: None,
-            on_drop: None,
-            result: PhantomData,
-        }
+        };
+        Self { peer, outgoing, stage, on_drop: None, result: PhantomData }
     }
 
-    /// Makes the call under an id that was [reserved](Peer::reserve_call).
+    /// Sends the call under an id that was [reserved](Peer::reserve_call).
     pub fn reserved(mut self, call: CallId) -> Self {
         if let Stage::New { id, .. } = &mut self.stage {
             *id = Some(call);
@@ -102,28 +109,28 @@ impl<R> Call<R> {
         self
     }
 
-    /// Waits so long for the answer, counted from when the call is first awaited. Then the call fails, and the
-    /// peer is told if the request has left.
+    /// Sets how long to wait for the answer, counted from when the call is first awaited. Then the call fails, and is
+    /// cancelled at the peer if the request has left.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.options = self.options.timeout(timeout);
+        self.outgoing.options = self.outgoing.options.timeout(timeout);
         self
     }
 
-    /// Each progress report starts the wait anew, until `maximum` has passed since the call was made.
+    /// Lets each progress report start the wait anew, until `maximum` has passed since the call was sent.
     pub fn progress_maximum(mut self, maximum: Duration) -> Self {
-        self.options = self.options.progress_maximum(maximum);
+        self.outgoing.options = self.outgoing.options.progress_maximum(maximum);
         self
     }
 
-    /// Hears the params of each progress notification on this call, in order, before the answer.
+    /// Calls the hook with the params of each progress notification on this call, in order, before the answer.
     pub fn on_progress(mut self, hook: impl FnMut(RawJson) + Send + 'static) -> Self {
-        self.progress = Some(Box::new(hook));
+        self.outgoing.progress = Some(Box::new(hook));
         self
     }
 
-    /// Reads the result in another way than all are: where its text decides what it is read as.
+    /// Decodes the result with this function, for results whose text decides their type.
     pub fn decode_by(mut self, decode: fn(&RawJson) -> Result<R, serde_json::Error>) -> Self {
-        self.decode = Some(decode);
+        self.outgoing.decode = Some(decode);
         self
     }
 
@@ -137,7 +144,7 @@ impl<R> Call<R> {
     where
         R: 'static,
     {
-        self.check = Some(match self.check.take() {
+        self.outgoing.check = Some(match self.outgoing.check.take() {
             Some(earlier) => Box::new(|result| earlier(result).and_then(check)),
             None => Box::new(check),
         });
@@ -156,48 +163,63 @@ impl<R> Call<R> {
         })
     }
 
-    /// Runs when nobody waits for the answer any more: when the call is dropped after it was sent and before it
-    /// was answered, just before the peer is told, and when its time is over. For protocols that have more to
-    /// say then.
+    /// Runs when the answer is no longer awaited: when the call is dropped after it was sent and before it was answered,
+    /// just before the cancel, and when its time-out has passed. For protocols that send more than a cancel.
     pub fn on_drop(mut self, hook: impl FnOnce() + Send + 'static) -> Self {
         self.on_drop = Some(Box::new(hook));
         self
     }
+}
 
-    /// Sends the request once there is room for it.
-    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<CallId, CallError>>
-    where
-        R: DeserializeOwned + Send + 'static,
-    {
-        let Some(peer) = &self.peer else {
+impl<R: DeserializeOwned + Send + 'static> Call<R> {
+    /// See [`start_call`](crate::runtime::start_call).
+    pub(crate) fn start(&mut self, cx: &Context<'_>) -> Result<(CallId, Option<Waker>), CallError> {
+        let (id, params) = match std::mem::replace(&mut self.stage, Stage::Done) {
+            Stage::New { id, params, ticket: None, .. } => (id, params),
+            Stage::Failed(error) | Stage::FailedUnpolled(error) => return Err(error),
+            _ => panic!("a call was started again"),
+        };
+        let peer = self.peer.as_ref().expect(HAS_PEER);
+        let now = peer.shared.now();
+        let mut state = peer.shared.lock();
+        if let Some(closed) = state.closed() {
+            return Err(closed.into());
+        }
+        let call = self.outgoing.send(peer, &mut state, cx, id, params, now);
+        self.stage = Stage::Waiting(call);
+        Ok((call, state.changed()))
+    }
+
+    /// Sends the request once there is room for it. Ready means that it was sent in this poll.
+    fn poll_send(&mut self, cx: &Context<'_>) -> Poll<Result<(), CallError>> {
+        if matches!(self.stage, Stage::Failed(_))
+            && self.peer.as_ref().is_some_and(|peer| peer.shared.lock().must_yield())
+        {
+            return Wait::Yield.into_poll(cx.waker());
+        }
+        let Stage::New { id, params, since, ticket } = &mut self.stage else {
             return match std::mem::replace(&mut self.stage, Stage::Done) {
+                Stage::Failed(error) => Poll::Ready(Err(error)),
                 Stage::FailedUnpolled(error) => {
                     self.stage = Stage::Failed(error);
                     Wait::Yield.into_poll(cx.waker())
                 }
-                stage => Poll::Ready(stage.sent().1),
+                _ => panic!("a call was awaited again after it had completed"),
             };
         };
-        let shared = &peer.shared;
-        if matches!(self.stage, Stage::Failed(_)) && shared.lock().must_yield() {
-            return Wait::Yield.into_poll(cx.waker());
-        }
-        let Stage::New { id, params, since, room } = &mut self.stage else {
-            let (stage, call) = std::mem::replace(&mut self.stage, Stage::Done).sent();
-            self.stage = stage;
-            return Poll::Ready(call);
-        };
-        let now = shared.now();
+        let peer = self.peer.as_ref().expect(HAS_PEER);
+        let now = peer.shared.now();
         let since = *since.get_or_insert(now);
-        let deadline = self.options.timeout.and_then(|timeout| since.checked_add(timeout));
-        let mut state = shared.lock();
+        let deadline = self.outgoing.options.timeout.and_then(|timeout| since.checked_add(timeout));
+        let mut state = peer.shared.lock();
         let late = deadline.filter(|deadline| *deadline <= now);
-        let failed = if let Some(closed) = state.over() {
+        let method = &self.outgoing.method;
+        let failed = if let Some(closed) = state.closed() {
             Some(closed.into())
         } else if let Some(deadline) = late {
-            Some(CallError::TimedOut { method: self.method.clone(), after: deadline - since })
+            Some(CallError::TimedOut { method: method.clone(), after: deadline - since })
         } else if id.is_some_and(|id| state.is_known(id)) {
-            Some(CallError::not_allowed(self.method.clone(), "another call has the id that was reserved"))
+            Some(CallError::not_allowed(method.clone(), "another call has the id that was reserved"))
         } else {
             None
         };
@@ -206,45 +228,49 @@ impl<R> Call<R> {
                 drop(state);
                 return Wait::Yield.into_poll(cx.waker());
             }
-            state.forget_room(room);
+            state.forget_capacity(ticket);
             self.stage = Stage::Done;
             return Poll::Ready(Err(error));
         }
         let due = state.next_deadline();
-        if state.poll_room(room, cx.waker(), deadline).is_pending() {
-            // The driver keeps the time of those who wait, too.
+        if state.poll_capacity(ticket, cx.waker(), deadline).is_pending() {
+            // The event loop keeps the time of those that wait for room, too.
             let waker = if state.next_deadline() == due { None } else { state.changed() };
             drop(state);
             waker.into_iter().for_each(Waker::wake);
             return Poll::Pending;
         }
-        let on_answer = self.check.take().map(|check| {
-            let received = Received::default();
-            self.received = Some(received.clone());
-            read_on_arrival(shared.clone(), self.method.clone(), self.decode, check, received)
-        });
-        let call = id.unwrap_or_else(|| state.connection.reserve_call());
-        state.open_slot(call, self.progress.take(), on_answer);
-        let related = peer.related().cloned();
-        state.connection.call(since, call, self.method.clone(), params.take(), self.options, related);
+        let (id, params) = (*id, params.take());
+        let call = self.outgoing.send(peer, &mut state, cx, id, params, since);
+        self.stage = Stage::Waiting(call);
         let waker = state.changed();
         drop(state);
         waker.into_iter().for_each(Waker::wake);
-        self.stage = Stage::Waiting(call);
-        Poll::Ready(Ok(call))
+        Poll::Ready(Ok(()))
     }
 }
 
-impl Stage {
-    /// The id of a call that was sent, or why it was not, and the stage after that.
-    fn sent(self) -> (Self, Result<CallId, CallError>) {
-        match self {
-            Self::Waiting(call) => (self, Ok(call)),
-            Self::Failed(error) => (Self::Done, Err(error)),
-            Self::New { .. } | Self::FailedUnpolled(_) | Self::Done => {
-                panic!("a call was awaited again after it had completed")
-            }
-        }
+impl<R: DeserializeOwned + Send + 'static> Outgoing<R> {
+    /// Queues the request, and opens a slot for its outcome with the waker of `cx` in it.
+    fn send(
+        &mut self,
+        peer: &Peer,
+        state: &mut State,
+        cx: &Context<'_>,
+        id: Option<CallId>,
+        params: Option<RawJson>,
+        since: Instant,
+    ) -> CallId {
+        let on_answer = self.check.take().map(|check| {
+            let received = Received::default();
+            self.received = Some(received.clone());
+            read_on_arrival(peer.shared.clone(), self.method.clone(), self.decode, check, received)
+        });
+        let call = id.unwrap_or_else(|| state.connection.reserve_call());
+        state.open_slot(call, self.progress.take(), on_answer, cx.waker(), peer.shared.is_in_main());
+        let related = peer.related().cloned();
+        state.connection.call(since, call, self.method.clone(), params, self.options, related);
+        call
     }
 }
 
@@ -253,30 +279,36 @@ impl<R: DeserializeOwned + Send + 'static> Future for Call<R> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let call = ready!(this.poll_send(cx))?;
-        let shared = &this.peer.as_ref().expect("a call that was sent has a peer").shared;
+        let Stage::Waiting(call) = this.stage else {
+            ready!(this.poll_send(cx))?;
+            // The slot has the waker.
+            return Poll::Pending;
+        };
+        let Peer { shared, .. } = this.peer.as_ref().expect(HAS_PEER);
         let mut state = shared.lock();
         let outcome = ready!(state.poll_slot(call, cx.waker(), shared.is_in_main()));
         let closed = state.reason();
         drop(state);
         this.stage = Stage::Done;
+        let Outgoing { method, decode, received, .. } = &mut this.outgoing;
         Poll::Ready(match outcome {
-            Ok(result) => match this.received.take() {
+            Ok(result) => match received.take() {
                 Some(received) => {
                     let received = received.lock().take();
                     received
                         .expect("the driver decodes the result first")
                         .unwrap_or_else(|panic| resume_unwind(panic))
                 }
-                None => read(shared, &this.method, this.decode, result),
+                None => read(shared, method, *decode, result),
             },
             Err((failure, fault)) => {
                 if let (CallFailure::TimedOut(_), Some(hook)) = (&failure, this.on_drop.take()) {
                     hook();
                 }
+                let method = method.clone();
                 Err(match fault {
-                    Some(fault) => CallError::Failed { method: this.method.clone(), fault },
-                    None => CallError::from_failure(failure, this.method.clone(), closed),
+                    Some(fault) => CallError::Failed { method, fault },
+                    None => CallError::from_failure(failure, method, closed),
                 })
             }
         })
@@ -298,7 +330,7 @@ fn read_on_arrival<R: DeserializeOwned + Send + 'static>(
     })
 }
 
-/// Decodes a result. The handler is told of what had to be left out of it.
+/// Decodes a result. The handler gets the parts that had to be left out of it.
 fn read<R: DeserializeOwned>(
     shared: &Shared,
     method: &ByteString,
@@ -310,7 +342,7 @@ fn read<R: DeserializeOwned>(
         Some(by) => by(&result),
         None => decode(&result, limit),
     });
-    // It may be long, and is needed no more.
+    // It may be long, and is no longer needed.
     drop(result);
     if decoded.is_ok() && !skipped.is_empty() {
         let waker = shared.lock().skipped(method.clone(), skipped);
@@ -319,8 +351,8 @@ fn read<R: DeserializeOwned>(
     decoded.map_err(|why| CallError::Decode { method: method.clone(), why: why.to_string() })
 }
 
-/// Decodes a result, unless that takes more memory than it may. Peers that have nothing to say write null where the
-/// protocols want an empty object.
+/// Decodes a result, unless that takes more memory than `limit`. Some peers write null where the protocols want an empty
+/// object.
 fn decode<R: DeserializeOwned>(result: &RawJson, limit: usize) -> Result<R, serde_json::Error> {
     if TreeCost::is_over(result.as_str(), limit) {
         let why = format_args!("it takes more than {limit} bytes of memory (Config::value_limit)");
@@ -346,7 +378,7 @@ impl<R> Drop for Call<R> {
                 drop(slot);
                 waker.into_iter().for_each(Waker::wake);
             }
-            Stage::New { room: room @ Some(_), .. } => shared.lock().forget_room(room),
+            Stage::New { ticket: ticket @ Some(_), .. } => shared.lock().forget_capacity(ticket),
             _ => {}
         }
     }
@@ -354,53 +386,6 @@ impl<R> Drop for Call<R> {
 
 impl<R> fmt::Debug for Call<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("method", &self.method).finish_non_exhaustive()
-    }
-}
-
-/// A notification on its way; see [`Peer::notify`].
-#[derive(Debug)]
-#[must_use = "a notification is not sent until it is awaited"]
-pub struct Notify<'a> {
-    pub(crate) peer: &'a Peer,
-    pub(crate) method: ByteString,
-    /// None once it is sent.
-    pub(crate) params: Option<Result<Option<RawJson>, CallError>>,
-    pub(crate) room: Option<Ticket>,
-}
-
-impl Future for Notify<'_> {
-    type Output = Result<(), CallError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let Some(params) = &this.params else { return Poll::Ready(Ok(())) };
-        let mut state = this.peer.shared.lock();
-        let closed = state.closed();
-        if params.is_err() || closed.is_some() {
-            if state.must_yield() {
-                drop(state);
-                return Wait::Yield.into_poll(cx.waker());
-            }
-            state.forget_room(&mut this.room);
-            let failed = this.params.take().and_then(Result::err);
-            return Poll::Ready(failed.or(closed.map(CallError::from)).map_or(Ok(()), Err));
-        }
-        ready!(state.poll_room(&mut this.room, cx.waker(), None));
-        let params = this.params.take().and_then(Result::ok).flatten();
-        let related = this.peer.related().cloned();
-        state.connection.notify(std::mem::take(&mut this.method), params, related);
-        let waker = state.changed();
-        drop(state);
-        waker.into_iter().for_each(Waker::wake);
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl Drop for Notify<'_> {
-    fn drop(&mut self) {
-        if self.room.is_some() {
-            self.peer.shared.lock().forget_room(&mut self.room);
-        }
+        f.debug_struct("Call").field("method", &self.outgoing.method).finish_non_exhaustive()
     }
 }

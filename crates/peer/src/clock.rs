@@ -2,16 +2,16 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
 
-/// Where a driver takes the time from. A runtime's timer, or a pretended one in a test.
+/// The source of time for a driver: a runtime's timer, or a virtual one in a test.
 pub trait Clock: Send + Sync {
-    /// The time.
+    /// Returns the current time.
     fn now(&self) -> Instant;
 
-    /// Completes at `deadline`, or at once if that is past.
+    /// Returns a future that completes at `deadline`, or at once if that is past.
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
-/// The clock of the tokio runtime, which tests can pause.
+/// The clock of the tokio runtime. Tests can pause it.
 #[cfg(feature = "tokio")]
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]

@@ -2,29 +2,27 @@ use std::time::Duration;
 
 use agentwire_connection::Dialect;
 
-/// What a [`Driver`](crate::Driver) is told at the start.
+/// The configuration of a [`Driver`](crate::Driver).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// Limits and dialect of the exchange itself.
+    /// The limits and the dialect of the connection.
     pub connection: agentwire_connection::Config,
-    /// How many bytes the params of the peer's requests may have that are being worked on (default 32 MiB). A request
-    /// that would make it more is refused with an error that names the limit, unless it is the only one.
+    /// The total size of the params of requests whose handlers are at work, in bytes (default 32 MiB). A request that
+    /// exceeds it is refused with an error that names the limit, unless it is the only one.
     pub request_bytes_limit: usize,
-    /// How much memory the result of a call may take once decoded, in bytes, by the estimate of
-    /// [`TreeCost`](agentwire_jsonrpc::TreeCost): rather too high, and without the text of strings. A call whose result would
-    /// take more fails with an error that names the limit (default: no limit). Whoever reads results in a way of its own
-    /// ([`Call::decode_by`](crate::Call::decode_by)) sees to that itself.
+    /// How much memory the result of a call may take once decoded, in bytes (default: no limit). A call whose result would
+    /// take more fails with an error that names the limit. [`TreeCost`](agentwire_jsonrpc::TreeCost) estimates it: rather
+    /// too high, and without the text of strings. Functions of [`Call::decode_by`](crate::Call::decode_by) are not checked.
     pub value_limit: usize,
-    /// After the peer has closed its side: how long requests that are being worked on may take to end and
-    /// answers to leave (default 1 s).
+    /// How long handlers may take to end and answers to leave after the peer has closed its side (default 1 s).
     pub drain: Duration,
     /// How long the transport may take to close before it is dropped (default 10 s).
     pub close: Duration,
 }
 
 impl Config {
-    /// The defaults for a dialect.
+    /// Returns the defaults for a dialect.
     pub fn new(dialect: Dialect) -> Self {
         Self {
             connection: agentwire_connection::Config::new(dialect),
@@ -35,28 +33,28 @@ impl Config {
         }
     }
 
-    /// Sets how long work may go on after the peer has closed its side.
+    /// Sets how long handlers may go on after the peer has closed its side (default 1 s).
     #[must_use]
     pub fn drain(mut self, time: Duration) -> Self {
         self.drain = time;
         self
     }
 
-    /// Sets how long the transport may take to close.
+    /// Sets how long the transport may take to close (default 10 s).
     #[must_use]
     pub fn close(mut self, time: Duration) -> Self {
         self.close = time;
         self
     }
 
-    /// Sets how many requests of the peer's may wait for their answer (default 1024).
+    /// Sets how many requests of the peer's may be unanswered (default 1024).
     #[must_use]
     pub fn request_limit(mut self, requests: usize) -> Self {
         self.connection.request_limit = requests;
         self
     }
 
-    /// Sets how many bytes the params of the peer's requests may have that are being worked on (default 32 MiB).
+    /// Sets the total size of the params of requests whose handlers are at work, in bytes (default 32 MiB).
     #[must_use]
     pub fn request_bytes_limit(mut self, bytes: usize) -> Self {
         self.request_bytes_limit = bytes;
@@ -70,15 +68,15 @@ impl Config {
         self
     }
 
-    /// Sets how many bytes may wait to be sent (default 64 KiB).
+    /// Sets how many bytes may be queued before calls and notifications wait (default 64 KiB).
     #[must_use]
     pub fn high_water(mut self, bytes: usize) -> Self {
         self.connection.high_water = bytes;
         self
     }
 
-    /// Sets how many bytes may wait to be sent before the handlers of requests wait too, and before nothing more is
-    /// read while as many requests as may be wait for their answer (default 1 MiB).
+    /// Sets how many bytes may be queued before handlers of requests are not polled, and before reading pauses while
+    /// [`request_limit`](Self::request_limit) requests are unanswered (default 1 MiB).
     #[must_use]
     pub fn backlog_limit(mut self, bytes: usize) -> Self {
         self.connection.backlog_limit = bytes;

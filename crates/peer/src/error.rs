@@ -8,11 +8,11 @@ use agentwire_jsonrpc::ErrorObject;
 use agentwire_transport::Fault;
 use bytestring::ByteString;
 
-/// The connection is over, and why, where the transport said.
+/// The connection is closed.
 #[derive(Clone, Debug, Default, thiserror::Error)]
 #[non_exhaustive]
 pub struct Closed {
-    /// What the transport reported last. None when the peer, or we, closed in good order.
+    /// The fault that the transport reported last. None when the peer, or this side, closed in good order.
     #[source]
     pub reason: Option<Arc<Fault>>,
 }
@@ -33,13 +33,13 @@ pub enum CallError {
     /// The connection ended before the answer came.
     #[error(transparent)]
     Closed(#[from] Closed),
-    /// No answer came in time. The peer was told that nobody waits for it any more.
+    /// No answer came in time. The call was cancelled at the peer.
     #[error("{method}: no answer within {after:?}")]
     #[non_exhaustive]
     TimedOut {
         /// What was called.
         method: ByteString,
-        /// How long was waited.
+        /// The time-out.
         after: Duration,
     },
     /// The transport could not carry the call, and goes on; see
@@ -49,7 +49,7 @@ pub enum CallError {
     Failed {
         /// What was called.
         method: ByteString,
-        /// What failed, which can be asked for its type.
+        /// The transport's report, which can be downcast.
         #[source]
         fault: Arc<Fault>,
     },
@@ -66,11 +66,11 @@ pub enum CallError {
     Refused {
         /// What was called.
         method: ByteString,
-        /// What the peer said.
+        /// The error that the peer answered.
         #[source]
         error: ErrorObject,
     },
-    /// The peer answered something else than the method promises.
+    /// The peer's answer does not have the type of the method's result.
     #[error("{method}: the answer cannot be read: {why}")]
     #[non_exhaustive]
     Decode {
@@ -79,8 +79,7 @@ pub enum CallError {
         /// What is wrong with the answer.
         why: String,
     },
-    /// The peer's answer can be read, but it is not the result, and we cannot go on from it: a question back, for
-    /// instance.
+    /// The peer's answer can be read, but is no result that the caller can use, such as a question back.
     #[error("{method}: {why}")]
     #[non_exhaustive]
     Unusable {
@@ -90,7 +89,7 @@ pub enum CallError {
         why: Cow<'static, str>,
     },
     /// The parameters have no JSON form; nothing was sent.
-    #[error("{method}: the parameters cannot be written: {why}")]
+    #[error("{method}: the parameters cannot be encoded: {why}")]
     #[non_exhaustive]
     Encode {
         /// What was to be called.
@@ -98,7 +97,7 @@ pub enum CallError {
         /// What is wrong with the parameters.
         why: String,
     },
-    /// The call must not be made on this connection; nothing was sent.
+    /// A rule forbids the call on this connection; nothing was sent.
     #[error("{method}: {why}")]
     #[non_exhaustive]
     NotAllowed {
@@ -110,37 +109,37 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// A call that is not made because of a rule, such as a capability that the peer did not advertise.
+    /// Makes the error of a call that a rule forbids, such as a capability that the peer did not advertise.
     pub fn not_allowed(method: impl Into<ByteString>, why: impl Into<Cow<'static, str>>) -> Self {
         Self::NotAllowed { method: method.into(), why: why.into() }
     }
 
-    /// A call that had its time, where somebody else than the driver keeps it: for what takes more than one answer.
+    /// Makes the error of a call whose time-out a runtime keeps, for calls that take more than one answer.
     pub fn timed_out(method: impl Into<ByteString>, after: Duration) -> Self {
         Self::TimedOut { method: method.into(), after }
     }
 
-    /// A call that the peer refused, where it said so otherwise than by the answer: for what takes more than one.
+    /// Makes the error of a call that the peer refused later than by its answer, for calls that take more than one.
     pub fn refused(method: impl Into<ByteString>, error: ErrorObject) -> Self {
         Self::Refused { method: method.into(), error }
     }
 
-    /// A call that the peer ended, where it said so otherwise than by a notification.
+    /// Makes the error of a call that the peer ended, other than by a notification.
     pub fn cancelled(method: impl Into<ByteString>) -> Self {
         Self::Cancelled { method: method.into() }
     }
 
-    /// A call whose result is something else than the method promises.
+    /// Makes the error of a call whose result does not have the method's type.
     pub fn malformed(method: impl Into<ByteString>, why: impl Into<String>) -> Self {
         Self::Decode { method: method.into(), why: why.into() }
     }
 
-    /// A call whose answer is not the result.
+    /// Makes the error of a call whose answer is not the result.
     pub fn unusable(method: impl Into<ByteString>, why: impl Into<Cow<'static, str>>) -> Self {
         Self::Unusable { method: method.into(), why: why.into() }
     }
 
-    /// What the peer said, if it refused.
+    /// Returns the error that the peer answered, if it refused the call.
     pub fn refusal(&self) -> Option<&ErrorObject> {
         match self {
             Self::Refused { error, .. } => Some(error),
@@ -159,7 +158,7 @@ impl CallError {
     }
 }
 
-/// A handler that could not do its work because a call of its own failed says so to whoever asked.
+/// The answer of a handler whose own call failed.
 impl From<CallError> for ErrorObject {
     fn from(error: CallError) -> Self {
         Self::internal_error(error)

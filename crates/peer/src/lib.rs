@@ -1,9 +1,8 @@
 //! The async driver of a JSON-RPC connection: one future that reads, writes, calls your handler and keeps the
 //! time.
 //!
-//! What the exchange of ACP and MCP is, `agentwire-connection` knows, without I/O; how packets move, a transport
-//! knows. This crate is the only place where the two meet futures. It is runtime-neutral: it names no executor,
-//! spawns nothing, and takes the time from a [`Clock`].
+//! `agentwire-connection` holds the rules of the exchange, without I/O; a transport moves packets. This crate joins the two
+//! with futures. It is runtime-neutral: it names no executor, spawns nothing, and takes the time from a [`Clock`].
 //!
 //! ```text
 //!                       ┌────────────────────── Driver: one future ──────────────────────┐
@@ -73,42 +72,50 @@
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(example());
 //! ```
 //!
+//! # Parts
+//!
+//! ```text
+//!  Driver ─ drives ─▶ EventLoop ═ Port + handlers             a relay ═ two Ports
+//!                                  │
+//!                                  Connection + Transport + what it shares with handles
+//! ```
+//!
+//! [`runtime`] has the port, for crates that build protocol runtimes.
+//!
 //! # What it will not do
 //!
-//! It knows no method, no handshake and no session: that is for the runtimes on top. It does not connect, and
-//! does not connect again. It has no time-out of its own: a [`Call`] without one waits as long as the
-//! connection lasts. It does not limit how many calls *you* have in flight.
+//! It knows no method, no handshake and no session: the runtimes on top do. It does not connect, and does not connect
+//! again. It has no time-out of its own: a [`Call`] without one waits until the connection closes. It does not limit how
+//! many calls *you* have in flight.
 //!
 //! # Invariants
 //!
-//! - **Order out.** There is one queue. What a handler says arrives before its answer; nothing overtakes.
-//! - **Order in.** Messages are looked at one by one. A handler's part before its first wait runs before the next
-//!   message is looked at, however busy others are, unless [`Config::backlog_limit`] bytes wait to be sent: see
-//!   [`Handler::request`]. Every notification has been delivered before a later answer resolves. What observes an answer
-//!   ([`Call::check`], [`Call::on_answer`]) runs before any later message is delivered.
-//! - **Bounds.** [`Notify`] and [`Call`] wait while [`Config::high_water`] bytes are queued. Handlers of requests are
-//!   not polled while [`Config::backlog_limit`] bytes are queued or held by the transport, so that what waits to be sent
-//!   is at most that and one answer. Reading goes on meanwhile; a request over [`Config::request_limit`] or
-//!   [`Config::request_bytes_limit`] is refused. Only while as many requests as may be wait for
-//!   their answer *and* [`Config::backlog_limit`] bytes wait to be sent is nothing read. So two drivers may flood
-//!   each other with notifications and requests, as long as either reads its answers.
-//! - **Every request is answered**, unless the [`Dialect`] or the transport says that nobody wants the answer:
-//!   with an internal error if its handler panics, or is dropped because the connection ends.
-//! - **Every wait ends.** A call resolves at the latest when the peer closes its side or the driver is dropped,
-//!   even one that never ran; a handle that outlives the driver fails at once.
-//! - **Panics** of a handler or a hook end nothing but themselves.
-//! - **Idle is idle.** A driver that nobody has work for is not polled; each of its polls ends in bounded time,
-//!   whatever arrives.
+//! - **Order out.** There is one queue. What a handler sends arrives before its answer; nothing overtakes.
+//! - **Order in.** Messages are handled one by one. A handler's part before its first wait runs before the next message
+//!   is handled, unless [`Config::backlog_limit`] bytes are queued: see [`Handler::request`]. Every notification is
+//!   delivered before a later answer resolves. Hooks on an answer ([`Call::check`], [`Call::on_answer`]) run before any
+//!   later message is delivered.
+//! - **Bounds.** [`Notify`] and [`Call`] wait while [`Config::high_water`] bytes are queued. Handlers of requests are not
+//!   polled while [`Config::backlog_limit`] bytes are queued or held by the transport, so at most that and one answer
+//!   take memory. A request over [`Config::request_limit`] or [`Config::request_bytes_limit`] is refused. Reading pauses
+//!   only when `request_limit` requests are unanswered *and* `backlog_limit` bytes are queued. So two drivers may flood
+//!   each other with notifications and requests, as long as one of them reads its answers.
+//! - **Every request is answered**, unless the [`Dialect`] or the transport says that the answer is not wanted. The answer
+//!   is an internal error if the handler panics, or is dropped because the connection ends.
+//! - **Every wait ends.** A call resolves at the latest when the peer closes its side or the driver is dropped, even one
+//!   that never ran. A handle that outlives the driver fails at once.
+//! - **Panics** of a handler or a hook end nothing else.
+//! - **Idle is idle.** A driver without work is not polled. Each poll ends in bounded time, whatever arrives.
 //! - **A loop of failures lets others run.** Of the futures here that would fail or complete at once, because the
-//!   connection is over for example, one in 128 is pending for one poll first.
-//! - No lock is held while code of yours runs, be it a destructor.
+//!   connection is closed for example, one in 128 is pending for one poll first.
+//! - No lock is held while code of yours runs, destructors included.
 //!
 //! # How it ends
 //!
-//! | what happens | calls of ours | requests being worked on | then |
+//! | event | our calls | handlers at work | then |
 //! |---|---|---|---|
 //! | the peer closes its side | fail with [`Closed`] at once | have [`Config::drain`] to end and be answered | `serve` ends; `run` goes on with `main` |
-//! | writing fails | no new ones; those in flight fail when reading ends, or after `drain`, so that the reason is the best known | as above | as above |
+//! | writing fails | new ones fail; those in flight fail when reading ends, or after `drain`, so that the reason is the best known | as above | as above |
 //! | `main` of [`Driver::run`] completes | fail | are dropped and answered | what is queued has `drain` to leave |
 //! | the driver is dropped | fail | are dropped | the transport is dropped |
 //!
@@ -116,33 +123,44 @@
 //!
 //! # Cancel safety
 //!
-//! - Dropping a [`Call`] that has left tells the peer; one that has not left was never made.
+//! - Dropping a [`Call`] whose request has left cancels it at the peer. A request that has not left is withdrawn.
 //! - Dropping a [`Notify`] that has not completed sends nothing.
 //! - Dropping [`Cancelled`] or [`WhenClosed`] loses nothing; make another.
-//! - Dropping the future of [`Driver::serve`] or [`Driver::run`] drops the handlers, `main` and the transport
-//!   with it. What was queued and not yet written is lost.
+//! - Dropping the future of [`Driver::serve`] or [`Driver::run`] drops the handlers, `main` and the transport with it.
+//!   Messages that were queued and not yet written are lost.
+
+// Files that refer to each other: `state`, `locked`, `call_slots` and `cancellations`, because the state keeps what must be
+// dropped after its lock; `peer`, `call` and `notify`, because a handle makes calls and a call has a handle; `driver`,
+// `event_loop` and `port`, because a driver becomes a port, which an event loop drives.
 
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
 #[cfg(not(test))]
 extern crate futures_util as futures;
 
 mod call;
+mod call_slots;
+mod cancellations;
 mod clock;
 mod config;
 mod driver;
+mod encode_buffer;
 mod error;
+mod event_loop;
 mod handler;
+mod handler_future;
 mod locked;
+mod notify;
 mod peer;
-mod room;
-mod scribe;
+mod port;
+pub mod runtime;
+mod send_capacity;
 mod shared;
+mod state;
 mod sync;
-mod turn;
-mod work;
+mod timer;
 
 pub use agentwire_connection::{CallId, Dialect};
-pub use call::{Call, Notify};
+pub use call::Call;
 pub use clock::Clock;
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;
@@ -150,6 +168,7 @@ pub use config::Config;
 pub use driver::{Driver, driver};
 pub use error::{CallError, Closed};
 pub use handler::{Cancelled, Handler, RequestContext};
+pub use notify::Notify;
 pub use peer::{Peer, WhenClosed};
 
 /// Compiles the example of the README.

@@ -1,31 +1,33 @@
 use std::ops::{Deref, DerefMut};
 use std::task::Waker;
 
-use crate::shared::{AnswerHook, Cancel, Slot, State};
+use crate::call_slots::{AnswerHook, CallSlot};
+use crate::cancellations::Cancellation;
+use crate::state::State;
 use crate::sync::MutexGuard;
 
-/// The state, as long as nobody else may change it.
+/// Exclusive access to the state.
 ///
-/// What the state lets go of is dropped after the lock is released: a waker may be the last owner of a task,
-/// and a hook of anything, whose destructors then use this very connection.
+/// Values that the state lets go of are dropped after the lock is released. A waker may be the last owner of a task, and
+/// a hook may own anything; their destructors may use this connection.
 pub(crate) struct Locked<'a> {
     // Dropped in this order.
     state: MutexGuard<'a, State>,
-    litter: Vec<Litter>,
+    deferred_drops: Vec<DeferredDrop>,
 }
 
-/// What may run code of a user's when it is dropped.
-pub(crate) enum Litter {
+/// A value whose destructor may run code of the user's.
+pub(crate) enum DeferredDrop {
     Waker(#[expect(dead_code, reason = "it waits to be dropped")] Waker),
     AnswerHook(#[expect(dead_code, reason = "it waits to be dropped")] AnswerHook),
-    Slot(#[expect(dead_code, reason = "it waits to be dropped")] Slot),
-    Cancel(#[expect(dead_code, reason = "it waits to be dropped")] Cancel),
+    CallSlot(#[expect(dead_code, reason = "it waits to be dropped")] CallSlot),
+    Cancellation(#[expect(dead_code, reason = "it waits to be dropped")] Cancellation),
 }
 
 impl<'a> Locked<'a> {
     #[inline]
     pub(crate) fn new(state: MutexGuard<'a, State>) -> Self {
-        Self { state, litter: Vec::new() }
+        Self { state, deferred_drops: Vec::new() }
     }
 }
 
@@ -48,8 +50,8 @@ impl DerefMut for Locked<'_> {
 impl Drop for Locked<'_> {
     #[inline]
     fn drop(&mut self) {
-        if !self.state.litter.is_empty() {
-            self.litter = std::mem::take(&mut self.state.litter);
+        if !self.state.deferred_drops.is_empty() {
+            self.deferred_drops = std::mem::take(&mut self.state.deferred_drops);
         }
     }
 }

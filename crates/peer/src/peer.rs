@@ -9,14 +9,15 @@ use bytestring::ByteString;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::call::{Call, Notify};
+use crate::call::Call;
 use crate::error::{CallError, Closed};
+use crate::notify::Notify;
 use crate::shared::Shared;
 
-/// A handle on the other side of a connection: what calls it and tells it things.
+/// A handle on the other side of a connection: makes calls and sends notifications.
 ///
-/// Cloning is cheap. Handles work from any task or thread, for as long as the [`Driver`](crate::Driver) runs;
-/// after that every call fails with [`Closed`](crate::Closed).
+/// Cloning is cheap. Handles work from any task or thread, while the [`Driver`](crate::Driver) runs; after that every call
+/// fails with [`Closed`](crate::Closed).
 #[derive(Clone, Debug)]
 pub struct Peer {
     pub(crate) shared: Arc<Shared>,
@@ -28,28 +29,28 @@ impl Peer {
         Self { shared, related: None }
     }
 
-    /// The same peer, in the course of a request of its own.
+    /// Returns a handle whose messages belong to a request of the peer's.
     pub(crate) fn relating(&self, request: RequestId) -> Self {
         Self { shared: self.shared.clone(), related: Some(request) }
     }
 
-    /// The peer's request in the course of which this handle speaks, if it was made for one.
+    /// The request of the peer's that the messages of this handle belong to, if any.
     pub(crate) fn related(&self) -> Option<&RequestId> {
         self.related.as_ref()
     }
 
-    /// The same peer, but what is said belongs to no request.
+    /// Returns a handle whose messages belong to no request.
     #[must_use]
     pub fn unrelated(&self) -> Self {
         Self { shared: self.shared.clone(), related: None }
     }
 
-    /// A call, to be awaited.
+    /// Makes a call, to be awaited.
     pub fn call<M: Method>(&self, params: &M) -> Call<M::Response> {
         self.call_method(ByteString::from_static(M::NAME), Some(params))
     }
 
-    /// A call of a method that has no type, to be awaited.
+    /// Makes a call of a method that has no type, to be awaited.
     pub fn call_method<P, R>(&self, method: impl Into<ByteString>, params: Option<&P>) -> Call<R>
     where
         P: Serialize + ?Sized,
@@ -60,71 +61,76 @@ impl Peer {
         Call::new(self.clone(), method, params)
     }
 
-    /// A call that fails when it is awaited, without being sent.
+    /// Makes a call that fails when it is awaited, without being sent.
     pub fn refuse_call<R>(&self, error: CallError) -> Call<R> {
         Call::new(self.clone(), ByteString::new(), Err(error))
     }
 
-    /// A notification, to be awaited: it waits while much is still to be sent.
+    /// Makes a notification, to be awaited: it waits while [`Config::high_water`](crate::Config::high_water) bytes are
+    /// queued.
     pub fn notify<N: Notice>(&self, params: &N) -> Notify<'_> {
         self.notify_method(ByteString::from_static(N::NAME), Some(params))
     }
 
-    /// A notification that has no type, to be awaited.
+    /// Makes a notification that has no type, to be awaited.
     pub fn notify_method<P>(&self, method: impl Into<ByteString>, params: Option<&P>) -> Notify<'_>
     where
         P: Serialize + ?Sized,
     {
         let method = method.into();
         let params = self.encode(&method, params);
-        Notify { peer: self, method, params: Some(params), room: None }
+        Notify::new(self, method, params)
     }
 
-    /// A notification that fails when it is awaited, without being sent.
+    /// Makes a notification that fails when it is awaited, without being sent.
     pub fn refuse_notify(&self, error: CallError) -> Notify<'_> {
-        Notify { peer: self, method: ByteString::new(), params: Some(Err(error)), room: None }
+        Notify::new(self, ByteString::new(), Err(error))
     }
 
-    /// Sends a notification without waiting for room: for the few that must be said from where nothing can
-    /// wait, such as a destructor. What is said so is bounded by nobody but the caller.
+    /// Queues a notification without waiting for room, for code that cannot wait, such as a destructor. The caller bounds
+    /// how much it queues this way.
     ///
     /// # Errors
     ///
-    /// When the connection is over or the params have no JSON form.
-    pub fn post<N: Notice>(&self, params: &N) -> Result<(), CallError> {
+    /// When nothing can be sent any more or the params have no JSON form.
+    pub fn notify_now<N: Notice>(&self, params: &N) -> Result<(), CallError> {
         let method = ByteString::from_static(N::NAME);
         let params = self.encode(&method, Some(params))?;
-        self.post_by(method, params, |connection, method, params, related| {
+        Ok(self.queue(method, params)?)
+    }
+
+    /// Queues a notification without waiting for room, unless an identical one is already queued. So the queue grows only
+    /// with the number of different notifications, however slowly the peer reads.
+    ///
+    /// # Errors
+    ///
+    /// As [`notify_now`](Self::notify_now).
+    pub fn notify_coalesced<N: Notice>(&self, params: &N) -> Result<(), CallError> {
+        let method = ByteString::from_static(N::NAME);
+        let params = self.encode(&method, Some(params))?;
+        Ok(self.queue_by(method, params, Connection::notify_coalesced)?)
+    }
+
+    /// Queues a notification without waiting for room.
+    pub(crate) fn queue(&self, method: ByteString, params: Option<RawJson>) -> Result<(), Closed> {
+        self.queue_by(method, params, |connection, method, params, related| {
             connection.notify(method, params, related);
             true
         })
     }
 
-    /// Sends a notification without waiting for room, unless the very same waits to be sent already: for news of
-    /// which one is as good as many. So what is said grows only with what there is to tell of, however slowly the
-    /// peer reads.
-    ///
-    /// # Errors
-    ///
-    /// As [`post`](Self::post).
-    pub fn post_once<N: Notice>(&self, params: &N) -> Result<(), CallError> {
-        let method = ByteString::from_static(N::NAME);
-        let params = self.encode(&method, Some(params))?;
-        self.post_by(method, params, Connection::notify_once)
-    }
-
-    fn post_by(
+    fn queue_by(
         &self,
         method: ByteString,
         params: Option<RawJson>,
-        say: fn(&mut Connection, ByteString, Option<RawJson>, Option<RequestId>) -> bool,
-    ) -> Result<(), CallError> {
+        queue: fn(&mut Connection, ByteString, Option<RawJson>, Option<RequestId>) -> bool,
+    ) -> Result<(), Closed> {
         let mut state = self.shared.lock();
-        if let Some(closed) = state.closed() {
-            return Err(closed.into());
+        if let Some(closed) = state.write_closed() {
+            return Err(closed);
         }
-        let said = say(&mut state.connection, method, params, self.related.clone());
-        let waker = if said { state.changed() } else { None };
+        let is_queued = queue(&mut state.connection, method, params, self.related.clone());
+        let waker = if is_queued { state.changed() } else { None };
         drop(state);
         if let Some(waker) = waker {
             waker.wake();
@@ -132,30 +138,30 @@ impl Peer {
         Ok(())
     }
 
-    /// Takes an id for a call whose parameters carry it; see [`Call::reserved`].
+    /// Reserves an id for a call whose parameters carry it; see [`Call::reserved`].
     pub fn reserve_call(&self) -> CallId {
         self.shared.lock().connection.reserve_call()
     }
 
-    /// Whether a call was made and waits for its answer. False once the answer has come, also where its caller has not
-    /// seen it, and once the call was dropped.
+    /// Whether a call was sent and is unanswered. False once the answer has arrived, even if its caller has not taken it,
+    /// and once the call was dropped.
     pub fn is_unanswered(&self, call: CallId) -> bool {
         self.shared.lock().is_open(call)
     }
 
-    /// Whether a call was made and its request is still in the queue. If so, it has no answer once it is dropped.
+    /// Whether the request of a call is still in the queue. Then dropping the call withdraws the request.
     pub fn is_queued(&self, call: CallId) -> bool {
         self.shared.lock().connection.is_queued(call)
     }
 
-    /// Whether the peer may send batches from now on.
+    /// Sets whether the peer may send batches from now on.
     pub fn take_batches(&self, batches: bool) {
         self.shared.lock().connection.take_batches(batches);
     }
 
-    /// Whether the connection is over: the peer has closed its side, or nothing can be sent any more.
+    /// Whether the connection is closed: the peer has closed its side, or nothing can be sent any more.
     pub fn is_closed(&self) -> bool {
-        self.shared.lock().over().is_some()
+        self.shared.lock().closed().is_some()
     }
 
     /// Completes when the peer has closed its side or the driver has ended, with the reason where there is one.
@@ -163,7 +169,7 @@ impl Peer {
         WhenClosed { peer: self.clone(), key: None }
     }
 
-    /// Encodes an answer, sharing memory with what else is sent.
+    /// Encodes an answer, into memory that is shared with other messages of the connection.
     ///
     /// # Errors
     ///
@@ -197,7 +203,7 @@ impl Future for WhenClosed {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Closed> {
         let this = &mut *self;
-        let found = this.peer.shared.lock().poll_end(&mut this.key, cx.waker());
+        let found = this.peer.shared.lock().poll_closed(&mut this.key, cx.waker());
         found.into_poll(cx.waker())
     }
 }
@@ -205,7 +211,7 @@ impl Future for WhenClosed {
 impl Drop for WhenClosed {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.peer.shared.lock().forget_end(key);
+            self.peer.shared.lock().forget_closed(key);
         }
     }
 }

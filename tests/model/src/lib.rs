@@ -23,6 +23,10 @@ extern crate futures_util as futures;
 
 #[path = "../../../crates/peer/src/call.rs"]
 mod call;
+#[path = "../../../crates/peer/src/call_slots.rs"]
+mod call_slots;
+#[path = "../../../crates/peer/src/cancellations.rs"]
+mod cancellations;
 #[path = "../../../crates/peer/src/clock.rs"]
 mod clock;
 #[path = "../../../crates/peer/src/config.rs"]
@@ -31,26 +35,36 @@ mod config;
 mod driver;
 #[path = "../../../crates/transport/src/duplex.rs"]
 mod duplex;
+#[path = "../../../crates/peer/src/encode_buffer.rs"]
+mod encode_buffer;
 #[path = "../../../crates/peer/src/error.rs"]
 mod error;
+#[path = "../../../crates/peer/src/event_loop.rs"]
+mod event_loop;
 #[path = "../../../crates/peer/src/handler.rs"]
 mod handler;
+#[path = "../../../crates/peer/src/handler_future.rs"]
+mod handler_future;
 #[path = "../../../crates/peer/src/locked.rs"]
 mod locked;
 #[path = "../../../crates/sync/src/monitor.rs"]
 mod monitor;
+#[path = "../../../crates/peer/src/notify.rs"]
+mod notify;
 #[path = "../../../crates/peer/src/peer.rs"]
 mod peer;
-#[path = "../../../crates/peer/src/room.rs"]
-mod room;
-#[path = "../../../crates/peer/src/scribe.rs"]
-mod scribe;
+#[path = "../../../crates/peer/src/port/mod.rs"]
+mod port;
+#[path = "../../../crates/peer/src/runtime.rs"]
+pub mod runtime;
+#[path = "../../../crates/peer/src/send_capacity.rs"]
+mod send_capacity;
 #[path = "../../../crates/peer/src/shared.rs"]
 mod shared;
-#[path = "../../../crates/peer/src/turn.rs"]
-mod turn;
-#[path = "../../../crates/peer/src/work.rs"]
-mod work;
+#[path = "../../../crates/peer/src/state.rs"]
+mod state;
+#[path = "../../../crates/peer/src/timer.rs"]
+mod timer;
 
 /// Of `transport-http`.
 mod server {
@@ -66,11 +80,12 @@ mod sync;
 
 pub use agentwire_connection::{CallId, Dialect};
 pub use agentwire_transport::{Fault, Packet};
-pub use call::{Call, Notify};
+pub use call::Call;
 pub use clock::Clock;
 pub use config::Config;
 pub use driver::{Driver, driver};
 pub use duplex::{Duplex, duplex};
 pub use error::{CallError, Closed};
 pub use handler::{Cancelled, Handler, RequestContext};
+pub use notify::Notify;
 pub use peer::{Peer, WhenClosed};

@@ -376,5 +376,5 @@ fn closed(id: &SessionId) -> String {
 fn post(peer: &Peer, id: &SessionId, session: &mut Session, state: StateUpdate) {
     session.tell(state.clone());
     // Whoever has gone need not be told.
-    let _gone = peer.post(&UpdateSessionNotification::state(id, state));
+    let _gone = peer.notify_now(&UpdateSessionNotification::state(id, state));
 }

@@ -43,7 +43,7 @@ impl PromptCall {
             let (of, cancel) = (peer.clone(), CancelSessionNotification::new(&request.session_id));
             peer.call_method(PromptRequest::NAME, Some(&request)).on_drop(move || {
                 // The connection may be over, and then there is nobody to tell.
-                let _told = of.post(&cancel);
+                let _told = of.notify_now(&cancel);
             })
         };
         let (call, outcome) = match checked {
@@ -345,7 +345,7 @@ impl Work {
         self.call = None;
         if std::mem::replace(&mut self.accepted, false) && !over {
             // The connection may be over, and then there is nobody to tell.
-            let _told = self.peer.post(&CancelSessionNotification::new(&self.session_id));
+            let _told = self.peer.notify_now(&CancelSessionNotification::new(&self.session_id));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Chains of proxies of all kinds.
 
 use agentwire_acp_proxy::{
-    Conductor, Direction, Ends, ErrorObject, Next, Notification, Proxy, RawJson, Request, Transparent,
+    Conductor, Direction, ErrorObject, Next, Notification, Peers, Proxy, RawJson, Request, Transparent,
     Transport, proxied, serve,
 };
 use agentwire_transport::duplex;
@@ -50,7 +50,7 @@ impl Proxy for Watch {
         outcome
     }
 
-    fn notification(&self, note: Notification, _: Direction, _: &Ends) -> Option<Notification> {
+    fn notification(&self, note: Notification, _: Direction, _: &Peers) -> Option<Notification> {
         Some(note)
     }
 }

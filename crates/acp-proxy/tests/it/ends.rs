@@ -1,19 +1,20 @@
 //! How it ends.
 
 use std::cell::RefCell;
+use std::future::pending;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_acp_proxy::{
-    Broken, Conductor, Ends, ErrorObject, Next, Proxy, RawJson, Request, Transparent, config, proxied, relay,
-    relay_with, serve,
+    Broken, Cancelled, Conductor, ErrorObject, Next, Peers, Proxy, RawJson, Request, Transparent, config,
+    proxied, relay, relay_with, serve,
 };
 use agentwire_transport::{Fault, Packet, duplex};
 use futures::{Sink, SinkExt, Stream, StreamExt, stream};
 use tokio::task::spawn_local;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::raw::{play, relayed, wire};
 
@@ -56,11 +57,11 @@ fn when_the_agent_closes_what_it_owes_is_answered_and_the_client_closed() {
 
 /// Passes on after a while, and hands out its ends.
 #[derive(Clone, Default)]
-struct Slow(Rc<RefCell<Option<Ends>>>, Duration);
+struct Slow(Rc<RefCell<Option<Peers>>>, Duration);
 
 impl Proxy for Slow {
     async fn request(&self, request: Request, next: Next) -> Result<RawJson, ErrorObject> {
-        *self.0.borrow_mut() = Some(next.ends().clone());
+        *self.0.borrow_mut() = Some(next.peers().clone());
         sleep(self.1).await;
         next.run(request).await
     }
@@ -79,10 +80,10 @@ fn what_a_proxy_still_holds_has_a_time_to_pass() {
         client.expect(r#"{"jsonrpc":"2.0","id":1,"result":1}"#).await;
         ended.await.unwrap().unwrap();
         // Handles that are left fail, and do not wait.
-        let ends = slow.0.take().expect("it had a request");
-        assert!(ends.client().post("_late", None).is_err());
-        assert!(ends.agent().notify("_late", None).await.is_err());
-        assert_eq!(ends.agent().call("_late", None).await.unwrap_err().code, -32603);
+        let peers = slow.0.take().expect("it had a request");
+        assert!(peers.client().notify_now("_late", None).is_err());
+        assert!(peers.agent().notify("_late", None).await.is_err());
+        assert_eq!(peers.agent().call("_late", None).await.unwrap_err().code, -32603);
     });
 }
 
@@ -93,8 +94,8 @@ fn a_call_that_waits_fails_when_the_proxy_is_dropped() {
         let (mut client, mut agent, relay) = relayed(slow.clone());
         client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_q"}"#).await;
         agent.hear().await;
-        let ends = slow.0.take().expect("it had a request");
-        let call = spawn_local(async move { ends.agent().call("_waits", None).await });
+        let peers = slow.0.take().expect("it had a request");
+        let call = spawn_local(async move { peers.agent().call("_waits", None).await });
         assert_eq!(agent.hear().await["method"], "_waits");
         relay.abort();
         assert_eq!(call.await.unwrap().unwrap_err().code, -32603);
@@ -167,6 +168,55 @@ fn a_client_that_cannot_be_written_to_is_gone() {
         drop(raw_agent);
         let ended = ended.await.unwrap();
         assert!(matches!(ended, Err(Broken::Client(_))), "{ended:?}");
+    });
+}
+
+#[test]
+fn what_is_for_an_agent_that_cannot_be_written_to_fails_at_once() {
+    play(async {
+        let (near, _) = duplex(1);
+        let (sink, _) = near.split();
+        let agent = Joined { sink, stream: stream::pending() };
+        let (client, mut raw_client) = wire();
+        let ended = spawn_local(relay(Transparent::default(), client, agent));
+        let begun = Instant::now();
+        // The first finds out. Reading has a time to tell why.
+        raw_client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_first"}"#).await;
+        sleep(Duration::from_millis(10)).await;
+        raw_client.say(r#"{"jsonrpc":"2.0","id":2,"method":"_second"}"#).await;
+        let answer = raw_client.hear().await;
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&2.into(), &(-32603).into()));
+        assert!(begun.elapsed() < Duration::from_millis(100), "at once: {:?}", begun.elapsed());
+        let answer = raw_client.hear().await;
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&1.into(), &(-32603).into()));
+        raw_client.expect_end().await;
+        let ended = ended.await.unwrap();
+        assert!(matches!(ended, Err(Broken::Agent(_))), "{ended:?}");
+    });
+}
+
+/// Never answers, and hands out what completes when it need not.
+#[derive(Clone, Default)]
+struct Holding(Rc<RefCell<Option<Cancelled>>>);
+
+impl Proxy for Holding {
+    async fn request(&self, _: Request, next: Next) -> Result<RawJson, ErrorObject> {
+        *self.0.borrow_mut() = Some(next.cancelled());
+        pending().await
+    }
+}
+
+#[test]
+fn a_request_counts_as_cancelled_when_its_connection_ends() {
+    play(async {
+        let holding = Holding::default();
+        let (mut client, _agent, relay) = relayed(holding.clone());
+        client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_q"}"#).await;
+        sleep(Duration::from_millis(10)).await;
+        let mut cancelled = holding.0.take().expect("it had a request");
+        assert!(futures::poll!(&mut cancelled).is_pending());
+        relay.abort();
+        timeout(Duration::from_secs(1), cancelled).await.expect("it completes");
     });
 }
 

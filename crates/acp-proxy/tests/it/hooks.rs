@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use agentwire_acp_proxy::{
-    Direction, Ends, ErrorObject, Next, Notification, Proxy, RawJson, Request, Transparent,
+    Direction, ErrorObject, Next, Notification, Peers, Proxy, RawJson, Request, Transparent,
 };
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -50,8 +50,8 @@ impl Proxy for Odd {
                 Ok(raw(&format!("[{first},{second}]")))
             }
             "_ask_back" => {
-                let other = next.ends().client().call("_really", None).await?;
-                next.ends().agent().notify("_heard", Some(other)).await?;
+                let other = next.peers().client().call("_really", None).await?;
+                next.peers().agent().notify("_heard", Some(other)).await?;
                 next.run(request).await
             }
             "_hold" => {
@@ -76,13 +76,13 @@ impl Proxy for Odd {
         }
     }
 
-    fn notification(&self, note: Notification, direction: Direction, ends: &Ends) -> Option<Notification> {
+    fn notification(&self, note: Notification, direction: Direction, peers: &Peers) -> Option<Notification> {
         self.passed.borrow_mut().push(format!("{direction:?} {}", note.method));
         match &*note.method {
             "_drop" => None,
             "_panic" => panic!("as the test wants"),
             "_double" => {
-                ends.client().post("_before", None).expect("it runs");
+                peers.client().notify_now("_before", None).expect("it runs");
                 Some(Notification::new("_after", note.params))
             }
             _ => Some(note),

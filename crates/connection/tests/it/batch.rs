@@ -64,13 +64,13 @@ fn answers_leave_together_when_the_last_is_there() {
     one.hear(&asks(&["1", r#""b""#, "3"]));
     let events = one.happened();
     assert!(events.iter().all(|event| matches!(event, Event::Request { in_batch: true, .. })));
-    let owed: Vec<_> = events
+    let incoming: Vec<_> = events
         .into_iter()
-        .map(|event| if let Event::Request { owed, .. } = event { owed } else { unreachable!() })
+        .map(|event| if let Event::Request { incoming, .. } = event { incoming } else { unreachable!() })
         .collect();
-    one.answer(owed[2], "3");
-    one.answer(owed[2], "3");
-    one.answer(owed[0], "1");
+    one.answer(incoming[2], "3");
+    one.answer(incoming[2], "3");
+    one.answer(incoming[0], "1");
     assert_eq!(one.said(), [""; 0]);
 
     // What is asked alone is answered alone, and does not wait.
@@ -79,7 +79,7 @@ fn answers_leave_together_when_the_last_is_there() {
     one.answer(alone, "4");
     assert_eq!(one.said(), [result("4", "4")]);
 
-    one.connection.answer(owed[1], Err(agentwire_jsonrpc::ErrorObject::internal_error("x")));
+    one.connection.answer(incoming[1], Err(agentwire_jsonrpc::ErrorObject::internal_error("x")));
     assert_eq!(answers(&one.said()), [taken("3"), taken("1"), refused(r#""b""#, code::INTERNAL_ERROR)]);
     one.assert_idle();
 }
@@ -89,12 +89,12 @@ fn two_at_once_do_not_mix() {
     let mut one = One::mcp_with_batches();
     one.hear(&asks(&["1", "2"]));
     one.hear(&asks(&["3", "4"]));
-    let owed = one.requests();
+    let incoming = one.requests();
     for (index, answer) in [(0, "1"), (3, "4"), (2, "3")] {
-        one.answer(owed[index], answer);
+        one.answer(incoming[index], answer);
     }
     assert_eq!(answers(&one.said()), [taken("4"), taken("3")]);
-    one.answer(owed[1], "2");
+    one.answer(incoming[1], "2");
     assert_eq!(answers(&one.said()), [taken("1"), taken("2")]);
     one.assert_idle();
 }
@@ -109,7 +109,8 @@ fn of_what_is_not_answered_is_not_answered() {
     one.hear(&format!("[{},{}]", result("1", "5"), result("9", "0")));
     one.hear(r#"[{"id":2,"result":0},{"method":"note"}]"#);
     let events = one.happened();
-    let [notes @ .., answered, Event::Stray(_), malformed, Event::Unreadable(_)] = &events[..] else {
+    let [notes @ .., answered, Event::UnmatchedResponse(_), malformed, Event::Unreadable(_)] = &events[..]
+    else {
         panic!("{events:?}")
     };
     assert!(matches!(notes, [Event::Notification(_), Event::Notification(_)]));
@@ -138,8 +139,11 @@ fn one_bad_element_does_not_spoil_the_others() {
     ];
     one.hear(&format!("[{}]", elements.join(",")));
     let events = one.happened();
-    let [Event::Request { owed: first, .. }, Event::Notification(_), Event::Request { owed: last, .. }] =
-        events[..]
+    let [
+        Event::Request { incoming: first, .. },
+        Event::Notification(_),
+        Event::Request { incoming: last, .. },
+    ] = events[..]
     else {
         panic!("{events:?}")
     };
@@ -178,14 +182,14 @@ fn of_bad_elements_only_is_answered_at_once() {
 fn what_was_cancelled_is_left_out() {
     let mut one = One::mcp_with_batches();
     one.hear(&asks(&["1", "2", "3"]));
-    let owed = one.requests();
+    let incoming = one.requests();
     one.hear(&cancel("2"));
-    assert_eq!(one.happened(), [Event::Cancelled(owed[1])]);
-    one.answer(owed[0], "1");
-    one.answer(owed[2], "3");
+    assert_eq!(one.happened(), [Event::Cancelled(incoming[1])]);
+    one.answer(incoming[0], "1");
+    one.answer(incoming[2], "3");
     // It is over only when its handler is.
     assert_eq!(one.said(), [""; 0]);
-    one.answer(owed[1], "2");
+    one.answer(incoming[1], "2");
     assert_eq!(answers(&one.said()), [taken("1"), taken("3")]);
     one.assert_idle();
 }
@@ -194,11 +198,11 @@ fn what_was_cancelled_is_left_out() {
 fn cancelled_as_a_whole_is_silence() {
     let mut one = One::mcp_with_batches();
     one.hear(&asks(&["1", "2"]));
-    let owed = one.requests();
+    let incoming = one.requests();
     one.hear(&format!("[{},{}]", cancel("1"), cancel("2")));
-    assert_eq!(one.happened(), [Event::Cancelled(owed[0]), Event::Cancelled(owed[1])]);
-    one.answer(owed[1], "2");
-    one.answer(owed[0], "1");
+    assert_eq!(one.happened(), [Event::Cancelled(incoming[0]), Event::Cancelled(incoming[1])]);
+    one.answer(incoming[1], "2");
+    one.answer(incoming[0], "1");
     assert_eq!(one.said(), [""; 0]);
     one.assert_idle();
 }
@@ -209,9 +213,9 @@ fn may_cancel_what_it_asks() {
     one.hear(&format!("[{},{},{}]", ask("1"), cancel("1"), ask("2")));
     let events = one.happened();
     let [
-        Event::Request { owed: first, .. },
+        Event::Request { incoming: first, .. },
         Event::Cancelled(cancelled),
-        Event::Request { owed: second, .. },
+        Event::Request { incoming: second, .. },
     ] = events[..]
     else {
         panic!("{events:?}")
@@ -228,11 +232,11 @@ fn may_cancel_what_it_asks() {
 fn what_was_abandoned_is_left_out() {
     let mut one = One::mcp_with_batches();
     one.hear(&asks(&["1", "2"]));
-    let owed = one.requests();
+    let incoming = one.requests();
     one.connection.handle_abandon(&1u64.into());
-    assert_eq!(one.happened(), [Event::Cancelled(owed[0])]);
-    one.answer(owed[0], "1");
-    one.answer(owed[1], "2");
+    assert_eq!(one.happened(), [Event::Cancelled(incoming[0])]);
+    one.answer(incoming[0], "1");
+    one.answer(incoming[1], "2");
     assert_eq!(answers(&one.said()), [taken("2")]);
     one.assert_idle();
 }
@@ -242,10 +246,10 @@ fn the_limit_holds_within() {
     let mut one = One::new(Config::new(Dialect::MCP).request_limit(2));
     one.connection.take_batches(true);
     one.hear(&asks(&["1", "2", "3"]));
-    let owed = one.requests();
-    assert_eq!(owed.len(), 2);
-    one.answer(owed[0], "1");
-    one.answer(owed[1], "2");
+    let incoming = one.requests();
+    assert_eq!(incoming.len(), 2);
+    one.answer(incoming[0], "1");
+    one.answer(incoming[1], "2");
     assert_eq!(answers(&one.said()), [refused("3", code::INTERNAL_ERROR), taken("1"), taken("2")]);
     one.assert_idle();
 }
@@ -273,15 +277,15 @@ fn answers_held_back_count_as_waiting() {
     // The same with answers that were given.
     let ids: Vec<_> = (0..9).map(|id| id.to_string()).collect();
     one.hear(&asks(&ids.iter().map(String::as_str).collect::<Vec<_>>()));
-    let owed = one.requests();
-    for owed in &owed[1..] {
-        one.answer(*owed, "0");
+    let incoming = one.requests();
+    for incoming in &incoming[1..] {
+        one.answer(*incoming, "0");
     }
     one.hear(&asks(&["10", "11"]));
     let more = one.requests();
     assert_eq!(more.len(), 1, "nine wait or are held, so one more is taken");
     one.answer(more[0], "0");
-    one.answer(owed[0], "0");
+    one.answer(incoming[0], "0");
     assert_eq!(one.said().len(), 2);
     one.assert_idle();
 }
@@ -290,8 +294,8 @@ fn answers_held_back_count_as_waiting() {
 fn the_answers_belong_to_the_first_request_with_an_id() {
     let mut one = One::mcp_with_batches();
     one.hear(&format!("[1,{}]", ask(r#""a""#)));
-    let owed = one.requests()[0];
-    one.answer(owed, "0");
+    let incoming = one.requests()[0];
+    one.answer(incoming, "0");
     assert_eq!(one.transmits()[0].related, Some("a".into()));
 }
 
@@ -307,11 +311,11 @@ fn answers_that_wait_in_batches_are_bounded() {
     };
     let long = format!("\"{}\"", "x".repeat(600));
     let (first, second) = (ask(&mut one, [1, 2, 3]), ask(&mut one, [4, 5, 6]));
-    for owed in [first[0], second[0]] {
-        one.answer(owed, &long);
+    for incoming in [first[0], second[0]] {
+        one.answer(incoming, &long);
     }
-    for owed in [&first[1..], &second[1..]].concat() {
-        one.answer(owed, "0");
+    for incoming in [&first[1..], &second[1..]].concat() {
+        one.answer(incoming, "0");
     }
     let said = one.said();
     assert_eq!(said.len(), 2);
@@ -321,6 +325,6 @@ fn answers_that_wait_in_batches_are_bounded() {
     // There is room again.
     let third = ask(&mut one, [7, 8, 9]);
     one.answer(third[0], &long);
-    third[1..].iter().for_each(|owed| one.answer(*owed, "0"));
+    third[1..].iter().for_each(|incoming| one.answer(*incoming, "0"));
     assert!(one.said()[0].contains(&long));
 }

@@ -30,7 +30,7 @@ fn there_is_room_until_the_high_water() {
 fn news_waits_once() {
     let mut one = small();
     let tell = |one: &mut One, text, related: Option<u64>| {
-        one.connection.notify_once("news", Some(json(text)), related.map(Into::into))
+        one.connection.notify_coalesced("news", Some(json(text)), related.map(Into::into))
     };
     assert!(tell(&mut one, "[1]", None));
     one.notify("note");
@@ -57,8 +57,8 @@ fn room_counts_requests_that_were_taken_back() {
 fn room_counts_errors_as_large_as_they_are() {
     let mut one = small();
     one.hear_request("1");
-    let owed = one.requests()[0];
-    one.connection.answer(owed, Err(ErrorObject::internal_error("x".repeat(1000))));
+    let incoming = one.requests()[0];
+    one.connection.answer(incoming, Err(ErrorObject::internal_error("x".repeat(1000))));
     assert!(!one.connection.has_room());
 }
 
@@ -70,7 +70,7 @@ fn input_is_wanted_until_the_queue_and_the_requests_are_at_their_limits() {
     one.hear_request("1");
     one.hear_request("2");
     one.hear_request("3");
-    let owed = one.requests();
+    let incoming = one.requests();
     assert!(one.connection.wants_input(), "requests alone: more are refused, which frees the memory at once");
 
     let mut full = small();
@@ -80,7 +80,7 @@ fn input_is_wanted_until_the_queue_and_the_requests_are_at_their_limits() {
     (0..9).for_each(|_| one.notify("note"));
     assert!(!one.connection.wants_input());
     // An answer in the queue still costs what the request did.
-    one.answer(owed[0], "0");
+    one.answer(incoming[0], "0");
     assert!(!one.connection.wants_input());
     one.said();
     assert!(one.connection.wants_input());

@@ -28,10 +28,10 @@ fn an_answer_of_another_type_is_another_answer() {
     let call = one.call(CallOptions::new());
     for id in [r#""1""#, "-1", "2", "0", "null", "18446744073709551615", r#""\u0031""#] {
         one.hear_result(id, "true");
-        assert!(matches!(&one.happened()[..], [Event::Stray(_)]), "{id}");
+        assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]), "{id}");
     }
     one.hear(r#"{"jsonrpc":"2.0","result":true}"#);
-    assert!(matches!(&one.happened()[..], [Event::Stray(_)]));
+    assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
     one.hear_result("1", "null");
     assert_eq!(one.happened(), [ok(call, "null")]);
 }
@@ -44,7 +44,7 @@ fn the_second_answer_is_a_stray() {
     one.hear_result("1", "2");
     let events = one.happened();
     assert_eq!(events[0], ok(call, "1"));
-    assert!(matches!(&events[1..], [Event::Stray(stray)] if stray.outcome == Ok(json("2"))));
+    assert!(matches!(&events[1..], [Event::UnmatchedResponse(stray)] if stray.outcome == Ok(json("2"))));
     one.assert_idle();
 }
 
@@ -60,7 +60,9 @@ fn an_answer_that_cannot_be_read_ends_its_call() {
     // One that is for no call at all is shown, and never answered.
     one.hear(r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":""}}"#);
     one.hear(r#"{"jsonrpc":"2.0","id":1.5,"result":1}"#);
-    let [Event::Stray(first), Event::Stray(second)] = &one.happened()[..] else { panic!("strays") };
+    let [Event::UnmatchedResponse(first), Event::UnmatchedResponse(second)] = &one.happened()[..] else {
+        panic!("strays")
+    };
     assert_eq!((&first.id, &second.id), (&call.request_id(), &RequestId::NULL));
     assert_eq!(one.said(), [""; 0]);
     one.assert_idle();
@@ -93,7 +95,9 @@ fn a_deadline_ends_the_call_and_the_answer_comes_late() {
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"timed out"}}"#;
     assert_eq!(one.said(), [cancel]);
     one.hear_result("1", "true");
-    assert!(matches!(&one.happened()[..], [Event::Stray(stray)] if stray.id == call.request_id()));
+    assert!(
+        matches!(&one.happened()[..], [Event::UnmatchedResponse(stray)] if stray.id == call.request_id())
+    );
     one.assert_idle();
     assert_eq!(one.connection.poll_timeout(), None);
 }
@@ -193,10 +197,10 @@ fn the_end_fails_what_is_open() {
 fn what_is_owed_at_the_end_can_still_be_answered() {
     let mut one = One::acp();
     one.hear_request("7");
-    let owed = one.requests()[0];
+    let incoming = one.requests()[0];
     one.connection.handle_end();
     assert!(!one.connection.is_idle());
-    one.answer(owed, "true");
+    one.answer(incoming, "true");
     assert_eq!(one.said(), [r#"{"jsonrpc":"2.0","id":7,"result":true}"#]);
     one.assert_idle();
 }
@@ -205,11 +209,11 @@ fn what_is_owed_at_the_end_can_still_be_answered() {
 fn nothing_overtakes() {
     let mut one = One::acp();
     one.hear_request("7");
-    let owed = one.requests()[0];
+    let incoming = one.requests()[0];
     one.notify("first");
     let call = one.call_with("second", CallOptions::new());
     one.notify("third");
-    one.answer(owed, "4");
+    one.answer(incoming, "4");
     one.notify("fifth");
     let said = one.said();
     let expected = ["first", "second", "third", r#""result":4"#, "fifth"];
@@ -228,8 +232,8 @@ fn nothing_overtakes() {
 fn what_is_said_carries_what_it_belongs_to() {
     let mut one = One::new(Config::new(Dialect::MCP));
     one.hear_request(r#""a""#);
-    let owed = one.requests()[0];
-    let related = one.connection.owed_request_id(owed).cloned();
+    let incoming = one.requests()[0];
+    let related = one.connection.incoming_request_id(incoming).cloned();
     assert_eq!(related, Some("a".into()));
 
     let call = one.connection.reserve_call();
@@ -239,13 +243,13 @@ fn what_is_said_carries_what_it_belongs_to() {
     one.connection.notify("notifications/tools/list_changed", None, None);
     let first = one.transmits();
     one.at(SECOND);
-    one.answer(owed, "1");
+    one.answer(incoming, "1");
     let then = one.transmits();
     let relations: Vec<_> = first.iter().chain(&then).map(|transmit| transmit.related.clone()).collect();
     // The fourth is the cancellation of the call: it goes the way that the call went.
     assert_eq!(relations, [related.clone(), related.clone(), None, related.clone(), related]);
     assert!(text(&then[0]).contains("notifications/cancelled"));
-    assert_eq!(one.connection.owed_request_id(owed), None);
+    assert_eq!(one.connection.incoming_request_id(incoming), None);
 }
 
 #[test]
@@ -258,5 +262,5 @@ fn a_call_that_could_not_be_carried_is_over() {
     one.hear_result("2", "[2]");
     assert_eq!(one.happened(), [failed(first, CallFailure::Failed), ok(second, "[2]")]);
     one.hear_result("1", "[1]");
-    assert!(matches!(&one.happened()[..], [Event::Stray(_)]));
+    assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
 }

@@ -67,7 +67,7 @@ fn never_names_what_must_not_be_cancelled() {
         }
         assert_eq!(one.said(), [""; 0]);
         one.hear_result("1", "{}");
-        assert!(matches!(&one.happened()[..], [Event::Stray(_)]));
+        assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
         one.assert_idle();
     }
     let mut one = One::mcp();
@@ -82,11 +82,11 @@ fn acp_answers_a_cancelled_request_and_mcp_does_not() {
         [(One::acp(), "$/cancel_request", true), (One::mcp(), "notifications/cancelled", false)]
     {
         one.hear_request("7");
-        let owed = one.requests()[0];
+        let incoming = one.requests()[0];
         one.hear(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"requestId":7}}}}"#));
-        assert_eq!(one.happened(), [Event::Cancelled(owed)]);
-        assert_eq!(one.connection.calls_owed(), 1);
-        one.answer(owed, "true");
+        assert_eq!(one.happened(), [Event::Cancelled(incoming)]);
+        assert_eq!(one.connection.pending_requests(), 1);
+        one.answer(incoming, "true");
         assert_eq!(one.said().len(), usize::from(answered));
         one.assert_idle();
     }
@@ -107,7 +107,7 @@ fn is_heard_once() {
 fn of_nothing_in_particular_is_passed_over() {
     let mut one = One::mcp();
     one.hear_request("1");
-    let owed = one.requests()[0];
+    let incoming = one.requests()[0];
     let params = [
         r#"{"requestId":"1"}"#,
         r#"{"requestId":2}"#,
@@ -128,7 +128,7 @@ fn of_nothing_in_particular_is_passed_over() {
     one.hear(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}"#);
     assert!(matches!(&one.happened()[..], [Event::Notification(_)]));
 
-    one.answer(owed, "true");
+    one.answer(incoming, "true");
     one.hear(CANCEL_1);
     assert_eq!(one.happened(), []);
     assert_eq!(one.said(), [r#"{"jsonrpc":"2.0","id":1,"result":true}"#]);
@@ -139,11 +139,11 @@ fn of_nothing_in_particular_is_passed_over() {
 fn reads_whatever_else_the_notification_says() {
     let mut one = One::mcp();
     one.hear_request(r#""\u0061""#);
-    let owed = one.requests()[0];
+    let incoming = one.requests()[0];
     one.hear(
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":{"x":[]},"_meta":{},"requestId":"a"}}"#,
     );
-    assert_eq!(one.happened(), [Event::Cancelled(owed)]);
+    assert_eq!(one.happened(), [Event::Cancelled(incoming)]);
 }
 
 /// The request and its cancellation were read before anybody looked.
@@ -154,7 +154,7 @@ fn may_arrive_before_the_request_was_looked_at() {
     one.hear(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}"#);
     let events = one.happened();
     assert!(
-        matches!(&events[..], [Event::Request { owed: asked, .. }, Event::Cancelled(owed)] if asked == owed)
+        matches!(&events[..], [Event::Request { incoming: asked, .. }, Event::Cancelled(incoming)] if asked == incoming)
     );
 }
 
@@ -163,13 +163,13 @@ fn may_arrive_before_the_request_was_looked_at() {
 fn an_abandoned_request_is_not_answered() {
     for mut one in [One::acp(), One::mcp()] {
         one.hear_request(r#""a""#);
-        let owed = one.requests()[0];
+        let incoming = one.requests()[0];
         one.connection.handle_abandon(&"b".into());
         one.connection.handle_abandon(&RequestId::NULL);
         one.connection.handle_abandon(&"a".into());
         one.connection.handle_abandon(&"a".into());
-        assert_eq!(one.happened(), [Event::Cancelled(owed)]);
-        one.answer(owed, "true");
+        assert_eq!(one.happened(), [Event::Cancelled(incoming)]);
+        one.answer(incoming, "true");
         assert_eq!(one.said(), [""; 0]);
         one.assert_idle();
     }
@@ -180,12 +180,14 @@ fn crosses_the_answer() {
     for mut pair in [Pair::acp(), Pair::mcp()] {
         let call = pair.left.call_with("ask", timeout(5));
         pair.left_to_right();
-        let owed = pair.right.requests()[0];
+        let incoming = pair.right.requests()[0];
         // Both speak before either hears the other.
         pair.left.connection.cancel(call, "why");
-        pair.right.answer(owed, "true");
+        pair.right.answer(incoming, "true");
         pair.both_at_once();
-        assert!(matches!(&pair.left.happened()[..], [Event::Stray(stray)] if stray.id == call.request_id()));
+        assert!(
+            matches!(&pair.left.happened()[..], [Event::UnmatchedResponse(stray)] if stray.id == call.request_id())
+        );
         assert_eq!(pair.right.happened(), []);
         pair.assert_idle();
     }
@@ -196,11 +198,11 @@ fn arrives_in_time() {
     for (mut pair, answered) in [(Pair::acp(), true), (Pair::mcp(), false)] {
         let call = pair.left.call_with("ask", timeout(5));
         pair.left_to_right();
-        let owed = pair.right.requests()[0];
+        let incoming = pair.right.requests()[0];
         pair.left.connection.cancel(call, "why");
         pair.left_to_right();
-        assert_eq!(pair.right.happened(), [Event::Cancelled(owed)]);
-        pair.right.answer(owed, "true");
+        assert_eq!(pair.right.happened(), [Event::Cancelled(incoming)]);
+        pair.right.answer(incoming, "true");
         pair.right_to_left();
         // Where the dialect answers, the answer is for a call that is over.
         assert_eq!(pair.left.happened().len(), usize::from(answered));
@@ -235,7 +237,7 @@ fn from_the_peer_ends_a_call_of_ours_where_the_dialect_says_so() {
     one.at(crate::SECOND * 9);
     assert_eq!((one.said(), one.happened()), (vec![], vec![]), "there is nobody to tell");
     one.hear_result("1", "{}");
-    assert!(matches!(&one.happened()[..], [Event::Stray(_)]));
+    assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
     one.assert_idle();
 }
 
@@ -254,10 +256,10 @@ fn from_the_peer_means_its_own_requests_everywhere_else() {
     }
     let mut one = One::mcp();
     one.hear_request("1");
-    let owed = one.requests();
+    let incoming = one.requests();
     let listen = one.call_with("subscriptions/listen", CallOptions::new());
     one.hear(CANCEL_1);
-    assert_eq!(one.happened(), [Event::Cancelled(owed[0])]);
+    assert_eq!(one.happened(), [Event::Cancelled(incoming[0])]);
     one.hear(&CANCEL_1.replace("\"requestId\":1", "\"requestId\":\"1\""));
     assert_eq!(one.happened(), [], "1 is not \"1\"");
     one.hear_result("1", "0");

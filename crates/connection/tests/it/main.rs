@@ -4,15 +4,15 @@ mod batch;
 mod bounds;
 mod calls;
 mod cancellation;
-mod owed;
 mod pair;
+mod pending_requests;
 mod progress;
 mod property;
 
 use std::time::{Duration, Instant};
 
 use agentwire_connection::{
-    CallFailure, CallId, CallOptions, Config, Connection, Dialect, Event, OwedId, Transmit,
+    CallFailure, CallId, CallOptions, Config, Connection, Dialect, Event, IncomingId, Transmit,
 };
 use agentwire_jsonrpc::{ErrorObject, Frame, RawJson};
 
@@ -74,12 +74,12 @@ impl One {
     }
 
     /// Takes the requests that arrived, where nothing else did.
-    fn requests(&mut self) -> Vec<OwedId> {
-        let owed = |event| match event {
-            Event::Request { owed, .. } => owed,
+    fn requests(&mut self) -> Vec<IncomingId> {
+        let incoming = |event| match event {
+            Event::Request { incoming, .. } => incoming,
             other => panic!("no request: {other:?}"),
         };
-        self.happened().into_iter().map(owed).collect()
+        self.happened().into_iter().map(incoming).collect()
     }
 
     fn call_with(&mut self, method: &'static str, options: CallOptions) -> CallId {
@@ -98,8 +98,8 @@ impl One {
         call
     }
 
-    fn answer(&mut self, owed: OwedId, result: &str) {
-        self.connection.answer(owed, Ok(json(result)));
+    fn answer(&mut self, incoming: IncomingId, result: &str) {
+        self.connection.answer(incoming, Ok(json(result)));
     }
 
     fn notify(&mut self, method: &'static str) {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use agentwire_connection::{CallFailure, CallId, CallOptions, Config, Connection, Dialect, Event, OwedId};
+use agentwire_connection::{
+    CallFailure, CallId, CallOptions, Config, Connection, Dialect, Event, IncomingId,
+};
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, RawJson, RequestId};
 use proptest::prelude::*;
 
@@ -75,7 +77,7 @@ struct Side {
     ending: bool,
     ended: bool,
     calls: BTreeMap<CallId, Fate>,
-    owed: Vec<OwedId>,
+    owed: Vec<IncomingId>,
     cancelled: BTreeSet<u64>,
     /// Ids of the requests that arrived here, and how many answers to each left.
     answers: BTreeMap<u64, usize>,
@@ -131,7 +133,7 @@ impl Simulation {
             Step::Progress(which) if side.connection.has_room() => side.report(which),
             Step::Abandon(which) if !side.owed.is_empty() => {
                 let owed = *which.get(&side.owed);
-                let id = side.connection.owed_request_id(owed).unwrap().clone();
+                let id = side.connection.incoming_request_id(owed).unwrap().clone();
                 side.connection.handle_abandon(&id);
                 side.unanswered.insert(id.as_u64().unwrap());
                 self.sides[1 - who].give_up(|call| call.request_id() == id);
@@ -270,8 +272,8 @@ impl Side {
     }
 
     /// The answer names the request, and how much was said before it.
-    fn answer(&mut self, owed: OwedId, good: bool) {
-        let id = self.connection.owed_request_id(owed).unwrap().as_u64().unwrap();
+    fn answer(&mut self, owed: IncomingId, good: bool) {
+        let id = self.connection.incoming_request_id(owed).unwrap().as_u64().unwrap();
         if self.cancelled.contains(&id) && !self.dialect.answers_cancelled {
             self.unanswered.insert(id);
         }
@@ -286,7 +288,7 @@ impl Side {
 
     fn report(&mut self, which: &prop::sample::Index) {
         if let (Some(method), false) = (self.dialect.progress_method, self.owed.is_empty()) {
-            let id = self.connection.owed_request_id(*which.get(&self.owed)).unwrap();
+            let id = self.connection.incoming_request_id(*which.get(&self.owed)).unwrap();
             let params = RawJson::encode(&serde_json::json!({ "progressToken": id, "progress": 1 })).unwrap();
             self.connection.notify(method, Some(params), None);
         }
@@ -312,7 +314,7 @@ impl Side {
     fn take_events(&mut self, now: Instant) {
         while let Some(event) = self.connection.poll_event() {
             match event {
-                Event::Request { owed, .. } => self.owed.push(owed),
+                Event::Request { incoming, .. } => self.owed.push(incoming),
                 Event::Notification(notification) => {
                     self.notifications_seen += 1;
                     assert_eq!(
@@ -323,15 +325,15 @@ impl Side {
                 Event::Progress { call, .. } => assert!(matches!(self.calls[&call], Fate::Open { .. })),
                 Event::Answered { call, outcome } => self.take_answer(now, call, outcome),
                 Event::Cancelled(owed) => {
-                    let id = self.connection.owed_request_id(owed).expect("it is still owed");
+                    let id = self.connection.incoming_request_id(owed).expect("it is still owed");
                     assert!(self.cancelled.insert(id.as_u64().unwrap()), "cancelled twice");
                 }
-                Event::Stray(response) => self.take_stray(&response.id),
+                Event::UnmatchedResponse(response) => self.take_stray(&response.id),
                 other => panic!("a new event: {other:?}"),
             }
         }
-        assert!(self.connection.calls_owed() <= REQUEST_LIMIT);
-        assert_eq!(self.connection.calls_owed(), self.owed.len());
+        assert!(self.connection.pending_requests() <= REQUEST_LIMIT);
+        assert_eq!(self.connection.pending_requests(), self.owed.len());
         let open = self.calls.values().filter(|fate| matches!(fate, Fate::Open { .. })).count();
         assert_eq!(self.connection.calls_in_flight(), open);
     }

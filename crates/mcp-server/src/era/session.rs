@@ -269,7 +269,7 @@ impl Session {
     fn post<N: Notice>(&self, kind: Kind, notice: &N) {
         if self.is_offered(kind) {
             // A connection that is over needs to hear of nothing.
-            let _closed = self.peer.post_once(notice);
+            let _closed = self.peer.notify_coalesced(notice);
         }
     }
 }

@@ -60,7 +60,7 @@ async fn a_call_dropped_after_it_left_is_cancelled_at_the_peer() {
     for (config, reason) in [(acp(), None), (mcp(), Some("the caller no longer waits"))] {
         let strays = RefCell::new(Vec::new());
         let handler = on(async |_, _| pending().await, |_, _| {})
-            .stray(|response| strays.borrow_mut().push(response.id.as_u64()));
+            .unmatched_response(|response| strays.borrow_mut().push(response.id.as_u64()));
         with_wire(config.clone(), handler, async |peer, mut far| {
             let late = tokio::time::timeout(Duration::from_secs(1), peer.call(&ask(""))).await;
             assert!(late.is_err());

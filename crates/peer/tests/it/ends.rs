@@ -48,7 +48,7 @@ async fn all_fails(peer: &Peer) {
     closed(peer.call(&ask("")).await);
     closed(peer.call(&ask("")).timeout(SECOND).await);
     closed(peer.notify(&note(1)).await);
-    closed(peer.post(&note(1)));
+    closed(peer.notify_now(&note(1)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,7 +138,7 @@ async fn the_end_of_main_is_the_end() {
     let handler = answering(async |_, context| {
         let peer = context.peer().clone();
         let _says_farewell = scopeguard(|| {
-            peer.post(&note(7)).unwrap();
+            peer.notify_now(&note(7)).unwrap();
             dropped.set(dropped.get() + 1);
         });
         pending().await

@@ -129,7 +129,7 @@ async fn each_message_has_its_form() {
             far.say(json!({"jsonrpc": "2.0", "id": 1, "result": {"a": 1}}));
         };
         assert_eq!(tokio::join!(call, script).0.as_str(), r#"{"a":1}"#);
-        peer.post(&note(1)).unwrap();
+        peer.notify_now(&note(1)).unwrap();
         assert_eq!(far.heard().await, json!({"jsonrpc": "2.0", "method": "note", "params": {"number": 1}}));
         far.say(json!({"jsonrpc": "2.0", "id": "x", "method": "ask", "params": {"text": "hi"}}));
         assert_eq!(far.heard().await, json!({"jsonrpc": "2.0", "id": "x", "result": "hi"}));

@@ -41,7 +41,7 @@ async fn who_gives_a_call_up_may_have_more_to_say() {
     with_wire(acp(), deaf(), async |peer, mut far| {
         let call = || {
             let farewell = peer.clone();
-            peer.call(&ask("")).on_drop(move || farewell.post(&note(1)).unwrap())
+            peer.call(&ask("")).on_drop(move || farewell.notify_now(&note(1)).unwrap())
         };
         let methods = |far: &mut Far| -> Vec<Value> {
             far.heard_so_far().into_iter().map(|message| message["method"].clone()).collect()
@@ -78,7 +78,7 @@ struct Nosy {
 
 impl Drop for Nosy {
     fn drop(&mut self) {
-        self.peer.post(&note(1)).unwrap();
+        self.peer.notify_now(&note(1)).unwrap();
         self.drops.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -162,7 +162,7 @@ async fn what_a_waker_owns_may_use_the_connection_when_it_is_dropped() {
         assert_eq!(dropped(), 3);
 
         far.take(0);
-        (0..3).for_each(|number| peer.post(&note(number)).unwrap());
+        (0..3).for_each(|number| peer.notify_now(&note(number)).unwrap());
         let mut notify = peer.notify(&note(9));
         (0..3).for_each(|_| {
             assert!(notify.poll_unpin(&mut Context::from_waker(&nosy(&peer))).is_pending());

@@ -153,7 +153,7 @@ async fn who_has_nothing_to_do_is_not_polled() {
         }
         // The far end not reading is no reason to look again and again.
         far.take(0);
-        peer.post(&crate::support::note(1)).unwrap();
+        peer.notify_now(&crate::support::note(1)).unwrap();
         settle().await;
         let polls = take();
         assert!((1..=2).contains(&polls), "{polls} polls for one notification");

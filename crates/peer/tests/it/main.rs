@@ -11,6 +11,7 @@ mod idling;
 mod order;
 mod origins;
 mod panics;
+mod port;
 mod pressure;
 mod support;
 mod threads;

@@ -58,7 +58,7 @@ async fn other_panics_are_passed_over() {
         |request, _| ready(done(asked(&request))),
         |notification, _| assert!(noted(&notification) != 1, "as asked"),
     )
-    .stray(|_: Response| panic!("as asked"));
+    .unmatched_response(|_: Response| panic!("as asked"));
     with_wire(mcp(), handler, async |peer, mut far| {
         far.say(json!({"jsonrpc": "2.0", "method": "note", "params": {"number": 1}}));
         still_works(&mut far).await;

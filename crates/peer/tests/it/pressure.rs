@@ -129,7 +129,7 @@ async fn reading_starts_again_when_there_is_room_although_nobody_waits_for_it() 
     let script = async {
         far.take(0);
         far.say(request(1, ""));
-        (0..5).for_each(|number| peer.post(&note(number)).unwrap());
+        (0..5).for_each(|number| peer.notify_now(&note(number)).unwrap());
         settle().await;
         far.say(notification(1));
         settle().await;

@@ -76,7 +76,7 @@ pub(crate) fn driver(config: Config) -> (Peer, Driver) {
 pub(crate) struct On<R, N, S = fn(Response)> {
     request: R,
     notification: N,
-    stray: S,
+    unmatched_response: S,
 }
 
 pub(crate) fn on<R, F, N>(request: R, notification: N) -> On<R, N>
@@ -85,7 +85,7 @@ where
     F: Future<Output = Answer>,
     N: Fn(Notification, &Peer),
 {
-    On { request, notification, stray: drop }
+    On { request, notification, unmatched_response: drop }
 }
 
 /// A handler that answers and hears nothing.
@@ -107,8 +107,8 @@ pub(crate) fn deaf() -> impl Handler {
 }
 
 impl<R, N, S> On<R, N, S> {
-    pub(crate) fn stray<T: Fn(Response)>(self, stray: T) -> On<R, N, T> {
-        On { request: self.request, notification: self.notification, stray }
+    pub(crate) fn unmatched_response<T: Fn(Response)>(self, unmatched_response: T) -> On<R, N, T> {
+        On { request: self.request, notification: self.notification, unmatched_response }
     }
 }
 
@@ -127,8 +127,8 @@ where
         (self.notification)(notification, peer);
     }
 
-    fn stray(&self, response: Response) {
-        (self.stray)(response);
+    fn unmatched_response(&self, response: Response) {
+        (self.unmatched_response)(response);
     }
 }
 

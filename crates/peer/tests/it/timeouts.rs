@@ -164,7 +164,7 @@ impl Clock for Late {
 
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         if let Some(peer) = self.peer.lock().unwrap().take() {
-            peer.post(&note(1)).unwrap();
+            peer.notify_now(&note(1)).unwrap();
         }
         TokioClock::default().sleep_until(deadline)
     }

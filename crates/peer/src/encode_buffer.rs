@@ -1,21 +1,20 @@
 use agentwire_jsonrpc::{Encoder, RawJson};
 use serde::Serialize;
 
-/// How many values are written one by one before memory is taken for many.
+/// How many values get memory of their own before the shared buffer is used.
 const FEW: u32 = 32;
 
-/// Writes values: the first few each into memory of its own, those of a busy connection into memory that they share.
+/// Encodes values: the first few each into memory of its own, later ones into a shared buffer.
 ///
-/// Shared memory is what makes many small values fast, and what a connection that says one thing, or nothing for
-/// hours, would hold in vain.
+/// The shared buffer makes many small values cheap. A connection that sends little would hold it for nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Scribe {
+pub(crate) struct EncodeBuffer {
     written: u32,
     encoder: Option<Encoder>,
 }
 
-impl Scribe {
-    /// Whether to write through [`encode`](Self::encode) by now.
+impl EncodeBuffer {
+    /// Counts a value, and returns whether it should go through [`encode`](Self::encode).
     #[inline]
     pub(crate) fn is_busy(&mut self) -> bool {
         self.written = self.written.saturating_add(1);
@@ -27,7 +26,7 @@ impl Scribe {
         self.encoder.get_or_insert_default().encode(value)
     }
 
-    /// Nobody says anything for now. What has been written keeps the memory that it is in.
+    /// Releases the buffer while the connection is idle. Values in it keep the memory that they are in.
     pub(crate) fn rest(&mut self) {
         *self = Self::default();
     }

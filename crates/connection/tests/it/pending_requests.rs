@@ -12,12 +12,12 @@ fn every_request_gets_one_answer_under_its_own_id() {
     for id in ids {
         one.hear_request(id);
     }
-    let owed = one.requests();
-    assert_eq!(one.connection.calls_owed(), ids.len());
-    for (owed, id) in owed.iter().zip(ids).rev() {
-        one.answer(*owed, "true");
-        one.answer(*owed, "false");
-        one.connection.answer(*owed, Err(ErrorObject::internal_error("again")));
+    let incoming = one.requests();
+    assert_eq!(one.connection.pending_requests(), ids.len());
+    for (incoming, id) in incoming.iter().zip(ids).rev() {
+        one.answer(*incoming, "true");
+        one.answer(*incoming, "false");
+        one.connection.answer(*incoming, Err(ErrorObject::internal_error("again")));
         assert_eq!(one.said(), [format!(r#"{{"jsonrpc":"2.0","id":{id},"result":true}}"#)]);
     }
     one.assert_idle();
@@ -27,8 +27,8 @@ fn every_request_gets_one_answer_under_its_own_id() {
 fn an_error_is_an_answer() {
     let mut one = One::mcp();
     one.hear_request("1");
-    let owed = one.requests()[0];
-    one.connection.answer(owed, Err(ErrorObject::method_not_found("ask")));
+    let incoming = one.requests()[0];
+    one.connection.answer(incoming, Err(ErrorObject::method_not_found("ask")));
     assert_eq!(
         one.said(),
         [r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: ask"}}"#]
@@ -47,7 +47,7 @@ fn a_spent_handle_answers_nobody_else() {
     let second = one.requests()[0];
     one.answer(first, "\"for the first\"");
     assert_eq!(one.said(), [""; 0]);
-    assert_eq!(one.connection.owed_request_id(first), None);
+    assert_eq!(one.connection.incoming_request_id(first), None);
     one.answer(second, "2");
     assert_eq!(one.said(), [r#"{"jsonrpc":"2.0","id":2,"result":2}"#]);
 }
@@ -56,14 +56,14 @@ fn a_spent_handle_answers_nobody_else() {
 fn a_duplicate_is_refused_and_the_first_goes_on() {
     let mut one = One::mcp();
     one.hear_request(r#""a""#);
-    let owed = one.requests()[0];
+    let incoming = one.requests()[0];
     for spelling in [r#""a""#, r#""\u0061""#] {
         one.hear_request(spelling);
         assert_eq!(one.happened(), []);
         let (id, error) = refusal(&one.said());
         assert_eq!((id.as_str(), error.code), (spelling, code::INVALID_REQUEST));
     }
-    one.answer(owed, "1");
+    one.answer(incoming, "1");
     assert_eq!(one.said(), [r#"{"jsonrpc":"2.0","id":"a","result":1}"#]);
     // Answered, so the id may be used again.
     one.hear_request(r#""a""#);
@@ -75,7 +75,7 @@ fn a_duplicate_is_refused_and_the_first_goes_on() {
 fn an_id_is_taken_among_many_until_it_is_answered() {
     let ids: Vec<_> = (0..40).map(|n| if n % 2 == 0 { n.to_string() } else { format!("\"{n}\"") }).collect();
     let mut one = One::acp();
-    let mut owed = Vec::new();
+    let mut incoming = Vec::new();
     let check = |one: &mut One, id: &String, is_taken: bool| {
         one.hear_request(id);
         let begun = one.requests();
@@ -85,12 +85,12 @@ fn an_id_is_taken_among_many_until_it_is_answered() {
     for (many, id) in ids.iter().enumerate() {
         one.hear_request("null");
         let nameless = one.requests()[0];
-        owed.extend(check(&mut one, id, false));
+        incoming.extend(check(&mut one, id, false));
         one.answer(nameless, "0");
         one.said();
         ids[..=many].iter().for_each(|id| assert!(check(&mut one, id, true).is_none()));
     }
-    for (many, (first, id)) in owed.into_iter().zip(&ids).enumerate() {
+    for (many, (first, id)) in incoming.into_iter().zip(&ids).enumerate() {
         one.answer(first, "1");
         one.said();
         let again = check(&mut one, id, false).expect("it has been answered");
@@ -106,12 +106,12 @@ fn an_id_is_taken_among_many_until_it_is_answered() {
 fn a_cancelled_request_keeps_its_id_until_it_is_done() {
     let mut one = One::mcp();
     one.hear_request("1");
-    let owed = one.requests()[0];
+    let incoming = one.requests()[0];
     one.hear(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     one.happened();
     one.hear_request("1");
     assert_eq!(refusal(&one.said()).1.code, code::INVALID_REQUEST);
-    one.answer(owed, "1");
+    one.answer(incoming, "1");
     one.hear_request("1");
     assert_eq!((one.requests().len(), one.said()), (1, vec![]));
 }
@@ -121,11 +121,11 @@ fn null_is_an_id_in_acp_and_none_in_mcp() {
     let mut one = One::acp();
     one.hear_request("null");
     one.hear_request("null");
-    let owed = one.requests();
+    let incoming = one.requests();
     one.hear(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":null}}"#);
     assert_eq!(one.happened(), []);
-    one.answer(owed[1], "2");
-    one.answer(owed[0], "1");
+    one.answer(incoming[1], "2");
+    one.answer(incoming[0], "1");
     assert_eq!(
         one.said(),
         [r#"{"jsonrpc":"2.0","id":null,"result":2}"#, r#"{"jsonrpc":"2.0","id":null,"result":1}"#]
@@ -145,7 +145,7 @@ fn at_the_limit_one_more_is_refused_and_there_is_room_again_after() {
     let mut one = One::new(Config::new(Dialect::ACP).request_limit(2));
     one.hear_request("1");
     one.hear_request("2");
-    let owed = one.requests();
+    let incoming = one.requests();
     one.hear_request("3");
     assert_eq!(one.happened(), []);
     let (id, error) = refusal(&one.said());
@@ -153,10 +153,10 @@ fn at_the_limit_one_more_is_refused_and_there_is_room_again_after() {
     assert_eq!(error.data.unwrap().as_str(), r#"{"limit":2}"#);
     assert!(error.message.contains('2'), "{}", error.message);
 
-    one.answer(owed[0], "1");
+    one.answer(incoming[0], "1");
     one.hear_request("3");
     assert_eq!(one.requests().len(), 1);
-    assert_eq!(one.connection.calls_owed(), 2);
+    assert_eq!(one.connection.pending_requests(), 2);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn an_answer_is_never_answered() {
     let mut pair = crate::pair::Pair::acp();
     pair.right.hear("no JSON");
     pair.right_to_left();
-    assert!(matches!(&pair.left.happened()[..], [Event::Stray(stray)] if stray.id.is_null()));
+    assert!(matches!(&pair.left.happened()[..], [Event::UnmatchedResponse(stray)] if stray.id.is_null()));
     assert!(matches!(&pair.right.happened()[..], [Event::Unreadable(_)]));
     pair.left_to_right();
     pair.assert_idle();

@@ -1,22 +1,20 @@
 use std::collections::VecDeque;
 
-/// What waits its turn, in order.
-///
-/// Most of the time that is one thing, which needs no memory of its own.
+/// A FIFO whose first item takes no memory of its own. Most of the time there is one item.
 #[derive(Debug)]
-pub(crate) struct Line<T> {
-    /// What came while nothing waited. It stands before the rest.
+pub(crate) struct SmallQueue<T> {
+    /// The item that came while the queue was empty. It stands before the rest.
     first: Option<T>,
     rest: VecDeque<T>,
 }
 
-impl<T> Default for Line<T> {
+impl<T> Default for SmallQueue<T> {
     fn default() -> Self {
         Self { first: None, rest: VecDeque::new() }
     }
 }
 
-impl<T> Line<T> {
+impl<T> SmallQueue<T> {
     #[inline]
     pub(crate) fn push(&mut self, last: T) {
         if self.is_empty() {
@@ -31,7 +29,7 @@ impl<T> Line<T> {
         self.first.take().or_else(|| self.rest.pop_front())
     }
 
-    /// Takes the first that fits, wherever it stands.
+    /// Takes the first item that fits, wherever it stands.
     pub(crate) fn take(&mut self, fits: impl Fn(&T) -> bool) -> Option<T> {
         if self.first.as_ref().is_some_and(&fits) {
             return self.first.take();
@@ -49,7 +47,7 @@ impl<T> Line<T> {
         self.first.is_none() && self.rest.is_empty()
     }
 
-    /// Gives back the memory of empty places, if there are more than `many`.
+    /// Releases the memory of empty places, if there are more than `many`.
     pub(crate) fn shrink(&mut self, many: usize) {
         if self.rest.capacity() > many {
             self.rest.shrink_to_fit();

@@ -2,14 +2,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::task::Waker;
 use std::time::Instant;
 
-/// A place among those who wait for room. It is used once, so that nobody can take another's, and kept by one
-/// who was woken and came too late.
+/// The place of one waiter. It is used once. A waiter that was woken and finds the queue full again keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ticket(u64);
 
-/// Those who wait for room in the queue, in the order in which they came.
+/// The futures that wait until the send queue has room, in the order in which they came.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct SendCapacity {
     waiting: BTreeMap<Ticket, Waiter>,
     deadlines: BTreeSet<(Instant, Ticket)>,
     last: u64,
@@ -21,8 +20,8 @@ struct Waiter {
     deadline: Option<Instant>,
 }
 
-impl Room {
-    /// Waits, until the deadline at most. Gives the waker that this one replaces.
+impl SendCapacity {
+    /// Waits, at most until the deadline. Returns the waker that this one replaces.
     pub(crate) fn wait(
         &mut self,
         ticket: &mut Option<Ticket>,
@@ -43,7 +42,7 @@ impl Room {
         self.waiting.insert(ticket, waiter).map(|waiter| waiter.waker)
     }
 
-    /// Waits no longer. Gives the waker, if it was not woken meanwhile.
+    /// Stops waiting. Returns the waker, unless it was woken.
     pub(crate) fn leave(&mut self, ticket: &mut Option<Ticket>) -> Option<Waker> {
         let ticket = ticket.take()?;
         let waiter = self.waiting.remove(&ticket)?;
@@ -53,12 +52,12 @@ impl Room {
         Some(waiter.waker)
     }
 
-    /// When the first gives up.
+    /// The earliest deadline of a waiter.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Those to wake because there is room. All at once: whoever comes first fills it.
+    /// Takes the wakers of all waiters. The first ones that run fill the queue; the others wait again.
     pub(crate) fn take_all(&mut self) -> Vec<Waker> {
         if self.waiting.is_empty() {
             return Vec::new();
@@ -67,7 +66,7 @@ impl Room {
         std::mem::take(&mut self.waiting).into_values().map(|waiter| waiter.waker).collect()
     }
 
-    /// Those to wake because their deadline has come.
+    /// Takes the wakers of the waiters whose deadline has passed.
     pub(crate) fn take_due(&mut self, now: Instant) -> Vec<Waker> {
         let mut due = Vec::new();
         while let Some((_, ticket)) = self.deadlines.first().filter(|(deadline, _)| *deadline <= now) {

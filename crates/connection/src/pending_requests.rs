@@ -3,72 +3,72 @@ use std::collections::HashMap;
 use agentwire_jsonrpc::{ErrorObject, Message, RequestId, Response};
 use slab::Slab;
 
-use crate::event::OwedId;
+use crate::event::IncomingId;
 
-/// How many requests are looked through one by one for an id.
+/// Up to how many requests are searched one by one for an id.
 const FEW: usize = 8;
 
 /// A request of the peer's that has not been answered.
 #[derive(Debug)]
-pub(crate) struct Owed {
+pub(crate) struct IncomingRequest {
     pub(crate) id: RequestId,
     pub(crate) batch: Option<usize>,
-    /// The peer said that it no longer wants the answer.
+    /// The peer has cancelled it.
     pub(crate) cancelled: bool,
     /// The peer cannot be reached with the answer.
     pub(crate) abandoned: bool,
     serial: u64,
 }
 
-/// Answers to a batch, which leave together.
+/// The answers to a batch, which leave together.
 #[derive(Debug, Default)]
 struct Batch {
     waiting: usize,
     answers: Vec<Message>,
-    /// How many bytes those are, about.
+    /// Their approximate size in bytes.
     bytes: usize,
 }
 
-/// Requests by an index. The first has a place of its own: many connections never have more than one at a time.
+/// Requests by an index. The first takes no memory of its own: many connections never have more than one at a time.
 #[derive(Debug, Default)]
 struct Places {
     /// At the index 0.
-    first: Option<Owed>,
+    first: Option<IncomingRequest>,
     /// From the index 1 on.
-    rest: Slab<Owed>,
+    rest: Slab<IncomingRequest>,
 }
 
 impl Places {
-    fn insert(&mut self, owed: Owed) -> usize {
+    fn insert(&mut self, incoming: IncomingRequest) -> usize {
         if self.first.is_some() {
-            return 1 + self.rest.insert(owed);
+            return 1 + self.rest.insert(incoming);
         }
-        self.first = Some(owed);
+        self.first = Some(incoming);
         0
     }
 
-    fn get(&self, index: usize) -> Option<&Owed> {
+    fn get(&self, index: usize) -> Option<&IncomingRequest> {
         match index.checked_sub(1) {
             None => self.first.as_ref(),
             Some(index) => self.rest.get(index),
         }
     }
 
-    fn get_mut(&mut self, index: usize) -> Option<&mut Owed> {
+    fn get_mut(&mut self, index: usize) -> Option<&mut IncomingRequest> {
         match index.checked_sub(1) {
             None => self.first.as_mut(),
             Some(index) => self.rest.get_mut(index),
         }
     }
 
-    fn remove(&mut self, index: usize) -> Option<Owed> {
+    fn remove(&mut self, index: usize) -> Option<IncomingRequest> {
         match index.checked_sub(1) {
             None => self.first.take(),
             Some(index) => self.rest.try_remove(index),
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = (usize, &Owed)> {
+    fn iter(&self) -> impl Iterator<Item = (usize, &IncomingRequest)> {
         let rest = self.rest.iter().map(|(index, entry)| (index + 1, entry));
         self.first.iter().map(|entry| (0, entry)).chain(rest)
     }
@@ -78,56 +78,57 @@ impl Places {
     }
 }
 
-/// The calls that we owe an answer, and the batches some of them came in.
+/// The unanswered requests of the peer's, and the batches that some of them came in.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
-    owed: Places,
-    /// Where each is, once there are too many to look at one by one. Empty until then, and again when it has become
-    /// empty. The null id is not here: it names no request.
+pub(crate) struct PendingRequests {
+    unanswered: Places,
+    /// The index of each, once there are more than [`FEW`]. Empty until then, and again when it has become empty. The null
+    /// id is not here: it names no request.
     by_id: HashMap<RequestId, usize>,
     batches: Slab<Batch>,
-    /// How many answers wait in batches for their siblings.
+    /// How many answers wait in batches for the others of their batch.
     held: usize,
-    /// How many bytes those are, about.
+    /// Their approximate size in bytes.
     held_bytes: usize,
     last_serial: u64,
 }
 
-impl Ledger {
-    /// Takes a request. None when one with the same id is still unanswered.
-    pub(crate) fn insert(&mut self, id: RequestId, batch: Option<usize>) -> Option<OwedId> {
+impl PendingRequests {
+    /// Adds a request. Returns none when one with the same id is still unanswered.
+    pub(crate) fn insert(&mut self, id: RequestId, batch: Option<usize>) -> Option<IncomingId> {
         if self.index(&id).is_some() {
             return None;
         }
         let named = (!self.by_id.is_empty() && !id.is_null()).then(|| id.clone());
         self.last_serial += 1;
         let serial = self.last_serial;
-        let index = self.owed.insert(Owed { id, batch, cancelled: false, abandoned: false, serial });
+        let index =
+            self.unanswered.insert(IncomingRequest { id, batch, cancelled: false, abandoned: false, serial });
         if let Some(id) = named {
             self.by_id.insert(id, index);
         }
         if let Some(batch) = batch {
             self.batches[batch].waiting += 1;
         }
-        if self.by_id.is_empty() && self.owed.len() > FEW {
-            let named = self.owed.iter().filter(|(_, entry)| !entry.id.is_null());
+        if self.by_id.is_empty() && self.unanswered.len() > FEW {
+            let named = self.unanswered.iter().filter(|(_, entry)| !entry.id.is_null());
             self.by_id.extend(named.map(|(index, entry)| (entry.id.clone(), index)));
         }
-        Some(OwedId { index, serial })
+        Some(IncomingId { index, serial })
     }
 
-    /// Where the unanswered request with this id is.
+    /// The index of the unanswered request with this id.
     fn index(&self, id: &RequestId) -> Option<usize> {
         if !self.by_id.is_empty() {
             return self.by_id.get(id).copied();
         }
-        let found = self.owed.iter().find(|(_, entry)| !id.is_null() && entry.id == *id);
+        let found = self.unanswered.iter().find(|(_, entry)| !id.is_null() && entry.id == *id);
         found.map(|(index, _)| index)
     }
 
-    pub(crate) fn remove(&mut self, owed: OwedId) -> Option<Owed> {
-        self.owed.get(owed.index).filter(|entry| entry.serial == owed.serial)?;
-        let entry = self.owed.remove(owed.index)?;
+    pub(crate) fn remove(&mut self, incoming: IncomingId) -> Option<IncomingRequest> {
+        self.unanswered.get(incoming.index).filter(|entry| entry.serial == incoming.serial)?;
+        let entry = self.unanswered.remove(incoming.index)?;
         if !self.by_id.is_empty() && !entry.id.is_null() {
             self.by_id.remove(&entry.id);
         }
@@ -135,31 +136,34 @@ impl Ledger {
     }
 
     /// The unanswered request with this id.
-    pub(crate) fn find(&mut self, id: &RequestId) -> Option<(OwedId, &mut Owed)> {
+    pub(crate) fn find(&mut self, id: &RequestId) -> Option<(IncomingId, &mut IncomingRequest)> {
         let index = self.index(id)?;
-        let entry = self.owed.get_mut(index)?;
-        Some((OwedId { index, serial: entry.serial }, entry))
+        let entry = self.unanswered.get_mut(index)?;
+        Some((IncomingId { index, serial: entry.serial }, entry))
     }
 
-    pub(crate) fn id(&self, owed: OwedId) -> Option<&RequestId> {
-        self.owed.get(owed.index).filter(|entry| entry.serial == owed.serial).map(|entry| &entry.id)
+    pub(crate) fn id(&self, incoming: IncomingId) -> Option<&RequestId> {
+        self.unanswered
+            .get(incoming.index)
+            .filter(|entry| entry.serial == incoming.serial)
+            .map(|entry| &entry.id)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.owed.len()
+        self.unanswered.len()
     }
 
-    /// Gives back the memory of empty places, if there are more than `many`.
+    /// Releases the memory of empty places, if there are more than `many`.
     pub(crate) fn shrink(&mut self, many: usize) {
-        if self.owed.rest.capacity() > many {
-            self.owed.rest.shrink_to_fit();
+        if self.unanswered.rest.capacity() > many {
+            self.unanswered.rest.shrink_to_fit();
             self.by_id.shrink_to_fit();
         }
     }
 
     /// How many requests cost memory: the unanswered, and those whose answer waits in a batch.
-    pub(crate) fn pending(&self) -> usize {
-        self.owed.len() + self.held
+    pub(crate) fn count_with_batched(&self) -> usize {
+        self.unanswered.len() + self.held
     }
 
     /// Opens a batch, which stays open until [`close_batch`](Self::close_batch).
@@ -167,12 +171,12 @@ impl Ledger {
         self.batches.insert(Batch { waiting: 1, answers: Vec::new(), bytes: 0 })
     }
 
-    /// All messages of the batch have been read. Gives the answers if none is waited for.
+    /// Called when all messages of the batch have been read. Returns the answers if all are there.
     pub(crate) fn close_batch(&mut self, batch: usize) -> Option<Vec<Message>> {
         self.settle(batch, None, usize::MAX)
     }
 
-    /// Adds an answer that nobody owed, such as the refusal of a malformed message.
+    /// Adds an answer to no pending request, such as the refusal of a malformed message.
     pub(crate) fn add_to_batch(&mut self, batch: usize, answer: Message) {
         let bytes = answer.size_hint();
         let entry = &mut self.batches[batch];
@@ -182,8 +186,8 @@ impl Ledger {
         self.held_bytes += bytes;
     }
 
-    /// One request less is waited for. Gives the answers when it was the last. An answer with which those that wait would
-    /// have more than `limit` bytes becomes an error.
+    /// Adds the answer to a request of the batch. Returns the answers when it was the last. An answer with which all that
+    /// wait would exceed `limit` bytes becomes an error.
     pub(crate) fn settle(
         &mut self,
         batch: usize,
@@ -215,7 +219,7 @@ impl Ledger {
     }
 }
 
-/// What stands in a batch in the place of an answer that there is no room for.
+/// The error in place of an answer that exceeds the limit.
 fn too_long(limit: usize) -> ErrorObject {
     ErrorObject::internal_error(format_args!(
         "the answers to this batch are longer than the limit, which is {limit} bytes; ask for less at a time"

@@ -1,0 +1,130 @@
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use agentwire_peer::runtime::{IncomingId, Input, Port};
+use agentwire_transport::{Fault, Transport};
+
+/// The direction of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "there are two ways")]
+pub enum Direction {
+    /// From the client to the agent.
+    ToAgent,
+    /// From the agent to the client.
+    ToClient,
+}
+
+/// One of the two sides of a relay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Side {
+    Client,
+    Agent,
+}
+
+impl Side {
+    pub(crate) const BOTH: [Self; 2] = [Self::Client, Self::Agent];
+
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Agent,
+            Self::Agent => Self::Client,
+        }
+    }
+
+    /// The direction of what comes from this side.
+    pub(crate) fn outbound(self) -> Direction {
+        match self {
+            Self::Client => Direction::ToAgent,
+            Self::Agent => Direction::ToClient,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// A request that passes a relay: the side that it came from, and its id in that side's connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) from: Side,
+    pub(crate) incoming: IncomingId,
+}
+
+/// The port to one side of a relay, and how far its closing is.
+#[derive(Debug)]
+pub(crate) struct RelaySide<T> {
+    pub(crate) port: Port<T>,
+    pub(crate) sink: SinkState,
+    /// Set when writing has failed: until when reading may report why, and the fault.
+    pub(crate) failed: Option<(Instant, Option<Fault>)>,
+    fault: Option<Fault>,
+    /// Set when this side has ended: when the other side is closed at the latest.
+    pub(crate) drained: Option<Instant>,
+    /// Set when closing began: until when this side is read before its sink is closed.
+    pub(crate) read_until: Option<Instant>,
+    /// Set when closing began: when this side counts as closed at the latest.
+    pub(crate) closed: Option<Instant>,
+    /// Whether it was read since it was last asked to close: a transport may throw away what is not read.
+    was_read: bool,
+}
+
+/// How far the closing of a sink is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SinkState {
+    Open,
+    Closing,
+    Closed,
+}
+
+impl<T: Transport> RelaySide<T> {
+    pub(crate) fn new(port: Port<T>) -> Self {
+        Self {
+            port,
+            sink: SinkState::Open,
+            failed: None,
+            fault: None,
+            drained: None,
+            read_until: None,
+            closed: None,
+            was_read: false,
+        }
+    }
+
+    /// Reads a packet, if the gate is open.
+    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, gate: bool) -> Poll<Input> {
+        let input = self.port.poll_read(cx, gate);
+        self.was_read |= !self.port.is_paused();
+        input
+    }
+
+    /// Closes the sink. Returns whether that is done, or its time is over.
+    pub(crate) fn poll_close(&mut self, cx: &mut Context<'_>, is_read: bool, is_late: bool) -> bool {
+        // What the transport has is read first.
+        let is_unread = self.port.is_paused() || !std::mem::take(&mut self.was_read);
+        if !is_read && self.port.is_reading() && is_unread {
+            return false;
+        }
+        self.port.poll_close(cx).is_ready() || is_late
+    }
+
+    /// Keeps the first fault.
+    pub(crate) fn report(&mut self, fault: Option<Fault>) {
+        if self.fault.is_none() {
+            self.fault = fault;
+        }
+    }
+
+    pub(crate) fn take_fault(&mut self) -> Option<Fault> {
+        self.fault.take()
+    }
+
+    /// The deadlines of its closing.
+    pub(crate) fn deadlines(&self) -> impl Iterator<Item = Instant> {
+        let failed = self.failed.as_ref().map(|(until, _)| *until);
+        [self.drained, self.read_until, self.closed, failed].into_iter().flatten()
+    }
+}

@@ -1,0 +1,194 @@
+//! How a [`Connection`] takes each kind of message.
+
+use std::time::Instant;
+
+use agentwire_jsonrpc::{
+    ErrorObject, Frame, Intent, Malformed, Message, Notification, RawJson, Request, RequestId, Response,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::Connection;
+use crate::calls::Call;
+use crate::event::{CallFailure, CallId, Event};
+use crate::queue::Kind;
+
+impl Connection {
+    pub(crate) fn handle_message(&mut self, now: Instant, message: Message, batch: Option<usize>) {
+        match message {
+            Message::Request(request) => self.handle_request(request, batch),
+            Message::Notification(notification) => self.handle_notification(now, notification),
+            Message::Response(response) => self.handle_response(response),
+        }
+    }
+
+    fn handle_request(&mut self, request: Request, batch: Option<usize>) {
+        let limit = self.config.request_limit;
+        let id = request.id.clone();
+        let error = if id.is_null() && !self.config.dialect.null_ids {
+            ErrorObject::invalid_request("the id of a request is a string or an integer")
+        } else if self.requests.count_with_batched() >= limit {
+            ErrorObject::internal_error(format_args!("{limit} requests are unanswered, which is the limit"))
+                .with_data(&Limit { limit })
+        } else if let Some(incoming) = self.requests.insert(id.clone(), batch) {
+            self.events.push(Event::Request { incoming, request, in_batch: batch.is_some() });
+            return;
+        } else {
+            ErrorObject::invalid_request(format_args!("a request with the id {id} is unanswered"))
+        };
+        self.refuse(id, error, batch);
+    }
+
+    fn handle_notification(&mut self, now: Instant, notification: Notification) {
+        let dialect = &self.config.dialect;
+        let method = &*notification.method;
+        if method == dialect.cancel_method {
+            self.handle_cancel(&notification);
+        } else if dialect.progress_method == Some(method) {
+            self.handle_progress(now, notification);
+        } else {
+            self.events.push(Event::Notification(notification));
+        }
+    }
+
+    /// A cancel that names no request, or cannot be read, is ignored: it may have crossed the answer.
+    fn handle_cancel(&mut self, notification: &Notification) {
+        let params = notification.params.as_ref().and_then(|params| params.decode::<CancelParams>().ok());
+        let Some(CancelParams { request_id: id, .. }) = params else {
+            return;
+        };
+        if let Some((incoming, entry)) = self.requests.find(&id) {
+            if !std::mem::replace(&mut entry.cancelled, true) {
+                self.events.push(Event::Cancelled(incoming));
+            }
+        } else if let Some(call) = id.as_u64().map(CallId)
+            && self.calls.find(call).is_some_and(|entry| entry.ended_by_cancel)
+        {
+            self.calls.remove(call);
+            self.events.push(Event::Answered { call, outcome: Err(CallFailure::Cancelled) });
+        }
+    }
+
+    fn handle_progress(&mut self, now: Instant, notification: Notification) {
+        let Some(params) = notification.params.clone() else {
+            return;
+        };
+        let Ok(ProgressParams { progress_token }) = params.decode() else {
+            return;
+        };
+        match progress_token.as_u64().map(CallId) {
+            Some(call) if self.calls.progress(now, call) => {
+                self.events.push(Event::Progress { call, params })
+            }
+            // Calls have numbers. A token that is a string belongs to work that outlives a call; the runtime knows it.
+            None if progress_token.as_str().is_some() => self.events.push(Event::Notification(notification)),
+            _ => {}
+        }
+    }
+
+    fn handle_response(&mut self, response: Response) {
+        match self.take_call(&response.id) {
+            Some(call) => {
+                let outcome = response.outcome.map_err(CallFailure::Refused);
+                self.events.push(Event::Answered { call, outcome });
+            }
+            None => self.events.push(Event::UnmatchedResponse(response)),
+        }
+    }
+
+    pub(crate) fn handle_malformed(&mut self, malformed: Malformed, batch: Option<usize>) {
+        match malformed.intent {
+            Intent::Request(id) => {
+                // In a batch the sender reads with the other answers which element it was.
+                if id.is_null() && batch.is_none() {
+                    self.events.push(Event::Unreadable(malformed.error.clone()));
+                }
+                self.refuse(id, malformed.error, batch);
+            }
+            Intent::Response(id) => {
+                let event = match self.take_call(&id) {
+                    Some(call) => {
+                        let outcome = Err(CallFailure::Malformed(malformed.error));
+                        Event::Answered { call, outcome }
+                    }
+                    None => Event::UnmatchedResponse(Response::new(id, Err(malformed.error))),
+                };
+                self.events.push(event);
+            }
+            // A notification is never answered, whatever is wrong with it.
+            _ => self.events.push(Event::Unreadable(malformed.error)),
+        }
+    }
+
+    pub(crate) fn handle_batch(&mut self, now: Instant, messages: Vec<Result<Message, Malformed>>) {
+        let batch = self.requests.open_batch();
+        for message in messages {
+            match message {
+                Ok(message) => self.handle_message(now, message, Some(batch)),
+                Err(malformed) => self.handle_malformed(malformed, Some(batch)),
+            }
+        }
+        let answers = self.requests.close_batch(batch);
+        self.send_batch(answers);
+    }
+
+    /// Takes the call that an answer with this id belongs to.
+    pub(crate) fn take_call(&mut self, id: &RequestId) -> Option<CallId> {
+        let call = CallId(id.as_u64()?);
+        self.calls.remove(call).map(|_| call)
+    }
+
+    pub(crate) fn refuse(&mut self, id: RequestId, error: ErrorObject, batch: Option<usize>) {
+        let related = Some(id.clone()).filter(|id| !id.is_null());
+        let response = Response::new(id, Err(error));
+        match batch {
+            Some(batch) => self.requests.add_to_batch(batch, response.into()),
+            None => self.queue.push(Message::from(response), related, Kind::Answer(1)),
+        }
+    }
+
+    pub(crate) fn send_batch(&mut self, answers: Option<Vec<Message>>) {
+        if let Some(answers) = answers {
+            let count = answers.len();
+            let related = answers.iter().find_map(|answer| match answer {
+                Message::Response(response) if !response.id.is_null() => Some(response.id.clone()),
+                _ => None,
+            });
+            let frame = Frame::Batch(answers.into_iter().map(Ok).collect());
+            self.queue.push(frame, related, Kind::Answer(count));
+        }
+    }
+
+    /// Cancels a call at the peer, unless its request has not left. The cancel takes the way that the request took.
+    pub(crate) fn withdraw(&mut self, call: CallId, entry: Call, reason: &str) {
+        if self.queue.take_back(call) || entry.uncancellable {
+            return;
+        }
+        let dialect = &self.config.dialect;
+        let params = CancelParams {
+            request_id: call.request_id(),
+            reason: dialect.cancel_has_reason.then(|| reason.to_owned()),
+        };
+        let params = RawJson::encode(&params).expect("an id and a text always have a JSON form");
+        self.notify(self.config.dialect.cancel_method, Some(params), entry.related);
+    }
+}
+
+/// The params are the same in both protocols.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CancelParams {
+    request_id: RequestId,
+    #[serde(default, skip_serializing_if = "Option::is_none", skip_deserializing)]
+    reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ProgressParams {
+    progress_token: RequestId,
+}
+
+#[derive(Serialize)]
+struct Limit {
+    limit: usize,
+}

@@ -1,0 +1,288 @@
+//! One poll of the event loop: read, call, write, check the time, until there is nothing to do.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use agentwire_connection::{Event, IncomingId};
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
+use agentwire_transport::{Fault, Origin, Transport};
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
+
+use crate::error::Closed;
+use crate::handler::{Handler, RequestContext};
+use crate::handler_future::{Answer, HandlerFuture};
+use crate::port::{Input, Port, guarded};
+use crate::timer::Timer;
+
+/// How many frames are read before what they caused is written.
+const FRAMES_AT_ONCE: usize = 256;
+
+/// How many rounds are made before other tasks on the same thread run.
+const ROUNDS_AT_ONCE: usize = 32;
+
+/// A port, and the handler that answers for it.
+pub(crate) struct EventLoop<'a, H, T, S, C> {
+    port: &'a mut Port<T>,
+    handler: &'a H,
+    start: S,
+    /// The handlers that are at work. Made for the first that has to wait: many connections never have one.
+    handlers: Option<FuturesUnordered<HandlerFuture<C>>>,
+    /// The size of the params of their requests in bytes.
+    request_bytes: usize,
+    /// Whether `handlers` may hold some that have not been polled, because no answers were taken.
+    has_unstarted: bool,
+    /// When the connection ends, whatever is still to do.
+    until: Option<Instant>,
+    timer: Timer,
+}
+
+impl<'a, H, T, S, C> EventLoop<'a, H, T, S, C>
+where
+    H: Handler,
+    T: Transport,
+    S: Fn(Request, RequestContext) -> C,
+    C: Future<Output = Result<RawJson, ErrorObject>>,
+{
+    pub(crate) fn new(port: &'a mut Port<T>, handler: &'a H, start: S) -> Self {
+        Self {
+            port,
+            handler,
+            start,
+            handlers: None,
+            request_bytes: 0,
+            has_unstarted: false,
+            until: None,
+            timer: Timer::default(),
+        }
+    }
+
+    /// Runs until there is nothing to do. It is ready after the main future has ended; without one, after the peer has.
+    pub(crate) fn poll<F: Future>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut main: Pin<&mut Option<F>>,
+        output: &mut Option<F::Output>,
+    ) -> Poll<()> {
+        self.port.begin_poll();
+        for _ in 0..ROUNDS_AT_ONCE {
+            self.poll_handlers(cx);
+            if let Some(future) = main.as_mut().as_pin_mut()
+                && let Poll::Ready(value) = self.port.shared().in_main(|| future.poll(cx))
+            {
+                *output = Some(value);
+                main.set(None);
+                self.finish(cx);
+            }
+            self.poll_read(cx);
+            for (method, skipped) in self.port.begin_write() {
+                guarded(|| self.handler.skipped(&method, skipped));
+            }
+            self.poll_write(cx);
+            if main.is_none() && self.is_over() {
+                self.give_up(cx);
+                return Poll::Ready(());
+            }
+            self.poll_timer(cx);
+            if main.is_some() {
+                self.outlive_peer(cx);
+            }
+            if self.port.rest(cx) {
+                return Poll::Pending;
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Ends the connection after the main future. What is queued has [`Config::drain`](crate::Config::drain) to leave.
+    fn finish(&mut self, cx: &mut Context<'_>) {
+        self.drop_handlers();
+        self.close_read(cx, None);
+        self.port.close_write(Closed::default());
+    }
+
+    /// Drops the handlers that are still at work when the time is up. The peer gets errors, if it still reads.
+    fn give_up(&mut self, cx: &mut Context<'_>) {
+        if !self.is_calm() {
+            self.drop_handlers();
+            self.poll_write(cx);
+        }
+    }
+
+    fn drop_handlers(&mut self) {
+        let Some(handlers) = &mut self.handlers else {
+            return;
+        };
+        let dropped: Vec<_> = handlers.iter().map(|handler| handler.incoming).collect();
+        handlers.clear();
+        self.request_bytes = 0;
+        for incoming in dropped {
+            self.port.abort(incoming);
+        }
+    }
+
+    /// Whether nothing is left that could be done in the time left.
+    fn is_over(&self) -> bool {
+        if self.until.is_some_and(|until| until <= self.port.clock().now()) {
+            return true;
+        }
+        let is_idle = || self.is_calm() && self.port.is_idle();
+        !self.port.is_reading() && (!self.port.is_writing() || is_idle())
+    }
+
+    /// Whether no handler is at work.
+    fn is_calm(&self) -> bool {
+        self.handlers.as_ref().is_none_or(FuturesUnordered::is_empty)
+    }
+
+    /// Lets the main future go on without a peer, once the time to learn why the peer is gone is over.
+    fn outlive_peer(&mut self, cx: &mut Context<'_>) {
+        if !self.port.is_reading() {
+            self.until = None;
+        } else if self.until.is_some_and(|until| until <= self.port.clock().now()) {
+            self.close_read(cx, None);
+            self.until = None;
+        }
+    }
+
+    /// Polls the handlers while [answers are taken](Port::takes_answers).
+    fn poll_handlers(&mut self, cx: &mut Context<'_>) {
+        while self.port.takes_answers()
+            && let Some(handlers) = &mut self.handlers
+        {
+            let Poll::Ready(Some(((incoming, outcome), bytes))) = handlers.poll_next_unpin(cx) else {
+                self.has_unstarted = false;
+                return;
+            };
+            self.request_bytes -= bytes;
+            self.port.answer(incoming, outcome);
+        }
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) {
+        if !self.port.begin_read() {
+            return;
+        }
+        for _ in 0..FRAMES_AT_ONCE {
+            match self.port.poll_read(cx, true) {
+                Poll::Pending => return,
+                Poll::Ready(Input::Packet { event, origin }) => self.deliver(cx, event, origin.as_ref()),
+                Poll::Ready(Input::End(fault)) => return self.close_read(cx, fault),
+            }
+        }
+        self.port.request_round();
+    }
+
+    /// Ends reading, and starts the time that is left for the rest.
+    fn close_read(&mut self, cx: &mut Context<'_>, fault: Option<Fault>) {
+        self.until = self.drain_deadline();
+        let event = self.port.close_read(Closed { reason: fault.map(Arc::new) });
+        self.deliver(cx, event, None);
+    }
+
+    /// When [`Config::drain`](crate::Config::drain) from now on is over. None where that is further than the clock goes.
+    fn drain_deadline(&self) -> Option<Instant> {
+        self.port.clock().now().checked_add(self.port.config().drain)
+    }
+
+    /// Delivers an event and those after it.
+    fn deliver(&mut self, cx: &mut Context<'_>, mut event: Option<Event>, origin: Option<&Arc<dyn Origin>>) {
+        while let Some(next) = event {
+            event = match self.deliver_one(cx, next, origin) {
+                Some((incoming, outcome)) => self.port.answer_and_next(incoming, outcome),
+                None => self.port.next_event(),
+            };
+        }
+    }
+
+    /// Delivers an event. Returns the answer to a request whose handler did not wait.
+    fn deliver_one(
+        &mut self,
+        cx: &mut Context<'_>,
+        event: Event,
+        origin: Option<&Arc<dyn Origin>>,
+    ) -> Option<Answer> {
+        match event {
+            Event::Request { incoming, request, in_batch } => {
+                return self.start_handler(cx, incoming, request, in_batch, origin);
+            }
+            Event::Notification(notification) => {
+                guarded(|| self.handler.notification(notification, self.port.peer()));
+            }
+            Event::Progress { call, params } => self.port.progress(call, params),
+            Event::Answered { call, outcome } => self.port.settle(cx, call, outcome),
+            Event::Cancelled(incoming) => self.port.cancel(incoming),
+            Event::UnmatchedResponse(response) => guarded(|| self.handler.unmatched_response(response)),
+            Event::Unreadable(error) => guarded(|| self.handler.unreadable(error)),
+            _ => {}
+        }
+        None
+    }
+
+    /// Calls the handler for a request, and polls it for the first time. Returns the answer if it did not wait.
+    fn start_handler(
+        &mut self,
+        cx: &mut Context<'_>,
+        incoming: IncomingId,
+        request: Request,
+        in_batch: bool,
+        origin: Option<&Arc<dyn Origin>>,
+    ) -> Option<Answer> {
+        let bytes = request.params.as_ref().map_or(0, RawJson::len);
+        let limit = self.port.config().request_bytes_limit;
+        if self.request_bytes > 0 && self.request_bytes.saturating_add(bytes) > limit {
+            return Some((incoming, Err(too_many_bytes(limit))));
+        }
+        if self.has_unstarted {
+            self.poll_handlers(cx);
+        }
+        let peer = self.port.peer().relating(request.id.clone());
+        let context = RequestContext { peer, incoming, in_batch, origin: origin.cloned() };
+        let mut handler = HandlerFuture::start(incoming, bytes, || (self.start)(request, context));
+        // Its first part must not wait for other handlers that are due, and often is all of it.
+        if self.port.takes_answers()
+            && let Poll::Ready((answer, _)) = handler.poll_unpin(cx)
+        {
+            return Some(answer);
+        }
+        self.has_unstarted |= !self.port.takes_answers();
+        self.request_bytes += bytes;
+        self.handlers.get_or_insert_default().push(handler);
+        self.poll_handlers(cx);
+        None
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>) {
+        let took_answers = self.port.takes_answers();
+        if let Err(fault) = self.port.poll_write(cx) {
+            // Reading may report why the peer is gone. It has this long.
+            self.until = self.until.or_else(|| self.drain_deadline());
+            self.port.close_write(Closed { reason: Some(Arc::new(fault)) });
+        }
+        if self.port.takes_answers() && !took_answers && !self.is_calm() {
+            self.port.request_round();
+        }
+    }
+
+    /// Sets the timer for the first deadline, and acts if it has rung.
+    fn poll_timer(&mut self, cx: &mut Context<'_>) {
+        let deadline = self.port.next_deadline();
+        if let Some(at) = deadline.into_iter().chain(self.until).min()
+            && self.timer.poll(cx, self.port.clock(), at)
+        {
+            let event = self.port.handle_timeout();
+            self.deliver(cx, event, None);
+        }
+    }
+}
+
+/// The answer to a request whose params would take too much memory.
+fn too_many_bytes(limit: usize) -> ErrorObject {
+    let why = format_args!("requests of {limit} bytes are unanswered, which is the limit");
+    ErrorObject::internal_error(why).with_data(&BTreeMap::from([("limit", limit)]))
+}

@@ -1,0 +1,68 @@
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
+
+use agentwire_jsonrpc::RawJson;
+use bytestring::ByteString;
+
+use crate::Peer;
+use crate::error::CallError;
+use crate::send_capacity::Ticket;
+use crate::state::Wait;
+
+/// A notification that waits for room in the queue; see [`Peer::notify`].
+#[derive(Debug)]
+#[must_use = "a notification is not sent until it is awaited"]
+pub struct Notify<'a> {
+    peer: &'a Peer,
+    method: ByteString,
+    /// None once it is sent.
+    params: Option<Result<Option<RawJson>, CallError>>,
+    ticket: Option<Ticket>,
+}
+
+impl<'a> Notify<'a> {
+    pub(crate) fn new(
+        peer: &'a Peer,
+        method: ByteString,
+        params: Result<Option<RawJson>, CallError>,
+    ) -> Self {
+        Self { peer, method, params: Some(params), ticket: None }
+    }
+}
+
+impl Future for Notify<'_> {
+    type Output = Result<(), CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let Some(params) = &this.params else { return Poll::Ready(Ok(())) };
+        let mut state = this.peer.shared.lock();
+        let closed = state.write_closed();
+        if params.is_err() || closed.is_some() {
+            if state.must_yield() {
+                drop(state);
+                return Wait::Yield.into_poll(cx.waker());
+            }
+            state.forget_capacity(&mut this.ticket);
+            let failed = this.params.take().and_then(Result::err);
+            return Poll::Ready(failed.or(closed.map(CallError::from)).map_or(Ok(()), Err));
+        }
+        ready!(state.poll_capacity(&mut this.ticket, cx.waker(), None));
+        let params = this.params.take().and_then(Result::ok).flatten();
+        let related = this.peer.related().cloned();
+        state.connection.notify(std::mem::take(&mut this.method), params, related);
+        let waker = state.changed();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for Notify<'_> {
+    fn drop(&mut self) {
+        if self.ticket.is_some() {
+            self.peer.shared.lock().forget_capacity(&mut self.ticket);
+        }
+    }
+}

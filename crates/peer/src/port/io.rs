@@ -1,0 +1,120 @@
+//! Reading and writing.
+
+use std::task::{Context, Poll};
+
+use agentwire_jsonrpc::Skipped;
+use agentwire_transport::{Fault, Packet, Transport};
+use bytestring::ByteString;
+use futures::{SinkExt, StreamExt};
+
+use super::{Input, Pause, Port};
+
+impl<T: Transport> Port<T> {
+    /// Starts a round of reading. Returns whether [`poll_read`](Self::poll_read) may find anything.
+    pub fn begin_read(&mut self) -> bool {
+        self.paused = None;
+        if !self.reading || self.quiet {
+            return false;
+        }
+        self.read_at = None;
+        self.wants_input = self.driver.shared.lock().connection.wants_input();
+        true
+    }
+
+    /// Reads one packet, unless `gate` is false or the limits of the connection forbid it.
+    ///
+    /// The gate is for a loop that must not read what it cannot pass on.
+    pub fn poll_read(&mut self, cx: &mut Context<'_>, gate: bool) -> Poll<Input> {
+        loop {
+            if !gate || !self.wants_input {
+                self.paused = Some(if gate { Pause::Limits } else { Pause::Gate });
+                return Poll::Pending;
+            }
+            let packet = match self.transport.poll_next_unpin(cx) {
+                Poll::Ready(Some(Ok(packet))) => packet,
+                Poll::Ready(Some(Err(fault))) => return Poll::Ready(Input::End(Some(fault))),
+                Poll::Ready(None) => return Poll::Ready(Input::End(None)),
+                Poll::Pending => {
+                    self.quiet = true;
+                    return Poll::Pending;
+                }
+            };
+            let (event, origin) = match packet {
+                Packet::Frame { frame, origin, .. } => {
+                    let now = match self.read_at {
+                        Some(now) => now,
+                        None => *self.read_at.insert(self.driver.shared.now()),
+                    };
+                    (self.update(|state| state.connection.handle_frame(now, frame)), origin)
+                }
+                Packet::Abandon(id) => (self.update(|state| state.connection.handle_abandon(&id)), None),
+                Packet::Failed { id, fault } => (self.update(|state| state.fail(&id, fault)), None),
+                _ => continue,
+            };
+            return Poll::Ready(Input::Packet { event, origin });
+        }
+    }
+
+    /// Starts a round of writing: this round sees all that has changed so far. Returns what was left out of decoded
+    /// results since the last round, with the methods of their calls.
+    pub fn begin_write(&mut self) -> Vec<(ByteString, Skipped)> {
+        let mut state = self.driver.shared.lock();
+        state.look();
+        state.take_skipped()
+    }
+
+    /// Writes what is queued, as far as the transport takes it. Once it has failed, what is queued is dropped.
+    ///
+    /// # Errors
+    ///
+    /// The transport's fault, once. The loop calls [`close_write`](Self::close_write). Reading goes on, because it may report
+    /// why the peer is gone.
+    pub fn poll_write(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
+        if !self.writing {
+            while self.shared().lock().connection.poll_transmit().is_some() {}
+            return Ok(());
+        }
+        let sent = self.poll_send(cx);
+        if sent.is_err() {
+            self.writing = false;
+            self.takes_answers = true;
+            self.again = true;
+        }
+        sent
+    }
+
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
+        let mut more = self.wants_output();
+        while more && self.transport.poll_ready_unpin(cx)?.is_ready() {
+            let mut state = self.driver.shared.lock();
+            let transmit = state.connection.poll_transmit();
+            // With nothing to send the transport is not asked whether it is ready: it might answer that a peer which has
+            // all it wanted is gone, and that is no fault.
+            more = state.connection.wants_output();
+            drop(state);
+            if let Some(transmit) = transmit {
+                self.last_sent = transmit.size;
+                let packet = Packet::Frame { frame: transmit.frame, related: transmit.related, origin: None };
+                self.transport.start_send_unpin(packet)?;
+                self.unflushed = true;
+            }
+        }
+        if self.unflushed && self.transport.poll_flush_unpin(cx)?.is_ready() {
+            self.unflushed = false;
+            self.last_sent = 0;
+        }
+        let mut state = self.driver.shared.lock();
+        self.again |= self.paused == Some(Pause::Limits) && state.connection.wants_input();
+        self.takes_answers = state.connection.takes_answers(self.last_sent);
+        let wakers = state.take_capacity_wakers();
+        drop(state);
+        self.wake(wakers);
+        Ok(())
+    }
+
+    /// Closes the transport. Ready when that is done, or has failed.
+    pub fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        // A fault while closing is ignored: the fault that ended the connection explains more.
+        self.transport.poll_close_unpin(cx).map(drop)
+    }
+}

@@ -1,0 +1,355 @@
+mod io;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use std::time::Instant;
+
+use agentwire_connection::{CallFailure, CallId, Event, IncomingId};
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
+use agentwire_transport::{Fault, Origin};
+
+use crate::call_slots::Settled;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::driver::Driver;
+use crate::error::Closed;
+use crate::peer::Peer;
+use crate::shared::Shared;
+use crate::state::State;
+
+/// One connection over one transport, without handlers: reads, writes, settles calls, and keeps the bounds.
+///
+/// A loop drives it. [`Driver::serve`] and [`Driver::run`] drive one port and call a handler; a relay drives two. The port
+/// decides nothing about requests, notifications or the end of the connection: it reports them, and the loop acts.
+///
+/// Each poll of the loop does this:
+///
+/// 1. [`begin_poll`](Self::begin_poll), once;
+/// 2. polls its own futures;
+/// 3. reads: [`begin_read`](Self::begin_read), then [`poll_read`](Self::poll_read) until it is pending or the loop has read
+///    enough. After each input it asks [`next_event`](Self::next_event) until there is none;
+/// 4. [`begin_write`](Self::begin_write) and [`poll_write`](Self::poll_write);
+/// 5. [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline) has passed, if any of its calls
+///    has a time-out;
+/// 6. [`rest`](Self::rest), and from step 2 again if that returns false.
+///
+/// After the last poll the loop calls [`close`](Self::close) and then [`poll_close`](Self::poll_close). Dropping the port
+/// closes it for all handles, and drops the transport.
+pub struct Port<T> {
+    // Dropped in this order: handles fail before the transport is dropped.
+    driver: Driver,
+    peer: Peer,
+    transport: T,
+    /// Whether frames may still arrive.
+    reading: bool,
+    /// Why nothing is read although something may be there.
+    paused: Option<Pause>,
+    /// Whether the transport was pending in this poll, so that it wakes the task when something is there.
+    quiet: bool,
+    /// Whether the connection's limits allow another frame, as of the last change.
+    wants_input: bool,
+    /// The time of this round of reading. Looked at when something has come: mostly nothing has.
+    read_at: Option<Instant>,
+    /// Whether frames can still leave.
+    writing: bool,
+    /// Whether the transport holds frames that it has not flushed.
+    unflushed: bool,
+    /// The size of the last frame that the transport took, until it has flushed that or has room again.
+    last_sent: usize,
+    /// Whether little enough is queued, here and in the transport, for another answer.
+    takes_answers: bool,
+    /// Whether another round is due before the loop may wait.
+    again: bool,
+}
+
+/// What stopped reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    /// The limits of the connection.
+    Limits,
+    /// The gate of the loop.
+    Gate,
+}
+
+/// What [`Port::poll_read`] found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Input {
+    /// A packet.
+    #[non_exhaustive]
+    Packet {
+        /// What it caused first, if anything. [`Port::next_event`] returns the rest.
+        event: Option<Event>,
+        /// How it came in, if the transport knows.
+        origin: Option<Arc<dyn Origin>>,
+    },
+    /// The transport has ended, with a fault if it reported one. The loop calls [`Port::close_read`].
+    End(Option<Fault>),
+}
+
+impl<T> Port<T> {
+    /// Joins a connection and a transport.
+    pub fn new(driver: Driver, transport: T) -> Self {
+        let peer = Peer::new(driver.shared.clone());
+        Self {
+            driver,
+            peer,
+            transport,
+            reading: true,
+            paused: None,
+            quiet: false,
+            wants_input: true,
+            read_at: None,
+            writing: true,
+            unflushed: false,
+            last_sent: 0,
+            takes_answers: true,
+            again: false,
+        }
+    }
+
+    /// Returns a handle on the peer.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// Returns the configuration of the connection.
+    pub fn config(&self) -> &Config {
+        &self.driver.config
+    }
+
+    /// Returns the clock of the connection.
+    pub fn clock(&self) -> &dyn Clock {
+        self.shared().clock()
+    }
+
+    /// Starts a poll of the loop.
+    pub fn begin_poll(&mut self) {
+        self.shared().lock().look();
+        self.quiet = false;
+        self.again = false;
+    }
+
+    /// Demands another round before the loop waits.
+    pub fn request_round(&mut self) {
+        self.again = true;
+    }
+
+    /// Returns whether the loop may return pending: nothing has changed since it last looked, and a change wakes it.
+    ///
+    /// An idle connection releases memory.
+    pub fn rest(&mut self, cx: &mut Context<'_>) -> bool {
+        if std::mem::take(&mut self.again) {
+            return false;
+        }
+        let rested = self.shared().lock().rest(cx.waker());
+        if rested == Some(true) {
+            self.shared().rest();
+        }
+        rested.is_some()
+    }
+
+    /// Whether frames may still arrive.
+    pub fn is_reading(&self) -> bool {
+        self.reading
+    }
+
+    /// Whether frames can still leave.
+    pub fn is_writing(&self) -> bool {
+        self.writing
+    }
+
+    /// Whether the last round of reading stopped at a limit of the connection or at the loop's gate.
+    pub fn is_paused(&self) -> bool {
+        self.paused.is_some()
+    }
+
+    /// Whether the last round of reading stopped at the loop's gate. The loop demands a round when it opens.
+    pub fn is_gated(&self) -> bool {
+        self.paused == Some(Pause::Gate)
+    }
+
+    /// Whether the transport has flushed all that it took.
+    pub fn is_flushed(&self) -> bool {
+        !self.unflushed
+    }
+
+    /// Whether no call is open on either side, nothing is queued, and the transport has flushed.
+    pub fn is_idle(&self) -> bool {
+        !self.unflushed && self.shared().lock().connection.is_idle()
+    }
+
+    /// Whether fewer than [`Config::high_water`] bytes are queued.
+    pub fn has_room(&self) -> bool {
+        self.shared().lock().connection.has_room()
+    }
+
+    /// Whether frames are queued.
+    pub fn wants_output(&self) -> bool {
+        self.shared().lock().connection.wants_output()
+    }
+
+    /// Whether little enough is queued, here and in the transport, for another answer. While it is not, the loop polls no
+    /// handler of a request: an unread answer must not take memory, and would stand behind what is queued anyway.
+    pub fn takes_answers(&self) -> bool {
+        self.takes_answers
+    }
+
+    /// Why the connection is closed; see [`close_read`](Self::close_read) and [`close_write`](Self::close_write).
+    pub fn reason(&self) -> Closed {
+        self.shared().lock().reason()
+    }
+
+    /// The id of an unanswered request of the peer's.
+    pub fn request_id(&self, incoming: IncomingId) -> Option<RequestId> {
+        self.shared().lock().connection.incoming_request_id(incoming).cloned()
+    }
+
+    /// Whether a call has an outcome that its caller has not taken yet, or none yet.
+    pub fn is_awaited(&self, call: CallId) -> bool {
+        self.shared().lock().is_known(call)
+    }
+
+    /// Returns the next thing that happened.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.update(|_| {})
+    }
+
+    /// Answers a request of the peer's.
+    pub fn answer(&mut self, incoming: IncomingId, outcome: Result<RawJson, ErrorObject>) {
+        let mut state = self.driver.shared.lock();
+        state.connection.answer(incoming, outcome);
+        state.forget_incoming(incoming);
+        self.takes_answers = !self.writing || state.connection.takes_answers(self.last_sent);
+    }
+
+    /// Answers a request of the peer's, and returns the next thing that happened, under one lock.
+    pub fn answer_and_next(
+        &mut self,
+        incoming: IncomingId,
+        outcome: Result<RawJson, ErrorObject>,
+    ) -> Option<Event> {
+        self.update(|state| {
+            state.connection.answer(incoming, outcome);
+            state.forget_incoming(incoming);
+        })
+    }
+
+    /// Answers a request whose handler was dropped because the connection ends. Its cancellation completes.
+    pub fn abort(&mut self, incoming: IncomingId) {
+        let wakers = self.shared().lock().abort(incoming);
+        self.wake(wakers);
+        let error = ErrorObject::internal_error("the connection closes before the handler has ended");
+        self.answer(incoming, Err(error));
+    }
+
+    /// Handles [`Event::Cancelled`]: completes the futures that wait for the cancellation of a request.
+    pub fn cancel(&mut self, incoming: IncomingId) {
+        let wakers = self.shared().lock().cancel(incoming);
+        self.wake(wakers);
+    }
+
+    /// Handles [`Event::Progress`]: calls the call's hook.
+    pub fn progress(&mut self, call: CallId, params: RawJson) {
+        let hook = self.shared().lock().take_hook(call);
+        if let Some(mut hook) = hook {
+            guarded(|| hook(params));
+            let unwanted = self.shared().lock().put_hook(call, hook);
+            drop(unwanted);
+        }
+    }
+
+    /// Handles [`Event::Answered`]: runs the call's hook on the result, then wakes the caller. A caller in the main future
+    /// of this loop is not woken, because the next round polls it.
+    pub fn settle(&mut self, cx: &Context<'_>, call: CallId, outcome: Result<RawJson, CallFailure>) {
+        let mut settled = self.shared().lock().settle(call, outcome);
+        if let Settled::Read(hook, result) = settled {
+            hook(result);
+            settled = self.shared().lock().settle(call, Ok(RawJson::EMPTY_OBJECT));
+        }
+        if let Settled::Wake(waker, is_main) = settled {
+            self.again = true;
+            if !(is_main && waker.will_wake(cx.waker())) {
+                waker.wake();
+            }
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.shared().lock().next_deadline()
+    }
+
+    /// Fails the calls whose deadline has passed. Returns the first event.
+    pub fn handle_timeout(&mut self) -> Option<Event> {
+        let now = self.shared().now();
+        let mut late = Vec::new();
+        let event = self.update(|state| {
+            state.connection.handle_timeout(now);
+            late = state.take_late_wakers(now);
+        });
+        self.again = true;
+        self.wake(late);
+        event
+    }
+
+    /// Records that nothing more will arrive: calls fail. Returns the first event.
+    pub fn close_read(&mut self, reason: Closed) -> Option<Event> {
+        self.reading = false;
+        let mut wakers = Vec::new();
+        let event = self.update(|state| wakers = state.close_read(reason));
+        self.wake(wakers);
+        event
+    }
+
+    /// Records that nothing more can be sent, or is to be: new calls and notifications fail.
+    pub fn close_write(&mut self, reason: Closed) {
+        let wakers = self.shared().lock().close_write(reason);
+        self.wake(wakers);
+    }
+
+    /// Drops what is queued, and what will be, instead of writing it.
+    pub fn discard_output(&mut self) {
+        self.writing = false;
+        self.takes_answers = true;
+    }
+
+    /// Ends the connection for all handles.
+    pub fn close(&mut self) {
+        self.shared().close();
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.driver.shared
+    }
+
+    /// Changes the connection, and returns the first event.
+    fn update(&mut self, change: impl FnOnce(&mut State)) -> Option<Event> {
+        let mut state = self.driver.shared.lock();
+        change(&mut state);
+        self.takes_answers = !self.writing || state.connection.takes_answers(self.last_sent);
+        self.wants_input = state.connection.wants_input();
+        state.connection.poll_event()
+    }
+
+    /// Wakes tasks. They may be futures of this loop, which the next round polls, or others in the same task.
+    fn wake(&mut self, wakers: impl IntoIterator<Item = Waker>) {
+        for waker in wakers {
+            self.again = true;
+            waker.wake();
+        }
+    }
+}
+
+impl<T> fmt::Debug for Port<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Port").finish_non_exhaustive()
+    }
+}
+
+/// Calls code of the user's. A panic in it ends nothing else; the panic hook has reported it.
+pub(crate) fn guarded(call: impl FnOnce()) {
+    let _panicked = catch_unwind(AssertUnwindSafe(call));
+}
