@@ -141,7 +141,7 @@ where
         let capabilities = AgentCapabilities::new()
             .load_session(true)
             .prompt_capabilities(self.settings.prompt.clone())
-            .mcp_capabilities(McpCapabilities::new().http(true).sse(true))
+            .mcp_capabilities(McpCapabilities::new().http(cfg!(feature = "http")).sse(cfg!(feature = "sse")))
             .session_capabilities(sessions)
             .auth(auth);
         Ok(InitializeResponse::new(request.protocol_version)

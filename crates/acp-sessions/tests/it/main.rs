@@ -2,6 +2,7 @@
 //! what its stores keep.
 
 mod closes;
+mod features;
 mod hands;
 mod long;
 mod mishaps;
