@@ -4,6 +4,7 @@
 mod closes;
 mod features;
 mod hands;
+mod log;
 mod long;
 mod mishaps;
 #[cfg(feature = "file")]
