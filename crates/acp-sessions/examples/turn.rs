@@ -1,5 +1,5 @@
-//! An agent of which only the turn is written, which the README shows too. An editor starts it and speaks to it over
-//! stdio; it keeps its sessions in the folder `sessions`.
+//! The agent of the README: one closure that answers a prompt. An editor starts it and speaks to it over
+//! stdio. It keeps its sessions in the folder `sessions`.
 
 use agentwire_acp_sessions::{FileStore, Turn, agent, schema::StopReason};
 use agentwire_transport_stdio::stdio;
@@ -10,7 +10,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     agent(async |turn: Turn| {
         match turn.text().split_once(' ') {
             Some(("/call", tool)) => {
-                // The person is asked, the client sees the call, and a cancel reaches the server.
+                // The user is asked, the client shows the call, and a cancel reaches the server.
                 let result = turn.call_tool(tool, json!({})).await?;
                 turn.say(result.text().into_owned()).await?;
             }
@@ -21,7 +21,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         Ok(StopReason::EndTurn)
     })
-    .store(FileStore::open("sessions")?) // memory when left out
+    .store(FileStore::open("sessions")?) // default: memory
     .serve(stdio()?)
     .await?;
     Ok(())

@@ -8,15 +8,15 @@ use agentwire_acp_schema::v1::{AuthMethod, AuthMethodId, error_code};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-/// How a person proves who they are, and whether they have.
+/// How a user authenticates.
 ///
-/// Until they have, whatever touches a session is refused with -32000, which tells the client to authenticate. A turn
-/// that runs can be cancelled, and a session that is open closed, all the same.
+/// Before that, requests that need a session are refused with -32000, which tells the client to authenticate. Cancelling a
+/// turn and closing a session are allowed even then.
 ///
-/// A client without a terminal is not offered methods of type `terminal`. Where there are no others it is refused with
-/// -32600 instead, since -32000 is only for who was offered a method.
+/// A client without a terminal is not offered methods of type `terminal`. Where there are no others, requests are refused
+/// with -32600 instead, because -32000 is for clients that were offered a method.
 #[derive(Clone)]
-#[must_use = "it says nothing until an agent is given it"]
+#[must_use = "it does nothing until it is given to an agent"]
 pub struct Auth {
     methods: Vec<AuthMethod>,
     authenticated: bool,
@@ -28,21 +28,20 @@ type Authenticate = dyn Fn(AuthMethodId) -> BoxFuture<'static, Result<(), Error>
 type Logout = dyn Fn() -> BoxFuture<'static, Result<(), Error>> + Send + Sync;
 
 impl Auth {
-    /// These ways to authenticate, of which none has been gone yet.
+    /// Offers these methods. The user is not authenticated yet.
     pub fn new(methods: impl IntoIterator<Item = impl Into<AuthMethod>>) -> Self {
         let methods = methods.into_iter().map(Into::into).collect();
         Self { methods, authenticated: false, authenticate: None, logout: None }
     }
 
-    /// Sets whether the person is known already, such as from credentials that an earlier run has kept (default:
-    /// they are not).
+    /// Sets whether the user is authenticated already, such as by stored credentials (default: no).
     pub fn authenticated(mut self, authenticated: bool) -> Self {
         self.authenticated = authenticated;
         self
     }
 
-    /// Carries out `authenticate` by one of the methods that are not of type `terminal`. Success opens the gate. Without
-    /// it, `authenticate` is "method not found".
+    /// Sets the handler of `authenticate`, for the methods that are not of type `terminal`. On success the user is
+    /// authenticated. Without it, `authenticate` is refused as "method not found".
     pub fn on_authenticate<F>(
         mut self,
         authenticate: impl Fn(AuthMethodId) -> F + Send + Sync + 'static,
@@ -54,7 +53,8 @@ impl Auth {
         self
     }
 
-    /// Carries out `logout`, which is advertised then. Success shuts the gate, also for sessions that are open.
+    /// Sets the handler of `logout`, and advertises that. On success the user is no longer authenticated, and open sessions
+    /// are refused too.
     pub fn on_logout<F>(mut self, logout: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<(), Error>> + Send + 'static,
@@ -73,20 +73,20 @@ impl fmt::Debug for Auth {
     }
 }
 
-/// What keeps out whoever has not authenticated, on one connection.
+/// The authentication of one connection.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct AuthState {
     auth: Option<Auth>,
-    open: AtomicBool,
+    is_authenticated: AtomicBool,
 }
 
-impl Gate {
+impl AuthState {
     pub(crate) fn new(auth: Option<Auth>) -> Self {
-        let open = auth.as_ref().is_none_or(|auth| auth.authenticated);
-        Self { auth, open: AtomicBool::new(open) }
+        let is_authenticated = auth.as_ref().is_none_or(|auth| auth.authenticated);
+        Self { auth, is_authenticated: AtomicBool::new(is_authenticated) }
     }
 
-    /// What is offered to the client.
+    /// Returns the methods that the client is offered.
     pub(crate) fn methods(&self) -> Vec<AuthMethod> {
         self.auth.as_ref().map(|auth| auth.methods.clone()).unwrap_or_default()
     }
@@ -97,18 +97,18 @@ impl Gate {
 
     /// # Errors
     ///
-    /// While the person has not authenticated.
-    pub(crate) fn pass(&self, client: &Client) -> Result<(), Error> {
-        if self.open.load(Ordering::Acquire) {
+    /// While the user is not authenticated.
+    pub(crate) fn check(&self, client: &Client) -> Result<(), Error> {
+        if self.is_authenticated.load(Ordering::Acquire) {
             return Ok(());
         }
         let terminal = client.capabilities().is_some_and(|client| client.auth.terminal);
         let offered = self.auth.iter().flat_map(|auth| &auth.methods);
-        let can = |method: &AuthMethod| terminal || !matches!(method, AuthMethod::Terminal(_));
-        if offered.into_iter().any(can) {
+        let is_usable = |method: &AuthMethod| terminal || !matches!(method, AuthMethod::Terminal(_));
+        if offered.into_iter().any(is_usable) {
             return Err(Error::new(error_code::AUTH_REQUIRED, "authenticate first"));
         }
-        // That code asks the client to do what it was not offered.
+        // -32000 would ask the client for what it was not offered.
         Err(Error::invalid_request(
             "authentication is required, and there is no method for it that this client can use",
         ))
@@ -116,25 +116,25 @@ impl Gate {
 
     /// # Errors
     ///
-    /// Those of whoever carries it out.
+    /// Those of the handler.
     pub(crate) async fn authenticate(&self, method: AuthMethodId) -> Result<(), Error> {
         match self.auth.as_ref().and_then(|auth| auth.authenticate.as_ref()) {
             Some(authenticate) => authenticate(method).await?,
             None => return Err(Error::method_not_found("authenticate")),
         }
-        self.open.store(true, Ordering::Release);
+        self.is_authenticated.store(true, Ordering::Release);
         Ok(())
     }
 
     /// # Errors
     ///
-    /// Those of whoever carries it out.
+    /// Those of the handler.
     pub(crate) async fn logout(&self) -> Result<(), Error> {
         match self.auth.as_ref().and_then(|auth| auth.logout.as_ref()) {
             Some(logout) => logout().await?,
             None => return Err(Error::method_not_found("logout")),
         }
-        self.open.store(false, Ordering::Release);
+        self.is_authenticated.store(false, Ordering::Release);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What goes on beside the connection, within the same future.
+//! Futures that run beside the connection, within the future of `serve`.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -10,24 +10,25 @@ use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 
-/// Where work is handed over that nobody waits for. Cloning is cheap.
+/// Accepts futures that nobody awaits. Clones share one queue.
 #[derive(Clone)]
 pub(crate) struct Background(mpsc::UnboundedSender<BoxFuture<'static, ()>>);
 
 impl Background {
-    /// The way in, and what does the work as long as it is polled.
+    /// Returns the sender, and the tasks that must be polled.
     pub(crate) fn new() -> (Self, Tasks) {
         let (sender, arriving) = mpsc::unbounded();
         (Self(sender), Tasks { arriving, running: FuturesUnordered::new() })
     }
 
-    /// Hands over work. It is begun after the connection has been polled: what a handler hands over just before it
-    /// returns its answer comes after that answer.
+    /// Runs a future. It is first polled after the connection, so what a handler runs here just before it returns comes
+    /// after its answer.
     ///
-    /// The queue has no bound of its own. Each piece belongs to an open session or to a terminal, and those have.
-    pub(crate) fn run(&self, work: impl Future<Output = ()> + Send + 'static) {
-        // Where nobody polls any more, the connection is over, and the work with it.
-        let _over = self.0.unbounded_send(Box::pin(work));
+    /// The queue has no bound of its own. Each future belongs to an open session or to a terminal, whose numbers are
+    /// limited.
+    pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
+        // This fails once the connection is over, and the task with it.
+        let _over = self.0.unbounded_send(Box::pin(task));
     }
 }
 
@@ -37,14 +38,14 @@ impl fmt::Debug for Background {
     }
 }
 
-/// The work that was handed over. Dropping it drops all of that.
+/// The futures that run in the background. Dropping this drops all of them.
 pub(crate) struct Tasks {
     arriving: mpsc::UnboundedReceiver<BoxFuture<'static, ()>>,
     running: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
 impl Tasks {
-    /// Polls `main` and then the work, until `main` completes.
+    /// Polls `main` and then the tasks, until `main` completes.
     pub(crate) async fn beside<F: Future>(&mut self, main: F) -> F::Output {
         let mut main = pin!(main);
         poll_fn(|cx| {
@@ -58,8 +59,8 @@ impl Tasks {
     fn poll(&mut self, cx: &mut Context<'_>) {
         loop {
             let mut arrived = false;
-            while let Poll::Ready(Some(work)) = self.arriving.poll_next_unpin(cx) {
-                self.running.push(work);
+            while let Poll::Ready(Some(task)) = self.arriving.poll_next_unpin(cx) {
+                self.running.push(task);
                 arrived = true;
             }
             while let Poll::Ready(Some(())) = self.running.poll_next_unpin(cx) {}

@@ -6,14 +6,14 @@ use agentwire_acp_schema::v1::{ListSessionsRequest, ListSessionsResponse, Sessio
 use crate::random::hex;
 use crate::store::{ListQuery, Position, SessionHeader, SessionStore};
 
-/// One page.
+/// Returns one page.
 pub(crate) async fn page(
     store: &dyn SessionStore,
     request: ListSessionsRequest,
     size: usize,
 ) -> Result<ListSessionsResponse, Error> {
     let after = request.cursor.as_deref().map(read_cursor).transpose()?;
-    // One more than is shown tells whether there is another page.
+    // One session more than the page has shows whether there is another page.
     let query = ListQuery::new().cwd(request.cwd).after(after).limit(size.saturating_add(1));
     let mut headers = store.list(&query).await.map_err(crate::runtime::unreadable)?;
     let more = headers.len() > size;
@@ -36,7 +36,7 @@ fn info(header: SessionHeader) -> SessionInfo {
     }
 }
 
-/// Behind which session the next page begins, in a form of which a client can make nothing else.
+/// Encodes the position after which the next page begins, as an opaque text with a checksum.
 fn write_cursor(position: &Position) -> Result<String, Error> {
     let text = serde_json::to_vec(position).map_err(Error::internal_error)?;
     let sum = sum(&text).to_be_bytes();
@@ -45,7 +45,7 @@ fn write_cursor(position: &Position) -> Result<String, Error> {
 
 /// # Errors
 ///
-/// When we did not write it.
+/// When [`write_cursor`] did not write it.
 fn read_cursor(cursor: &str) -> Result<Position, Error> {
     let invalid = || Error::invalid_params("the cursor is none that this agent gave");
     let bytes = unhex(cursor).ok_or_else(invalid)?;
@@ -65,7 +65,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     text.as_bytes().chunks(2).map(pair).collect()
 }
 
-/// FNV-1a: enough to tell a cursor from a text that is none. A cursor is no secret and gives no right.
+/// FNV-1a: enough to detect a text that is no cursor. A cursor is no secret and grants nothing.
 fn sum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |sum, byte| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }

@@ -2,11 +2,11 @@ use std::fmt::Write;
 
 use agentwire_acp_agent::Error;
 
-/// So many bytes that nobody can guess, as hexadecimal digits.
+/// Returns random bytes of the system, as hexadecimal digits.
 ///
 /// # Errors
 ///
-/// When the system has none to give.
+/// When the system gives no random numbers.
 pub(crate) fn random<const BYTES: usize>() -> Result<String, Error> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)
@@ -14,7 +14,7 @@ pub(crate) fn random<const BYTES: usize>() -> Result<String, Error> {
     Ok(hex(&bytes))
 }
 
-/// Two digits for each byte.
+/// Encodes bytes as hexadecimal digits, two for each.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         // Writing to a string cannot fail.

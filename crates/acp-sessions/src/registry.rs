@@ -1,4 +1,4 @@
-//! The sessions that are open on one connection.
+//! The sessions of one connection.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::session::{Session, busy};
 use crate::signal::Signal;
 use crate::store::Claim;
 
-/// Which sessions are open, and who is about to open, close or delete one.
+/// A slot for each session that is open, or that a request is opening, closing or deleting.
 #[derive(Debug)]
 pub(crate) struct Registry {
     slots: Mutex<HashMap<SessionId, Slot>>,
@@ -21,15 +21,16 @@ pub(crate) struct Registry {
 #[derive(Debug, Default)]
 struct Slot {
     session: Option<Arc<Session>>,
-    occupant: Option<Occupant>,
-    /// Keeps the other connections out.
+    owner: Option<Owner>,
+    /// Keeps the session from other connections.
     claim: Option<Arc<Claim>>,
 }
 
+/// The request that has the [`SlotGuard`].
 #[derive(Clone, Debug, Default)]
-struct Occupant {
+struct Owner {
     abort: Signal,
-    over: Signal,
+    released: Signal,
 }
 
 impl Registry {
@@ -37,34 +38,34 @@ impl Registry {
         Self { slots: Mutex::default(), limit }
     }
 
-    /// An open session that nobody is about to change.
+    /// Returns an open session.
     ///
     /// # Errors
     ///
-    /// When it is not open, or somebody is.
+    /// When it is not open, or a request owns its slot.
     pub(crate) fn session(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
         let slots = self.slots();
         match slots.get(id) {
-            Some(Slot { occupant: Some(_), .. }) => Err(busy(id, "it is being opened or closed")),
+            Some(Slot { owner: Some(_), .. }) => Err(busy(id, "it is being opened or closed")),
             Some(Slot { session: Some(session), .. }) => Ok(session.clone()),
             _ => Err(not_open(id)),
         }
     }
 
-    /// An open session, whoever is about to do what with it.
+    /// Returns an open session, even while a request owns its slot.
     pub(crate) fn peek(&self, id: &SessionId) -> Option<Arc<Session>> {
         self.slots().get(id)?.session.clone()
     }
 
-    /// Takes the place of a session that nobody works with, to open it.
+    /// Takes the slot of a session, to open it.
     ///
     /// # Errors
     ///
-    /// When somebody does, or too many are open.
-    pub(crate) fn occupy(&self, id: &SessionId) -> Result<Occupied<'_>, Error> {
+    /// When another request owns the slot, a turn runs in the session, or too many sessions are open.
+    pub(crate) fn acquire(&self, id: &SessionId) -> Result<SlotGuard<'_>, Error> {
         let mut slots = self.slots();
         match slots.get(id) {
-            Some(Slot { occupant: Some(_), .. }) => {
+            Some(Slot { owner: Some(_), .. }) => {
                 return Err(busy(id, "it is being opened or closed"));
             }
             Some(Slot { session: Some(session), .. }) if session.is_busy() => {
@@ -77,47 +78,48 @@ impl Registry {
             }
             _ => {}
         }
-        Ok(self.take(&mut slots, id))
+        Ok(self.guard(&mut slots, id))
     }
 
-    /// Takes the place of a session to end it: whoever is opening it is stopped first.
-    pub(crate) async fn take_over(&self, id: &SessionId) -> Occupied<'_> {
-        let mut stopped = false;
+    /// Takes the slot of a session, to end it. Aborts the request that owns the slot, and waits for it.
+    pub(crate) async fn take_over(&self, id: &SessionId) -> SlotGuard<'_> {
+        let mut has_aborted = false;
         loop {
-            let over = {
+            let released = {
                 let mut slots = self.slots();
-                match slots.get(id).and_then(|slot| slot.occupant.as_ref()) {
+                match slots.get(id).and_then(|slot| slot.owner.as_ref()) {
                     None => {
-                        let mut occupied = self.take(&mut slots, id);
-                        occupied.stopped = stopped;
-                        return occupied;
+                        let mut guard = self.guard(&mut slots, id);
+                        guard.has_aborted = has_aborted;
+                        return guard;
                     }
-                    Some(occupant) => {
-                        let occupant = occupant.clone();
+                    Some(owner) => {
+                        let owner = owner.clone();
                         drop(slots);
-                        stopped |= occupant.abort.set();
-                        occupant.over
+                        has_aborted |= owner.abort.set();
+                        owner.released
                     }
                 }
             };
-            over.wait().await;
+            released.wait().await;
         }
     }
 
-    /// All that are open, which then are not. Nobody else has one of them before its claim is dropped.
+    /// Empties the registry and returns the sessions that were open, with the claims that keep them from other
+    /// connections.
     pub(crate) fn drain(&self) -> Vec<(Arc<Session>, Option<Arc<Claim>>)> {
         self.slots().drain().filter_map(|(_, slot)| Some((slot.session?, slot.claim))).collect()
     }
 
-    fn take(&self, slots: &mut HashMap<SessionId, Slot>, id: &SessionId) -> Occupied<'_> {
+    fn guard(&self, slots: &mut HashMap<SessionId, Slot>, id: &SessionId) -> SlotGuard<'_> {
         let slot = slots.entry(id.clone()).or_default();
-        let occupant = slot.occupant.insert(Occupant::default()).clone();
-        Occupied {
+        let owner = slot.owner.insert(Owner::default()).clone();
+        SlotGuard {
             registry: self,
             id: id.clone(),
-            abort: occupant.abort,
-            stopped: false,
-            before: slot.session.clone(),
+            abort: owner.abort,
+            has_aborted: false,
+            previous: slot.session.clone(),
         }
     }
 
@@ -126,62 +128,62 @@ impl Registry {
     }
 }
 
-/// An error for who asks for a session that is not open.
+/// The error for a request that needs an open session.
 pub(crate) fn not_open(id: &SessionId) -> Error {
     let why = format!("the session {id} is not open: begin, load or resume it first");
     Error::new(error_code::RESOURCE_NOT_FOUND, why)
 }
 
-/// The place of a session, which nobody else can use until this is dropped.
+/// The slot of a session, which no other request can use until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Occupied<'a> {
+pub(crate) struct SlotGuard<'a> {
     registry: &'a Registry,
     id: SessionId,
-    /// Set when whoever occupies it is to give up.
+    /// Set when the request that owns the slot must give it up.
     pub(crate) abort: Signal,
-    /// Whether somebody who was opening the session, or closing it, was asked to give up.
-    pub(crate) stopped: bool,
-    /// The session that was there.
-    pub(crate) before: Option<Arc<Session>>,
+    /// Whether this request has aborted another one that owned the slot.
+    pub(crate) has_aborted: bool,
+    /// The session that was in the slot.
+    pub(crate) previous: Option<Arc<Session>>,
 }
 
-impl Occupied<'_> {
+impl SlotGuard<'_> {
     pub(crate) fn id(&self) -> &SessionId {
         &self.id
     }
 
-    /// What keeps the other connections out, if anything does.
+    /// Returns the claim that keeps the session from other connections, if there is one.
     pub(crate) fn claim(&self) -> Option<Arc<Claim>> {
         self.registry.slots().get(&self.id)?.claim.clone()
     }
 
-    /// Keeps the other connections out for as long as this place is occupied or has a session.
-    pub(crate) fn hold(&self, claim: Claim) {
+    /// Keeps a claim for as long as the slot has an owner or a session.
+    pub(crate) fn set_claim(&self, claim: Claim) {
         self.registry.slots().entry(self.id.clone()).or_default().claim = Some(Arc::new(claim));
     }
 
-    /// Puts a session there instead of the one before.
+    /// Puts a session into the slot, in place of the previous one.
     pub(crate) fn put(&self, session: Arc<Session>) {
         self.registry.slots().entry(self.id.clone()).or_default().session = Some(session);
     }
 
-    /// From now on there is no session.
+    /// Removes the session from the slot.
     pub(crate) fn clear(&self) {
         self.registry.slots().entry(self.id.clone()).or_default().session = None;
     }
 }
 
-impl Drop for Occupied<'_> {
+impl Drop for SlotGuard<'_> {
     fn drop(&mut self) {
         let mut slots = self.registry.slots();
         let Some(slot) = slots.get_mut(&self.id) else { return };
-        let occupant = slot.occupant.take();
-        let left = if slot.session.is_none() { slots.remove(&self.id) } else { None };
+        let owner = slot.owner.take();
+        let removed = if slot.session.is_none() { slots.remove(&self.id) } else { None };
         drop(slots);
-        // A claim is the store's, and may do anything when it is dropped.
-        drop(left);
-        if let Some(occupant) = occupant {
-            occupant.over.set();
+        // Outside of the lock: a claim comes from the store, whose destructor may do anything.
+        drop(removed);
+        if let Some(owner) = owner {
+            owner.released.set();
         }
     }
 }

@@ -10,45 +10,45 @@ use agentwire_mcp_hub::schema::Tool;
 use agentwire_sync::{Mutex, MutexGuard};
 use futures::future::join;
 
-use crate::outbox::Outbox;
+use crate::log::UpdateLog;
 use crate::random::random;
 use crate::signal::Signal;
 
-/// A session that is open.
+/// An open session.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) id: SessionId,
-    /// The working directory, then the further roots.
+    /// The working directory, then the additional directories.
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) hub: Hub,
-    pub(crate) outbox: Arc<Outbox>,
-    turn: Mutex<Option<Running>>,
+    pub(crate) log: Arc<UpdateLog>,
+    running: Mutex<Option<RunningTurn>>,
     rules: Mutex<HashMap<ToolName, Rule>>,
-    /// What the ids given out in this life of the session begin with: another life has other ids.
+    /// A random prefix of generated ids. A session that is opened again has another prefix, so ids never repeat.
     prefix: String,
     next_id: AtomicU64,
 }
 
-/// How many decisions are kept.
+/// How many answers "always" a session keeps.
 const RULE_LIMIT: usize = 1000;
 
-/// How long the scope of one may be, in bytes.
+/// How long the scope of such an answer may be, in bytes.
 const SCOPE_LIMIT: usize = 4 << 10;
 
-/// What the person has decided on once and for all: a tool of a server, by the server's name and its own there, or something
-/// that the agent itself does, in its words.
+/// What an answer "always" is about: the name of an MCP server and of its tool, or no server and the scope that the agent
+/// has named.
 pub(crate) type ToolName = (Option<String>, String);
 
-/// What the person has decided on a tool.
+/// An answer "always".
 #[derive(Debug)]
 struct Rule {
     allowed: bool,
-    /// The tool of an MCP server, as the person was shown it.
+    /// The tool of an MCP server as the user was shown it.
     definition: Option<Tool>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Running {
+struct RunningTurn {
     cancel: Signal,
     over: Signal,
 }
@@ -61,53 +61,53 @@ impl Session {
         id: SessionId,
         roots: Vec<PathBuf>,
         hub: Hub,
-        outbox: Arc<Outbox>,
+        log: Arc<UpdateLog>,
     ) -> Result<Self, Error> {
         Ok(Self {
             id,
             roots,
             hub,
-            outbox,
-            turn: Mutex::default(),
+            log,
+            running: Mutex::default(),
             rules: Mutex::default(),
             prefix: random::<8>()?,
             next_id: AtomicU64::new(1),
         })
     }
 
-    /// An id that nothing else has in the session, also not what was replayed from its earlier lives.
+    /// Returns an id that is unique in the session, replayed updates included.
     pub(crate) fn next_id(&self, kind: &str) -> String {
         format!("{kind}-{}-{}", self.prefix, self.next_id.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Takes the session for one turn.
+    /// Begins a turn.
     ///
     /// # Errors
     ///
-    /// When another one runs.
+    /// When another turn runs.
     pub(crate) fn begin_turn(self: &Arc<Self>) -> Result<TurnGuard, Error> {
-        let mut turn = self.turn();
-        if turn.is_some() {
+        let mut slot = self.running.lock();
+        if slot.is_some() {
             return Err(busy(&self.id, "another prompt runs in it"));
         }
-        let running = turn.insert(Running::default()).clone();
-        drop(turn);
-        Ok(TurnGuard { number: self.outbox.begin_turn(), cancel: running.cancel, session: self.clone() })
+        let running = slot.insert(RunningTurn::default()).clone();
+        drop(slot);
+        Ok(TurnGuard { number: self.log.begin_turn(), cancel: running.cancel, session: self.clone() })
     }
 
     pub(crate) fn is_busy(&self) -> bool {
-        self.turn().is_some()
+        self.running.lock().is_some()
     }
 
-    /// Tells the turn that runs to end, and gives what is set when it has.
+    /// Cancels the turn that runs, and returns the signal that is set when it has ended.
     pub(crate) fn cancel_turn(&self) -> Option<Signal> {
-        let running = self.turn().clone()?;
+        let running = self.running.lock().clone()?;
         running.cancel.set();
         Some(running.over)
     }
 
-    /// What the person has decided on a tool once and for all. A tool that is now described in another way is not the one
-    /// that was allowed; a rejection stays.
+    /// Returns the user's answer "always" for a tool. An allowed tool that its server now describes in another way must be
+    /// allowed again; a rejection stays.
     pub(crate) fn rule(&self, tool: &ToolName, definition: Option<&Tool>) -> Option<bool> {
         let rules = self.rules();
         let rule = rules.get(tool)?;
@@ -125,17 +125,13 @@ impl Session {
         self.rules.lock()
     }
 
-    /// Lets go of what the session holds, once all that was said in it is kept. Its turn is over.
+    /// Closes the MCP servers and, once all queued updates are written, the log. The turn is over before.
     pub(crate) async fn close(&self) {
-        join(self.outbox.close(), self.hub.close()).await;
-    }
-
-    fn turn(&self) -> MutexGuard<'_, Option<Running>> {
-        self.turn.lock()
+        join(self.log.close(), self.hub.close()).await;
     }
 }
 
-/// An error for who asks for a session that is taken.
+/// The error for a request that needs a session which something else uses.
 pub(crate) fn busy(id: &SessionId, why: &str) -> Error {
     Error::invalid_request(format_args!("the session {id} is busy: {why}"))
 }
@@ -150,8 +146,8 @@ pub(crate) struct TurnGuard {
 
 impl Drop for TurnGuard {
     fn drop(&mut self) {
-        self.session.outbox.end_turn();
-        let running = self.session.turn().take();
+        self.session.log.end_turn();
+        let running = self.session.running.lock().take();
         if let Some(running) = running {
             running.over.set();
         }

@@ -1,27 +1,31 @@
-//! What a session is set up with: its directories and its MCP servers.
+//! The set-up of a session: its directories and its MCP servers.
 
 use std::mem::size_of;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agentwire_acp_agent::Error;
-use agentwire_acp_schema::v1::{HttpHeader, McpServer, McpServerStdio};
-use agentwire_mcp_hub::{HttpKind, HttpTarget, ServerConfig, Target};
+#[cfg(feature = "http")]
+use agentwire_acp_schema::v1::HttpHeader;
+use agentwire_acp_schema::v1::{McpServer, McpServerStdio};
+#[cfg(feature = "http")]
+use agentwire_mcp_hub::{HttpKind, HttpTarget};
+use agentwire_mcp_hub::{ServerConfig, Target};
 use agentwire_transport_stdio::{Command, Stderr};
 
-/// How long a server may take to end when its stdin does, and again when it is asked to. A client that ends us
-/// waits no longer for both than it waits for a server of its own.
+/// How long a server may take to end after its stdin closes, and again after SIGTERM. Both together are no longer than a
+/// client waits for this agent to end.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How often a directory is kept: by the session, by the header that it writes, and by a store in memory.
+/// How many copies of a directory are kept: by the session, by the header that it writes, and by a store in memory.
 const COPIES: usize = 3;
 
-/// Checks how much a client wants to be kept of a session's directories and servers.
+/// Checks how much memory a session's directories and servers take.
 ///
 /// # Errors
 ///
-/// When a directory is longer than `path_limit` bytes, or all takes more than `limit` bytes of memory. The message names the
-/// limit, not the path.
+/// When a directory is longer than `path_limit` bytes, or all together take more than `limit` bytes of memory. The message
+/// names the limit, not the path.
 pub(crate) fn check(
     cwd: &Path,
     directories: &[PathBuf],
@@ -37,7 +41,7 @@ pub(crate) fn check(
     }
     let directory = |path: &Path| size_of::<PathBuf>() + path.as_os_str().len();
     let directories: usize = directories.iter().map(|path| directory(path)).sum();
-    // Each server that is a process keeps where it starts.
+    // Each server that is a process keeps its working directory.
     let servers: usize = servers.iter().map(|server| memory(server) + directory(cwd)).sum();
     let bytes = COPIES * (directory(cwd) + directories) + servers;
     if bytes > limit {
@@ -49,7 +53,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// About how much memory a server's configuration takes, in bytes.
+/// Estimates the memory of a server's configuration, in bytes.
 fn memory(server: &McpServer) -> usize {
     let text = |text: &str| size_of::<String>() + text.len();
     let pair = |name: &str, value: &str| text(name) + text(value);
@@ -65,17 +69,17 @@ fn memory(server: &McpServer) -> usize {
         McpServer::Sse(server) => {
             text(&server.url) + server.headers.iter().map(|one| pair(&one.name, &one.value)).sum::<usize>()
         }
-        // It is refused.
+        // A server of an unknown kind is refused.
         _ => 0,
     };
     size_of::<ServerConfig>() + server.name().unwrap_or_default().len() + own
 }
 
-/// The servers that a client listed, as the hub knows them.
+/// Converts the servers of a request for the hub. Connects to none of them.
 ///
 /// # Errors
 ///
-/// When one of them cannot be a server, which is said of the request: nothing is connected to yet.
+/// When one of them is invalid.
 pub(crate) fn servers(servers: &[McpServer], cwd: &Path) -> Result<Vec<ServerConfig>, Error> {
     let config = |server: &McpServer| {
         let name = server.name().unwrap_or_default();
@@ -87,24 +91,31 @@ pub(crate) fn servers(servers: &[McpServer], cwd: &Path) -> Result<Vec<ServerCon
     servers.iter().map(config).collect()
 }
 
-/// Where a server is. One of the type `http` may be at a URL that only has the older transport: clients take a URL
-/// from their user and cannot know, and MCP says how to find out.
+/// Returns where a server is. One of the type `http` may be at a URL that has only HTTP+SSE: a client takes the URL from its
+/// user and cannot know, and MCP specifies how to find out (*Backward Compatibility*).
 fn target(server: &McpServer, cwd: &Path) -> Result<Target, String> {
     match server {
         McpServer::Stdio(server) => Ok(command(server, cwd).into()),
+        #[cfg(feature = "http")]
         McpServer::Http(server) => remote(&server.url, &server.headers, HttpKind::Any),
+        #[cfg(feature = "sse")]
         McpServer::Sse(server) => remote(&server.url, &server.headers, HttpKind::Sse),
+        #[cfg(not(feature = "http"))]
+        McpServer::Http(_) => Err("this agent does not support MCP servers of the type `http`".into()),
+        #[cfg(not(feature = "sse"))]
+        McpServer::Sse(_) => Err("this agent does not support MCP servers of the type `sse`".into()),
         _ => Err("it is of a kind not known here".into()),
     }
 }
 
+#[cfg(feature = "http")]
 fn remote(url: &str, headers: &[HttpHeader], kind: HttpKind) -> Result<Target, String> {
     let target = HttpTarget::new(url).map_err(|why| why.to_string())?.kind(kind);
     let add = |target: HttpTarget, header: &HttpHeader| target.header(&header.name, &header.value);
     headers.iter().try_fold(target, add).map(Target::from).map_err(|why| why.to_string())
 }
 
-/// How a server is started. What it says on stderr is kept for the case that it fails.
+/// Returns the command that starts a server. Its stderr is captured for the report of a failure.
 fn command(server: &McpServerStdio, cwd: &Path) -> Command {
     let mut command = Command::new(&server.command)
         .args(&server.args)

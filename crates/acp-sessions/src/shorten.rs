@@ -1,4 +1,4 @@
-//! What is left of an update that is longer than a client takes.
+//! Shortens updates that are over the limit.
 
 use agentwire_acp_schema::v1::{
     Content, ContentBlock, ContentChunk, SessionUpdate, ToolCall, ToolCallContent, ToolCallUpdate,
@@ -6,20 +6,20 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::RawJson;
 use serde::Serialize;
 
-/// How many bytes of JSON are kept of an update that is shortened, at most.
-const KEPT: usize = 64 << 10;
+/// The most that is kept of a shortened update, in bytes of JSON.
+const KEPT_LIMIT: usize = 64 << 10;
 
-/// How many bytes a title has at most in an update that is shortened.
-const TITLE: usize = 1 << 10;
+/// The longest title in a shortened update, in bytes.
+const TITLE_LIMIT: usize = 1 << 10;
 
-/// The update with the beginning of its text and a mark that it was shortened, in less than `limit` bytes; `bytes` is how
-/// long it is. None where that cannot be: it is no tool call and no text, or its ids alone are too long.
+/// Returns the update with the beginning of its text and a mark that it is shortened, within `limit` bytes. `bytes` is its
+/// length. Returns none for an update that is neither a tool call nor text, or whose ids alone are too long.
 pub(crate) fn shortened(update: &SessionUpdate, bytes: usize, limit: usize) -> Option<SessionUpdate> {
     let mark = format!("[shortened: this had {bytes} bytes, and the limit is {limit}]");
-    let room = KEPT.min(limit / 4);
+    let room = KEPT_LIMIT.min(limit / 4);
     let short = match update {
         SessionUpdate::ToolCall(call) => {
-            let title = cut(&call.title, TITLE.min(room));
+            let title = cut(&call.title, TITLE_LIMIT.min(room));
             let mut short = ToolCall::new(call.tool_call_id.clone(), title).kind(call.kind.clone());
             short.status = call.status.clone();
             short.content = contents(&call.content, room, mark);
@@ -27,7 +27,7 @@ pub(crate) fn shortened(update: &SessionUpdate, bytes: usize, limit: usize) -> O
         }
         SessionUpdate::ToolCallUpdate(call) => {
             let mut short = ToolCallUpdate::new(call.tool_call_id.clone());
-            short.title = call.title.as_deref().map(|title| cut(title, TITLE.min(room)).to_owned());
+            short.title = call.title.as_deref().map(|title| cut(title, TITLE_LIMIT.min(room)).to_owned());
             (short.kind, short.status) = (call.kind.clone(), call.status.clone());
             short.content = Some(contents(call.content.as_deref().unwrap_or_default(), room, mark));
             short.into()
@@ -46,17 +46,17 @@ pub(crate) fn shortened(update: &SessionUpdate, bytes: usize, limit: usize) -> O
     (length(&short) <= limit).then_some(short)
 }
 
-/// As much text as fits into so many bytes of JSON.
+/// Returns the beginning of a text that fits into so many bytes of JSON.
 pub(crate) fn cut(text: &str, room: usize) -> &str {
     let mut kept = beginning(text, room);
-    // What is escaped is longer in JSON, which adds two quotation marks.
+    // Escapes are longer in JSON, which also adds two quotation marks.
     while !kept.is_empty() && length(kept) > room.saturating_add(2) {
         kept = beginning(kept, kept.len() / 2);
     }
     kept
 }
 
-/// The beginning of a text, of at most so many bytes.
+/// Returns the beginning of a text, of at most so many bytes.
 fn beginning(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
@@ -65,7 +65,7 @@ fn beginning(text: &str, bytes: usize) -> &str {
     &text[..end]
 }
 
-/// The beginning of what a call has produced, and the mark.
+/// Returns the beginning of the content of a call, and the mark.
 fn contents(contents: &[ToolCallContent], mut room: usize, mark: String) -> Vec<ToolCallContent> {
     let mut kept = Vec::new();
     for content in contents {
@@ -93,7 +93,7 @@ fn chunk(chunk: &ContentChunk, room: usize, mark: &str) -> ContentChunk {
     short
 }
 
-/// How long a value is in JSON. What has no JSON fits nowhere.
+/// Returns the length of a value in JSON. A value without JSON is longer than any limit.
 fn length<T: Serialize + ?Sized>(value: &T) -> usize {
     RawJson::encode(value).map_or(usize::MAX, |json| json.len())
 }
@@ -147,7 +147,7 @@ mod tests {
         let call = ToolCall::new("c", "t".repeat(9000)).content([Diff::new("/a", "x".repeat(9000))]);
         let short = short(call).unwrap();
         assert_eq!(short["content"].as_array().unwrap().len(), 1);
-        assert_eq!(short["title"].as_str().unwrap().len(), TITLE);
+        assert_eq!(short["title"].as_str().unwrap().len(), TITLE_LIMIT);
     }
 
     #[test]

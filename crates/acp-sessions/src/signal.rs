@@ -1,4 +1,4 @@
-//! Something that happens once and that any number may wait for.
+//! An event that happens once, and that any number of futures wait for.
 
 use std::sync::Arc;
 

@@ -3,45 +3,45 @@ use agentwire_mcp_hub::ServerState;
 
 use crate::store::StoreWarning;
 
-/// What went wrong without being anybody's error.
+/// Something that went wrong without failing a request.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Warning {
-    /// The store found something wrong and got over it.
+    /// The store found something wrong and recovered.
     Store(StoreWarning),
-    /// A record in a session's journal is no update that this crate knows how to read. The session is opened without it.
+    /// A record in a session's journal cannot be read as an update. The session is opened without it.
     #[non_exhaustive]
     Record {
         /// The session.
         session_id: SessionId,
-        /// Which record, counted from 1.
+        /// The number of the record, counted from 1.
         number: u64,
         /// What is wrong with it.
         reason: String,
     },
-    /// A record in a session's journal is longer than a client takes. It stays as it is, and the client that loads the
-    /// session is sent less of it.
+    /// A record in a session's journal is over the limit. It stays as it is; a client that loads the session receives a
+    /// shortened form or nothing.
     #[non_exhaustive]
     LongRecord {
         /// The session.
         session_id: SessionId,
-        /// Which record, counted from 1.
+        /// The number of the record, counted from 1.
         number: u64,
-        /// How long it is, in bytes of JSON.
+        /// The length of the record, in bytes of JSON.
         bytes: usize,
-        /// How long it may be.
+        /// The limit, in bytes of JSON.
         limit: usize,
-        /// Whether the client is sent a shortened form, rather than nothing.
+        /// Whether the client receives a shortened form.
         shortened: bool,
     },
-    /// An MCP server of a session could not be connected to, or has died. The session goes on without it.
+    /// An MCP server of a session could not be reached, or has died. The session goes on without it.
     #[non_exhaustive]
     McpServer {
         /// The session.
         session_id: SessionId,
-        /// The server.
+        /// The name of the server.
         server: String,
-        /// How it is.
+        /// The state of the server.
         state: ServerState,
     },
 }

@@ -15,9 +15,16 @@ use futures::{FutureExt, StreamExt, select_biased};
 use crate::change::Ears;
 use crate::config::{Config, Hook, ServerConfig};
 use crate::dial::dial;
-use crate::ladder::is_expired;
+#[cfg(feature = "http")]
+use crate::http_failure::is_expired;
 use crate::state::Shared;
 use crate::target::Target;
+
+/// No other transport has sessions that a server ends on its own.
+#[cfg(not(feature = "http"))]
+fn is_expired(_: &(dyn Error + 'static)) -> bool {
+    false
+}
 
 #[derive(Debug, thiserror::Error)]
 #[error("it did not tell its tools within {0:?}")]

@@ -9,14 +9,18 @@ use std::time::Duration;
 use agentwire_jsonrpc::{Frame, Message};
 use agentwire_mcp_client::{BoxError, Client, Server};
 use agentwire_transport::{Direction, Packet, Transport, tap};
+#[cfg(feature = "http")]
 use agentwire_transport_http::client::Reqwest;
 use agentwire_transport_stdio::Child;
 
-use crate::ladder::{Rung, is_no_old_server};
+#[cfg(feature = "sse")]
+use crate::http_failure::is_no_old_server;
+use crate::ladder::Rung;
 use crate::memory::Memory;
 use crate::target::Target;
 
 /// How long a connection over HTTP may take to be made.
+#[cfg(feature = "http")]
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How to find out how a server is spoken to.
@@ -112,7 +116,14 @@ pub async fn dial<R>(
     let name = name(target, options.era);
     let mut remembered = options.memory.recall(&name);
     let mut rung = remembered.unwrap_or(first);
-    let mut caller = Caller { target, client, http: None, answered: Arc::default(), main: Some(main) };
+    let mut caller = Caller {
+        target,
+        client,
+        answered: Arc::default(),
+        main: Some(main),
+        #[cfg(feature = "http")]
+        http: None,
+    };
     let mut attempts = Vec::new();
     loop {
         let settle = |server: &Server| options.memory.remember(&name, rung.settled(server.revision()));
@@ -140,6 +151,7 @@ fn name(target: &Target, era: EraChoice) -> String {
     match target {
         // The values of its environment are not in there.
         Target::Stdio(command) => format!("{era:?} {command:?}"),
+        #[cfg(feature = "http")]
         Target::Http(target) => format!("{era:?} {:?} {}", target.transport(), target.url()),
         Target::Custom(target) => format!("{era:?} custom {}", target.name()),
     }
@@ -150,6 +162,7 @@ struct Caller<'a, F> {
     target: &'a Target,
     client: Client,
     /// Shared by all attempts, so that they can share connections.
+    #[cfg(feature = "http")]
     http: Option<Reqwest>,
     /// Whether the process that was started last, or what stands for one, has answered anything.
     answered: Arc<AtomicBool>,
@@ -179,18 +192,21 @@ impl<F> Caller<'_, F> {
     where
         F: AsyncFnOnce(Server) -> Result<R, BoxError>,
     {
-        let target = match self.target {
+        match self.target {
             Target::Stdio(command) => {
                 let child = Child::spawn(command.clone())?;
-                return self.watched(child, rung, settle).await;
+                self.watched(child, rung, settle).await
             }
-            Target::Custom(target) => return self.watched(target.open()?, rung, settle).await,
-            Target::Http(target) => target,
-        };
-        let http = self.http()?;
-        match rung {
-            Rung::Sse => self.over(target.sse().open_with(http), rung, settle).await,
-            _ => self.over(target.streamable().open_with(http), rung, settle).await,
+            Target::Custom(target) => self.watched(target.open()?, rung, settle).await,
+            #[cfg(feature = "http")]
+            Target::Http(target) => {
+                let http = self.http()?;
+                match rung {
+                    #[cfg(feature = "sse")]
+                    Rung::Sse => self.over(target.sse().open_with(http), rung, settle).await,
+                    _ => self.over(target.streamable().open_with(http), rung, settle).await,
+                }
+            }
         }
     }
 
@@ -233,6 +249,7 @@ impl<F> Caller<'_, F> {
         Box::pin(client.connect(transport, run)).await
     }
 
+    #[cfg(feature = "http")]
     fn http(&mut self) -> Result<Reqwest, BoxError> {
         match &self.http {
             Some(client) => Ok(client.clone()),
@@ -243,6 +260,16 @@ impl<F> Caller<'_, F> {
 
 fn is_answer(packet: &Packet) -> bool {
     matches!(packet, Packet::Frame { frame: Frame::Single(Message::Response(_)), .. })
+}
+
+impl Attempt {
+    /// Returns whether the server was tried over HTTP+SSE and does not speak it, which explains nothing.
+    fn is_courtesy(&self) -> bool {
+        #[cfg(feature = "sse")]
+        return self.rung == Rung::Sse && is_no_old_server(&*self.error);
+        #[cfg(not(feature = "sse"))]
+        false
+    }
 }
 
 impl DialError {
@@ -266,6 +293,7 @@ impl fmt::Display for DialError {
         let mut told: Vec<String> = Vec::new();
         for Attempt { rung, error } in attempts {
             let text = match rung {
+                #[cfg(feature = "sse")]
                 Rung::Sse => format!("HTTP+SSE: {error}"),
                 _ => error.to_string(),
             };
@@ -280,8 +308,7 @@ impl fmt::Display for DialError {
 impl Error for DialError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         let Self::Exhausted { attempts } = self else { return None };
-        let is_courtesy = |attempt: &Attempt| attempt.rung == Rung::Sse && is_no_old_server(&*attempt.error);
-        let decisive = attempts.iter().rfind(|attempt| !is_courtesy(attempt)).or(attempts.last())?;
+        let decisive = attempts.iter().rfind(|attempt| !attempt.is_courtesy()).or(attempts.last())?;
         Some(&*decisive.error)
     }
 }

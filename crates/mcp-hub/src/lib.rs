@@ -89,7 +89,7 @@
 //! It does not ask for tokens (give headers), or call a tool twice. It does not merge
 //! resources and prompts: [`Hub::server`] gives the handle on one server for those.
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "sse"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -99,6 +99,10 @@ mod config;
 mod connection;
 mod dial;
 mod driver;
+#[cfg(feature = "http")]
+mod http_failure;
+#[cfg(feature = "http")]
+mod http_target;
 mod hub;
 mod ladder;
 mod listening;
@@ -116,10 +120,12 @@ pub use change::Change;
 pub use config::{Config, DEFAULT_RELIST_PAUSE, DEFAULT_SHORT_NAME_LIMIT, ServerConfig};
 pub use dial::{Attempt, Dial, DialError, EraChoice, dial};
 pub use driver::Driver;
+#[cfg(feature = "http")]
+pub use http_target::{HttpKind, HttpTarget, InvalidHeader, InvalidUrl};
 pub use hub::{Hub, connect};
 pub use ladder::Rung;
 pub use listening::Listening;
 pub use memory::Memory;
 pub use names::HubTool;
 pub use status::{ServerState, ServerStatus};
-pub use target::{CustomTarget, HttpKind, HttpTarget, InvalidHeader, InvalidUrl, ParseTargetError, Target};
+pub use target::{CustomTarget, ParseTargetError, Target};

@@ -1,4 +1,4 @@
-//! How a session comes to be open.
+//! Opens sessions: new ones, and those in the store.
 
 use std::path::PathBuf;
 use std::pin::pin;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agentwire_acp_agent::{Client, Context, Error};
 use agentwire_acp_schema::v1::{
-    AvailableCommandsUpdate, McpServer, SessionId, SessionNotification, SessionUpdate, error_code,
+    AvailableCommandsUpdate, McpServer, SessionId, SessionNotification, SessionUpdate, ToolCallId, error_code,
 };
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_hub::{Hub, ServerConfig, ServerState, ServerStatus};
@@ -15,23 +15,23 @@ use futures::future::{Either, select};
 
 use super::{Runtime, unreadable, unwritable};
 use crate::builder::Settings;
-use crate::facts::{Facts, told};
-use crate::outbox::Outbox;
-use crate::registry::Occupied;
+use crate::log::{UpdateLog, failed_call};
+use crate::registry::SlotGuard;
 use crate::session::Session;
+use crate::setup;
 use crate::shorten::shortened;
+use crate::state::{SessionState, for_client};
 use crate::store::SessionHeader;
 use crate::warning::Warning;
-use crate::{setup, turn};
 
-/// Where a session works and what with, as a request that opens one says it.
+/// The directories and MCP servers of a session, from the request that opens it.
 pub(super) struct Setup {
     pub(super) roots: Vec<PathBuf>,
     servers: Vec<ServerConfig>,
 }
 
 impl<F> Runtime<F> {
-    /// Where the session works and its servers, checked before anything is changed.
+    /// Checks the directories and MCP servers of a request, before anything is changed.
     pub(super) fn setup(
         &self,
         cwd: PathBuf,
@@ -46,40 +46,40 @@ impl<F> Runtime<F> {
         Ok(Setup { roots, servers: all })
     }
 
-    /// Opens a session that is in the store. Its servers are connected to meanwhile: who calls a tool waits for them,
-    /// nobody else.
+    /// Opens a session that is in the store. Its MCP servers are connected to in the background; only calls of their tools
+    /// wait for that.
     pub(super) fn open(
         &self,
         header: SessionHeader,
-        facts: Facts,
+        state: SessionState,
         setup: Setup,
+        client: &Client,
     ) -> Result<Arc<Session>, Error> {
         let id = header.session_id.clone();
-        let (hub, driver) = Hub::with_config(self.settings.hub.clone(), setup.servers);
-        let outbox =
-            Arc::new(Outbox::new(self.settings.store.clone(), header, facts, self.settings.update_limit));
-        let session = Arc::new(Session::new(id.clone(), setup.roots, hub.clone(), outbox.clone())?);
-        self.background.run(driver);
-        self.background.run(outbox.drive());
+        let (hub, hub_driver) = Hub::with_config(self.settings.hub.clone(), setup.servers);
+        let (store, limit) = (self.settings.store.clone(), self.settings.update_limit);
+        let (log, log_driver) = UpdateLog::new(store, client.clone(), header, state, limit);
+        let session = Arc::new(Session::new(id.clone(), setup.roots, hub.clone(), log)?);
+        self.background.run(hub_driver);
+        self.background.run(log_driver);
         if self.settings.on_warning.is_some() {
             self.background.run(watch(hub, id, self.settings.clone()));
         }
         Ok(session)
     }
 
-    /// Says which commands there are, once the client knows the session that they are for: there are clients that
-    /// wait for ever when an update comes before the answer that names its session.
-    pub(super) fn announce_commands(&self, session: &Session, client: &Client) {
-        let commands = session.outbox.facts(|facts| facts.commands.clone());
+    /// Sends the slash commands after the answer that opens the session: some clients wait for ever when an update comes
+    /// before the answer that names its session.
+    pub(super) fn announce_commands(&self, session: &Session) {
+        let commands = session.log.state(|state| state.commands.clone());
         if commands.is_empty() {
             return;
         }
-        let update = SessionUpdate::from(AvailableCommandsUpdate::new(commands));
-        let (outbox, client) = (session.outbox.clone(), client.clone());
-        self.background.run(async move { outbox.announce(&client, update).await });
+        let log = session.log.clone();
+        self.background.run(async move { log.announce(AvailableCommandsUpdate::new(commands).into()) });
     }
 
-    /// Opens a session of the store, with or without saying all of it again.
+    /// Opens a session of the store. With `replay`, sends all its updates again.
     pub(super) async fn reopen(
         &self,
         id: SessionId,
@@ -87,18 +87,18 @@ impl<F> Runtime<F> {
         replay: bool,
         context: &Context,
     ) -> Result<Arc<Session>, Error> {
-        let occupied = self.sessions.occupy(&id)?;
-        let given_up = select(context.cancelled(), occupied.abort.wait());
-        let work = pin!(self.read(&occupied, id, setup, replay, context.client()));
-        match select(given_up, work).await {
+        let slot = self.sessions.acquire(&id)?;
+        let aborted = select(context.cancelled(), slot.abort.wait());
+        let opening = pin!(self.read(&slot, id, setup, replay, context.client()));
+        match select(aborted, opening).await {
             Either::Left(_) => Err(Error::request_cancelled()),
             Either::Right((session, _)) => {
                 let session = session?;
-                occupied.put(session.clone());
-                if let Some(before) = occupied.before.clone() {
-                    let claim = occupied.claim();
+                slot.put(session.clone());
+                if let Some(previous) = slot.previous.clone() {
+                    let claim = slot.claim();
                     self.background.run(async move {
-                        before.close().await;
+                        previous.close().await;
                         drop(claim);
                     });
                 }
@@ -109,16 +109,16 @@ impl<F> Runtime<F> {
 
     async fn read(
         &self,
-        occupied: &Occupied<'_>,
+        slot: &SlotGuard<'_>,
         id: SessionId,
         setup: Setup,
         replay: bool,
         client: &Client,
     ) -> Result<Arc<Session>, Error> {
-        self.claim(occupied).await?;
-        if let Some(before) = &occupied.before {
-            // What was said by the session itself may still be on its way into the journal.
-            before.outbox.flush().await;
+        self.claim(slot).await?;
+        if let Some(previous) = &slot.previous {
+            // A mode or an option that the client has set may still be queued.
+            previous.log.flush().await;
         }
         let store = &self.settings.store;
         let read = store.read(&id).await;
@@ -132,42 +132,41 @@ impl<F> Runtime<F> {
             let why = format!("the session works in {:?}, so that must be its cwd", header.cwd);
             return Err(Error::invalid_params(why));
         }
-        let mut facts = self.settings.facts.clone();
+        let mut state = self.settings.state.clone();
+        state.title.clone_from(&header.title);
         let before = header.clone();
         let mut number = 0;
         while let Some(record) = records.try_next().await.map_err(unreadable)? {
             number += 1;
             let update: SessionUpdate = match record.decode() {
                 Ok(update) => update,
-                // The store has kept it well, so the others can be relied on.
+                // The store has checked the record, so the others are sound.
                 Err(why) => {
                     let (session_id, reason) = (id.clone(), why.to_string());
                     self.settings.warn(Warning::Record { session_id, number, reason });
                     continue;
                 }
             };
-            facts.recall(&update);
-            if let SessionUpdate::SessionInfoUpdate(info) = &update {
-                // The journal is written first, so it knows better than the header.
-                info.title.clone().apply(&mut header.title);
-            }
-            // What this client cannot take it is not told.
+            state.restore(&update);
+            // An update that this client does not support is not sent.
             if replay && client.check_update(&update).is_ok() {
-                let update = told(client, update);
+                let update = for_client(client, update);
                 if let Some(update) = self.fitting(update, record.len(), &id, number) {
                     client.session_update(SessionNotification::new(&id, update)).await?;
                 }
             }
         }
-        self.end_left_calls(&id, &mut facts, replay.then_some(client)).await?;
+        self.fail_open_calls(&id, &mut state, replay.then_some(client)).await?;
+        // The journal is written before the header, so its title is the newer one.
+        header.title.clone_from(&state.title);
         header.additional_directories = setup.roots[1..].to_vec();
         if header != before {
             store.update_header(&header).await.map_err(unwritable)?;
         }
-        self.open(header, facts, setup)
+        self.open(header, state, setup, client)
     }
 
-    /// A recorded update as it can be sent: one that is longer than a client takes is shortened, or left out, and reported.
+    /// Returns a recorded update as it is sent. One over the limit is shortened or left out, and reported.
     fn fitting(
         &self,
         update: SessionUpdate,
@@ -185,23 +184,23 @@ impl<F> Runtime<F> {
         short
     }
 
-    /// Tool calls that were under way when an earlier life of the session ended have failed. Nobody has said so yet, and
-    /// a client would wait for their end for ever.
-    async fn end_left_calls(
+    /// Fails the tool calls that were open when an earlier process ended: a client would wait for their end for ever.
+    async fn fail_open_calls(
         &self,
         id: &SessionId,
-        facts: &mut Facts,
-        told: Option<&Client>,
+        state: &mut SessionState,
+        replay_to: Option<&Client>,
     ) -> Result<(), Error> {
-        let failed = |call| turn::failed(call, "the agent ended before it was done");
-        let failed: Vec<SessionUpdate> = facts.take_open_calls().into_iter().map(failed).collect();
+        let failed = |call: &ToolCallId| failed_call(call.clone(), "the agent ended before it was done");
+        let failed: Vec<SessionUpdate> = state.open_calls().iter().map(failed).collect();
         if failed.is_empty() {
             return Ok(());
         }
+        failed.iter().for_each(|update| state.apply(update));
         let records: Result<Vec<_>, _> = failed.iter().map(RawJson::encode).collect();
         let records = records.map_err(Error::internal_error)?;
         self.settings.store.append(id, &records).await.map_err(unwritable)?;
-        let Some(client) = told else { return Ok(()) };
+        let Some(client) = replay_to else { return Ok(()) };
         for update in failed {
             client.session_update(SessionNotification::new(id, update)).await?;
         }
@@ -209,15 +208,15 @@ impl<F> Runtime<F> {
     }
 }
 
-/// Tells of servers that cannot be used, until the hub is closed.
+/// Warns of each server that cannot be used, once, until the hub is closed.
 async fn watch(hub: Hub, session_id: SessionId, settings: Arc<Settings>) {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let mut seen = 0;
     loop {
         let servers = hub.status();
         for server in &servers {
-            if server.state.reason().is_some() && !told.contains(&server.name) {
-                told.push(server.name.clone());
+            if server.state.reason().is_some() && !reported.contains(&server.name) {
+                reported.push(server.name.clone());
                 let (server, state) = (server.name.clone(), server.state.clone());
                 settings.warn(Warning::McpServer { session_id: session_id.clone(), server, state });
             }

@@ -7,32 +7,32 @@ use agentwire_sync::Mutex;
 
 use super::StoreError;
 
-/// A session that somebody has for themselves until this is dropped; see [`SessionStore::claim`](super::SessionStore::claim).
+/// A claim on a session, which lasts until this is dropped; see [`SessionStore::claim`](super::SessionStore::claim).
 ///
-/// The default is one that keeps nobody out.
+/// The default excludes nobody.
 #[derive(Default)]
 #[must_use = "a claim lasts until it is dropped"]
 pub struct Claim(Option<Box<dyn Send + Sync>>);
 
 impl Claim {
-    /// A claim that lasts as long as this is not dropped.
-    pub fn new(held: impl Send + Sync + 'static) -> Self {
-        Self(Some(Box::new(held)))
+    /// Returns a claim that owns a guard, whose destructor ends the claim.
+    pub fn new(guard: impl Send + Sync + 'static) -> Self {
+        Self(Some(Box::new(guard)))
     }
 }
 
 impl fmt::Debug for Claim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Claim").field("keeps_out", &self.0.is_some()).finish()
+        f.debug_struct("Claim").field("is_exclusive", &self.0.is_some()).finish()
     }
 }
 
-/// The sessions that are claimed, for a store that nobody outside of this process uses. Clones are the same.
+/// The claimed sessions of a store that only this process uses. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Claims(Arc<Mutex<HashSet<SessionId>>>);
 
 impl Claims {
-    /// Nothing is claimed.
+    /// Returns an empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -41,27 +41,27 @@ impl Claims {
     ///
     /// # Errors
     ///
-    /// [`StoreError::InUse`] where somebody else has it.
+    /// [`StoreError::InUse`] where it is claimed already.
     pub fn claim(&self, session_id: &SessionId) -> Result<Claim, StoreError> {
         let mut claimed = self.0.lock();
         if !claimed.insert(session_id.clone()) {
             return Err(StoreError::in_use(session_id));
         }
-        Ok(Claim::new(Held { claims: self.clone(), session_id: session_id.clone() }))
+        Ok(Claim::new(ClaimGuard { claims: self.clone(), session_id: session_id.clone() }))
     }
 
-    /// Whether somebody has a session.
+    /// Returns whether a session is claimed.
     pub fn is_claimed(&self, session_id: &SessionId) -> bool {
         self.0.lock().contains(session_id)
     }
 }
 
-struct Held {
+struct ClaimGuard {
     claims: Claims,
     session_id: SessionId,
 }
 
-impl Drop for Held {
+impl Drop for ClaimGuard {
     fn drop(&mut self) {
         self.claims.0.lock().remove(&self.session_id);
     }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use agentwire_acp_schema::v1::SessionId;
 
-/// Why a [`SessionStore`](super::SessionStore) did not do what it was asked.
+/// Why an operation of a [`SessionStore`](super::SessionStore) failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is a session with this id already.
+    /// A session with this id exists already.
     #[error("there is a session {session_id} already")]
     #[non_exhaustive]
     Exists {
@@ -24,7 +24,7 @@ pub enum StoreError {
         session_id: SessionId,
     },
 
-    /// Somebody else has the session for themselves, such as another connection or another process that has it open.
+    /// The session is claimed already, such as by another connection or another process.
     #[error("session {session_id} is in use: it is open elsewhere, in this process or another")]
     #[non_exhaustive]
     InUse {
@@ -32,7 +32,7 @@ pub enum StoreError {
         session_id: SessionId,
     },
 
-    /// The store cannot keep a session under this id.
+    /// The store does not support this id.
     #[error("no session can be kept under this id of {} bytes: {reason}", .session_id.as_str().len())]
     #[non_exhaustive]
     Id {
@@ -42,102 +42,101 @@ pub enum StoreError {
         reason: &'static str,
     },
 
-    /// Others than the user can put files into the directory, so what is in it may not be the user's.
+    /// Other users can create files in the directory, so its content cannot be trusted.
     #[error("no sessions are kept in {}: {reason}", .directory.display())]
     #[non_exhaustive]
     NotPrivate {
         /// The directory.
         directory: PathBuf,
-        /// What is wrong with it, and what to do about that.
+        /// Why, and what to do about it.
         reason: String,
     },
 
-    /// There is no room for more, and nothing was kept of it. Deleting sessions makes room.
+    /// The memory limit is reached, and nothing was stored. Deleting sessions frees memory.
     #[error("the sessions take {limit} bytes of memory, which is the limit")]
     #[non_exhaustive]
     Full {
-        /// How many bytes of memory they may take.
+        /// The limit, in bytes.
         limit: usize,
     },
 
-    /// What was kept is not as it was written. Nothing was changed; what precedes the place can be read.
+    /// The journal is damaged. Nothing was changed; the records before the damage can be read.
     #[error("the records of session {session_id} are damaged at {place}: {reason}")]
     #[non_exhaustive]
     Corrupt {
         /// The session.
         session_id: SessionId,
-        /// Where, such as a file and an offset in it.
+        /// Where the damage is, such as a file and an offset in it.
         place: String,
         /// What is wrong there.
         reason: String,
     },
 
-    /// A write has failed in a way that leaves open what was kept of it, so nothing more is written to this session
-    /// until it is opened again.
+    /// An earlier write failed and left an unknown state, so nothing more is written to this session until it is opened again.
     #[error("session {session_id} takes no more records until it is opened again: {reason}")]
     #[non_exhaustive]
     Stopped {
         /// The session.
         session_id: SessionId,
-        /// What had failed.
+        /// The error of the earlier write.
         reason: String,
     },
 
-    /// The operating system refused.
+    /// An operation of the operating system failed.
     #[error("cannot {action} {}: {source}", .path.display())]
     #[non_exhaustive]
     Io {
-        /// What was to be done, such as `open`.
+        /// The operation, such as `open`.
         action: &'static str,
-        /// To what.
+        /// The file or directory.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 
-    /// What else may go wrong in a store that is not of this crate.
+    /// Any other error of a store.
     #[error(transparent)]
     Other(Box<dyn Error + Send + Sync>),
 }
 
 impl StoreError {
-    /// There is a session with this id already.
+    /// Returns [`StoreError::Exists`].
     pub fn exists(session_id: &SessionId) -> Self {
         Self::Exists { session_id: session_id.clone() }
     }
 
-    /// There is no session with this id.
+    /// Returns [`StoreError::NotFound`].
     pub fn not_found(session_id: &SessionId) -> Self {
         Self::NotFound { session_id: session_id.clone() }
     }
 
-    /// Somebody else has the session for themselves.
+    /// Returns [`StoreError::InUse`].
     pub fn in_use(session_id: &SessionId) -> Self {
         Self::InUse { session_id: session_id.clone() }
     }
 
-    /// There is no room for more than so many bytes of memory.
+    /// Returns [`StoreError::Full`] with the limit in bytes.
     pub fn full(limit: usize) -> Self {
         Self::Full { limit }
     }
 
-    /// The records of a session are not as they were written: where, and what is wrong there.
+    /// Returns [`StoreError::Corrupt`] with the place and the reason.
     pub fn corrupt(session_id: &SessionId, place: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Corrupt { session_id: session_id.clone(), place: place.into(), reason: reason.into() }
     }
 
-    /// Any other error of a store.
+    /// Returns [`StoreError::Other`].
     pub fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
     }
 }
 
-/// What a [`SessionStore`](super::SessionStore) found wrong and got over.
+/// A fault that a [`SessionStore`](super::SessionStore) has found and recovered from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreWarning {
-    /// What was last written to a session's journal was cut off, by the end of the process or of the machine. It is
-    /// dropped: the disk had not held it yet.
+    /// The last writes to a session's journal were cut off, by the end of the process or a crash of the machine. They are
+    /// dropped: they were not durable yet.
     #[error(
         "session {session_id}: the last write was cut off; dropped {bytes} bytes behind byte {offset} of {}{}",
         .file.display(),
@@ -147,18 +146,17 @@ pub enum StoreWarning {
     TornTail {
         /// The session.
         session_id: SessionId,
-        /// Its journal.
+        /// The journal.
         file: PathBuf,
-        /// How long the journal is now, in bytes.
+        /// The length of the journal now, in bytes.
         offset: u64,
         /// How many bytes were dropped.
         bytes: u64,
-        /// Where they are now, if there was more than the beginning of a record among them.
+        /// The file to which they were moved, if they include more than the beginning of a record.
         moved: Option<PathBuf>,
     },
 
-    /// A session's header could not be read as a whole. It is written anew: as it was where that can be told, else as the one
-    /// that the session was created with.
+    /// A session's header was damaged. It is written again: as it was where it can be read, else as the session was created.
     #[error("session {session_id}: its header is restored, and may be that of its beginning, as {} was {reason}", .file.display())]
     #[non_exhaustive]
     HeaderRestored {
@@ -170,25 +168,25 @@ pub enum StoreWarning {
         reason: String,
     },
 
-    /// Sessions were forgotten that were not open, those in which nothing had happened for longest: all of them together took
-    /// more memory than they may.
+    /// Sessions that were not open were deleted, those with the oldest change first, because all sessions together exceeded the
+    /// memory limit.
     #[error(
         "{sessions} sessions are forgotten, because all of them take more than {limit} bytes of memory, which is the limit"
     )]
     #[non_exhaustive]
     Forgotten {
-        /// How many.
+        /// How many sessions were deleted.
         sessions: usize,
-        /// How many bytes of memory the sessions may take.
+        /// The limit, in bytes.
         limit: usize,
     },
 
-    /// A session cannot be used, because neither its header nor the beginning of its journal can be read. Its files
-    /// are left as they are.
+    /// A session cannot be used, because neither its header nor the first line of its journal can be read. Its files are
+    /// unchanged.
     #[error("a session is left out, as {} is {reason}", .file.display())]
     #[non_exhaustive]
     LeftOut {
-        /// The file that tells of it.
+        /// The file that cannot be read.
         file: PathBuf,
         /// What is wrong with it.
         reason: String,

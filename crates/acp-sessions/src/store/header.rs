@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
 
-/// What is known of a session without its records: what a list of sessions shows.
+/// A session without its records, as a list shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionHeader {
-    /// Names the session.
+    /// The id of the session.
     pub session_id: SessionId,
-    /// The directory it works in, an absolute path.
+    /// The working directory, an absolute path.
     pub cwd: PathBuf,
-    /// Its further roots in their order, absolute paths.
+    /// The additional directories in their order, absolute paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub additional_directories: Vec<PathBuf>,
-    /// What to call it in front of people.
+    /// The title that users see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// When it was created.
     pub created: Timestamp,
-    /// When something last happened in it, as whoever writes the header says: a store does not touch it.
+    /// When the session last changed. The writer of the header sets it; a store does not.
     pub updated: Timestamp,
 }
 
 impl SessionHeader {
-    /// A session that begins now, in this directory.
+    /// Returns the header of a session that is created now.
     pub fn new(session_id: impl Into<SessionId>, cwd: impl Into<PathBuf>) -> Self {
         let now = Timestamp::now();
         Self {
@@ -41,55 +41,55 @@ impl SessionHeader {
         }
     }
 
-    /// Sets the further roots.
+    /// Sets the additional directories.
     #[must_use]
     pub fn additional_directories(mut self, directories: impl Into<Vec<PathBuf>>) -> Self {
         self.additional_directories = directories.into();
         self
     }
 
-    /// Sets what to call it.
+    /// Sets the title.
     #[must_use]
     pub fn title(mut self, title: impl Into<Option<String>>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// Sets when something last happened in it.
+    /// Sets when the session last changed.
     #[must_use]
     pub fn updated(mut self, updated: Timestamp) -> Self {
         self.updated = updated;
         self
     }
 
-    /// Where the session stands in a list.
+    /// Returns the position of the session in a list.
     pub fn position(&self) -> Position {
         Position { updated: self.updated, session_id: self.session_id.clone() }
     }
 }
 
-/// Where a session stands in a list: whatever was updated last comes first, and of two that were updated at once the
-/// one whose id is less.
+/// The position of a session in a list. The session that changed last comes first; of two that changed at the same time, the
+/// one with the lesser id.
 ///
-/// As a list is gone on with behind a position and not behind a number of sessions, a session that stays as it is
-/// is listed exactly once, whatever else is created, updated or deleted between two pages.
+/// A page begins behind a position and not behind a number of sessions. So a session that does not change is listed exactly
+/// once, whatever else is created, changed or deleted between two pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Position {
-    /// When something last happened in it.
+    /// When the session last changed.
     pub updated: Timestamp,
-    /// Names the session.
+    /// The id of the session.
     pub session_id: SessionId,
 }
 
 impl Position {
-    /// The position of a session of this id that was last updated then.
+    /// Returns the position of a session.
     pub fn new(updated: Timestamp, session_id: impl Into<SessionId>) -> Self {
         Self { updated, session_id: session_id.into() }
     }
 
-    /// What positions are ordered by.
+    /// Returns the key by which positions are ordered.
     fn key(&self) -> (Reverse<Timestamp>, &str) {
         (Reverse(self.updated), self.session_id.as_str())
     }
@@ -108,46 +108,46 @@ impl PartialOrd for Position {
     }
 }
 
-/// Which sessions to list, in the order of their [`Position`]s. All of them by default.
+/// Which sessions to list, in the order of their [`Position`]s. The default is all.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ListQuery {
-    /// Only those whose `cwd` this is.
+    /// Lists only sessions with this working directory.
     pub cwd: Option<PathBuf>,
-    /// Only those behind this position.
+    /// Lists only sessions behind this position.
     pub after: Option<Position>,
-    /// At most so many.
+    /// The most sessions to list.
     pub limit: Option<usize>,
 }
 
 impl ListQuery {
-    /// All sessions.
+    /// Queries all sessions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Only those whose `cwd` this is.
+    /// Queries only sessions with this working directory.
     #[must_use]
     pub fn cwd(mut self, cwd: impl Into<Option<PathBuf>>) -> Self {
         self.cwd = cwd.into();
         self
     }
 
-    /// Only those behind this position, which need not be one of a session that there is.
+    /// Queries only sessions behind this position, which need not be that of an existing session.
     #[must_use]
     pub fn after(mut self, after: impl Into<Option<Position>>) -> Self {
         self.after = after.into();
         self
     }
 
-    /// At most so many.
+    /// Queries at most so many sessions.
     #[must_use]
     pub fn limit(mut self, limit: impl Into<Option<usize>>) -> Self {
         self.limit = limit.into();
         self
     }
 
-    /// Chooses and sorts, for stores that have all their headers at hand.
+    /// Selects and sorts headers, for stores that have all headers in memory.
     pub fn select<'a>(&self, headers: impl IntoIterator<Item = &'a SessionHeader>) -> Vec<SessionHeader> {
         let after = self.after.as_ref().map(Position::key);
         let mut chosen: Vec<_> = headers

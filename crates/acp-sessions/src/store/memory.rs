@@ -9,82 +9,87 @@ use futures::stream;
 
 use super::{Claim, Claims, ListQuery, SessionHeader, SessionStore, StoreError, StoreWarning, StoredSession};
 
-/// How many bytes of memory the sessions of a [`MemoryStore`] may take unless [`MemoryStore::limit`] says otherwise:
-/// 128 MiB.
+/// The default of [`MemoryStore::limit`]: 128 MiB.
 pub const DEFAULT_MEMORY_LIMIT: usize = 128 << 20;
 
-/// What a record takes beside its text, and a session beside its header's, in bytes.
-const RECORD: usize = 80;
-const SESSION: usize = 512;
+/// The memory of a record beside its text, in bytes.
+const RECORD_OVERHEAD: usize = 80;
 
-/// Keeps sessions as long as it lives, as far as they fit into its memory.
+/// The memory of a session beside its texts, in bytes.
+const SESSION_OVERHEAD: usize = 512;
+
+/// Stores sessions in memory, up to a limit.
 ///
-/// When they take more than [`limit`](Self::limit), those are forgotten that nobody has [claimed](SessionStore::claim), the
-/// ones first in which nothing has happened for longest, and [`take_warnings`](SessionStore::take_warnings) tells how many.
-/// What does not fit even so is refused with [`StoreError::Full`].
+/// When all sessions together exceed the [limit](Self::limit), those that are not [claimed](SessionStore::claim) are deleted,
+/// the ones with the oldest change first, and [`take_warnings`](SessionStore::take_warnings) returns how many. A write that
+/// does not fit even then is refused with [`StoreError::Full`].
 pub struct MemoryStore {
-    state: Mutex<State>,
+    sessions: Mutex<Sessions>,
     claims: Claims,
     limit: usize,
 }
 
 #[derive(Default)]
-struct State {
-    sessions: HashMap<SessionId, Kept>,
-    /// How much memory they take, in bytes.
+struct Sessions {
+    by_id: HashMap<SessionId, MemorySession>,
+    /// The memory of all sessions, in bytes.
     bytes: usize,
-    /// How many were forgotten since that was last told.
+    /// How many were deleted for lack of memory since the last warning.
     forgotten: usize,
 }
 
-struct Kept {
+struct MemorySession {
     header: SessionHeader,
     records: Vec<RawJson>,
-    /// How much memory the records take, in bytes.
+    /// The memory of the records, in bytes.
     bytes: usize,
 }
 
 impl MemoryStore {
-    /// A store without sessions.
+    /// Returns an empty store.
     pub fn new() -> Self {
-        Self { state: Mutex::default(), claims: Claims::new(), limit: DEFAULT_MEMORY_LIMIT }
+        Self { sessions: Mutex::default(), claims: Claims::new(), limit: DEFAULT_MEMORY_LIMIT }
     }
 
-    /// Sets how many bytes of memory the sessions may take together (default [`DEFAULT_MEMORY_LIMIT`], 128 MiB).
+    /// Sets the limit of all sessions together, in bytes of memory (default [`DEFAULT_MEMORY_LIMIT`], 128 MiB).
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
     }
 
-    /// The sessions. A panic elsewhere cannot leave them half changed, so they are used after one, too.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock()
     }
 
-    /// Sees to it that there is room for so many bytes more, in this session.
-    fn make_room(&self, state: &mut State, session_id: &SessionId, more: usize) -> Result<(), StoreError> {
-        let fits = |state: &State| state.bytes.saturating_add(more) <= self.limit;
-        if fits(state) {
+    /// Deletes idle sessions until this session fits with so many more bytes.
+    fn make_room(
+        &self,
+        sessions: &mut Sessions,
+        session_id: &SessionId,
+        more: usize,
+    ) -> Result<(), StoreError> {
+        let fits = |sessions: &Sessions| sessions.bytes.saturating_add(more) <= self.limit;
+        if fits(sessions) {
             return Ok(());
         }
-        // With some room for those who come next, so that few of them have to look for it.
+        // Frees more than is needed, so that not every write has to.
         let wanted = self.limit - self.limit / 16;
-        let mut idle: Vec<_> = state
-            .sessions
+        let mut idle: Vec<_> = sessions
+            .by_id
             .values()
-            .filter(|kept| kept.header.session_id != *session_id)
-            .filter(|kept| !self.claims.is_claimed(&kept.header.session_id))
-            .map(|kept| kept.header.position())
+            .filter(|session| session.header.session_id != *session_id)
+            .filter(|session| !self.claims.is_claimed(&session.header.session_id))
+            .map(|session| session.header.position())
             .collect();
         idle.sort_unstable();
-        while state.bytes.saturating_add(more) > wanted
+        while sessions.bytes.saturating_add(more) > wanted
             && let Some(oldest) = idle.pop()
         {
-            state.remove(&oldest.session_id);
-            state.forgotten += 1;
+            sessions.remove(&oldest.session_id);
+            sessions.forgotten += 1;
         }
-        if fits(state) { Ok(()) } else { Err(StoreError::full(self.limit)) }
+        if fits(sessions) { Ok(()) } else { Err(StoreError::full(self.limit)) }
     }
 }
 
@@ -94,39 +99,39 @@ impl Default for MemoryStore {
     }
 }
 
-impl State {
-    fn get(&mut self, session_id: &SessionId) -> Result<&mut Kept, StoreError> {
-        self.sessions.get_mut(session_id).ok_or_else(|| StoreError::not_found(session_id))
+impl Sessions {
+    fn get(&mut self, session_id: &SessionId) -> Result<&mut MemorySession, StoreError> {
+        self.by_id.get_mut(session_id).ok_or_else(|| StoreError::not_found(session_id))
     }
 
     fn remove(&mut self, session_id: &SessionId) -> bool {
-        let removed = self.sessions.remove(session_id);
-        self.bytes -= removed.as_ref().map_or(0, |kept| kept.bytes + size(&kept.header));
+        let removed = self.by_id.remove(session_id);
+        self.bytes -= removed.as_ref().map_or(0, |session| session.bytes + size(&session.header));
         removed.is_some()
     }
 }
 
-/// How much memory a session takes without its records, in bytes.
+/// Returns the memory of a session without its records, in bytes.
 fn size(header: &SessionHeader) -> usize {
     let directories = header.additional_directories.iter().map(|directory| directory.as_os_str().len() + 24);
     let title = header.title.as_ref().map_or(0, String::len);
-    // The id is there twice.
+    // The id is stored twice.
     let id = 2 * header.session_id.as_str().len();
-    SESSION + id + header.cwd.as_os_str().len() + title + directories.sum::<usize>()
+    SESSION_OVERHEAD + id + header.cwd.as_os_str().len() + title + directories.sum::<usize>()
 }
 
 impl SessionStore for MemoryStore {
     fn create<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let mut state = self.state();
-            if state.sessions.contains_key(&header.session_id) {
+            let mut sessions = self.sessions();
+            if sessions.by_id.contains_key(&header.session_id) {
                 return Err(StoreError::exists(&header.session_id));
             }
             let size = size(header);
-            self.make_room(&mut state, &header.session_id, size)?;
-            state.bytes += size;
-            let kept = Kept { header: header.clone(), records: Vec::new(), bytes: 0 };
-            state.sessions.insert(header.session_id.clone(), kept);
+            self.make_room(&mut sessions, &header.session_id, size)?;
+            sessions.bytes += size;
+            let session = MemorySession { header: header.clone(), records: Vec::new(), bytes: 0 };
+            sessions.by_id.insert(header.session_id.clone(), session);
             Ok(())
         })
     }
@@ -137,20 +142,20 @@ impl SessionStore for MemoryStore {
         records: &'a [RawJson],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let mut state = self.state();
-            state.get(session_id)?;
-            let size = records.iter().map(|record| RECORD + record.len()).sum();
-            self.make_room(&mut state, session_id, size)?;
-            state.bytes += size;
-            let kept = state.get(session_id)?;
-            kept.bytes += size;
-            kept.records.extend_from_slice(records);
+            let mut sessions = self.sessions();
+            sessions.get(session_id)?;
+            let size = records.iter().map(|record| RECORD_OVERHEAD + record.len()).sum();
+            self.make_room(&mut sessions, session_id, size)?;
+            sessions.bytes += size;
+            let session = sessions.get(session_id)?;
+            session.bytes += size;
+            session.records.extend_from_slice(records);
             Ok(())
         })
     }
 
     fn sync<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move { self.state().get(session_id).map(|_| ()) })
+        Box::pin(async move { self.sessions().get(session_id).map(|_| ()) })
     }
 
     fn read<'a>(
@@ -158,31 +163,33 @@ impl SessionStore for MemoryStore {
         session_id: &'a SessionId,
     ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
         Box::pin(async move {
-            Ok(self.state().sessions.get(session_id).map(|kept| {
-                let records = stream::iter(kept.records.clone().into_iter().map(Ok));
-                StoredSession::new(kept.header.clone(), Box::pin(records))
+            Ok(self.sessions().by_id.get(session_id).map(|session| {
+                let records = stream::iter(session.records.clone().into_iter().map(Ok));
+                StoredSession::new(session.header.clone(), Box::pin(records))
             }))
         })
     }
 
     fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, Result<Vec<SessionHeader>, StoreError>> {
-        Box::pin(async move { Ok(query.select(self.state().sessions.values().map(|kept| &kept.header))) })
+        Box::pin(
+            async move { Ok(query.select(self.sessions().by_id.values().map(|session| &session.header))) },
+        )
     }
 
     fn update_header<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let mut state = self.state();
-            let before = size(&state.get(&header.session_id)?.header);
+            let mut sessions = self.sessions();
+            let before = size(&sessions.get(&header.session_id)?.header);
             let after = size(header);
-            self.make_room(&mut state, &header.session_id, after.saturating_sub(before))?;
-            state.bytes = state.bytes - before + after;
-            state.get(&header.session_id)?.header = header.clone();
+            self.make_room(&mut sessions, &header.session_id, after.saturating_sub(before))?;
+            sessions.bytes = sessions.bytes - before + after;
+            sessions.get(&header.session_id)?.header = header.clone();
             Ok(())
         })
     }
 
     fn delete<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(async move { Ok(self.state().remove(session_id)) })
+        Box::pin(async move { Ok(self.sessions().remove(session_id)) })
     }
 
     fn claim<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<Claim, StoreError>> {
@@ -190,16 +197,16 @@ impl SessionStore for MemoryStore {
     }
 
     fn take_warnings(&self) -> Vec<StoreWarning> {
-        match std::mem::take(&mut self.state().forgotten) {
+        match std::mem::take(&mut self.sessions().forgotten) {
             0 => Vec::new(),
             sessions => vec![StoreWarning::Forgotten { sessions, limit: self.limit }],
         }
     }
 }
 
-/// Says how many sessions there are, not what is in them.
+/// Shows the number of sessions, and not their content.
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore").field("sessions", &self.state().sessions.len()).finish()
+        f.debug_struct("MemoryStore").field("sessions", &self.sessions().by_id.len()).finish()
     }
 }

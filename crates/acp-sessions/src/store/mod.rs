@@ -1,4 +1,4 @@
-//! Where sessions are kept.
+//! Stores of sessions.
 
 mod claim;
 mod error;
@@ -23,23 +23,23 @@ pub use self::header::{ListQuery, Position, SessionHeader};
 pub use self::memory::{DEFAULT_MEMORY_LIMIT, MemoryStore};
 pub use self::timestamp::Timestamp;
 
-/// Keeps sessions: for each a [header](SessionHeader), which can be replaced, and a journal of JSON records, which
-/// only grows.
+/// Stores sessions: for each a [header](SessionHeader), which can be replaced, and a journal of JSON records, which only
+/// grows.
 ///
-/// A store knows nothing of what the records mean. [`MemoryStore`] forgets them with the process, `FileStore`
-/// (feature `file`) keeps them in a directory; a database is another implementation away.
+/// A store does not interpret the records. [`MemoryStore`] keeps them until the process ends, `FileStore` (feature `file`)
+/// in a directory. A database can be another implementation.
 ///
-/// # What an implementation promises
+/// # Requirements on an implementation
 ///
-/// - When [`append`](Self::append) has returned `Ok`, the records are kept as durably as the store is configured to,
-///   behind all that was appended before them. When it returns an error, none of them is read back later. Where the
-///   store was cut off before it returned, or could not take back what it had written, the first of them may be.
-/// - [`read`](Self::read) gives exactly the records that were appended, byte by byte and in order, or says what it
-///   could not give.
-/// - A future that is dropped half-way leaves the store sound; whether its work was done is open.
+/// - When [`append`](Self::append) has returned `Ok`, the records are stored behind all earlier ones, as durably as the store
+///   is configured. When it returns an error, none of them is read later. The first of them may be, where the store was cut
+///   off before it returned or could not undo its write.
+/// - [`read`](Self::read) returns exactly the records that were appended, byte by byte and in order, or an error for those
+///   that it cannot return.
+/// - A future that is dropped before it completes leaves the store valid. Whether its work is done is unspecified.
 ///
-/// Calls may run at the same time, also for one session. Records of one `append` stay together; which of two
-/// `append`s at the same time comes first is open, so whoever needs an order awaits the first.
+/// Calls may run concurrently, even for one session. The records of one `append` stay together. The order of two concurrent
+/// `append`s is unspecified; a caller that needs an order awaits the first.
 ///
 /// The futures are `Send`, so that one store can serve connections on many threads.
 pub trait SessionStore: Send + Sync {
@@ -47,95 +47,94 @@ pub trait SessionStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Exists`] where there is one with this id; [`StoreError::Id`] where the store cannot keep one
-    /// under this id; others as the store has them.
+    /// [`StoreError::Exists`] where there is one with this id; [`StoreError::Id`] where the store does not support the id;
+    /// others of the implementation.
     fn create<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Adds records to the end of a session's journal.
+    /// Appends records to a session's journal.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] where there is no such session; [`StoreError::Corrupt`] where its journal cannot be
-    /// gone on with; others as the store has them.
+    /// [`StoreError::NotFound`] where there is no such session; [`StoreError::Corrupt`] where its journal is damaged; others of
+    /// the implementation.
     fn append<'a>(
         &'a self,
         session_id: &'a SessionId,
         records: &'a [RawJson],
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Says that a turn is over, or whatever else was appended in one go: a good time to make it durable and to
-    /// close what was opened for it. Does nothing by default.
+    /// Called when a turn, or another group of appends, is over: a good time to make it durable and to close its files. Does
+    /// nothing by default.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] where there is no such session; others as the store has them, when what was
-    /// appended may not be durable.
+    /// [`StoreError::NotFound`] where there is no such session; others of the implementation, when the appends may not be
+    /// durable.
     fn sync<'a>(&'a self, _session_id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(future::ready(Ok(())))
     }
 
-    /// Reads a session: its header and all records that it has now. `None` where there is no such session.
+    /// Reads a session: its header and all its current records. Returns none where there is no such session.
     ///
     /// # Errors
     ///
-    /// As the store has them. What is wrong with a single record is told by the stream of records, as its last item.
+    /// Those of the implementation. An error about a single record is the last item of the stream of records.
     fn read<'a>(
         &'a self,
         session_id: &'a SessionId,
     ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>>;
 
-    /// The headers of the sessions that `query` asks for, in the order of [`ListQuery`]. Reads no journals.
+    /// Returns the headers of the sessions that match a query, in the order of [`ListQuery`]. Reads no journals.
     ///
     /// # Errors
     ///
-    /// As the store has them.
+    /// Those of the implementation.
     fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, Result<Vec<SessionHeader>, StoreError>>;
 
     /// Replaces the header of the session that it names.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] where there is no such session; others as the store has them, when the header is
-    /// still what it was.
+    /// [`StoreError::NotFound`] where there is no such session; others of the implementation, when the header is unchanged.
     fn update_header<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Removes a session and all its records. `false` where there is no such session.
+    /// Deletes a session and all its records. Returns whether there was one.
     ///
     /// # Errors
     ///
-    /// As the store has them.
+    /// Those of the implementation.
     fn delete<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-    /// Takes a session for whoever is about to open, create or delete it, whether there is one with this id or not, until
-    /// the claim is dropped. So of the connections that share a store one at a time has a session open. Calls of the other
-    /// methods need no claim. [`Claims`] does it within a process; a database has its own way to.
+    /// Claims a session for exclusive use until the claim is dropped. The session need not exist. A connection claims a session
+    /// that it opens, creates or deletes, so only one connection at a time has a session open. Calls of the other methods
+    /// need no claim. [`Claims`] implements this within a process.
     ///
-    /// By default nobody is kept out: the records of a session that two connections have open mingle.
+    /// By default a claim excludes nobody: the records of a session that is open on two connections are mixed.
     ///
     /// # Errors
     ///
-    /// [`StoreError::InUse`] where somebody else has it; others as the store has them.
+    /// [`StoreError::InUse`] where the session is claimed already; others of the implementation.
     fn claim<'a>(&'a self, _session_id: &'a SessionId) -> BoxFuture<'a, Result<Claim, StoreError>> {
         Box::pin(future::ready(Ok(Claim::default())))
     }
 
-    /// Takes what the store has found wrong, and got over, since it was last asked. Nothing by default.
+    /// Returns the warnings since the last call. None by default.
     fn take_warnings(&self) -> Vec<StoreWarning> {
         Vec::new()
     }
 }
 
-/// A session as a [`SessionStore`] read it.
+/// A session that a [`SessionStore`] has read.
 #[non_exhaustive]
 pub struct StoredSession {
-    /// Its header as it is now.
+    /// The current header.
     pub header: SessionHeader,
-    /// Its records, oldest first. An error is the last item: what comes behind it cannot be read.
+    /// The records, oldest first. An error is the last item: the records behind it cannot be read.
     pub records: BoxStream<'static, Result<RawJson, StoreError>>,
 }
 
 impl StoredSession {
-    /// A session with this header and these records.
+    /// Returns a session with a header and records.
     pub fn new(header: SessionHeader, records: BoxStream<'static, Result<RawJson, StoreError>>) -> Self {
         Self { header, records }
     }

@@ -3,26 +3,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// A moment, in milliseconds since the beginning of 1970 in UTC, leap seconds left out.
+/// A time, in milliseconds since the Unix epoch, without leap seconds.
 ///
-/// Shown in the form that ACP's `updatedAt` has, RFC 3339: `2026-07-28T09:05:00.250Z`.
+/// `Display` writes the form of ACP's `updatedAt`, RFC 3339: `2026-07-28T09:05:00.250Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// The moment that many milliseconds after the beginning of 1970.
+    /// Returns the time so many milliseconds after the Unix epoch.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
-    /// What the system's clock says. A clock that is set before 1970 says 1970.
+    /// Returns the time of the system's clock, or the Unix epoch where the clock is before it.
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// Milliseconds since the beginning of 1970.
+    /// Returns the milliseconds since the Unix epoch.
     pub const fn as_millis(self) -> u64 {
         self.0
     }
@@ -38,20 +38,20 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Year, month and day of a day that is so many days after the first of 1970, in the Gregorian calendar.
+/// Returns the year, month and day so many days after 1970-01-01, in the Gregorian calendar.
 ///
-/// Counted in years that begin in March, so that the leap day is the last of its year, and in cycles of 400 years,
-/// which all have the same number of days.
+/// Counts in years that begin in March, so that the leap day is the last of its year, and in cycles of 400 years, which all
+/// have the same number of days.
 fn date(days: u64) -> (u64, u64, u64) {
     const CYCLE: u64 = 400 * 365 + 97;
-    /// From the first of March of the year 0 to the first of January 1970.
+    /// The days from 0000-03-01 to 1970-01-01.
     const BEFORE_1970: u64 = 719_468;
     let days = days + BEFORE_1970;
     let (cycle, day_of_cycle) = (days / CYCLE, days % CYCLE);
     let year_of_cycle =
         (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36_524 - day_of_cycle / (CYCLE - 1)) / 365;
     let day_of_year = day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
-    // The months from March on have 31, 30, 31, 30, 31 days, over and over: 153 in five of them.
+    // From March on, five months have 31, 30, 31, 30, 31 days, repeatedly: 153 in total.
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let (month, next_year) =

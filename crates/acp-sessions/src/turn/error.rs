@@ -3,49 +3,51 @@ use std::sync::Arc;
 use agentwire_acp_agent::{CallError, Error};
 use agentwire_mcp_hub::HubError;
 
+use crate::log::LogError;
 use crate::store::StoreError;
 
-/// Why something in a turn was not done.
+/// Why an operation of a turn failed.
 ///
-/// It converts into the [`Error`] that a turn ends with, so `?` is enough where nothing else is to be made of it.
+/// Converts into the [`Error`] that a turn returns, so `?` is often enough.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
-    /// The turn was cancelled: end it soon. What the client hears is `cancelled`, whatever the turn then gives.
+    /// The turn was cancelled and should end soon. The client receives the stop reason `cancelled`, whatever the turn
+    /// returns.
     #[error("the turn was cancelled")]
     Cancelled,
-    /// The turn has ended, and this handle outlived it. Nothing was kept or sent.
+    /// The turn has ended. Nothing was written or sent.
     #[error("the turn is over")]
     Over,
-    /// What was said could not be kept, so it was not sent. The turn ends with an error, whatever it then gives.
+    /// The store failed to write, so nothing was sent. The turn ends with an error, whatever it returns.
     #[error("the session could not be written: {0}")]
     Store(#[source] Arc<StoreError>),
-    /// An update is longer than a client takes. It was neither kept nor sent, and the turn goes on.
+    /// An update is over the limit. It was neither written nor sent, and the turn goes on.
     #[error("the update has {bytes} bytes of JSON, and the limit is {limit}")]
     #[non_exhaustive]
     TooLong {
-        /// How long it is, in bytes of JSON.
+        /// The length of the update, in bytes of JSON.
         bytes: usize,
-        /// How long it may be: [`SessionAgent::update_limit`](crate::SessionAgent::update_limit).
+        /// The limit, in bytes of JSON: [`SessionAgent::update_limit`](crate::SessionAgent::update_limit).
         limit: usize,
     },
-    /// The client did not do what it was asked.
+    /// A request to the client failed.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// An MCP server did not do what it was asked.
+    /// A call of an MCP server failed.
     #[error(transparent)]
     Hub(#[from] HubError),
-    /// The person did not permit it.
+    /// The user did not permit a tool call.
     #[error("`{tool}` was not permitted")]
     #[non_exhaustive]
     NotPermitted {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
     },
 }
 
 impl TurnError {
-    /// Whether the turn was cancelled.
+    /// Returns whether the turn was cancelled.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Cancelled)
     }
@@ -67,6 +69,29 @@ impl From<TurnError> for Error {
             TurnError::Cancelled => Self::request_cancelled(),
             TurnError::Call(error) => error.into(),
             error => Self::internal_error(error),
+        }
+    }
+}
+
+impl From<LogError> for TurnError {
+    fn from(error: LogError) -> Self {
+        let not_allowed = |why| CallError::not_allowed("session/update", why);
+        match error {
+            LogError::Over => Self::Over,
+            LogError::Invalid(error) => not_allowed(error.message).into(),
+            LogError::NotJson(why) => not_allowed(why.to_string().into()).into(),
+            LogError::TooLong { bytes, limit } => Self::TooLong { bytes, limit },
+            LogError::Store(error) => Self::Store(error),
+            LogError::Closed(closed) => Self::Call(closed.into()),
+        }
+    }
+}
+
+impl From<LogError> for Error {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::Invalid(error) => error,
+            error => TurnError::from(error).into(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One turn: what the author of an agent holds of a prompt while answering it.
+//! A turn: a prompt, and everything an agent can do while it answers.
 
 mod error;
 mod files;
@@ -24,24 +24,23 @@ use agentwire_sync::Mutex;
 use futures::future::{Either, select};
 
 pub use self::error::TurnError;
-pub use self::permission::Ask;
-pub(crate) use self::run::{failed, run, sleep};
+pub use self::permission::PermissionPolicy;
+pub(crate) use self::run::{run, sleep};
 pub use self::terminal::Terminal;
-pub use self::tool::ToolCalling;
+pub use self::tool::PendingToolCall;
 
-use self::say::Speaker;
+use self::say::MessageKind;
 use self::terminal::Terminals;
 use crate::background::Background;
 use crate::builder::Settings;
 use crate::session::{Session, TurnGuard};
 use crate::signal::Signal;
 
-/// One turn: the prompt, and all that can be done to answer it. Cloning is cheap.
+/// A turn: the prompt, and everything the agent can do to answer it. Cloning is cheap.
 ///
-/// What is said is kept in the store before it is sent. Whatever waits for the client, for a tool or for the person
-/// fails with [`TurnError::Cancelled`] as soon as the turn is cancelled: a tool's call is cancelled at its server, a
-/// question to the person is withdrawn, a terminal is killed and given back. A handle that outlives its turn says
-/// nothing any more: everything fails with [`TurnError::Over`].
+/// An update is written to the store before it is sent. When the turn is cancelled, everything that waits for the client,
+/// a tool or the user fails with [`TurnError::Cancelled`]: tool calls are cancelled at their server, questions are
+/// withdrawn, terminals are killed and released. After the turn everything fails with [`TurnError::Over`].
 #[derive(Clone)]
 pub struct Turn(Arc<Inner>);
 
@@ -52,29 +51,23 @@ struct Inner {
     context: Context,
     cancel: Signal,
     over: Signal,
-    speaking: Mutex<Option<(Speaker, MessageId)>>,
+    message: Mutex<Option<(MessageKind, MessageId)>>,
     terminals: Arc<Terminals>,
     settings: Arc<Settings>,
 }
 
-/// A turn that is to be [run].
-pub(crate) struct Begun {
-    turn: Turn,
-    guard: TurnGuard,
-}
-
-/// Takes the session for a turn.
+/// Starts a turn, which [`run`] then runs.
 ///
 /// # Errors
 ///
-/// When another one runs.
-pub(crate) fn begin(
+/// When another turn runs in the session.
+pub(crate) fn start(
     session: Arc<Session>,
     prompt: Vec<ContentBlock>,
     context: Context,
     settings: &Arc<Settings>,
     background: &Background,
-) -> Result<Begun, Error> {
+) -> Result<(Turn, TurnGuard), Error> {
     let guard = session.begin_turn()?;
     let terminals = Terminals::new(session.id.clone(), context.client().clone(), background.clone());
     let turn = Turn(Arc::new(Inner {
@@ -84,95 +77,95 @@ pub(crate) fn begin(
         context,
         cancel: guard.cancel.clone(),
         over: Signal::default(),
-        speaking: Mutex::default(),
+        message: Mutex::default(),
         terminals: Arc::new(terminals),
         settings: settings.clone(),
     }));
-    Ok(Begun { turn, guard })
+    Ok((turn, guard))
 }
 
 impl Turn {
-    /// The prompt.
+    /// Returns the blocks of the prompt.
     pub fn prompt(&self) -> &[ContentBlock] {
         &self.0.prompt
     }
 
-    /// The text of the prompt: that of its text blocks, one after the other. A slash command is its beginning.
+    /// Returns the text of the prompt: its text blocks, joined. A slash command is at the beginning.
     pub fn text(&self) -> String {
         self.prompt().iter().filter_map(ContentBlock::as_text).collect()
     }
 
-    /// The session.
+    /// Returns the id of the session.
     pub fn session_id(&self) -> &SessionId {
         &self.0.session.id
     }
 
-    /// The directory that the session works in, an absolute path: where relative paths begin.
+    /// Returns the working directory of the session, an absolute path.
     pub fn cwd(&self) -> &Path {
         &self.0.session.roots[0]
     }
 
-    /// The directories that may be touched: [`cwd`](Self::cwd), and the further ones that the client gave when it last
-    /// opened the session.
+    /// Returns [`cwd`](Self::cwd) and the `additionalDirectories` of the request that opened the session.
     pub fn roots(&self) -> &[PathBuf] {
         &self.0.session.roots
     }
 
-    /// The client. What is said through it directly is not kept and belongs to no turn, so prefer the methods of this
-    /// type where there is one.
+    /// Returns the client. Updates that are sent through it directly are not written to the store and belong to no turn, so
+    /// prefer the methods of this type.
     pub fn client(&self) -> &Client {
         self.0.context.client()
     }
 
-    /// All MCP servers of the session. They are connected to in the background: [`Hub::tools`] waits for them.
+    /// Returns the MCP servers of the session. They are connected to in the background; [`Hub::tools`] waits for them.
     pub fn mcp(&self) -> &Hub {
         &self.0.session.hub
     }
 
-    /// The mode that the session is in now; the client may change it while the turn runs. None where the agent has no
-    /// modes.
+    /// Returns the current mode of the session, or none where the agent has no modes. The client may change it while the
+    /// turn runs.
     pub fn mode(&self) -> Option<SessionModeId> {
-        self.0.session.outbox.facts(|facts| facts.mode().cloned())
+        self.0.session.log.state(|state| state.mode().cloned())
     }
 
-    /// What an option is set to now; the client may change it while the turn runs. None where there is no such option.
+    /// Returns the current value of an option, or none where there is no such option. The client may change it while the
+    /// turn runs.
     pub fn option(&self, id: &str) -> Option<SessionConfigOptionValue> {
-        self.0.session.outbox.facts(|facts| facts.option(id))
+        self.0.session.log.state(|state| state.option(id))
     }
 
-    /// What the session is called, if it has been called anything.
+    /// Returns the title of the session, if it has one.
     pub fn current_title(&self) -> Option<String> {
-        self.0.session.outbox.title()
+        self.0.session.log.state(|state| state.title.clone())
     }
 
-    /// What was last said of the session's usage.
+    /// Returns the last usage update of the session.
     pub fn current_usage(&self) -> Option<UsageUpdate> {
-        self.0.session.outbox.facts(|facts| facts.usage().cloned())
+        self.0.session.log.state(|state| state.usage().cloned())
     }
 
-    /// Completes when the turn is cancelled: the client said so, or it closes or deletes the session.
+    /// Completes when the turn is cancelled: the client cancels it, or closes or deletes the session.
     ///
-    /// The turn should then end soon. What it gives does not matter any more: the client is told that it was cancelled.
+    /// The turn should then end soon. The client receives the stop reason `cancelled`, whatever the turn returns.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + Sync + use<> {
         self.0.cancel.wait()
     }
 
-    /// Whether the turn is cancelled.
+    /// Returns whether the turn is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancel.is_set()
     }
 
-    /// Does something until it is done or the turn is cancelled; then it is dropped.
+    /// Runs a future until it completes, or until the turn is cancelled or over. Then the future is dropped.
     ///
     /// # Errors
     ///
-    /// [`TurnError::Cancelled`], [`TurnError::Over`]; none of its own.
+    /// [`TurnError::Cancelled`], [`TurnError::Over`].
     pub async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T, TurnError> {
         let stopped = select(self.0.cancel.wait(), self.0.over.wait());
         match select(stopped, pin!(work)).await {
             Either::Left((Either::Left(_), _)) => Err(TurnError::Cancelled),
             Either::Left((Either::Right(_), _)) => Err(TurnError::Over),
-            Either::Right((done, _)) => Ok(done),
+            Either::Right((output, _)) => Ok(output),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the person is asked.
+//! Questions to the user.
 
 use agentwire_acp_schema::v1::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, ToolCallId,
@@ -8,27 +8,27 @@ use agentwire_mcp_hub::HubTool;
 
 use super::{Turn, TurnError};
 
-/// Who is asked before a tool of an MCP server is called.
+/// Whether the user is asked before a tool of an MCP server is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Ask {
-    /// The person, through the client. Who answers "always" is not asked again for that tool while the session is open; the
-    /// options say so. A permission lasts until the server describes the tool in another way, a rejection in any case.
+pub enum PermissionPolicy {
+    /// Asks the user, through the client. An answer "always" holds for that tool while the session is open. A permission
+    /// ends when the server describes the tool in another way; a rejection does not.
     #[default]
-    Client,
-    /// Nobody: every tool may be called.
-    Nobody,
+    Ask,
+    /// Allows every tool without a question.
+    Allow,
 }
 
-/// What the person is asked about.
-pub(super) enum Asked<'a> {
-    /// Something that the agent itself does, in its words.
-    Own(&'a str),
-    /// One of an MCP server, as it is shown.
-    Hub(&'a HubTool),
+/// What the user is asked to permit.
+pub(super) enum PermissionSubject<'a> {
+    /// Something that the agent itself does, described by its scope.
+    Scope(&'a str),
+    /// A tool of an MCP server, as it is shown.
+    Tool(&'a HubTool),
 }
 
-/// What can be answered, by id, name and kind: first what holds for this call alone.
+/// The options, by id, name and kind. Those for this call alone come first.
 const ANSWERS: [(&str, &str, PermissionOptionKind); 4] = [
     ("allow-once", "Allow", PermissionOptionKind::AllowOnce),
     ("reject-once", "Reject", PermissionOptionKind::RejectOnce),
@@ -36,11 +36,11 @@ const ANSWERS: [(&str, &str, PermissionOptionKind); 4] = [
     ("reject-always", "Always reject", PermissionOptionKind::RejectAlways),
 ];
 
-/// The options, with what "always" is about in their names: the question names one call, and a rule may hold for more.
-fn options(asked: &Asked<'_>) -> [PermissionOption; 4] {
-    let scope = match asked {
-        Asked::Own(scope) => (*scope).to_owned(),
-        Asked::Hub(tool) => {
+/// The options, where those for "always" name their scope: the question shows one call, and the answer may cover more.
+fn options(subject: &PermissionSubject<'_>) -> [PermissionOption; 4] {
+    let scope = match subject {
+        PermissionSubject::Scope(scope) => (*scope).to_owned(),
+        PermissionSubject::Tool(tool) => {
             format!("every call of `{}` of the MCP server `{}`", tool.tool.name, tool.server)
         }
     };
@@ -53,11 +53,11 @@ fn options(asked: &Asked<'_>) -> [PermissionOption; 4] {
 }
 
 impl Turn {
-    /// Asks the person whether a tool call may go on. The question is withdrawn when the turn is cancelled.
+    /// Asks the user about a tool call, with options of your own. The question is withdrawn when the turn is cancelled.
     ///
     /// # Errors
     ///
-    /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the client does not answer.
+    /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the request fails.
     pub async fn request_permission(
         &self,
         tool_call: ToolCallUpdate,
@@ -69,12 +69,12 @@ impl Turn {
         Ok(answer.outcome)
     }
 
-    /// Whether the person allows something that the agent is about to do. They are asked with the four usual answers, unless
-    /// they have answered "always" for the same `scope` before, while the session is open.
+    /// Returns whether the user permits something that the agent is about to do. The user is asked with four options (allow
+    /// or reject, once or always), unless an answer "always" for the same `scope` holds.
     ///
-    /// `scope` is shown in the options "Always allow: …" and "Always reject: …", so it says in words what such an answer
-    /// covers. A scope that names more than the call, such as "every command", lets all of that pass unasked. At most 1,000
-    /// answers of at most 4 KiB of scope each are kept in a session; beyond that the person is asked again.
+    /// `scope` describes what an answer "always" covers, and is shown in the options "Always allow: …" and "Always reject:
+    /// …". A scope that covers more than the call, such as "every command", permits all of that without a question. An open
+    /// session keeps at most 1,000 such answers, with scopes of at most 4 KiB; beyond that the user is asked again.
     ///
     /// ```
     /// # use agentwire_acp_sessions::{Turn, TurnError, schema::{ToolCall, ToolCallUpdate}};
@@ -92,29 +92,31 @@ impl Turn {
     ///
     /// As [`request_permission`](Self::request_permission).
     pub async fn permits(&self, scope: &str, call: ToolCallUpdate) -> Result<bool, TurnError> {
-        self.permits_tool(&Asked::Own(scope), call).await
+        self.permits_tool(&PermissionSubject::Scope(scope), call).await
     }
 
-    /// An id for a tool call that nothing else has in the session, also not in its earlier lives.
+    /// Returns a new id for a tool call, unique in the session, replayed updates included.
     pub fn new_tool_call_id(&self) -> ToolCallId {
         ToolCallId::from(self.0.session.next_id("call"))
     }
 
-    /// Whether a tool may be called, by what the person has answered before or answers now.
+    /// Returns whether an earlier answer "always" permits this, or else the answer that the user gives now.
     pub(super) async fn permits_tool(
         &self,
-        tool: &Asked<'_>,
+        subject: &PermissionSubject<'_>,
         call: ToolCallUpdate,
     ) -> Result<bool, TurnError> {
-        let (name, definition) = match tool {
-            Asked::Own(tool) => ((None, (*tool).to_owned()), None),
-            Asked::Hub(tool) => ((Some(tool.server.clone()), tool.tool.name.clone()), Some(&tool.tool)),
+        let (name, definition) = match subject {
+            PermissionSubject::Scope(scope) => ((None, (*scope).to_owned()), None),
+            PermissionSubject::Tool(tool) => {
+                ((Some(tool.server.clone()), tool.tool.name.clone()), Some(&tool.tool))
+            }
         };
         if let Some(allowed) = self.0.session.rule(&name, definition) {
             return Ok(allowed);
         }
-        let asked = self.request_permission(call, options(tool)).await?;
-        let RequestPermissionOutcome::Selected(selected) = asked else { return Ok(false) };
+        let outcome = self.request_permission(call, options(subject)).await?;
+        let RequestPermissionOutcome::Selected(selected) = outcome else { return Ok(false) };
         let answer = ANSWERS.iter().find(|(id, ..)| *selected.option_id == **id);
         let kind = answer.map(|(_, _, kind)| kind);
         let allowed = kind.is_some_and(PermissionOptionKind::allows);

@@ -1,27 +1,25 @@
-//! From the prompt to its answer.
+//! Runs a turn, from the prompt to its answer.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::time::Duration;
 
 use agentwire_acp_agent::Error;
-use agentwire_acp_schema::v1::{
-    Content, SessionUpdate, StopReason, ToolCallId, ToolCallStatus, ToolCallUpdate,
-};
+use agentwire_acp_schema::v1::StopReason;
 use agentwire_peer::{Clock, TokioClock};
 use futures::FutureExt;
 use futures::future::{Either, select};
 
-use super::{Begun, Turn, TurnError};
+use super::{Turn, TurnError};
+use crate::session::TurnGuard;
 
-/// Runs a turn: keeps the prompt, lets the author answer it, and brings to an end whatever the author left open. The
-/// session is free again when this is done or dropped.
-pub(crate) async fn run<F>(begun: Begun, author: &F) -> Result<StopReason, Error>
+/// Runs a turn: writes the prompt, calls the author's closure, and ends what that left open. The session is free again when
+/// this completes or is dropped.
+pub(crate) async fn run<F>((turn, guard): (Turn, TurnGuard), author: &F) -> Result<StopReason, Error>
 where
     F: AsyncFn(Turn) -> Result<StopReason, Error>,
 {
-    let Begun { turn, guard } = begun;
-    let outcome = match turn.keep_prompt().await {
+    let outcome = match turn.write_prompt().await {
         Ok(()) => answer(&turn, author).await,
         Err(TurnError::TooLong { bytes, limit }) => {
             let why = format!("a block of the prompt has {bytes} bytes, and the limit is {limit}");
@@ -29,17 +27,17 @@ where
         }
         Err(error) => Err(error.into()),
     };
-    let ended = turn.wind_up().await;
-    // From here on nothing waits, so the session is free when the answer is on its way, and not before.
+    let finished = turn.finish().await;
+    // Nothing waits from here on, so the session is free exactly when the answer is queued.
     drop(guard);
     if turn.is_cancelled() {
         return Ok(StopReason::Cancelled);
     }
-    ended?;
+    finished?;
     outcome
 }
 
-/// Lets the author answer. One who has not ended some time after a cancel is dropped.
+/// Calls the author's closure. After a cancel its future has the grace period to complete, and is then dropped.
 async fn answer<F>(turn: &Turn, author: &F) -> Result<StopReason, Error>
 where
     F: AsyncFn(Turn) -> Result<StopReason, Error>,
@@ -73,27 +71,15 @@ pub(crate) fn sleep(time: Duration) -> impl Future<Output = ()> + Unpin {
     }
 }
 
-/// Says that a tool call has failed, and why.
-pub(crate) fn failed(call: ToolCallId, why: &str) -> SessionUpdate {
-    ToolCallUpdate::new(call).status(ToolCallStatus::Failed).content([Content::from(why)]).into()
-}
-
 impl Turn {
-    /// Ends what the author left open, and the turn with it: terminals are given back, tool calls that never ended have
-    /// failed, handles that are left are refused, and all that was said is written and sent.
-    async fn wind_up(&self) -> Result<(), TurnError> {
+    /// Ends the turn: releases terminals, fails the tool calls that are open, refuses the handles that are left, and waits
+    /// until all updates are written and sent.
+    async fn finish(&self) -> Result<(), TurnError> {
         let terminals = pin!(self.0.terminals.finish());
-        // A client that does not answer shall not keep the turn from ending. It is answered late or never.
-        let _late = select(terminals, sleep(self.0.settings.grace)).await;
+        // A client that does not answer must not keep the turn from ending.
+        let _timed_out = select(terminals, sleep(self.0.settings.grace)).await;
         let why = if self.is_cancelled() { "cancelled" } else { "the turn ended before it was done" };
-        for call in self.0.session.outbox.facts(|facts| facts.take_open_calls()) {
-            if self.update(failed(call, why)).await.is_err() {
-                break;
-            }
-        }
-        self.0.session.outbox.end_turn();
         self.0.over.set();
-        self.0.session.outbox.flush().await;
-        self.0.session.outbox.settle().await
+        Ok(self.0.session.log.finish_turn(why).await?)
     }
 }

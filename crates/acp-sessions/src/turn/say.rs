@@ -1,37 +1,35 @@
-//! What a turn says.
+//! The updates of a turn.
 
-use agentwire_acp_agent::CallError;
 use agentwire_acp_schema::v1::{
     ContentBlock, ContentChunk, MessageId, Patch, Plan, PlanEntry, SessionConfigOptionValue,
     SessionInfoUpdate, SessionModeId, SessionUpdate, UsageUpdate,
 };
 
 use super::{Turn, TurnError};
-use crate::facts::{Facts, Said};
+use crate::log::{Change, ChosenBy, Update};
 
-/// Whose message a piece belongs to.
+/// The kind of the message that a chunk belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Speaker {
+pub(super) enum MessageKind {
     User,
     Agent,
     Thought,
 }
 
 impl Turn {
-    /// Says a piece of the answer. Pieces that follow one another are one message; a thought or a tool call in between
-    /// begins another.
+    /// Sends a chunk of the answer. Consecutive chunks are one message; a thought or a tool call in between begins another.
     ///
-    /// Awaiting it waits until the piece is kept, and while the client has much still to read.
+    /// Completes when the chunk is written to the store and queued for the client. Waits while 64 updates are queued.
     ///
     /// # Errors
     ///
-    /// [`TurnError::Over`]; [`TurnError::Store`], [`TurnError::Call`] when it could not be kept or sent;
+    /// [`TurnError::Over`]; [`TurnError::Store`] or [`TurnError::Call`] when it could not be written or sent;
     /// [`TurnError::TooLong`] when it is over [the limit](crate::SessionAgent::update_limit).
     pub async fn say(&self, content: impl Into<ContentBlock>) -> Result<(), TurnError> {
         self.update(SessionUpdate::AgentMessageChunk(ContentChunk::new(content))).await
     }
 
-    /// Says a piece of what the model thinks.
+    /// Sends a chunk of the model's thoughts.
     ///
     /// # Errors
     ///
@@ -40,7 +38,7 @@ impl Turn {
         self.update(SessionUpdate::AgentThoughtChunk(ContentChunk::new(content))).await
     }
 
-    /// Tells the plan, all of it: it replaces the one before.
+    /// Sends the plan. It replaces the previous plan as a whole.
     ///
     /// # Errors
     ///
@@ -49,7 +47,7 @@ impl Turn {
         self.update(Plan::new(entries.into_iter().collect::<Vec<_>>())).await
     }
 
-    /// Calls the session something, or with `None` nothing any more. Lists show it.
+    /// Sets the title of the session, or removes it with `None`. `session/list` shows it.
     ///
     /// # Errors
     ///
@@ -60,7 +58,7 @@ impl Turn {
         self.update(info).await
     }
 
-    /// Tells how full the context is, and what the session has cost so far.
+    /// Sends how much of the context is used, and what the session has cost so far.
     ///
     /// # Errors
     ///
@@ -69,21 +67,16 @@ impl Turn {
         self.update(usage).await
     }
 
-    /// Changes the session's mode, and tells the client.
+    /// Changes the mode of the session.
     ///
     /// # Errors
     ///
     /// As [`say`](Self::say); [`TurnError::Call`] where there is no such mode.
     pub async fn set_mode(&self, mode: impl Into<SessionModeId>) -> Result<(), TurnError> {
-        let mode = mode.into();
-        self.tell(|facts| {
-            let (mode, shows) = facts.choose_mode(&mode).map_err(|why| not_allowed(why.message))?;
-            Ok([mode].into_iter().chain(shows).map(Said::aloud).collect())
-        })
-        .await
+        self.write(Change::Mode { mode: mode.into(), by: ChosenBy::Agent }).await
     }
 
-    /// Gives an option another value, and tells the client.
+    /// Gives an option another value.
     ///
     /// # Errors
     ///
@@ -93,85 +86,71 @@ impl Turn {
         id: &str,
         value: impl Into<SessionConfigOptionValue>,
     ) -> Result<(), TurnError> {
-        let value = value.into();
-        self.tell(|facts| {
-            let chosen = facts.choose_option(&id.into(), &value);
-            let (options, mode) = chosen.map_err(|why| not_allowed(why.message))?;
-            Ok([options].into_iter().chain(mode).map(Said::aloud).collect())
-        })
-        .await
+        self.write(Change::Option { id: id.into(), value: value.into(), by: ChosenBy::Agent }).await
     }
 
-    /// Says anything else that happens: any update there is. A message without an id is given one; the mode and the
-    /// option that shows it change together.
+    /// Sends any other update. A message chunk without an id gets one. The mode and the option that shows it change
+    /// together.
     ///
     /// # Errors
     ///
-    /// As [`say`](Self::say); [`TurnError::Call`] where the client did not say that it takes such an update, where the
+    /// As [`say`](Self::say); [`TurnError::Call`] where the client did not advertise support for such an update, where the
     /// update breaks a rule, such as with a path that is not absolute, and where there is no such mode.
     pub async fn update(&self, update: impl Into<SessionUpdate>) -> Result<(), TurnError> {
-        self.say_update(update.into(), false).await
+        self.write_update(Update::broadcast(self.checked(update.into())?)).await
     }
 
-    async fn say_update(&self, mut update: SessionUpdate, shorten: bool) -> Result<(), TurnError> {
-        self.client().check_update(&update)?;
-        self.name_message(&mut update);
-        self.tell(|facts| {
-            let follows = facts.follows(&update).map_err(|why| not_allowed(why.message))?;
-            let said = Said { update, aloud: true, shorten };
-            Ok([said].into_iter().chain(follows.map(Said::aloud)).collect())
-        })
-        .await
-    }
-
-    /// As [`update`](Self::update), but an update over [the limit](crate::SessionAgent::update_limit) is shortened: what a
-    /// tool call has produced, or the text of a message, to its beginning and a line that tells how long it was.
+    /// As [`update`](Self::update), but an update over [the limit](crate::SessionAgent::update_limit) is shortened: the
+    /// output of a tool call, or the text of a message, to its beginning and a line that tells how long it was.
     ///
     /// # Errors
     ///
     /// As [`update`](Self::update); [`TurnError::TooLong`] for an update that has no shorter form.
     pub async fn update_shortened(&self, update: impl Into<SessionUpdate>) -> Result<(), TurnError> {
-        self.say_update(update.into(), true).await
+        self.write_update(Update::broadcast(self.checked(update.into())?).shortened()).await
     }
 
-    /// Keeps the prompt. The client knows it, so it is not told.
-    pub(super) async fn keep_prompt(&self) -> Result<(), TurnError> {
+    /// Writes the prompt. The client has it, so it is not sent.
+    pub(super) async fn write_prompt(&self) -> Result<(), TurnError> {
         let chunk = |block: &ContentBlock| {
             let mut update = SessionUpdate::UserMessageChunk(ContentChunk::new(block.clone()));
-            self.name_message(&mut update);
-            Said::silently(update)
+            self.set_message_id(&mut update);
+            Update::record(update)
         };
-        let said = self.prompt().iter().map(chunk).collect();
-        self.tell(|_| Ok(said)).await
+        self.write(Change::Prompt(self.prompt().iter().map(chunk).collect())).await
     }
 
-    async fn tell(
-        &self,
-        change: impl FnOnce(&Facts) -> Result<Vec<Said>, TurnError>,
-    ) -> Result<(), TurnError> {
-        self.0.session.outbox.say(Some(self.0.number), self.client(), change).await
+    async fn write_update(&self, update: Update) -> Result<(), TurnError> {
+        self.write(Change::Update(update)).await
     }
 
-    /// Gives a piece the id of the message that it belongs to.
-    fn name_message(&self, update: &mut SessionUpdate) {
-        let mut speaking = self.0.speaking.lock();
-        let (speaker, chunk) = match update {
-            SessionUpdate::UserMessageChunk(chunk) => (Speaker::User, chunk),
-            SessionUpdate::AgentMessageChunk(chunk) => (Speaker::Agent, chunk),
-            SessionUpdate::AgentThoughtChunk(chunk) => (Speaker::Thought, chunk),
-            SessionUpdate::ToolCall(_) => return *speaking = None,
+    async fn write(&self, change: Change) -> Result<(), TurnError> {
+        Ok(self.0.session.log.write(self.0.number, change).await?)
+    }
+
+    /// Returns an update that the client takes, with the id of its message.
+    fn checked(&self, mut update: SessionUpdate) -> Result<SessionUpdate, TurnError> {
+        self.client().check_update(&update)?;
+        self.set_message_id(&mut update);
+        Ok(update)
+    }
+
+    /// Gives a chunk the id of the message that it belongs to.
+    fn set_message_id(&self, update: &mut SessionUpdate) {
+        let mut current = self.0.message.lock();
+        let (kind, chunk) = match update {
+            SessionUpdate::UserMessageChunk(chunk) => (MessageKind::User, chunk),
+            SessionUpdate::AgentMessageChunk(chunk) => (MessageKind::Agent, chunk),
+            SessionUpdate::AgentThoughtChunk(chunk) => (MessageKind::Thought, chunk),
+            SessionUpdate::ToolCall(_) => return *current = None,
             _ => return,
         };
-        let id = match (&chunk.message_id, &*speaking) {
+        let id = match (&chunk.message_id, &*current) {
             (Some(id), _) => id.clone(),
-            (None, Some((before, id))) if *before == speaker => id.clone(),
+            (None, Some((previous, id))) if *previous == kind => id.clone(),
             _ => MessageId::from(self.0.session.next_id("message")),
         };
         chunk.message_id = Some(id.clone());
-        *speaking = Some((speaker, id));
+        *current = Some((kind, id));
     }
-}
-
-fn not_allowed(why: impl Into<std::borrow::Cow<'static, str>>) -> TurnError {
-    CallError::not_allowed("session/update", why).into()
 }

@@ -1,4 +1,4 @@
-//! Terminals of the client, which are given back whatever happens.
+//! Terminals of the client. Each is released at the latest when its turn ends.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,14 +18,14 @@ use super::{Turn, TurnError};
 use crate::background::Background;
 
 impl Turn {
-    /// Starts a command in a terminal of the client's, in [`cwd`](Self::cwd) unless the request says where.
+    /// Starts a command in a terminal of the client, in [`cwd`](Self::cwd) unless the request has a directory.
     ///
-    /// Show it with [`ToolCallContent::Terminal`](agentwire_acp_schema::v1::ToolCallContent) before it is given back. It
-    /// is killed and given back when the handle is dropped, and at the latest when the turn ends.
+    /// [`ToolCallContent::Terminal`](agentwire_acp_schema::v1::ToolCallContent) shows it to the user until it is released.
+    /// Dropping the handle kills and releases it; so does the end of the turn.
     ///
     /// # Errors
     ///
-    /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the client cannot or will not.
+    /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the client does not support it or refuses.
     pub async fn terminal(&self, mut request: CreateTerminalRequest) -> Result<Terminal, TurnError> {
         request.cwd.get_or_insert_with(|| self.cwd().to_owned());
         let created = self.unless_cancelled(async { self.0.terminals.create(request).await }).await?;
@@ -34,7 +34,7 @@ impl Turn {
     }
 }
 
-/// A terminal of the client's in which a command runs.
+/// A terminal of the client in which a command runs.
 pub struct Terminal {
     turn: Turn,
     terminal_id: TerminalId,
@@ -42,12 +42,12 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Names it, such as to show it within a tool call.
+    /// Returns the id of the terminal, such as to show it in a tool call.
     pub fn id(&self) -> &TerminalId {
         &self.terminal_id
     }
 
-    /// What the command has written so far.
+    /// Returns the output of the command so far.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Terminal {
         Ok(self.turn.unless_cancelled(self.turn.client().terminal_output(request)).await??)
     }
 
-    /// Waits for the command to end.
+    /// Waits until the command ends.
     ///
     /// # Errors
     ///
@@ -65,11 +65,11 @@ impl Terminal {
     pub async fn wait(&self) -> Result<WaitForTerminalExitResponse, TurnError> {
         let request = WaitForTerminalExitRequest::new(self.turn.session_id(), &self.terminal_id);
         let exit = self.turn.unless_cancelled(self.turn.client().wait_for_terminal_exit(request)).await??;
-        self.turn.0.terminals.note_exit(&self.terminal_id);
+        self.turn.0.terminals.set_exited(&self.terminal_id);
         Ok(exit)
     }
 
-    /// Ends the command. What it has written can still be asked for.
+    /// Kills the command. Its output can still be read.
     ///
     /// # Errors
     ///
@@ -77,15 +77,15 @@ impl Terminal {
     pub async fn kill(&self) -> Result<(), TurnError> {
         let request = KillTerminalRequest::new(self.turn.session_id(), &self.terminal_id);
         self.turn.unless_cancelled(self.turn.client().kill_terminal(request)).await??;
-        self.turn.0.terminals.note_exit(&self.terminal_id);
+        self.turn.0.terminals.set_exited(&self.terminal_id);
         Ok(())
     }
 
-    /// Gives the terminal back, and waits until the client has taken it. A command that still runs is killed.
+    /// Releases the terminal, and waits for the client's answer. A command that still runs is killed.
     ///
     /// # Errors
     ///
-    /// [`TurnError::Call`] when the client does not take it.
+    /// [`TurnError::Call`] when the client refuses.
     pub async fn release(mut self) -> Result<(), TurnError> {
         self.is_released = true;
         match self.turn.0.terminals.release(&self.terminal_id) {
@@ -110,44 +110,43 @@ impl fmt::Debug for Terminal {
     }
 }
 
-/// The terminals of one turn: which are open, and which are on their way in or out.
+/// The terminals of one turn.
 pub(super) struct Terminals {
     session_id: SessionId,
     client: Client,
     background: Background,
-    state: Monitor<State>,
+    state: Monitor<TerminalStates>,
 }
 
 #[derive(Default)]
-struct State {
-    /// Whether the command of each has ended.
+struct TerminalStates {
+    /// The terminals that are open, and whether the command of each has ended.
     open: HashMap<TerminalId, bool>,
-    /// How many calls that make one or give one back are under way.
-    under_way: usize,
+    /// How many calls that create or release a terminal are pending.
+    pending: usize,
     is_over: bool,
 }
 
-type Created = Result<CreateTerminalResponse, CallError>;
-type Released = Result<ReleaseTerminalResponse, CallError>;
+type CreateResult = Result<CreateTerminalResponse, CallError>;
+type ReleaseResult = Result<ReleaseTerminalResponse, CallError>;
 
 impl Terminals {
     pub(super) fn new(session_id: SessionId, client: Client, background: Background) -> Self {
         Self { session_id, client, background, state: Monitor::default() }
     }
 
-    /// Makes one. The call goes on in the background, so that a terminal which is made for somebody who has gone is
-    /// given back and not lost.
-    async fn create(self: &Arc<Self>, request: CreateTerminalRequest) -> Created {
-        let (tell, created) = oneshot::channel();
+    /// Creates a terminal. The call runs in the background, so a terminal whose caller is gone by then is released.
+    async fn create(self: &Arc<Self>, request: CreateTerminalRequest) -> CreateResult {
+        let (sender, created) = oneshot::channel();
         let call = self.client.create_terminal(request);
-        self.state.with(|state| state.under_way += 1);
+        self.state.with(|state| state.pending += 1);
         let this = self.clone();
         self.background.run(async move {
             let outcome = call.await;
             if let Ok(created) = &outcome {
-                this.note_created(&created.terminal_id);
+                this.add(&created.terminal_id);
             }
-            if let Err(Ok(unwanted)) = tell.send(outcome) {
+            if let Err(Ok(unwanted)) = sender.send(outcome) {
                 this.release(&unwanted.terminal_id);
             }
             this.done();
@@ -155,7 +154,7 @@ impl Terminals {
         created.await.unwrap_or(Err(CallError::Closed(agentwire_acp_agent::Closed::default())))
     }
 
-    fn note_created(self: &Arc<Self>, id: &TerminalId) {
+    fn add(self: &Arc<Self>, id: &TerminalId) {
         let is_over = self.state.with(|state| {
             state.open.insert(id.clone(), false);
             state.is_over
@@ -165,7 +164,7 @@ impl Terminals {
         }
     }
 
-    fn note_exit(&self, id: &TerminalId) {
+    fn set_exited(&self, id: &TerminalId) {
         self.state.with(|state| {
             if let Some(has_ended) = state.open.get_mut(id) {
                 *has_ended = true;
@@ -173,26 +172,26 @@ impl Terminals {
         });
     }
 
-    /// Gives one back, in the background. None where that was begun before.
-    fn release(self: &Arc<Self>, id: &TerminalId) -> Option<oneshot::Receiver<Released>> {
+    /// Releases a terminal in the background. Returns none where it was released before.
+    fn release(self: &Arc<Self>, id: &TerminalId) -> Option<oneshot::Receiver<ReleaseResult>> {
         let has_ended = self.state.with(|state| {
             let has_ended = state.open.remove(id)?;
-            state.under_way += 1;
+            state.pending += 1;
             Some(has_ended)
         })?;
-        let (tell, released) = oneshot::channel();
+        let (sender, released) = oneshot::channel();
         let kill = self.client.kill_terminal(KillTerminalRequest::new(&self.session_id, id));
         let release = self.client.release_terminal(ReleaseTerminalRequest::new(&self.session_id, id));
         let this = self.clone();
         self.background.run(async move {
             let outcome = if has_ended { release.await } else { join(kill, release).await.1 };
             this.done();
-            let _gone = tell.send(outcome);
+            let _nobody_waits = sender.send(outcome);
         });
         Some(released)
     }
 
-    /// Gives all of them back, and waits until the client has taken them.
+    /// Releases all terminals, and waits for the client's answers.
     pub(super) async fn finish(self: &Arc<Self>) {
         let open: Vec<_> = self.state.with(|state| {
             state.is_over = true;
@@ -201,10 +200,10 @@ impl Terminals {
         for id in &open {
             self.release(id);
         }
-        self.state.wait_until(|state| (state.under_way == 0).then_some(())).await;
+        self.state.wait_until(|state| (state.pending == 0).then_some(())).await;
     }
 
     fn done(&self) {
-        self.state.update(|state| state.under_way -= 1);
+        self.state.update(|state| state.pending -= 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Calls of the tools that the session's MCP servers have, in sight of the client.
+//! Calls of tools of the session's MCP servers, shown to the client.
 
 use std::fmt;
 use std::future::IntoFuture;
@@ -16,30 +16,30 @@ use futures::future::{BoxFuture, Either, select};
 use futures::{FutureExt, StreamExt};
 use serde::Serialize;
 
-use super::permission::Asked;
-use super::{Ask, Turn, TurnError};
+use super::permission::PermissionSubject;
+use super::{PermissionPolicy, Turn, TurnError};
 use crate::shorten::cut;
 
-/// How many bytes of a tool's own title are shown.
+/// How much of a tool's own title is shown, in bytes.
 const TITLE_LIMIT: usize = 256;
 
 impl Turn {
-    /// Calls a tool of one of the session's MCP servers, once all of these have told theirs, and shows that to the
-    /// client: the call is announced, the person is asked, its progress is told, and then how it ended.
+    /// Calls a tool of one of the session's MCP servers, and shows the call to the client: its announcement, the question to
+    /// the user, its progress, and its result. Waits until all servers have listed their tools.
     ///
-    /// The name is one that [`Hub::tools`](agentwire_mcp_hub::Hub::tools) gives. It is looked up once, before the call is
-    /// announced: the tool that is shown is the one that is called, or none. A result that is too long to be shown is
-    /// [shortened](crate::SessionAgent::update_limit) for the client, and given here as it is. The arguments are anything
-    /// whose JSON is an object, or `()` for none. It is a value until it is awaited, which begins the call.
+    /// The name is one that [`Hub::tools`](agentwire_mcp_hub::Hub::tools) returns. It is resolved once, before the call is
+    /// announced: the tool that is called is the one that is shown. A result over
+    /// [the limit](crate::SessionAgent::update_limit) is shortened for the client, and returned here as a whole. The
+    /// arguments are anything whose JSON is an object, or `()` for none. The call begins when the value is awaited.
     ///
     /// # Errors
     ///
-    /// [`TurnError::Cancelled`]: the call was cancelled at its server. [`TurnError::NotPermitted`]: the person did not
-    /// allow it. [`TurnError::Call`]: the arguments have no JSON. [`TurnError::TooLong`]: they are too long to be shown.
-    /// [`TurnError::Hub`]: there is no such tool, its server failed, or it changed the tool after that was shown. A tool that
-    /// says itself that it failed is no error: `is_error` of its result tells.
-    pub fn call_tool<A: Serialize>(&self, name: impl Into<String>, arguments: A) -> ToolCalling {
-        ToolCalling {
+    /// [`TurnError::Cancelled`]: the call was cancelled at its server. [`TurnError::NotPermitted`]: the user did not permit
+    /// it. [`TurnError::Call`]: the arguments have no JSON. [`TurnError::TooLong`]: the arguments are too long to be shown.
+    /// [`TurnError::Hub`]: there is no such tool, its server failed, or the server changed the tool after it was shown. A
+    /// tool that reports a failure itself is no error here: see `is_error` of its result.
+    pub fn call_tool<A: Serialize>(&self, name: impl Into<String>, arguments: A) -> PendingToolCall {
+        PendingToolCall {
             turn: self.clone(),
             name: name.into(),
             arguments: RawJson::encode(&arguments).map_err(|why| {
@@ -47,44 +47,45 @@ impl Turn {
             }),
             title: None,
             kind: None,
-            ask: None,
+            permissions: None,
             timeout: None,
         }
     }
 }
 
-/// A call of a tool: a value until it is awaited. See [`Turn::call_tool`].
+/// A call of a tool, which begins when it is awaited. See [`Turn::call_tool`].
 #[must_use = "a tool is not called until this is awaited"]
-pub struct ToolCalling {
+pub struct PendingToolCall {
     turn: Turn,
     name: String,
     arguments: Result<RawJson, CallError>,
     title: Option<String>,
     kind: Option<ToolKind>,
-    ask: Option<Ask>,
+    permissions: Option<PermissionPolicy>,
     timeout: Option<Option<Duration>>,
 }
 
-impl ToolCalling {
-    /// Sets what the call is called in front of people (default: the server's name, and the tool's title or else its name).
+impl PendingToolCall {
+    /// Sets the title that the user sees (default: the server's name, and the tool's title or else its name).
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Sets what sort of tool it is (default: reading for one that says that it changes nothing, otherwise other).
+    /// Sets the kind of the tool (default: [`ToolKind::Read`] where its annotations have `readOnlyHint`, else
+    /// [`ToolKind::Other`]).
     pub fn kind(mut self, kind: ToolKind) -> Self {
         self.kind = Some(kind);
         self
     }
 
-    /// Sets who is asked first (default: what the agent was configured with).
-    pub fn ask(mut self, ask: Ask) -> Self {
-        self.ask = Some(ask);
+    /// Sets whether the user is asked first (default: the agent's setting).
+    pub fn permissions(mut self, policy: PermissionPolicy) -> Self {
+        self.permissions = Some(policy);
         self
     }
 
-    /// Waits so long for the answer instead of the hub's default; with `None`, for ever.
+    /// Sets how long to wait for the answer (default: the hub's setting); with `None`, for ever.
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.timeout = Some(timeout.into());
         self
@@ -95,11 +96,11 @@ impl ToolCalling {
         let shown = (!arguments.is_null()).then(|| arguments.clone());
         let turn = &self.turn;
         turn.unless_cancelled(turn.mcp().ready()).await?;
-        // Looked up once: what is shown is what is called, whatever servers list by then.
+        // Resolved once: the tool that is shown is the one that is called, whatever servers list by then.
         let tool = turn.mcp().resolve(&self.name);
         let id = self.announce(tool.as_ref().ok(), shown.clone()).await?;
         let outcome = match tool {
-            Ok(tool) => self.carry_out(&id, &tool, &arguments, shown).await,
+            Ok(tool) => self.execute(&id, &tool, &arguments, shown).await,
             Err(error) => Err(error.into()),
         };
         let ended = ToolCallUpdate::new(id);
@@ -110,19 +111,19 @@ impl ToolCalling {
                 let mut ended = ended.status(status);
                 match raw_output(result) {
                     Ok(raw) => ended.raw_output = raw,
-                    Err(why) => shown.push(unshown("the structured result", &why).into()),
+                    Err(why) => shown.push(placeholder("the structured result", &why).into()),
                 }
                 ended.content(shown)
             }
             Err(error @ (TurnError::Over | TurnError::Store(_))) => {
-                // There is nothing that could be said any more.
+                // Nothing can be written any more.
                 let _why = error;
                 return outcome;
             }
             Err(TurnError::Cancelled) => failed(ended, "cancelled"),
             Err(error) => failed(ended, error.to_string()),
         };
-        // However long it is, the call has ended, and the client must see that.
+        // Shortened rather than refused, because the client must see that the call has ended.
         turn.update_shortened(ended).await?;
         outcome
     }
@@ -141,7 +142,7 @@ impl ToolCalling {
         Ok(id)
     }
 
-    async fn carry_out(
+    async fn execute(
         &self,
         id: &ToolCallId,
         tool: &HubTool,
@@ -149,27 +150,27 @@ impl ToolCalling {
         input: Option<RawJson>,
     ) -> Result<CallToolResult, TurnError> {
         let turn = &self.turn;
-        if self.ask.unwrap_or(turn.0.settings.ask) == Ask::Client {
+        if self.permissions.unwrap_or(turn.0.settings.permissions) == PermissionPolicy::Ask {
             let mut subject = ToolCallUpdate::new(id.clone())
                 .title(self.shown_title(Some(tool)))
                 .name(self.shown_name(Some(tool)))
                 .kind(self.shown_kind(Some(tool)));
             subject.raw_input = input;
-            if !turn.permits_tool(&Asked::Hub(tool), subject).await? {
+            if !turn.permits_tool(&PermissionSubject::Tool(tool), subject).await? {
                 return Err(TurnError::not_permitted(&*self.name));
             }
         }
         turn.update(ToolCallUpdate::new(id.clone()).status(ToolCallStatus::InProgress)).await?;
-        // A server may report faster than the client reads; what does not fit is left out.
-        let (mut report, mut reports) = mpsc::channel::<ProgressNotification>(16);
+        // A server may report faster than the client reads. Reports that do not fit are left out.
+        let (mut sender, mut reports) = mpsc::channel::<ProgressNotification>(16);
         let call = turn.mcp().call_tool(tool, arguments).on_progress(move |progress| {
-            let _left_out = report.try_send(progress);
+            let _left_out = sender.try_send(progress);
         });
         let call = match self.timeout {
             Some(timeout) => call.timeout(timeout),
             None => call,
         };
-        let told = async {
+        let forward = async {
             while let Some(progress) = reports.next().await {
                 let update = ToolCallUpdate::new(id.clone()).content([Content::from(describe(&progress))]);
                 turn.update_shortened(update).await?;
@@ -177,7 +178,7 @@ impl ToolCalling {
             std::future::pending::<Result<CallToolResult, TurnError>>().await
         };
         turn.unless_cancelled(async {
-            match select(call.into_future(), std::pin::pin!(told)).await {
+            match select(call.into_future(), std::pin::pin!(forward)).await {
                 Either::Left((outcome, _)) => outcome.map_err(TurnError::from),
                 Either::Right((failed, _)) => failed,
             }
@@ -185,13 +186,13 @@ impl ToolCalling {
         .await?
     }
 
-    /// The tool's full name where there is such a tool, so that programs tell those of one name apart.
+    /// Returns the tool's full name, where there is such a tool, so that programs can tell tools of one name apart.
     fn shown_name(&self, tool: Option<&HubTool>) -> String {
         tool.map_or(&self.name, |tool| &tool.name).clone()
     }
 
-    /// What the author says, or else the server's name and what it says itself, on one line: a server must not be able to
-    /// pass for another one.
+    /// Returns the author's title, or else the server's name and the tool's own title, on one line: a server must not be
+    /// able to imitate another one.
     fn shown_title(&self, tool: Option<&HubTool>) -> String {
         let own = |tool: &HubTool| {
             let title = tool.tool.title.as_ref().unwrap_or(&tool.tool.name);
@@ -211,7 +212,7 @@ impl ToolCalling {
     }
 }
 
-impl IntoFuture for ToolCalling {
+impl IntoFuture for PendingToolCall {
     type Output = Result<CallToolResult, TurnError>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
@@ -220,9 +221,9 @@ impl IntoFuture for ToolCalling {
     }
 }
 
-impl fmt::Debug for ToolCalling {
+impl fmt::Debug for PendingToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolCalling").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("PendingToolCall").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -238,22 +239,22 @@ fn describe(progress: &ProgressNotification) -> String {
     }
 }
 
-/// What a tool gave for people and models, in the terms of ACP. MCP and ACP write content alike, so a block is read as
-/// what it is written as; one of a kind that only MCP has is kept as ACP keeps what it does not know.
+/// Converts the content of a result to ACP. MCP and ACP encode content alike, so a block is encoded and decoded again; a
+/// kind that only MCP has becomes an unknown block of ACP.
 fn content(result: &CallToolResult) -> Vec<ToolCallContent> {
     let block = |block| -> Result<ContentBlock, serde_json::Error> { RawJson::encode(block)?.decode() };
     let blocks = result.content.iter().map(|content| match block(content) {
         Ok(block) => Content::new(block),
-        Err(why) => unshown("a block of the result", &why),
+        Err(why) => placeholder("a block of the result", &why),
     });
     blocks.map(ToolCallContent::from).collect()
 }
 
-fn unshown(what: &str, why: &serde_json::Error) -> Content {
+fn placeholder(what: &str, why: &serde_json::Error) -> Content {
     Content::from(format!("[{what} cannot be shown: {why}]"))
 }
 
-/// What a tool gave for programs. The content is not among it: it is said once.
+/// Returns the structured content and `_meta` of a result. Its content is left out, because it is shown already.
 fn raw_output(result: &CallToolResult) -> Result<Option<RawJson>, serde_json::Error> {
     let mut rest = CallToolResult::default();
     rest.structured_content.clone_from(&result.structured_content);

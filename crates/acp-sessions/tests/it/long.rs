@@ -7,7 +7,7 @@ use agentwire_acp_sessions::schema::{
     SessionConfigOptionCategory, SessionConfigSelectOption, SessionId, SessionMode, SessionModeState,
     SessionUpdate, StopReason, ToolCall, ToolCallStatus, ToolCallUpdate,
 };
-use agentwire_acp_sessions::{Ask, MemoryStore, SessionStore, Turn, TurnError, Warning, agent};
+use agentwire_acp_sessions::{MemoryStore, PermissionPolicy, SessionStore, Turn, TurnError, Warning, agent};
 use agentwire_jsonrpc::{DEFAULT_LINE_LIMIT, RawJson};
 use agentwire_mcp_server::schema::CallToolResult;
 use agentwire_mcp_server::{Context, NoArguments, Server};
@@ -40,7 +40,7 @@ fn long_plan() -> Plan {
 #[tokio::test(start_paused = true)]
 async fn a_result_of_17_mib_reaches_the_client() {
     let agent = agent(async |turn: Turn| {
-        let result = turn.call_tool("give", ()).ask(Ask::Nobody).await?;
+        let result = turn.call_tool("give", ()).permissions(PermissionPolicy::Allow).await?;
         turn.say(result.text().len().to_string()).await?;
         Ok(StopReason::EndTurn)
     });
@@ -66,7 +66,7 @@ async fn a_result_of_17_mib_reaches_the_client() {
 async fn a_result_over_the_limit_is_shortened_and_marked_and_the_call_ends() {
     let store = Arc::new(MemoryStore::new());
     let agent = agent(async |turn: Turn| {
-        let result = turn.call_tool("give", ()).ask(Ask::Nobody).await?;
+        let result = turn.call_tool("give", ()).permissions(PermissionPolicy::Allow).await?;
         turn.say(result.text().len().to_string()).await?;
         Ok(StopReason::EndTurn)
     });

@@ -2,7 +2,9 @@
 //! what its stores keep.
 
 mod closes;
+mod features;
 mod hands;
+mod log;
 mod long;
 mod mishaps;
 #[cfg(feature = "file")]

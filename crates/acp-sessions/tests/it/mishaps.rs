@@ -5,14 +5,14 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+#[cfg(feature = "file")]
+use agentwire_acp_sessions::FileStore;
 use agentwire_acp_sessions::schema::{
     CreateTerminalRequest, CurrentModeUpdate, SessionConfigOption, SessionConfigOptionCategory,
     SessionConfigSelectOption, SessionId, SessionMode, SessionModeState, StopReason, ToolCall,
     ToolCallLocation, ToolCallStatus,
 };
-use agentwire_acp_sessions::{
-    Error, FileStore, SessionAgent, SessionHeader, SessionStore, Turn, TurnError, agent,
-};
+use agentwire_acp_sessions::{Error, SessionAgent, SessionHeader, SessionStore, Turn, TurnError, agent};
 use agentwire_jsonrpc::RawJson;
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ use agentwire_acp_sessions::hub::schema::CallToolResult;
 use agentwire_acp_sessions::schema::{
     CreateTerminalRequest, PermissionOption, PermissionOptionKind, StopReason, ToolCallUpdate,
 };
-use agentwire_acp_sessions::{Ask, Error, Turn, TurnError, agent};
+use agentwire_acp_sessions::{Error, PermissionPolicy, Turn, TurnError, agent};
 use agentwire_jsonrpc::{Frame, Message, Notification, RawJson, Request, RequestId, Response};
 use agentwire_mcp_server::{Context, Server};
 use agentwire_transport::{Duplex, Packet, duplex};
@@ -83,7 +83,8 @@ fn share(thread: u64, runs: u64) -> Totals {
 /// One connection, and the runs on it.
 async fn connect(connection: u64, totals: &mut Totals) {
     let sleeping = Sleeping::default();
-    let agent = agent(everything).mcp_server(within("sleep", sleeping.server())).ask(Ask::Nobody);
+    let agent =
+        agent(everything).mcp_server(within("sleep", sleeping.server())).permissions(PermissionPolicy::Allow);
     let (near, far) = duplex(256);
     let client = async {
         let mut client = Client::new(far);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agentwire_acp_sessions::hub::{CustomTarget, ServerConfig, ServerState};
 use agentwire_acp_sessions::schema::{StopReason, ToolCallUpdate};
-use agentwire_acp_sessions::{Ask, Error, SessionAgent, Turn, TurnError, Warning, agent};
+use agentwire_acp_sessions::{Error, PermissionPolicy, SessionAgent, Turn, TurnError, Warning, agent};
 use agentwire_mcp_server::schema::{ContentBlock, ToolAnnotations};
 use agentwire_mcp_server::{Context, NoArguments, Server, ServerTool, ToolError};
 use agentwire_transport::duplex;
@@ -84,7 +84,7 @@ pub(crate) const SCRIPT: &str = r#"
         done"#;
 
 /// Calls the tool that the prompt names, and says what became of it.
-fn calling(ask: Ask) -> SessionAgent<impl AsyncFn(Turn) -> Result<StopReason, Error>> {
+fn calling(policy: PermissionPolicy) -> SessionAgent<impl AsyncFn(Turn) -> Result<StopReason, Error>> {
     let agent = agent(async |turn: Turn| {
         let called = turn.call_tool(turn.text(), json!({ "x": 1 })).await;
         let said = match called {
@@ -95,12 +95,12 @@ fn calling(ask: Ask) -> SessionAgent<impl AsyncFn(Turn) -> Result<StopReason, Er
         turn.say(said).await?;
         Ok(StopReason::EndTurn)
     });
-    agent.mcp_server(within("tools", tools(&Slow::default()))).ask(ask)
+    agent.mcp_server(within("tools", tools(&Slow::default()))).permissions(policy)
 }
 
 #[tokio::test(start_paused = true)]
 async fn tc_01_to_04_07_a_call_is_announced_permitted_begun_and_ended() {
-    with(calling(Ask::Client), async |peer| {
+    with(calling(PermissionPolicy::Ask), async |peer| {
         let session = peer.open("/repo").await;
         let prompt = peer.begin_prompt(&session, "look").await;
         let ask = peer.asked("session/request_permission").await;
@@ -139,7 +139,7 @@ async fn choose(peer: &mut Peer, ask: &Value, kind: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_decided_once_is_asked_again_and_what_was_decided_for_always_is_not() {
-    with(calling(Ask::Client), async |peer| {
+    with(calling(PermissionPolicy::Ask), async |peer| {
         let session = peer.open("/repo").await;
         // The tool, what is answered (nothing where nobody may be asked), and what comes of it.
         let rounds = [
@@ -220,7 +220,7 @@ async fn what_is_answered_for_always_is_not_asked_again() {
 
 #[tokio::test(start_paused = true)]
 async fn con_03_what_tools_give_is_passed_on_and_their_failures_and_progress_are_told() {
-    with(calling(Ask::Nobody), async |peer| {
+    with(calling(PermissionPolicy::Allow), async |peer| {
         let session = peer.open("/repo").await;
         let mut ids = Vec::new();
         for (tool, updates) in [
@@ -271,7 +271,7 @@ async fn con_03_what_tools_give_is_passed_on_and_their_failures_and_progress_are
 #[tokio::test(start_paused = true)]
 async fn pr_09_cancelling_ends_a_call_at_its_server_and_withdraws_a_question() {
     let slow = Slow::default();
-    let agent = calling(Ask::Client).mcp_server(within("mine", tools(&slow)));
+    let agent = calling(PermissionPolicy::Ask).mcp_server(within("mine", tools(&slow)));
     with(agent, async |peer| {
         let session = peer.open("/repo").await;
         // While it is asked.
@@ -303,6 +303,7 @@ async fn pr_09_cancelling_ends_a_call_at_its_server_and_withdraws_a_question() {
     .await;
 }
 
+#[cfg(feature = "http")]
 #[tokio::test]
 async fn ses_21_24_26_servers_of_the_client_are_started_and_a_broken_one_costs_only_itself() {
     // A process takes real time.
@@ -310,7 +311,7 @@ async fn ses_21_24_26_servers_of_the_client_are_started_and_a_broken_one_costs_o
     let heard = warnings.clone();
     let agent = agent(async |turn: Turn| {
         let names: Vec<_> = turn.mcp().tools().await.into_iter().map(|tool| tool.name).collect();
-        let result = turn.call_tool("where", ()).ask(Ask::Nobody).await?;
+        let result = turn.call_tool("where", ()).permissions(PermissionPolicy::Allow).await?;
         turn.say(format!("{names:?} {}", result.text())).await?;
         Ok(StopReason::EndTurn)
     })

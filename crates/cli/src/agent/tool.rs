@@ -6,7 +6,7 @@ use agentwire_acp_sessions::schema::{
     Content, CreateTerminalRequest, Diff, Terminal, ToolCall, ToolCallContent, ToolCallId, ToolCallLocation,
     ToolCallStatus, ToolCallUpdate, ToolKind, WaitForTerminalExitResponse,
 };
-use agentwire_acp_sessions::{Ask, TurnError};
+use agentwire_acp_sessions::{PermissionPolicy, TurnError};
 use agentwire_jsonrpc::RawJson;
 
 use super::offer;
@@ -65,8 +65,9 @@ impl Work<'_> {
 
     /// `/call`: calls a tool of one of the session's MCP servers.
     pub(super) async fn call_tool(&self, tool: &str, arguments: RawJson) -> Result<(), TurnError> {
-        let ask = if offer::asks_for_calls(self.turn) { Ask::Client } else { Ask::Nobody };
-        match self.turn.call_tool(tool, arguments).ask(ask).await {
+        let policy =
+            if offer::asks_for_calls(self.turn) { PermissionPolicy::Ask } else { PermissionPolicy::Allow };
+        match self.turn.call_tool(tool, arguments).permissions(policy).await {
             Err(error @ (TurnError::Over | TurnError::Store(_))) => Err(error),
             // The client has been shown how it ended.
             _ => self.tell_failures().await,

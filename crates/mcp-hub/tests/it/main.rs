@@ -3,11 +3,14 @@
 
 mod eras;
 mod hub;
+#[cfg(feature = "sse")]
 mod ladder;
 mod listening;
 mod names;
 mod played;
 mod relisting;
+#[cfg(feature = "sse")]
 mod remote;
 mod script;
+#[cfg(feature = "sse")]
 mod web;

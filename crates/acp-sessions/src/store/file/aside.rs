@@ -1,4 +1,4 @@
-//! What is damaged is moved out of the way, and never removed but with its session.
+//! Moves damaged data to files of their own, which are deleted only with their session.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use super::name::Kind;
 use super::system::{Access, RawFile};
 use crate::StoreError;
 
-/// Copies what a journal holds from an offset on to a file of its own, and makes that durable. Returns its path.
+/// Copies a journal, from an offset on, to a new file, and makes that durable. Returns its path.
 pub(super) fn copy(
     directory: &Directory,
     stem: &str,
@@ -37,7 +37,7 @@ pub(super) fn copy(
     Ok(path)
 }
 
-/// Moves a whole file. Returns where it is now, where there was one.
+/// Renames a whole file. Returns its new path, or none where there is no such file.
 pub(super) fn rename(directory: &Directory, stem: &str, from: Kind) -> Result<Option<PathBuf>, StoreError> {
     let kind = free(directory, stem)?;
     match directory.rename(stem, from, kind) {
@@ -47,9 +47,9 @@ pub(super) fn rename(directory: &Directory, stem: &str, from: Kind) -> Result<Op
     }
 }
 
-/// Removes all that was moved out of the way in a session.
+/// Removes all such files of a session.
 pub(super) fn remove_all(directory: &Directory, stem: &str) -> Result<(), StoreError> {
-    // They are numbered without a gap.
+    // Their numbers have no gap.
     let mut number = 1;
     while directory.remove(stem, Kind::Aside(number))? {
         number += 1;
@@ -57,7 +57,7 @@ pub(super) fn remove_all(directory: &Directory, stem: &str) -> Result<(), StoreE
     Ok(())
 }
 
-/// The first name that is free.
+/// Returns the first free name.
 fn free(directory: &Directory, stem: &str) -> Result<Kind, StoreError> {
     let mut number = 1;
     while directory.version(stem, Kind::Aside(number))?.is_some() {

@@ -1,4 +1,4 @@
-//! Finds damaged sessions, and makes them usable again.
+//! Finds damaged sessions, and repairs them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,39 +6,41 @@ use std::sync::Arc;
 use agentwire_acp_schema::v1::SessionId;
 
 use super::directory::{Directory, failed};
-use super::header::{self, Stored, Unread};
-use super::journal::{self, Journal, Place, Scan};
+use super::header::{self, HeaderError, HeaderFile};
+use super::journal::Journal;
+use super::location::Location;
 use super::locks::Locks;
 use super::name::{self, Kind};
+use super::scan::{Scan, has_records, scan};
 use super::session::{replace, restore};
 use super::system::Access;
 use super::{aside, catalogue};
 use crate::{SessionHeader, StoreError};
 
-/// What [`FileStore::check`](super::FileStore::check) or [`FileStore::repair`](super::FileStore::repair) found of a session.
+/// What [`FileStore::check`](super::FileStore::check) or [`FileStore::repair`](super::FileStore::repair) found out about a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionCheck {
-    /// Names the session.
+    /// The session.
     pub session_id: SessionId,
-    /// How many records can be read.
+    /// How many records are valid.
     pub records: u64,
-    /// What is damaged. Nothing where the session is sound.
+    /// What is damaged. Empty where the session is sound.
     pub damage: Vec<Damage>,
 }
 
 impl SessionCheck {
-    /// Whether nothing is damaged, or all of it was repaired.
+    /// Returns whether nothing is damaged, or all damage was repaired.
     pub fn is_sound(&self) -> bool {
         self.damage.iter().all(|damage| matches!(damage.repair, Repair::Done(_)))
     }
 }
 
-/// Something that is not as it was written.
+/// A damaged part of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Damage {
-    /// Where: a file, or an offset in one.
+    /// Where it is: a file, or an offset in one.
     pub place: String,
     /// What is wrong there.
     pub reason: String,
@@ -46,15 +48,15 @@ pub struct Damage {
     pub repair: Repair,
 }
 
-/// What was done about something damaged.
+/// What was done about a damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Repair {
-    /// Nothing was to be done.
+    /// No repair was tried.
     NotTried,
-    /// The session can be used again: what was kept of it, and where the rest is.
+    /// The session can be used again. The text says what was kept, and where the rest is.
     Done(String),
-    /// It is as it was, and this is why.
+    /// The session is unchanged. The text says why.
     Failed(String),
 }
 
@@ -64,91 +66,96 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Examines all sessions.
+/// Checks all sessions.
 pub(super) fn check(directory: &Arc<Directory>) -> Result<Vec<SessionCheck>, StoreError> {
-    let examined = catalogue::files(directory)?.into_keys().map(|stem| examine(&place(directory, stem)?));
+    let examined = catalogue::files(directory)?.into_keys().map(|stem| examine(&location(directory, stem)?));
     Ok(examined.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// Examines all sessions, and repairs those that are damaged.
+/// Checks all sessions, and repairs those that are damaged.
 pub(super) fn repair(directory: &Arc<Directory>) -> Result<Vec<SessionCheck>, StoreError> {
     let locks = Locks::new(Arc::clone(directory));
     let mut checks = Vec::new();
     for stem in catalogue::files(directory)?.into_keys() {
-        let place = place(directory, stem)?;
-        let Some(check) = examine(&place)? else { continue };
-        checks.push(if check.damage.is_empty() { check } else { repair_one(&locks, &place, check)? });
+        let location = location(directory, stem)?;
+        let Some(check) = examine(&location)? else { continue };
+        checks.push(if check.damage.is_empty() { check } else { repair_one(&locks, &location, check)? });
     }
     Ok(checks)
 }
 
-fn place(directory: &Arc<Directory>, stem: String) -> Result<Place, StoreError> {
+fn location(directory: &Arc<Directory>, stem: String) -> Result<Location, StoreError> {
     let session_id =
         name::session_id(&stem).ok_or_else(|| StoreError::other("a name that is no session's"))?;
-    Ok(Place { directory: Arc::clone(directory), session_id, stem })
+    Ok(Location { directory: Arc::clone(directory), session_id, stem })
 }
 
-/// What there is of a session, and what is wrong with it.
-fn examine(place: &Place) -> Result<Option<SessionCheck>, StoreError> {
-    let Place { directory, session_id, stem } = place;
+/// Checks a session. Returns none where there is none.
+fn examine(location: &Location) -> Result<Option<SessionCheck>, StoreError> {
+    let Location { directory, session_id, stem } = location;
     let has = |kind| directory.version(stem, kind).map(|version| version.is_some());
     if !has(Kind::Header)?
-        && (has(Kind::Deleted)?
-            || !has(Kind::Journal)?
-            || has(Kind::NewHeader)? && !journal::has_records(place)?)
+        && (has(Kind::Deleted)? || !has(Kind::Journal)? || has(Kind::NewHeader)? && !has_records(location)?)
     {
-        // It was being deleted or created.
+        // Its deletion or its creation was cut off.
         return Ok(None);
     }
     let mut check = SessionCheck { session_id: session_id.clone(), records: 0, damage: Vec::new() };
     let mut damaged = |place, reason| check.damage.push(Damage { place, reason, repair: Repair::NotTried });
     let header = directory.file(stem, Kind::Header).display().to_string();
-    let synced = match read_header(place) {
-        Ok(Stored { synced: Some(synced), .. }) => synced,
+    let synced = match read_header(location) {
+        Ok(HeaderFile { synced: Some(synced), .. }) => synced,
         Ok(_) => {
             damaged(header, "damaged in its first line".to_owned());
             0
         }
-        Err(unread) => {
-            damaged(header, unread.reason());
+        Err(error) => {
+            damaged(header, error.reason());
             0
         }
     };
-    match journal::scan(place) {
+    match scan(location) {
         Ok(scan) => {
             if let Some(reason) = scan.last.fault(scan.offset, synced) {
-                damaged(format!("byte {} of {}", scan.offset, place.path().display()), reason);
+                damaged(format!("byte {} of {}", scan.offset, location.journal().display()), reason);
             }
             check.records = scan.records;
         }
         Err(StoreError::Corrupt { place, reason, .. }) => damaged(place, reason),
-        Err(error) => damaged(place.path().display().to_string(), error.to_string()),
+        Err(error) => damaged(location.journal().display().to_string(), error.to_string()),
     }
     Ok(Some(check))
 }
 
-/// Reads a header. Its first line may be replaced right now, and be whole when it is looked at again.
-fn read_header(place: &Place) -> Result<Stored, Unread> {
-    let read = || header::read(&place.directory, &place.stem);
-    (0..2).map(|_| read()).find(|read| !matches!(read, Ok(Stored { synced: None, .. }))).unwrap_or_else(read)
+/// Reads a header. Its first line may be being overwritten, and be whole when it is read again.
+fn read_header(location: &Location) -> Result<HeaderFile, HeaderError> {
+    let read = || header::read(&location.directory, &location.stem);
+    (0..2)
+        .map(|_| read())
+        .find(|read| !matches!(read, Ok(HeaderFile { synced: None, .. })))
+        .unwrap_or_else(read)
 }
 
-/// Repairs a session that is damaged.
-fn repair_one(locks: &Arc<Locks>, place: &Place, found: SessionCheck) -> Result<SessionCheck, StoreError> {
+/// Repairs a damaged session.
+fn repair_one(
+    locks: &Arc<Locks>,
+    location: &Location,
+    found: SessionCheck,
+) -> Result<SessionCheck, StoreError> {
     let failed = |mut check: SessionCheck, why: String| {
         check.damage.iter_mut().for_each(|damage| damage.repair = Repair::Failed(why.clone()));
         check
     };
-    let _held = match locks.lock(&place.session_id) {
-        Ok(held) => held,
+    let _handle = match locks.lock(&location.session_id) {
+        Ok(handle) => handle,
         Err(error) => return Ok(failed(found, error.to_string())),
     };
-    // It may have been opened, and changed, since it was examined.
-    let Some(mut check) = examine(place)? else { return Ok(found) };
+    // It may have been opened and changed since the first check.
+    let Some(mut check) = examine(location)? else { return Ok(found) };
     if check.damage.is_empty() {
         return Ok(check);
     }
-    match mend(place) {
+    match mend(location) {
         Ok(done) => {
             check.damage.iter_mut().for_each(|damage| damage.repair = Repair::Done(done.clone()));
             Ok(check)
@@ -157,24 +164,24 @@ fn repair_one(locks: &Arc<Locks>, place: &Place, found: SessionCheck) -> Result<
     }
 }
 
-/// Makes a session usable again, and says what became of it.
-fn mend(place: &Place) -> Result<String, StoreError> {
-    let Place { directory, session_id, stem } = place;
+/// Makes a session usable again, and returns what was done.
+fn mend(location: &Location) -> Result<String, StoreError> {
+    let Location { directory, session_id, stem } = location;
     let mut done = Vec::new();
-    let header = match read_header(place) {
-        Ok(Stored { header, synced: Some(_) }) => header,
-        Ok(Stored { header, synced: None }) => {
+    let header = match read_header(location) {
+        Ok(HeaderFile { header, synced: Some(_) }) => header,
+        Ok(HeaderFile { header, synced: None }) => {
             done.push("its header is kept".to_owned());
-            replace(place, header).header
+            replace(location, header).header
         }
-        Err(unread @ (Unread::Closed(_) | Unread::Failed(_))) => {
+        Err(error @ (HeaderError::Unsupported(_) | HeaderError::Io(_))) => {
             let file = directory.file(stem, Kind::Header).display().to_string();
-            return Err(StoreError::corrupt(session_id, file, unread.reason()));
+            return Err(StoreError::corrupt(session_id, file, error.reason()));
         }
         Err(_) => {
             let moved = aside::rename(directory, stem, Kind::Header)?;
             let moved = moved.map(|moved| format!("what there was of its header is now {}", moved.display()));
-            let Some(stored) = restore(place)? else {
+            let Some(stored) = restore(location)? else {
                 done.extend(moved);
                 let journal = aside::rename(directory, stem, Kind::Journal)?;
                 done.extend(journal.map(|moved| format!("its journal is now {}", moved.display())));
@@ -188,14 +195,14 @@ fn mend(place: &Place) -> Result<String, StoreError> {
             stored.header
         }
     };
-    done.extend(mend_journal(place, &header)?);
+    done.extend(mend_journal(location, &header)?);
     directory.sync()?;
     Ok(done.join(", "))
 }
 
-fn mend_journal(place: &Place, header: &SessionHeader) -> Result<Option<String>, StoreError> {
-    let Place { directory, stem, .. } = place;
-    // How much is durable is to be no more than what is left, before anything is taken away.
+fn mend_journal(location: &Location, header: &SessionHeader) -> Result<Option<String>, StoreError> {
+    let Location { directory, stem, .. } = location;
+    // The count of durable bytes must never exceed the journal, so it is lowered before the journal is truncated.
     let lower = |synced| {
         header::prepare(directory, stem, header, synced, true)?;
         header::put(directory, stem)?;
@@ -203,16 +210,16 @@ fn mend_journal(place: &Place, header: &SessionHeader) -> Result<Option<String>,
     };
     if directory.version(stem, Kind::Journal)?.is_none() {
         lower(0)?;
-        Journal::create(place.clone(), header, true)?;
+        Journal::create(location.clone(), header, true)?;
         return Ok(Some("its records are lost, and it is begun anew".to_owned()));
     }
-    let Scan { records, offset, end, last, .. } = journal::scan(place)?;
-    let synced = read_header(place).ok().and_then(|stored| stored.synced).unwrap_or(0);
+    let Scan { records, offset, end, last, .. } = scan(location)?;
+    let synced = read_header(location).ok().and_then(|stored| stored.synced).unwrap_or(0);
     if last.fault(offset, synced).is_none() {
-        // What else is behind the records is dropped when the session is next opened.
+        // The rest is dropped when the session is opened next.
         return Ok(None);
     }
-    let path = place.path();
+    let path = location.journal();
     let file = directory.open_file(stem, Kind::Journal, Access::Write).map_err(failed("open", &path))?;
     let mut done = format!("kept {records} records");
     if offset < end {

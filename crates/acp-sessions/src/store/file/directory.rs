@@ -12,7 +12,7 @@ use super::other_disk::Disk;
 use super::system::{Access, FileSystem, LockFile, RawFile, Version};
 use crate::StoreError;
 
-/// A directory and what can be done in it. Its errors name the file.
+/// A directory, whose operations report errors with the path of the file.
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
@@ -27,11 +27,11 @@ impl Directory {
         Self::open(&path)
     }
 
-    /// Opens a directory that there is.
+    /// Opens a directory that exists.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotPrivate`] where others may put files there.
+    /// [`StoreError::NotPrivate`] where other users may create files in it.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let path = absolute(path)?;
         match Disk::open(&path).map_err(failed("open", &path))? {
@@ -40,7 +40,7 @@ impl Directory {
         }
     }
 
-    /// A directory of another kind.
+    /// Returns a directory on another file system.
     #[cfg(test)]
     pub(super) fn with(path: &Path, system: Box<dyn FileSystem>) -> Self {
         Self { path: path.to_owned(), system }
@@ -50,17 +50,17 @@ impl Directory {
         &self.path
     }
 
-    /// Where this file of the session with this stem is.
+    /// Returns the path of this file of the session with this stem.
     pub(super) fn file(&self, stem: &str, kind: Kind) -> PathBuf {
         self.path.join(kind.of(stem))
     }
 
-    /// The names of the files.
+    /// Returns the names of the files.
     pub(super) fn list(&self) -> Result<Vec<String>, StoreError> {
         self.system.list().map_err(failed("list", &self.path))
     }
 
-    /// See [`FileSystem::version`]. `None` where there is no such file.
+    /// See [`FileSystem::version`]. Returns none where there is no such file.
     pub(super) fn version(&self, stem: &str, kind: Kind) -> Result<Option<Version>, StoreError> {
         match self.system.version(&kind.of(stem)) {
             Ok(version) => Ok(Some(version)),
@@ -88,7 +88,7 @@ impl Directory {
         }
     }
 
-    /// Makes durable which files there are.
+    /// Makes created, renamed and removed files durable.
     pub(super) fn sync(&self) -> Result<(), StoreError> {
         self.system.sync().map_err(failed("sync", &self.path))
     }
@@ -103,7 +103,7 @@ fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
     std::path::absolute(path).map_err(failed("find", path))
 }
 
-/// Creates a directory that only we may enter, and those above it that are missing.
+/// Creates a directory that only this user may enter, and its missing parents.
 fn create(path: &Path) -> Result<(), StoreError> {
     let missing: Vec<_> = path.ancestors().take_while(|directory| !directory.exists()).collect();
     if missing.is_empty() {
@@ -117,7 +117,7 @@ fn create(path: &Path) -> Result<(), StoreError> {
     missing.into_iter().filter_map(Path::parent).try_for_each(sync_parent)
 }
 
-/// Makes durable that a directory was created in this one.
+/// Makes the creation of a directory in this one durable.
 #[cfg(unix)]
 fn sync_parent(path: &Path) -> Result<(), StoreError> {
     std::fs::File::open(path).and_then(|directory| directory.sync_all()).map_err(failed("sync", path))
@@ -128,7 +128,7 @@ fn sync_parent(_path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The error of something that was to be done to a file.
+/// Returns the error of a failed operation on a file.
 pub(super) fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError + use<> {
     let path = path.to_owned();
     move |source| StoreError::Io { action, path, source }

@@ -1,8 +1,8 @@
-//! The operations of a store, done by the operating system on Unix.
+//! The file system of a store on Unix.
 //!
-//! Files are opened relative to the directory's descriptor, so what its path leads to later does not matter. Links are not
-//! followed, and what is not a regular file of the user's own, which nobody else may write to, is refused: such a file was put
-//! there by somebody else.
+//! Files are opened relative to the directory's descriptor, so a later change of its path does not matter. Links are not
+//! followed. Files that are not regular, belong to another user, or are writable by others are refused, because another user
+//! may have put them there.
 
 use std::fs::File;
 use std::io;
@@ -16,10 +16,10 @@ use rustix::io::Errno;
 
 use super::system::{Access, FileSystem, LockFile, RawFile, Version};
 
-/// What others must not have on a directory or a file of a store.
+/// The permissions that others must not have on a directory or a file of a store.
 const WRITE_BY_OTHERS: Mode = Mode::WGRP.union(Mode::WOTH);
 
-/// Files that nobody else may read.
+/// The mode of new files.
 const OWNER_ONLY: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// A directory.
@@ -31,13 +31,13 @@ impl Disk {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and what to do about it, where others may put files there.
+    /// The inner error says why others may create files in the directory, and what to do about that.
     pub(super) fn open(path: &Path) -> io::Result<Result<Self, String>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(path, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&directory)?;
         let shown = path.display();
-        if !is_ours(&stat) {
+        if !is_own(&stat) {
             let owner = stat.st_uid;
             return Ok(Err(format!(
                 "it belongs to another user (number {owner}); name a directory of your own"
@@ -52,12 +52,12 @@ impl Disk {
         Ok(Ok(Self(Arc::new(directory))))
     }
 
-    /// Opens a file, and sees to it that it is one of ours.
+    /// Opens a file, and checks that it is a private file of this user.
     fn open_file(&self, name: &str, flags: OFlags) -> io::Result<File> {
-        // Without `NONBLOCK` a pipe would be waited for here.
+        // Without `NONBLOCK`, opening a pipe would block.
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&*self.0, name, flags, OWNER_ONLY).map_err(|errno| match errno {
-            // The BSDs say the latter.
+            // The BSDs return `MLINK`.
             Errno::LOOP | Errno::MLINK => io::Error::other("it is a link, and links are not followed"),
             _ => errno.into(),
         })?;
@@ -65,7 +65,7 @@ impl Disk {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(io::Error::other("it is no regular file"));
         }
-        if !is_ours(&stat) {
+        if !is_own(&stat) {
             return Err(io::Error::other("it belongs to another user"));
         }
         if mode(&stat).intersects(WRITE_BY_OTHERS) {
@@ -77,7 +77,7 @@ impl Disk {
     }
 }
 
-fn is_ours(stat: &Stat) -> bool {
+fn is_own(stat: &Stat) -> bool {
     stat.st_uid == rustix::process::geteuid().as_raw()
 }
 
@@ -89,7 +89,7 @@ impl FileSystem for Disk {
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&*self.0)? {
-            // A name that is no text is none of ours.
+            // The names of a store are always UTF-8.
             if let Ok(name) = entry?.file_name().to_str() {
                 names.push(name.to_owned());
             }
@@ -127,13 +127,13 @@ impl FileSystem for Disk {
     fn lock(&self, name: &str) -> io::Result<Option<Box<dyn LockFile>>> {
         loop {
             let file = self.open_file(name, OFlags::RDWR | OFlags::CREATE)?;
-            // Named in full, as newer standard libraries have a method of this name, which we may not use yet.
+            // Named in full, because newer standard libraries have a method of this name, which the MSRV lacks.
             match fs4::FileExt::try_lock(&file) {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => return Err(error),
             }
-            // Whoever had it before has removed it: a lock on what is no longer there keeps nobody out.
+            // The previous owner has removed the file: a lock on a removed file excludes nobody.
             let ours = rustix::fs::fstat(&file)?;
             match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(there) if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino) => {
@@ -178,8 +178,8 @@ struct Lock {
 
 impl LockFile for Lock {}
 
-/// Removes the file first, and unlocks at once then, although a program that is just being started by another thread may
-/// still hold a copy of it.
+/// Removes the file first. Then unlocks it explicitly, because a child process that another thread is starting may still hold
+/// a copy of the descriptor.
 impl Drop for Lock {
     fn drop(&mut self) {
         let _ = rustix::fs::unlinkat(self.directory.as_fd(), &*self.name, AtFlags::empty());

@@ -1,8 +1,8 @@
 //! The sessions that a store has locked against all other stores.
 //!
-//! A session is locked by a lock on a file of its own, which is there only as long as it is locked. Within the store it is
-//! shared by the claim on the session and the calls that are at work on its files. What is known of the files is forgotten
-//! when the lock is given back, because others may change them from then on.
+//! A session is locked by a lock on a file of its own, which exists only while the session is locked. Within the store the
+//! claim on the session and the calls that use its files share the lock. When the lock is released, the store forgets what
+//! it knows of the files, because other stores may change them from then on.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -20,26 +20,26 @@ use super::session::Files;
 use super::system::LockFile;
 use crate::{Claim, StoreError};
 
-/// How often, and how long in between, to try for a lock that another store has. One that only tidies up, or is about to end,
-/// gives it back within that time.
+/// How often to try for a lock that another store has, and the pause in between. A store that only cleans up, or is about to
+/// end, releases it within that time.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The sessions that are locked, by their ids.
 pub(super) struct Locks {
     directory: Arc<Directory>,
-    sessions: Mutex<HashMap<SessionId, Locked>>,
+    sessions: Mutex<HashMap<SessionId, LockState>>,
 }
 
-struct Locked {
-    /// Given back when this is dropped.
+struct LockState {
+    /// Released when this is dropped.
     _lock: Box<dyn LockFile>,
     files: Arc<tokio::sync::Mutex<Files>>,
-    /// How many [`Held`] there are.
-    users: usize,
-    claimed: bool,
-    /// Whether it stays locked without users and claim.
-    kept: bool,
+    /// How many [`LockHandle`]s there are.
+    handles: usize,
+    is_claimed: bool,
+    /// Whether it stays locked without handles and claim.
+    is_kept: bool,
 }
 
 impl Locks {
@@ -47,54 +47,54 @@ impl Locks {
         Arc::new(Self { directory, sessions: Mutex::default() })
     }
 
-    /// A session, if it is locked already.
-    pub(super) fn held(self: &Arc<Self>, session_id: &SessionId) -> Option<Held> {
+    /// Returns a handle to a session that is locked already.
+    pub(super) fn get(self: &Arc<Self>, session_id: &SessionId) -> Option<LockHandle> {
         let mut sessions = self.sessions.lock();
         let session = sessions.get_mut(session_id)?;
-        Some(self.hold(session_id, session))
+        Some(self.handle(session_id, session))
     }
 
-    /// Locks a session, for as long as the value lives at least. Blocks for a moment where another store has it.
+    /// Locks a session at least until the handle is dropped. Blocks for up to 0.2 s where another store has it.
     ///
     /// # Errors
     ///
     /// [`StoreError::InUse`] where another store keeps it; [`StoreError::Id`].
-    pub(super) fn lock(self: &Arc<Self>, session_id: &SessionId) -> Result<Held, StoreError> {
-        patiently(|| self.try_lock(session_id))
+    pub(super) fn lock(self: &Arc<Self>, session_id: &SessionId) -> Result<LockHandle, StoreError> {
+        retry(|| self.try_lock(session_id))
     }
 
-    /// The same, without waiting.
-    pub(super) fn try_lock(self: &Arc<Self>, session_id: &SessionId) -> Result<Held, StoreError> {
-        self.with(session_id, |session| Ok(self.hold(session_id, session)))
+    /// The same, without blocking.
+    pub(super) fn try_lock(self: &Arc<Self>, session_id: &SessionId) -> Result<LockHandle, StoreError> {
+        self.with(session_id, |session| Ok(self.handle(session_id, session)))
     }
 
-    /// Locks a session for somebody who is to be alone with it.
+    /// Locks a session and claims it.
     ///
     /// # Errors
     ///
-    /// [`StoreError::InUse`] where somebody else has claimed it, here or at another store; [`StoreError::Id`].
+    /// [`StoreError::InUse`] where it is claimed already, at this store or another; [`StoreError::Id`].
     pub(super) fn claim(self: &Arc<Self>, session_id: &SessionId) -> Result<Claim, StoreError> {
-        let claimed = || {
+        let claim = || {
             self.with(session_id, |session| {
-                if session.claimed {
+                if session.is_claimed {
                     return Err(StoreError::in_use(session_id));
                 }
-                session.claimed = true;
+                session.is_claimed = true;
                 Ok(())
             })
         };
-        // Whoever has claimed it here keeps it for longer than is waited.
-        if self.sessions.lock().get(session_id).is_some_and(|session| session.claimed) {
+        // A claim at this store lasts longer than a retry would wait.
+        if self.sessions.lock().get(session_id).is_some_and(|session| session.is_claimed) {
             return Err(StoreError::in_use(session_id));
         }
-        patiently(claimed)?;
-        Ok(Claim::new(Claimed { locks: Arc::clone(self), session_id: session_id.clone() }))
+        retry(claim)?;
+        Ok(Claim::new(ClaimGuard { locks: Arc::clone(self), session_id: session_id.clone() }))
     }
 
     fn with<T>(
         &self,
         session_id: &SessionId,
-        work: impl FnOnce(&mut Locked) -> Result<T, StoreError>,
+        work: impl FnOnce(&mut LockState) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut sessions = self.sessions.lock();
         match sessions.entry(session_id.clone()) {
@@ -104,23 +104,29 @@ impl Locks {
                 let lock = self.directory.lock(&stem)?.ok_or_else(|| StoreError::in_use(session_id))?;
                 let files = Files::new(Arc::clone(&self.directory), session_id.clone(), stem);
                 let files = Arc::new(tokio::sync::Mutex::new(files));
-                work(session.insert(Locked { _lock: lock, files, users: 0, claimed: false, kept: false }))
+                work(session.insert(LockState {
+                    _lock: lock,
+                    files,
+                    handles: 0,
+                    is_claimed: false,
+                    is_kept: false,
+                }))
             }
         }
     }
 
-    fn hold(self: &Arc<Self>, session_id: &SessionId, session: &mut Locked) -> Held {
-        session.users += 1;
+    fn handle(self: &Arc<Self>, session_id: &SessionId, session: &mut LockState) -> LockHandle {
+        session.handles += 1;
         let (session_id, files) = (session_id.clone(), Arc::clone(&session.files));
-        Held { locks: Arc::clone(self), session_id, files }
+        LockHandle { locks: Arc::clone(self), session_id, files }
     }
 
-    /// Changes what keeps a session locked, and gives the lock back if nothing does any more.
-    fn change(&self, session_id: &SessionId, change: impl FnOnce(&mut Locked)) {
+    /// Changes the state of a lock, and releases it where nothing keeps it any more.
+    fn change(&self, session_id: &SessionId, change: impl FnOnce(&mut LockState)) {
         let mut sessions = self.sessions.lock();
         let Some(session) = sessions.get_mut(session_id) else { return };
         change(session);
-        if session.users == 0 && !session.claimed && !session.kept {
+        if session.handles == 0 && !session.is_claimed && !session.is_kept {
             sessions.remove(session_id);
         }
     }
@@ -132,7 +138,7 @@ impl fmt::Debug for Locks {
     }
 }
 
-fn patiently<T>(mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+fn retry<T>(mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
     for _ in 1..ATTEMPTS {
         match work() {
             Err(StoreError::InUse { .. }) => thread::sleep(PAUSE),
@@ -142,40 +148,40 @@ fn patiently<T>(mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, St
     work()
 }
 
-/// A session that is locked as long as this lives.
+/// Keeps a session locked until this is dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct LockHandle {
     locks: Arc<Locks>,
     session_id: SessionId,
     pub(super) files: Arc<tokio::sync::Mutex<Files>>,
 }
 
-impl Held {
-    /// Keeps the session locked until the claim on it ends, or the store where there is none: who appends without a claim
-    /// need not read the journal before each append.
+impl LockHandle {
+    /// Keeps the session locked until the claim on it ends or, where there is none, the store is dropped. So an append without
+    /// a claim need not read the journal each time.
     pub(super) fn keep(&self) {
-        self.locks.change(&self.session_id, |session| session.kept = true);
+        self.locks.change(&self.session_id, |session| session.is_kept = true);
     }
 
-    /// The contrary.
+    /// Reverts [`keep`](Self::keep).
     pub(super) fn release(&self) {
-        self.locks.change(&self.session_id, |session| session.kept = false);
+        self.locks.change(&self.session_id, |session| session.is_kept = false);
     }
 }
 
-impl Drop for Held {
+impl Drop for LockHandle {
     fn drop(&mut self) {
-        self.locks.change(&self.session_id, |session| session.users -= 1);
+        self.locks.change(&self.session_id, |session| session.handles -= 1);
     }
 }
 
-struct Claimed {
+struct ClaimGuard {
     locks: Arc<Locks>,
     session_id: SessionId,
 }
 
-impl Drop for Claimed {
+impl Drop for ClaimGuard {
     fn drop(&mut self) {
-        self.locks.change(&self.session_id, |session| (session.claimed, session.kept) = (false, false));
+        self.locks.change(&self.session_id, |session| (session.is_claimed, session.is_kept) = (false, false));
     }
 }

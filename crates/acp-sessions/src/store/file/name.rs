@@ -1,30 +1,29 @@
-//! What the files of a session are called.
+//! The names of a session's files.
 
 use agentwire_acp_schema::v1::SessionId;
 
 use crate::StoreError;
 
-/// What a name begins with. It also keeps clear of the names that mean devices on Windows.
+/// The beginning of each name. It also avoids the names of devices on Windows.
 const PREFIX: &str = "session-";
 
-/// Marks an id that is spelled in hexadecimal, as it does not occur in others.
-const SPELLED: char = '=';
+/// Marks an id in hexadecimal. It occurs in no plain id.
+const HEX_MARK: char = '=';
 
-/// How long an id may be, in bytes, so that no name is longer than file systems take.
-const LONGEST: usize = 100;
+/// The longest id, in bytes. File systems limit names to 255 bytes.
+const ID_LIMIT: usize = 100;
 
-/// What the names of a session's files begin with: different for every id, also where upper and lower case are the
-/// same, and never a path.
+/// Returns the beginning of the names of a session's files. It is unique for each id, even on file systems that ignore case,
+/// and never a path.
 ///
-/// An id of lower-case letters, digits, `-` and `_` stands as it is; any other is spelled byte by byte in
-/// hexadecimal.
+/// An id of lower-case letters, digits, `-` and `_` is used as it is; any other is encoded in hexadecimal.
 ///
 /// # Errors
 ///
 /// When the id is too long.
 pub(super) fn stem(session_id: &SessionId) -> Result<String, StoreError> {
     let id = session_id.as_str();
-    if id.len() > LONGEST {
+    if id.len() > ID_LIMIT {
         return Err(StoreError::Id { session_id: session_id.clone(), reason: "it is longer than 100 bytes" });
     }
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
@@ -32,7 +31,7 @@ pub(super) fn stem(session_id: &SessionId) -> Result<String, StoreError> {
     if !id.is_empty() && id.bytes().all(plain) {
         stem.push_str(id);
     } else {
-        stem.push(SPELLED);
+        stem.push(HEX_MARK);
         for byte in id.bytes() {
             stem.push_str(&format!("{byte:02x}"));
         }
@@ -40,41 +39,41 @@ pub(super) fn stem(session_id: &SessionId) -> Result<String, StoreError> {
     Ok(stem)
 }
 
-/// The id whose [`stem`] this is, if it is one.
+/// Returns the id whose [`stem`] this is, or none where it is no stem.
 pub(super) fn session_id(stem_of_id: &str) -> Option<SessionId> {
     let name = stem_of_id.strip_prefix(PREFIX)?;
-    let id = match name.strip_prefix(SPELLED) {
+    let id = match name.strip_prefix(HEX_MARK) {
         None => name.to_owned(),
-        Some(spelled) => {
+        Some(digits) => {
             let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-            String::from_utf8(spelled.as_bytes().chunks(2).map(byte).collect::<Option<_>>()?).ok()?
+            String::from_utf8(digits.as_bytes().chunks(2).map(byte).collect::<Option<_>>()?).ok()?
         }
     };
     let id = SessionId::from(id);
     stem(&id).is_ok_and(|stem| stem == stem_of_id).then_some(id)
 }
 
-/// The files of a session, by the ends of their names.
+/// The kinds of files of a session. Each has its own suffix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// Its header. A session is there when its header is.
+    /// The header. A session exists exactly when its header does.
     Header,
-    /// Its records.
+    /// The journal.
     Journal,
-    /// A header on its way to becoming one.
+    /// A new header, before it replaces the old one.
     NewHeader,
     /// The header of a session that is being deleted.
     Deleted,
-    /// There while a store has the session locked.
+    /// Exists while a store has the session locked.
     Lock,
-    /// Something damaged that was moved out of the way, counted from 1. Nothing reads it.
+    /// Damaged data, numbered from 1. Nothing reads it.
     Aside(u32),
 }
 
 impl Kind {
     const NAMED: [Self; 5] = [Self::Header, Self::Journal, Self::NewHeader, Self::Deleted, Self::Lock];
 
-    /// The name of this file of the session with this stem.
+    /// Returns the name of this file of the session with this stem.
     pub(super) fn of(self, stem: &str) -> String {
         match self {
             Self::Header => format!("{stem}.header"),
@@ -86,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// The stem and the kind of a file, if it is one that tells of a session.
+    /// Returns the stem and the kind of a file, or none where it shows no session.
     pub(super) fn parse(name: &str) -> Option<(&str, Self)> {
         if !name.starts_with(PREFIX) {
             return None;

@@ -1,4 +1,4 @@
-//! The operations of a store, done by the operating system where that is no Unix.
+//! The file system of a store on systems other than Unix.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -15,7 +15,7 @@ use super::system::{Access, FileSystem, LockFile, RawFile, Version};
 pub(super) struct Disk(PathBuf);
 
 impl Disk {
-    /// Opens a directory. Who may write to it is not looked at: there are no modes here.
+    /// Opens a directory. Does not check who may write to it, because there are no modes here.
     pub(super) fn open(path: &Path) -> io::Result<Result<Self, String>> {
         if !fs::metadata(path)?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
@@ -28,7 +28,7 @@ impl FileSystem for Disk {
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.0)? {
-            // A name that is no text is none of ours.
+            // The names of a store are always UTF-8.
             names.extend(entry?.file_name().into_string().ok());
         }
         Ok(names)
@@ -60,7 +60,7 @@ impl FileSystem for Disk {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Directories cannot be synced here; what their entries need, the file system does by itself.
+    /// Does nothing: directories cannot be synced here, and the file system makes their entries durable by itself.
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }
@@ -111,7 +111,7 @@ impl RawFile for Seeking {
     }
 }
 
-/// The file stays: here it cannot be seen whether a file that was locked is still the one of its name.
+/// The file stays: here a store cannot check whether a locked file still has its name.
 #[derive(Debug)]
 struct Lock(File);
 

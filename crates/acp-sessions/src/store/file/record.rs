@@ -1,16 +1,16 @@
-//! How a record stands in a file.
+//! The encoding of a record in a file.
 //!
 //! ```text
 //! 0000002f 8d40f9c1 {"sessionUpdate":"agent_message_chunk", …}⏎
-//! │        │        └ the record: JSON, which on one line holds no byte that a line could end with
-//! │        └ the CRC-32 of this record's text and of all before it in the file, one after the other
+//! │        │        └ the record: JSON without line ends
+//! │        └ the CRC-32 of the texts of all records up to this one
 //! └ the length of the text in bytes; both in eight digits of lower-case hexadecimal
 //! ```
 //!
-//! A process that is killed leaves a beginning of what it was to write: what is behind the last end of a line is a torn
-//! write. A power cut may take any page that was not synced, and leave later ones. So a line that has its end and does not
-//! check is damage only within what is known to be durable, which the header's file says; behind that it is what a power cut
-//! has left. As the checksum goes on from record to record, a line that was lost, doubled or moved does not check.
+//! A process that is killed leaves the beginning of its last write, so bytes behind the last line end are a torn write. A
+//! power cut may lose any page that was not synced, and keep later ones. So a complete line with a wrong checksum is damage
+//! only within the durable bytes, which the header's file counts; behind them a power cut has left it. Because the checksum
+//! covers all records before, it also detects lines that are lost, doubled or moved.
 
 use std::io::{self, BufRead, Write as _};
 
@@ -19,11 +19,11 @@ use crc32fast::Hasher;
 /// The two numbers and the two spaces in front of the text.
 const PREFIX: usize = 18;
 
-/// Adds a record's line to `out`, and gives the checksum up to here; `checksum` is the one up to the record before.
+/// Appends the line of a record to `out`, and returns the checksum up to it. `checksum` is that of the record before.
 ///
 /// # Errors
 ///
-/// When the text is longer than eight digits can say.
+/// When the text is longer than 4 GiB, which eight digits cannot hold.
 pub(super) fn write(out: &mut Vec<u8>, checksum: u32, text: &str) -> io::Result<u32> {
     let length = u32::try_from(text.len())
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "a record of more than 4 GiB"))?;
@@ -34,27 +34,27 @@ pub(super) fn write(out: &mut Vec<u8>, checksum: u32, text: &str) -> io::Result<
     Ok(checksum)
 }
 
-/// The checksum of all text up to and with this.
+/// Returns the checksum of all texts up to and including this one.
 fn advance(checksum: u32, text: &[u8]) -> u32 {
     let mut hasher = Hasher::new_with_initial(checksum);
     hasher.update(text);
     hasher.finalize()
 }
 
-/// What stands at a place in a file.
+/// What a file has at an offset.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// A record.
     Record(String),
-    /// Nothing: the file ends here.
+    /// The end of the file.
     End,
-    /// So many bytes of a write that was cut off.
+    /// A write that was cut off, of so many bytes.
     Torn(u64),
-    /// What was never written like this.
+    /// Bytes that no store has written.
     Damaged(String),
 }
 
-/// Reads records one after the other.
+/// Reads the lines of a file.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     input: R,
@@ -68,17 +68,17 @@ impl<R: BufRead> Lines<R> {
         Self { input, offset: 0, checksum: 0, line: Vec::new() }
     }
 
-    /// Where the next record begins, if all so far were good.
+    /// Returns the end of the valid records so far.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The checksum up to there.
+    /// Returns the checksum up to there.
     pub(super) fn checksum(&self) -> u32 {
         self.checksum
     }
 
-    /// Reads what comes next. Does not go on behind anything but a record.
+    /// Reads the next line. Stays behind the last record after anything else.
     pub(super) fn next(&mut self) -> io::Result<Line> {
         self.line.clear();
         let read = self.input.read_until(b'\n', &mut self.line)? as u64;
@@ -87,7 +87,7 @@ impl<R: BufRead> Lines<R> {
         }
         let ended = self.line.last() == Some(&b'\n');
         if !ended {
-            // The text is whole, and only the end of its line is another byte: no write leaves that behind.
+            // A complete text with another byte in place of the line end: no torn write leaves that.
             let (_, most) = self.line.split_last().expect("is not empty");
             let damaged = check(self.checksum, most).is_ok();
             return Ok(if damaged {
@@ -109,13 +109,13 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The text of a line, given without its end, and the checksum up to there.
+/// Returns the text of a line, without its line end, and the checksum up to it.
 pub(super) fn check(checksum: u32, line: &[u8]) -> Result<(&str, u32), &'static str> {
     let Some((prefix, text)) = line.split_at_checked(PREFIX) else {
         return Err("a line that is too short");
     };
     let checksum = advance(checksum, text);
-    // Compared as text, so that there is one way to write a record only.
+    // Compared as text, so that a record has one valid encoding only.
     let (length, sum) = (format!("{:08x} ", text.len()), format!("{checksum:08x} "));
     if prefix[..9] != *length.as_bytes() {
         return Err("a record of another length than its line says");

@@ -1,4 +1,4 @@
-//! The files of one session, which this store has locked.
+//! The files of a session that this store has locked.
 
 use std::sync::Arc;
 
@@ -7,73 +7,77 @@ use agentwire_jsonrpc::RawJson;
 use agentwire_sync::Mutex;
 
 use super::directory::{Directory, failed};
-use super::header::{self, Stored, Unread};
-use super::journal::{self, Journal, Place, Reader};
+use super::header::{self, HeaderError, HeaderFile};
+use super::journal::Journal;
+use super::location::Location;
 use super::name::Kind;
-use super::{Fsync, aside};
+use super::reader::Reader;
+use super::{Fsync, aside, scan};
 use crate::{SessionHeader, StoreError, StoreWarning};
 
 pub(super) type Warnings = Mutex<Vec<StoreWarning>>;
 
-/// What is known of a session's files. It stays true as long as the session is locked.
+/// What this store knows of a session's files, which stays true while the session is locked.
 #[derive(Debug)]
 pub(super) struct Files {
-    place: Place,
-    state: State,
+    location: Location,
+    state: FilesState,
 }
 
 #[derive(Debug)]
-enum State {
-    /// Nobody has looked yet.
+enum FilesState {
+    /// The files have not been read yet.
     Unknown,
     /// There is no session.
     Absent,
-    Present(Box<Present>),
+    Present(Box<SessionFiles>),
 }
 
-/// The files of a session that there is.
+/// The files of a session that exists.
 #[derive(Debug)]
-pub(super) struct Present {
-    place: Place,
+pub(super) struct SessionFiles {
+    location: Location,
     pub(super) header: SessionHeader,
-    /// How many bytes of the journal the header's file says to be durable.
+    /// How many bytes of the journal are durable, according to the header's file.
     synced: u64,
     journal: Journal,
-    /// Whether the header was replaced since the directory was last synced.
+    /// Whether the header was replaced after the last sync of the directory.
     directory_unsynced: bool,
 }
 
 impl Files {
     pub(super) fn new(directory: Arc<Directory>, session_id: SessionId, stem: String) -> Self {
-        Self { place: Place { directory, session_id, stem }, state: State::Unknown }
+        Self { location: Location { directory, session_id, stem }, state: FilesState::Unknown }
     }
 
-    /// The session, where the end of its journal is known already.
-    pub(super) fn known(&mut self) -> Option<&mut Present> {
+    /// Returns the session, where the end of its journal is known.
+    pub(super) fn known(&mut self) -> Option<&mut SessionFiles> {
         match &mut self.state {
-            State::Present(present) if present.journal.is_known() => Some(present),
+            FilesState::Present(present) if present.journal.is_known() => Some(present),
             _ => None,
         }
     }
 
-    /// The session, if there is one. Looks at its files at first, and brings to an end what was being created, changed or
-    /// deleted when a store was cut off.
-    pub(super) fn load(&mut self, warnings: &Warnings) -> Result<Option<&mut Present>, StoreError> {
-        if let State::Unknown = self.state {
-            self.state = match tidy_and_read(&self.place, warnings)? {
-                Some(stored) => State::Present(Box::new(Present::new(self.place.clone(), stored))),
-                None => State::Absent,
+    /// Returns the session, if there is one. The first call reads its files, and completes or reverts what a store was doing
+    /// to them when it was cut off.
+    pub(super) fn load(&mut self, warnings: &Warnings) -> Result<Option<&mut SessionFiles>, StoreError> {
+        if let FilesState::Unknown = self.state {
+            self.state = match tidy_and_read(&self.location, warnings)? {
+                Some(stored) => {
+                    FilesState::Present(Box::new(SessionFiles::new(self.location.clone(), stored)))
+                }
+                None => FilesState::Absent,
             };
         }
         match &mut self.state {
-            State::Present(present) => Ok(Some(present)),
+            FilesState::Present(present) => Ok(Some(present)),
             _ => Ok(None),
         }
     }
 
-    /// The same, for those to whom it is an error that there is no session.
-    pub(super) fn find(&mut self, warnings: &Warnings) -> Result<&mut Present, StoreError> {
-        let session_id = self.place.session_id.clone();
+    /// The same, for a session that must exist.
+    pub(super) fn find(&mut self, warnings: &Warnings) -> Result<&mut SessionFiles, StoreError> {
+        let session_id = self.location.session_id.clone();
         self.load(warnings)?.ok_or_else(|| StoreError::not_found(&session_id))
     }
 
@@ -83,47 +87,47 @@ impl Files {
         durable: bool,
         warnings: &Warnings,
     ) -> Result<(), StoreError> {
-        let Place { directory, stem, .. } = self.place.clone();
+        let Location { directory, stem, .. } = self.location.clone();
         if self.load(warnings)?.is_some() || directory.version(&stem, Kind::Header)?.is_some() {
             return Err(StoreError::exists(&header.session_id));
         }
         let synced = if durable { header::line(header)?.0.len() as u64 } else { 0 };
-        // In this order, so that what is cut off here is known to be the beginning of a session and not its rest.
+        // In this order, so that a creation that is cut off differs from a session that has lost its header.
         header::prepare(&directory, &stem, header, synced, durable)?;
-        let journal = Journal::create(self.place.clone(), header, durable).inspect_err(|_| {
+        let journal = Journal::create(self.location.clone(), header, durable).inspect_err(|_| {
             let _ = directory.remove(&stem, Kind::NewHeader);
         })?;
         header::put(&directory, &stem).inspect_err(|_| {
-            // In this order, too: a journal alone would be taken for a session that has lost its header.
+            // In this order: a journal alone counts as a session that has lost its header.
             let _ = directory.remove(&stem, Kind::Journal);
             let _ = directory.remove(&stem, Kind::NewHeader);
         })?;
-        let (place, header) = (self.place.clone(), header.clone());
-        let mut created = Present { place, header, synced, journal, directory_unsynced: true };
+        let (location, header) = (self.location.clone(), header.clone());
+        let mut created = SessionFiles { location, header, synced, journal, directory_unsynced: true };
         let synced = if durable { created.sync_directory() } else { Ok(()) };
-        self.state = State::Present(Box::new(created));
+        self.state = FilesState::Present(Box::new(created));
         synced
     }
 
-    /// Removes the session. `false` where there is none.
+    /// Deletes the session. Returns whether there was one.
     pub(super) fn delete(&mut self, durable: bool, warnings: &Warnings) -> Result<bool, StoreError> {
         if self.load(warnings)?.is_none() {
             return Ok(false);
         }
-        let Place { directory, stem, .. } = &self.place;
-        // With this the session is gone. What is left to do is done when the store is opened, if not now.
+        let Location { directory, stem, .. } = &self.location;
+        // This deletes the session. If the rest fails, it is done when the store is opened next.
         header::discard(directory, stem)?;
-        self.state = State::Absent;
+        self.state = FilesState::Absent;
         remove_rest(directory, stem, durable)?;
         Ok(true)
     }
 }
 
-impl Present {
-    fn new(place: Place, stored: Stored) -> Self {
-        let Stored { header, synced } = stored;
-        let journal = Journal::existing(place.clone());
-        Self { place, header, synced: synced.unwrap_or(0), journal, directory_unsynced: false }
+impl SessionFiles {
+    fn new(location: Location, stored: HeaderFile) -> Self {
+        let HeaderFile { header, synced } = stored;
+        let journal = Journal::existing(location.clone());
+        Self { location, header, synced: synced.unwrap_or(0), journal, directory_unsynced: false }
     }
 
     fn find_end(&mut self, warnings: &Warnings) -> Result<(), StoreError> {
@@ -144,7 +148,7 @@ impl Present {
         Ok(())
     }
 
-    /// Whether [`sync`](Self::sync) has to wait for the disk.
+    /// Returns whether [`sync`](Self::sync) has to wait for the disk.
     pub(super) fn is_unsynced(&self) -> bool {
         self.directory_unsynced || self.journal.is_unsynced()
     }
@@ -177,14 +181,13 @@ impl Present {
         if fsync == Fsync::Always { self.sync_directory() } else { Ok(()) }
     }
 
-    /// Says in the header's file how much of the journal is durable, after a sync.
+    /// Records in the header's file how much of the journal is durable, after a sync.
     ///
-    /// That is not synced itself, and may fail: an earlier number that stands there is as true, and the next sync says the new
-    /// one. The records are durable in any case.
+    /// This write is not synced itself, and may fail: the earlier number stays valid, and the next sync records the new one.
     fn put_synced(&mut self) {
         let Some(synced) = self.journal.synced().filter(|synced| *synced > self.synced) else { return };
-        let put = header::put_synced(&self.place.directory, &self.place.stem, synced).or_else(|_| {
-            // Half of a number may stand there now.
+        let put = header::put_synced(&self.location.directory, &self.location.stem, synced).or_else(|_| {
+            // The file may now hold half of the number.
             let header = self.header.clone();
             self.replace_header(&header, synced, true)
         });
@@ -199,7 +202,7 @@ impl Present {
         synced: u64,
         durable: bool,
     ) -> Result<(), StoreError> {
-        let Place { directory, stem, .. } = &self.place;
+        let Location { directory, stem, .. } = &self.location;
         header::prepare(directory, stem, header, synced, durable)?;
         header::put(directory, stem)?;
         self.directory_unsynced = true;
@@ -207,14 +210,14 @@ impl Present {
     }
 
     fn sync_directory(&mut self) -> Result<(), StoreError> {
-        self.place.directory.sync()?;
+        self.location.directory.sync()?;
         self.directory_unsynced = false;
         Ok(())
     }
 }
 
-/// Removes what is left of a session without a header. What says that it is being deleted goes last: until then the deletion is
-/// brought to its end by whoever looks at the session next.
+/// Removes the files that a session without a header has left. The file that marks the deletion goes last: until then the
+/// next access to the session completes the deletion.
 fn remove_rest(directory: &Directory, stem: &str, durable: bool) -> Result<(), StoreError> {
     directory.remove(stem, Kind::Journal)?;
     directory.remove(stem, Kind::NewHeader)?;
@@ -226,18 +229,18 @@ fn remove_rest(directory: &Directory, stem: &str, durable: bool) -> Result<(), S
     Ok(())
 }
 
-/// Reads the header of a session that is locked, once what was cut off is brought to its end.
-fn tidy_and_read(place: &Place, warnings: &Warnings) -> Result<Option<Stored>, StoreError> {
-    let Place { directory, stem, .. } = place;
+/// Reads the header of a locked session, after completing or reverting what was cut off.
+fn tidy_and_read(location: &Location, warnings: &Warnings) -> Result<Option<HeaderFile>, StoreError> {
+    let Location { directory, stem, .. } = location;
     let has = |kind| directory.version(stem, kind).map(|version| version.is_some());
     let (header, deleted, new) = (has(Kind::Header)?, has(Kind::Deleted)?, has(Kind::NewHeader)?);
     if !header && !deleted && !new && !has(Kind::Journal)? {
         return Ok(None);
     }
     if deleted || new {
-        // With its header a session is there, and only something about it was on the way. Without, it was being
-        // deleted, or its creation had not come to its end.
-        if !header && (deleted || !journal::has_records(place)?) {
+        // With a header the session exists, and only a change of it was cut off. Without one, its deletion or its
+        // creation was cut off.
+        if !header && (deleted || !scan::has_records(location)?) {
             remove_rest(directory, stem, true)?;
             return Ok(None);
         }
@@ -247,10 +250,10 @@ fn tidy_and_read(place: &Place, warnings: &Warnings) -> Result<Option<Stored>, S
     let file = directory.file(stem, Kind::Header);
     let (reason, restored) = match header::read(directory, stem) {
         Ok(stored) if stored.synced.is_some() => return Ok(Some(stored)),
-        Ok(stored) => ("damaged".to_owned(), Some(replace(place, stored.header))),
-        Err(Unread::Failed(source)) => return Err(failed("read", &file)(source)),
-        Err(Unread::Closed(reason)) => (reason, None),
-        Err(unread) => (unread.reason(), restore(place)?),
+        Ok(stored) => ("damaged".to_owned(), Some(replace(location, stored.header))),
+        Err(HeaderError::Io(source)) => return Err(failed("read", &file)(source)),
+        Err(HeaderError::Unsupported(reason)) => (reason, None),
+        Err(error) => (error.reason(), restore(location)?),
     };
     warnings.lock().push(match &restored {
         Some(stored) => {
@@ -262,20 +265,19 @@ fn tidy_and_read(place: &Place, warnings: &Warnings) -> Result<Option<Stored>, S
     Ok(restored)
 }
 
-/// Takes a session's header from where its journal begins, as the header's own file is no good. `None` where the journal is
-/// no good either.
-pub(super) fn restore(place: &Place) -> Result<Option<Stored>, StoreError> {
-    match header::read_beginning(&place.directory, &place.stem) {
-        Ok(header) => Ok(Some(replace(place, header))),
-        Err(Unread::Failed(source)) => Err(failed("read", &place.path())(source)),
+/// Restores a session's header from the first line of its journal. Returns none where that is damaged too.
+pub(super) fn restore(location: &Location) -> Result<Option<HeaderFile>, StoreError> {
+    match header::read_first(&location.directory, &location.stem) {
+        Ok(header) => Ok(Some(replace(location, header))),
+        Err(HeaderError::Io(source)) => Err(failed("read", &location.journal())(source)),
         Err(_) => Ok(None),
     }
 }
 
-/// Writes the file of a header anew. How much of the journal is durable is not known any more.
-pub(super) fn replace(place: &Place, header: SessionHeader) -> Stored {
-    let Place { directory, stem, .. } = place;
-    // Where it cannot be written, it is restored again the next time.
+/// Writes the file of a header again, with no byte of the journal known to be durable.
+pub(super) fn replace(location: &Location, header: SessionHeader) -> HeaderFile {
+    let Location { directory, stem, .. } = location;
+    // If this fails, the header is restored again the next time.
     let _ = header::prepare(directory, stem, &header, 0, true).and_then(|()| header::put(directory, stem));
-    Stored { header, synced: Some(0) }
+    HeaderFile { header, synced: Some(0) }
 }

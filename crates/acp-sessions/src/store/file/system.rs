@@ -1,73 +1,73 @@
-//! The operations on a directory that a store consists of.
+//! The file system operations that a store uses.
 //!
-//! [`Disk`](super::disk::Disk) does them with the operating system. Tests do them on a simulated disk, which fails at any
-//! call and loses what was not synced.
+//! [`Disk`](super::disk::Disk) implements them with the operating system. Tests implement them with a simulated disk, which
+//! fails at any call and loses what was not synced.
 
 use std::fmt;
 use std::io::{self, Read};
 
 /// A flat directory of files.
 pub(super) trait FileSystem: fmt::Debug + Send + Sync {
-    /// The names of the files.
+    /// Returns the names of the files.
     fn list(&self) -> io::Result<Vec<String>>;
 
-    /// Tells the present content of a file from an earlier one, without opening it.
+    /// Returns a value that changes with the content of a file. Does not open the file.
     fn version(&self, name: &str) -> io::Result<Version>;
 
-    /// Opens a regular file of our own. Links are not followed.
+    /// Opens a regular file of this user. Follows no links.
     fn open(&self, name: &str, access: Access) -> io::Result<Box<dyn RawFile>>;
 
-    /// Renames a file; one of the new name is replaced.
+    /// Renames a file, and replaces one of the new name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Removes a file.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Makes durable what was created, renamed and removed.
+    /// Makes created, renamed and removed files durable.
     fn sync(&self) -> io::Result<()>;
 
-    /// Locks a file of this name, which is created for that, until the value is dropped or the process ends. `None` where
-    /// somebody else has it locked, in this process or another.
+    /// Creates a file of this name and locks it, until the value is dropped or the process ends. Returns none where it is
+    /// locked already, in this process or another.
     fn lock(&self, name: &str) -> io::Result<Option<Box<dyn LockFile>>>;
 }
 
-/// A file that is open.
+/// An open file.
 pub(super) trait RawFile: fmt::Debug + Send + Sync {
-    /// How many bytes it has.
+    /// Returns the length, in bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Reads some bytes; none at the end.
+    /// Reads some bytes, or none at the end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
     /// Writes some bytes.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
 
-    /// Cuts it off, or fills it up with zeros.
+    /// Truncates the file, or extends it with zeros.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
-    /// Makes its content durable.
+    /// Makes the content durable.
     fn sync(&self) -> io::Result<()>;
 }
 
-/// Unlocks when it is dropped.
+/// A locked file. Dropping it unlocks the file.
 pub(super) trait LockFile: fmt::Debug + Send + Sync {}
 
-/// What a file is opened for.
+/// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
-    /// To write to a file that there is.
+    /// To read and write a file that exists.
     Write,
-    /// To read and write a file that there was not.
+    /// To read and write a new file.
     Create,
 }
 
-/// Differs between a file and what it is replaced with.
+/// Differs between two contents of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Version(pub(super) [i128; 4]);
 
 impl dyn RawFile + '_ {
-    /// Writes all of these bytes.
+    /// Writes all bytes.
     pub(super) fn write_all_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
         while !bytes.is_empty() {
             match self.write_at(bytes, offset) {
@@ -93,12 +93,12 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// From one offset to another.
+    /// Returns the part from one offset to another.
     pub(super) fn new(file: Box<dyn RawFile>, offset: u64, end: u64) -> Self {
         Self { file, offset, end }
     }
 
-    /// All of a file, as long as it is now.
+    /// Returns the whole file, with its current length.
     pub(super) fn all(file: Box<dyn RawFile>) -> io::Result<Self> {
         let end = file.length()?;
         Ok(Self::new(file, 0, end))

@@ -170,7 +170,7 @@ impl Run {
                     Ok(()) => {
                         assert!(session.possible);
                         // A store that has not written to it syncs nothing of it.
-                        if fsync != Fsync::Never && store.shared.locks.held(&IDS[*id].into()).is_some() {
+                        if fsync != Fsync::Never && store.shared.locks.get(&IDS[*id].into()).is_some() {
                             session.durable |= session.certain;
                             session.durable_records = session.acknowledged.len();
                             session.durable_title = session.title;

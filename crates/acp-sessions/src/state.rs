@@ -1,4 +1,4 @@
-//! What holds in a session at this moment: of each thing what was said of it last.
+//! The current state of a session: the latest value of each mode, option, title and usage update.
 
 use agentwire_acp_agent::{Client, Error};
 use agentwire_acp_schema::v1::{
@@ -8,47 +8,29 @@ use agentwire_acp_schema::v1::{
     SessionUpdate, ToolCallId, ToolCallStatus, UsageUpdate,
 };
 
-/// What a session begins with, as its agent's author configured it.
+/// The state of a session. Its default is the state in which every session of the agent begins.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct SessionState {
     modes: Vec<SessionMode>,
     mode: Option<SessionModeId>,
     options: Vec<SessionConfigOption>,
     pub(crate) commands: Vec<AvailableCommand>,
+    pub(crate) title: Option<String>,
     usage: Option<UsageUpdate>,
-    /// Tool calls that have neither succeeded nor failed yet.
+    /// Tool calls that have neither succeeded nor failed.
     open_calls: Vec<ToolCallId>,
 }
 
-/// Something that is to be kept, and whether the client is to hear it too.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) update: SessionUpdate,
-    pub(crate) aloud: bool,
-    /// Whether it is shortened where it is too long, rather than refused.
-    pub(crate) shorten: bool,
-}
-
-impl Said {
-    pub(crate) fn aloud(update: impl Into<SessionUpdate>) -> Self {
-        Self { update: update.into(), aloud: true, shorten: false }
-    }
-
-    pub(crate) fn silently(update: impl Into<SessionUpdate>) -> Self {
-        Self { update: update.into(), aloud: false, shorten: false }
-    }
-}
-
-impl Facts {
+impl SessionState {
     pub(crate) fn set_modes(&mut self, state: SessionModeState) {
         self.modes = state.available_modes;
-        self.enter(&state.current_mode_id);
+        self.set_mode(&state.current_mode_id);
     }
 
     pub(crate) fn set_options(&mut self, options: Vec<SessionConfigOption>) {
         self.options = options;
         if let Some(mode) = self.mode.clone() {
-            self.show_mode(&mode);
+            self.set_mode_option(&mode);
         }
     }
 
@@ -60,15 +42,15 @@ impl Facts {
         self.usage.as_ref()
     }
 
-    /// The modes as a client is told of them; none where there are none.
+    /// Returns the modes as a client sees them, or none where the agent has no modes.
     pub(crate) fn mode_state(&self) -> Option<SessionModeState> {
         let mode = self.mode.clone()?;
         Some(SessionModeState::new(mode, self.modes.clone()))
     }
 
-    /// The options as this client is told of them; none where there are none.
+    /// Returns the options that the client supports, or none where there are none.
     pub(crate) fn options_for(&self, client: &Client) -> Option<Vec<SessionConfigOption>> {
-        let options = shown(client, self.options.clone());
+        let options = supported(client, self.options.clone());
         (!options.is_empty()).then_some(options)
     }
 
@@ -81,53 +63,54 @@ impl Facts {
         }
     }
 
-    /// Tool calls that were begun and never ended.
-    pub(crate) fn take_open_calls(&mut self) -> Vec<ToolCallId> {
-        std::mem::take(&mut self.open_calls)
+    /// Returns the tool calls that have neither succeeded nor failed.
+    pub(crate) fn open_calls(&self) -> &[ToolCallId] {
+        &self.open_calls
     }
 
-    /// Takes note of what is said now.
-    pub(crate) fn tell(&mut self, update: &SessionUpdate) {
+    /// Applies an update.
+    pub(crate) fn apply(&mut self, update: &SessionUpdate) {
         match update {
-            SessionUpdate::CurrentModeUpdate(update) => self.enter(&update.current_mode_id),
+            SessionUpdate::CurrentModeUpdate(update) => self.set_mode(&update.current_mode_id),
             SessionUpdate::ConfigOptionUpdate(update) => self.options.clone_from(&update.config_options),
             SessionUpdate::AvailableCommandsUpdate(update) => {
                 self.commands.clone_from(&update.available_commands);
             }
             SessionUpdate::UsageUpdate(update) => self.usage = Some(update.clone()),
-            SessionUpdate::ToolCall(call) => self.note_call(&call.tool_call_id, &call.status),
+            SessionUpdate::SessionInfoUpdate(update) => update.title.clone().apply(&mut self.title),
+            SessionUpdate::ToolCall(call) => self.set_call_status(&call.tool_call_id, &call.status),
             SessionUpdate::ToolCallUpdate(call) => {
                 if let Some(status) = &call.status {
-                    self.note_call(&call.tool_call_id, status);
+                    self.set_call_status(&call.tool_call_id, status);
                 }
             }
             _ => {}
         }
     }
 
-    /// Takes note of what was said in an earlier life of the session. What can be chosen is what the agent offers
-    /// today; what was chosen then holds where that can still be.
-    pub(crate) fn recall(&mut self, update: &SessionUpdate) {
+    /// Applies an update from the store. The modes and options that can be chosen are those that the agent offers now; an
+    /// earlier choice counts where it is still among them.
+    pub(crate) fn restore(&mut self, update: &SessionUpdate) {
         match update {
             SessionUpdate::CurrentModeUpdate(update) if self.has_mode(&update.current_mode_id) => {
-                self.enter(&update.current_mode_id);
+                self.set_mode(&update.current_mode_id);
             }
             SessionUpdate::CurrentModeUpdate(_) => {}
             SessionUpdate::ConfigOptionUpdate(update) => {
-                for then in &update.config_options {
-                    if let Some(now) = self.options.iter_mut().find(|now| now.id == then.id) {
-                        take_value(now, then);
+                for earlier in &update.config_options {
+                    if let Some(option) = self.options.iter_mut().find(|option| option.id == earlier.id) {
+                        restore_value(option, earlier);
                     }
                 }
-                if let Some(mode) = self.shown_mode(&self.options) {
+                if let Some(mode) = self.selected_mode(&self.options) {
                     self.mode = Some(mode);
                 }
             }
-            update => self.tell(update),
+            update => self.apply(update),
         }
     }
 
-    /// What there is to say when the mode changes: that, and how the option that shows it changes.
+    /// Returns the update that changes the mode, and the update of the option that shows it, where that changes.
     ///
     /// # Errors
     ///
@@ -137,27 +120,27 @@ impl Facts {
         mode: &SessionModeId,
     ) -> Result<(SessionUpdate, Option<SessionUpdate>), Error> {
         let update = CurrentModeUpdate::new(mode.clone()).into();
-        let shows = self.follows(&update)?;
-        Ok((update, shows))
+        let companion = self.companion(&update)?;
+        Ok((update, companion))
     }
 
-    /// What else there is to say with an update, so that the mode and the option that shows it agree.
+    /// Returns the update that must follow this one, so that the mode and the option that shows it agree.
     ///
     /// # Errors
     ///
     /// When there is no such mode.
-    pub(crate) fn follows(&self, update: &SessionUpdate) -> Result<Option<SessionUpdate>, Error> {
+    pub(crate) fn companion(&self, update: &SessionUpdate) -> Result<Option<SessionUpdate>, Error> {
         match update {
             SessionUpdate::CurrentModeUpdate(update) => {
                 let mode = &update.current_mode_id;
                 if !self.has_mode(mode) {
                     return Err(Error::invalid_params(format_args!("there is no mode {mode:?}")));
                 }
-                let mut then = self.clone();
-                Ok(then.show_mode(mode).then(|| then.options_update()))
+                let mut changed = self.clone();
+                Ok(changed.set_mode_option(mode).then(|| changed.options_update()))
             }
             SessionUpdate::ConfigOptionUpdate(update) => {
-                let mode = self.shown_mode(&update.config_options);
+                let mode = self.selected_mode(&update.config_options);
                 let mode = mode.filter(|mode| self.mode.as_ref() != Some(mode));
                 Ok(mode.map(|mode| CurrentModeUpdate::new(mode).into()))
             }
@@ -165,7 +148,7 @@ impl Facts {
         }
     }
 
-    /// What there is to say when an option is given another value: that, and the mode where the option shows it.
+    /// Returns the update that gives an option another value, and the update of the mode, where the option shows it.
     ///
     /// # Errors
     ///
@@ -191,12 +174,12 @@ impl Facts {
             _ => return Err(Error::invalid_params(format_args!("the option {id:?} has no value {value:?}"))),
         }
         let update = ConfigOptionUpdate::new(options).into();
-        let mode = self.follows(&update)?;
-        Ok((update, mode))
+        let companion = self.companion(&update)?;
+        Ok((update, companion))
     }
 
-    /// The mode that these options show, if it is one of ours.
-    fn shown_mode(&self, options: &[SessionConfigOption]) -> Option<SessionModeId> {
+    /// Returns the mode that these options show, if the session has it.
+    fn selected_mode(&self, options: &[SessionConfigOption]) -> Option<SessionModeId> {
         let value = |option: &SessionConfigOption| match &option.kind {
             SessionConfigKind::Select(select) if is_mode(option.category.as_ref()) => {
                 Some(SessionModeId::from(select.current_value.as_str()))
@@ -210,13 +193,13 @@ impl Facts {
         self.modes.iter().any(|known| known.id == *mode)
     }
 
-    fn enter(&mut self, mode: &SessionModeId) {
+    fn set_mode(&mut self, mode: &SessionModeId) {
         self.mode = Some(mode.clone());
-        self.show_mode(mode);
+        self.set_mode_option(mode);
     }
 
-    /// Sets the option of the category `mode` to the mode, if there is one. Says whether that changed it.
-    fn show_mode(&mut self, mode: &SessionModeId) -> bool {
+    /// Sets the option of the category `mode` to the mode, if there is one. Returns whether that changed it.
+    fn set_mode_option(&mut self, mode: &SessionModeId) -> bool {
         let value = SessionConfigValueId::from(mode.as_str());
         for option in self.options.iter_mut().filter(|option| is_mode(option.category.as_ref())) {
             if let SessionConfigKind::Select(select) = &mut option.kind
@@ -232,7 +215,7 @@ impl Facts {
         ConfigOptionUpdate::new(self.options.clone()).into()
     }
 
-    fn note_call(&mut self, id: &ToolCallId, status: &ToolCallStatus) {
+    fn set_call_status(&mut self, id: &ToolCallId, status: &ToolCallStatus) {
         self.open_calls.retain(|open| open != id);
         if matches!(status, ToolCallStatus::Pending | ToolCallStatus::InProgress) {
             self.open_calls.push(id.clone());
@@ -240,19 +223,19 @@ impl Facts {
     }
 }
 
-/// An update as this client is told of it.
-pub(crate) fn told(client: &Client, update: SessionUpdate) -> SessionUpdate {
+/// Returns an update without the options that the client does not support.
+pub(crate) fn for_client(client: &Client, update: SessionUpdate) -> SessionUpdate {
     match update {
         SessionUpdate::ConfigOptionUpdate(mut update) => {
-            update.config_options = shown(client, update.config_options);
+            update.config_options = supported(client, update.config_options);
             SessionUpdate::ConfigOptionUpdate(update)
         }
         update => update,
     }
 }
 
-/// The options that this client understands.
-fn shown(client: &Client, mut options: Vec<SessionConfigOption>) -> Vec<SessionConfigOption> {
+/// Returns the options that the client supports.
+fn supported(client: &Client, mut options: Vec<SessionConfigOption>) -> Vec<SessionConfigOption> {
     let session = session_capabilities(client).and_then(|session| session.config_options.as_ref());
     if session.is_none_or(|options| options.boolean.is_none()) {
         options.retain(|option| !matches!(option.kind, SessionConfigKind::Boolean(_)));
@@ -278,16 +261,16 @@ fn has_value(options: &SessionConfigSelectOptions, value: &SessionConfigValueId)
     }
 }
 
-/// Sets an option as it was set before, where it can still be.
-fn take_value(now: &mut SessionConfigOption, then: &SessionConfigOption) {
-    match (&mut now.kind, &then.kind) {
-        (SessionConfigKind::Select(now), SessionConfigKind::Select(then))
-            if has_value(&now.options, &then.current_value) =>
+/// Gives an option the value that it had earlier, where it still has that value to choose.
+fn restore_value(option: &mut SessionConfigOption, earlier: &SessionConfigOption) {
+    match (&mut option.kind, &earlier.kind) {
+        (SessionConfigKind::Select(select), SessionConfigKind::Select(earlier))
+            if has_value(&select.options, &earlier.current_value) =>
         {
-            now.current_value = then.current_value.clone();
+            select.current_value = earlier.current_value.clone();
         }
-        (SessionConfigKind::Boolean(now), SessionConfigKind::Boolean(then)) => {
-            now.current_value = then.current_value;
+        (SessionConfigKind::Boolean(boolean), SessionConfigKind::Boolean(earlier)) => {
+            boolean.current_value = earlier.current_value;
         }
         _ => {}
     }

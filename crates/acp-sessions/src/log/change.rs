@@ -1,0 +1,131 @@
+//! What a command asks for, and the updates that follow from it.
+
+use agentwire_acp_agent::Error;
+use agentwire_acp_schema::v1::{
+    Content, SessionConfigId, SessionConfigOptionValue, SessionModeId, SessionUpdate, ToolCallId,
+    ToolCallStatus, ToolCallUpdate,
+};
+use agentwire_sync::Mutex;
+
+use crate::state::SessionState;
+
+/// An update, and where it goes.
+#[derive(Debug)]
+pub(crate) struct Update {
+    pub(super) update: SessionUpdate,
+    /// Whether it is kept in the store.
+    pub(super) is_kept: bool,
+    /// Whether it is sent to the client.
+    pub(super) is_sent: bool,
+    /// Whether it is shortened, rather than refused, where it is too long.
+    pub(super) is_shortened: bool,
+}
+
+impl Update {
+    /// An update that is kept and sent.
+    pub(crate) fn broadcast(update: impl Into<SessionUpdate>) -> Self {
+        Self { update: update.into(), is_kept: true, is_sent: true, is_shortened: false }
+    }
+
+    /// An update that is kept and not sent: the client knows it already.
+    pub(crate) fn record(update: impl Into<SessionUpdate>) -> Self {
+        Self { is_sent: false, ..Self::broadcast(update) }
+    }
+
+    /// An update that is sent and not kept.
+    pub(crate) fn announcement(update: impl Into<SessionUpdate>) -> Self {
+        Self { is_kept: false, ..Self::broadcast(update) }
+    }
+
+    /// Shortens the update where it is too long.
+    pub(crate) fn shortened(self) -> Self {
+        Self { is_shortened: true, ..self }
+    }
+
+    /// Whether it changes the mode or an option.
+    fn is_choice(&self) -> bool {
+        matches!(self.update, SessionUpdate::CurrentModeUpdate(_) | SessionUpdate::ConfigOptionUpdate(_))
+    }
+}
+
+/// Returns the update that fails a tool call.
+pub(crate) fn failed_call(call: ToolCallId, why: &str) -> SessionUpdate {
+    ToolCallUpdate::new(call).status(ToolCallStatus::Failed).content([Content::from(why)]).into()
+}
+
+/// What a command asks for.
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// Nothing. The command is carried out when all commands before it are.
+    Nothing,
+    /// One update. A change of the mode or of the option that shows it takes the other with it.
+    Update(Update),
+    /// The blocks of a prompt.
+    Prompt(Vec<Update>),
+    Mode {
+        mode: SessionModeId,
+        by: ChosenBy,
+    },
+    Option {
+        id: SessionConfigId,
+        value: SessionConfigOptionValue,
+        by: ChosenBy,
+    },
+    /// Fails the tool calls that have neither succeeded nor failed.
+    FailOpenCalls {
+        why: &'static str,
+    },
+}
+
+/// Who has chosen a mode or an option. The client knows its own choice, and is sent only what follows from it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ChosenBy {
+    Agent,
+    Client,
+}
+
+impl Change {
+    /// Whether the updates depend on the state, and so on all updates before them.
+    pub(super) fn reads_state(&self) -> bool {
+        match self {
+            Self::Mode { .. } | Self::Option { .. } | Self::FailOpenCalls { .. } => true,
+            Self::Update(update) => update.is_choice(),
+            Self::Nothing | Self::Prompt(_) => false,
+        }
+    }
+
+    /// Returns the updates in their order.
+    ///
+    /// # Errors
+    ///
+    /// When the session has no such mode, option or value.
+    pub(super) fn updates(self, state: &Mutex<SessionState>) -> Result<Vec<Update>, Error> {
+        let (first, companion, by) = match self {
+            Self::Nothing => return Ok(Vec::new()),
+            Self::Prompt(updates) => return Ok(updates),
+            Self::FailOpenCalls { why } => {
+                let state = state.lock();
+                let failed = |call: &_| Update::broadcast(failed_call(Clone::clone(call), why));
+                return Ok(state.open_calls().iter().map(failed).collect());
+            }
+            Self::Update(update) if !update.is_choice() => return Ok(vec![update]),
+            Self::Update(first) => {
+                let companion = state.lock().companion(&first.update)?;
+                return Ok([first].into_iter().chain(companion.map(Update::broadcast)).collect());
+            }
+            Self::Mode { mode, by } => {
+                let (mode, option) = state.lock().choose_mode(&mode)?;
+                (mode, option, by)
+            }
+            Self::Option { id, value, by } => {
+                let (options, mode) = state.lock().choose_option(&id, &value)?;
+                (options, mode, by)
+            }
+        };
+        let first = match by {
+            ChosenBy::Agent => Update::broadcast(first),
+            ChosenBy::Client => Update::record(first),
+        };
+        Ok([first].into_iter().chain(companion.map(Update::broadcast)).collect())
+    }
+}

@@ -1,0 +1,172 @@
+//! The update log: every update of a session is written to the store first, then sent to the client.
+//!
+//! ```text
+//!  Turn, requests ── Command ──▶ queue ──▶ LogWriter ──▶ store ──▶ state ──▶ client ──▶ ticket
+//! ```
+//!
+//! [`UpdateLog`] accepts commands, and a [`LogWriter`] is the future that carries them out, in their order. Each command has
+//! a ticket, which resolves when its updates are written and sent, or with an error. The state changes when the store has
+//! the updates: a write that fails has changed nothing that anybody could see.
+//!
+//! The writer runs in the background of the connection, driven by [`LogDriver`]. Queueing a command polls it as well, so an
+//! update that needs no waiting wakes no task. With a store that needs no waiting, a prompt is written and its turn begins
+//! before the next message is read; a cancel right behind the prompt then finds the turn.
+
+mod change;
+mod driver;
+mod error;
+mod queue;
+mod writer;
+
+use std::fmt;
+use std::sync::Arc;
+
+use agentwire_acp_agent::{Client, Closed};
+use agentwire_acp_schema::v1::SessionUpdate;
+use agentwire_sync::{Monitor, Mutex};
+
+pub(crate) use self::change::{Change, ChosenBy, Update, failed_call};
+pub(crate) use self::driver::LogDriver;
+use self::driver::WriterSlot;
+pub(crate) use self::error::LogError;
+use self::queue::{Queue, Ticket};
+use self::writer::LogWriter;
+use crate::state::SessionState;
+use crate::store::{SessionHeader, SessionStore};
+
+/// Accepts the updates of a session.
+pub(crate) struct UpdateLog {
+    queue: Arc<Monitor<Queue>>,
+    /// The state as far as the store has it.
+    state: Arc<Mutex<SessionState>>,
+    writer: Arc<WriterSlot>,
+}
+
+impl UpdateLog {
+    /// Returns the log of a session that opens, and the future that drives it.
+    ///
+    /// `update_limit` is in bytes of JSON.
+    pub(crate) fn new(
+        store: Arc<dyn SessionStore>,
+        client: Client,
+        header: SessionHeader,
+        mut state: SessionState,
+        update_limit: usize,
+    ) -> (Arc<Self>, LogDriver) {
+        state.title.clone_from(&header.title);
+        let queue = Arc::<Monitor<Queue>>::default();
+        let state = Arc::new(Mutex::new(state));
+        let writer = LogWriter::new(queue.clone(), state.clone(), store, client, header, update_limit);
+        let writer = Arc::new(WriterSlot::new(writer.run()));
+        let driver = LogDriver::new(queue.clone(), writer.clone());
+        (Arc::new(Self { queue, state, writer }), driver)
+    }
+
+    /// Reads the state as far as the store has it.
+    pub(crate) fn state<R>(&self, read: impl FnOnce(&SessionState) -> R) -> R {
+        read(&self.state.lock())
+    }
+
+    /// Begins a turn and returns its number. A failure of the store no longer counts: the turn tries it again.
+    pub(crate) fn begin_turn(&self) -> u64 {
+        self.queue.with(|queue| {
+            queue.turns += 1;
+            queue.turn = Some(queue.turns);
+            queue.turns
+        })
+    }
+
+    /// Ends the turn: it queues nothing from now on. What it has queued is still written and sent.
+    pub(crate) fn end_turn(&self) {
+        self.queue.update(|queue| queue.turn = None);
+    }
+
+    /// Ends the turn in good order. Its last command fails the tool calls that are open, and makes all of it durable.
+    pub(crate) async fn finish_turn(&self, why: &'static str) -> Result<(), LogError> {
+        // Refuses the updates that wait for room.
+        self.end_turn();
+        let ticket = self.push(Change::FailOpenCalls { why }, true);
+        outcome(ticket.ok_or(LogError::Over)?).await
+    }
+
+    /// Writes and sends an update of a turn. Waits while the queue is full.
+    ///
+    /// Once this is queued it is carried out, even if the future is dropped.
+    pub(crate) async fn write(&self, turn: u64, change: Change) -> Result<(), LogError> {
+        self.enqueue(Some(turn), change, false).await
+    }
+
+    /// Writes and sends what the client has chosen, and makes it durable.
+    pub(crate) async fn choose(&self, change: Change) -> Result<(), LogError> {
+        self.enqueue(None, change, true).await
+    }
+
+    /// Queues an update that is sent and not kept.
+    pub(crate) fn announce(&self, update: SessionUpdate) {
+        let change = Change::Update(Update::announcement(update));
+        // The queue keeps its order, so closing the session waits for it.
+        let _ticket = self.push(change, false);
+    }
+
+    /// Completes when everything that was queued so far is carried out or refused.
+    pub(crate) async fn flush(&self) {
+        match self.push(Change::Nothing, false) {
+            // Failures are reported to those who queued the commands.
+            Some(ticket) => drop(outcome(ticket).await),
+            None => self.ended().await,
+        }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.queue.with(|queue| queue.closed)
+    }
+
+    /// Refuses new commands, and completes when those that were queued are carried out or refused and the store is asked
+    /// to make them durable.
+    pub(crate) async fn close(&self) {
+        self.queue.update(|queue| queue.closed = true);
+        self.advance();
+        self.ended().await;
+    }
+
+    async fn ended(&self) {
+        self.queue.wait_until(|queue| queue.ended.then_some(())).await;
+    }
+
+    async fn enqueue(&self, turn: Option<u64>, change: Change, settle: bool) -> Result<(), LogError> {
+        let mut change = Some(change);
+        let admit = |queue: &mut Queue| match queue.refusal(turn) {
+            Some(why) => Some(Err(why)),
+            None if queue.is_full() => None,
+            None => change.take().map(|change| Ok(queue.push(change, settle))),
+        };
+        let ticket = self.queue.wait_until(admit).await?;
+        self.advance();
+        outcome(ticket).await
+    }
+
+    /// Queues a command even where the queue is full. Returns none where the log is closed.
+    fn push(&self, change: Change, settle: bool) -> Option<Ticket> {
+        let ticket = self.queue.with(|queue| (!queue.closed).then(|| queue.push(change, settle)));
+        self.advance();
+        ticket
+    }
+
+    /// Carries out what is queued, as far as that needs no waiting.
+    fn advance(&self) {
+        if !self.writer.try_poll() {
+            self.queue.update(|_| ());
+        }
+    }
+}
+
+async fn outcome(ticket: Ticket) -> Result<(), LogError> {
+    // The writer is dropped with the connection.
+    ticket.await.unwrap_or_else(|_| Err(LogError::Closed(Closed::default())))
+}
+
+impl fmt::Debug for UpdateLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UpdateLog").field("is_closed", &self.is_closed()).finish_non_exhaustive()
+    }
+}

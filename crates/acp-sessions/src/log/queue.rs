@@ -1,0 +1,89 @@
+use std::collections::VecDeque;
+
+use agentwire_sync::Monitor;
+use futures::channel::oneshot;
+
+use super::change::Change;
+use super::error::LogError;
+
+/// How many commands may be queued. A turn with more updates waits.
+const COMMAND_LIMIT: usize = 64;
+
+/// The commands that are accepted and not taken by the writer yet, and what decides on new ones.
+#[derive(Default)]
+pub(super) struct Queue {
+    pub(super) commands: VecDeque<Command>,
+    /// The turn that runs.
+    pub(super) turn: Option<u64>,
+    /// How many turns have begun.
+    pub(super) turns: u64,
+    pub(super) failure: Option<Failure>,
+    /// Whether new commands are refused.
+    pub(super) closed: bool,
+    /// Whether the writer is gone.
+    pub(super) ended: bool,
+}
+
+/// Why commands are refused.
+#[derive(Clone)]
+pub(super) struct Failure {
+    /// The last turn to which this applies. A new turn tries the store again.
+    pub(super) through: u64,
+    pub(super) why: LogError,
+}
+
+/// Something to write and to send.
+pub(super) struct Command {
+    pub(super) change: Change,
+    /// Whether the store is to make durable what it has.
+    pub(super) settle: bool,
+    /// How many turns had begun when this was queued.
+    pub(super) turns: u64,
+    pub(super) done: oneshot::Sender<Result<(), LogError>>,
+}
+
+/// Resolves when a command is carried out or refused. Dropping it takes nothing back.
+pub(super) type Ticket = oneshot::Receiver<Result<(), LogError>>;
+
+impl Queue {
+    /// Why a command of this turn, or of the session itself, is refused now.
+    pub(super) fn refusal(&self, turn: Option<u64>) -> Option<LogError> {
+        if self.closed || turn.is_some() && turn != self.turn {
+            return Some(LogError::Over);
+        }
+        let failure = self.failure.as_ref()?;
+        (self.turns <= failure.through).then(|| failure.why.clone())
+    }
+
+    /// Whether turns have to wait.
+    pub(super) fn is_full(&self) -> bool {
+        self.commands.len() >= COMMAND_LIMIT
+    }
+
+    pub(super) fn push(&mut self, change: Change, settle: bool) -> Ticket {
+        let (done, ticket) = oneshot::channel();
+        self.commands.push_back(Command { change, settle, turns: self.turns, done });
+        ticket
+    }
+
+    /// Moves the commands into an empty buffer. Returns whether the queue was full, or none where there is nothing to do
+    /// yet. Leaves the buffer empty once the log is closed.
+    pub(super) fn take(&mut self, commands: &mut VecDeque<Command>) -> Option<bool> {
+        if self.commands.is_empty() && !self.closed {
+            return None;
+        }
+        let was_full = self.is_full();
+        std::mem::swap(&mut self.commands, commands);
+        Some(was_full)
+    }
+}
+
+/// Refuses everything: nothing writes any more.
+pub(super) fn end(queue: &Monitor<Queue>) {
+    let left = queue.update(|queue| {
+        (queue.closed, queue.ended) = (true, true);
+        std::mem::take(&mut queue.commands)
+    });
+    // Outside of the lock, because this wakes those who hold the tickets.
+    drop(left);
+}

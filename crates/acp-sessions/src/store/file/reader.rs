@@ -1,0 +1,117 @@
+//! Reads the records of a journal.
+
+use std::io::{self, BufReader};
+
+use agentwire_jsonrpc::RawJson;
+
+use super::header;
+use super::location::Location;
+use super::record::{Line, Lines};
+use super::system::{Access, Part, RawFile};
+use crate::StoreError;
+
+/// Reads the records that a journal had when the reader was made.
+#[derive(Debug)]
+pub(super) struct Reader {
+    lines: Lines<BufReader<Part>>,
+    limit: Limit,
+    location: Location,
+}
+
+/// How far a reader reads.
+#[derive(Debug)]
+enum Limit {
+    /// To this offset. Then it reports the fault.
+    End(u64, Option<Fault>),
+    /// To the end of the valid records, of which so many bytes are durable. Another process may be writing behind them.
+    Synced(u64),
+}
+
+impl Reader {
+    /// How many bytes are read at once, roughly.
+    const AT_ONCE: u64 = 256 << 10;
+
+    /// Reads to an offset, and then reports the fault.
+    pub(super) fn to_end(location: Location, file: Box<dyn RawFile>, end: u64, fault: Option<Fault>) -> Self {
+        let lines = Lines::new(BufReader::with_capacity(64 << 10, Part::new(file, 0, end)));
+        Self { lines, limit: Limit::End(end, fault), location }
+    }
+
+    /// Reads a journal to which another process may be writing. Returns none where there is no journal.
+    pub(super) fn beside_others(location: Location, synced: u64) -> Result<Option<Self>, StoreError> {
+        let file = match location.open_journal(Access::Read) {
+            Err(source) if source.kind() == io::ErrorKind::NotFound && synced == 0 => return Ok(None),
+            Err(source) if source.kind() == io::ErrorKind::NotFound => {
+                return Err(location.damaged(0, "the file is missing"));
+            }
+            file => file.and_then(Part::all).map_err(location.failed("open"))?,
+        };
+        let lines = Lines::new(BufReader::with_capacity(64 << 10, file));
+        Ok(Some(Self { lines, limit: Limit::Synced(synced), location }))
+    }
+
+    /// Reads some records, or none behind the last one. Must not be called again after an error.
+    pub(super) fn some(&mut self) -> Vec<Result<RawJson, StoreError>> {
+        let mut records = Vec::new();
+        let from = self.lines.offset();
+        while self.lines.offset() - from < Self::AT_ONCE {
+            match self.one() {
+                Ok(Some(record)) => records.push(Ok(record)),
+                Ok(None) => break,
+                Err(error) => {
+                    records.push(Err(error));
+                    break;
+                }
+            }
+        }
+        records
+    }
+
+    fn one(&mut self) -> Result<Option<RawJson>, StoreError> {
+        let offset = self.lines.offset();
+        if let Limit::End(end, fault) = &mut self.limit
+            && offset == *end
+        {
+            return fault.take().map_or(Ok(None), |fault| Err(fault.error(&self.location, offset)));
+        }
+        let line = self.lines.next().map_err(self.location.failed("read"))?;
+        let reason = match (line, &self.limit) {
+            // The first line is the header, and no record.
+            (Line::Record(text), _) if offset == 0 => {
+                match header::check_first(&text, &self.location.session_id) {
+                    Ok(()) => return self.one(),
+                    Err(reason) => reason,
+                }
+            }
+            (Line::Record(text), _) => match RawJson::parse(text.into()) {
+                Ok(record) => return Ok(Some(record)),
+                Err(error) => format!("a record that is not JSON: {error}"),
+            },
+            (line, Limit::Synced(synced)) => match line.fault(offset, *synced) {
+                Some(reason) => reason,
+                None => return Ok(None),
+            },
+            (Line::Damaged(reason), Limit::End(..)) => reason,
+            (Line::End | Line::Torn(_), Limit::End(..)) => "the file has become shorter".to_owned(),
+        };
+        Err(self.location.damaged(offset, reason))
+    }
+}
+
+/// Why nothing can be appended to a journal.
+#[derive(Debug, Clone)]
+pub(super) enum Fault {
+    /// The bytes behind the valid records are damaged.
+    Damaged(String),
+    /// A write failed and could not be undone.
+    Stopped(String),
+}
+
+impl Fault {
+    pub(super) fn error(self, location: &Location, offset: u64) -> StoreError {
+        match self {
+            Self::Damaged(reason) => location.damaged(offset, reason),
+            Self::Stopped(reason) => StoreError::Stopped { session_id: location.session_id.clone(), reason },
+        }
+    }
+}

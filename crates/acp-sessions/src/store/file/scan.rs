@@ -1,0 +1,80 @@
+//! Finds the end of the valid records of a journal.
+
+use std::io::{self, BufReader};
+
+use super::header;
+use super::location::Location;
+use super::record::{Line, Lines};
+use super::system::{Access, Part};
+use crate::StoreError;
+
+/// The content of a journal.
+#[derive(Debug)]
+pub(super) struct Scan {
+    /// How many records are valid.
+    pub(super) records: u64,
+    /// The end of the valid records.
+    pub(super) offset: u64,
+    /// The checksum up to there.
+    pub(super) checksum: u32,
+    /// The end of the file.
+    pub(super) end: u64,
+    /// What follows the valid records.
+    pub(super) last: Line,
+}
+
+/// Reads a journal to the end of its valid records.
+pub(super) fn scan(location: &Location) -> Result<Scan, StoreError> {
+    let file = location.open_journal(Access::Read).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => location.damaged(0, "the file is missing"),
+        _ => location.failed("open")(source),
+    })?;
+    let part = Part::all(file).map_err(location.failed("read"))?;
+    let end = part.end();
+    let mut lines = Lines::new(BufReader::with_capacity(64 << 10, part));
+    let mut records = 0;
+    let last = loop {
+        let first = lines.offset() == 0;
+        let before = (lines.offset(), lines.checksum());
+        match lines.next().map_err(location.failed("read"))? {
+            Line::Record(text) if first => {
+                if let Err(reason) = header::check_first(&text, &location.session_id) {
+                    let (offset, checksum) = before;
+                    return Ok(Scan { records, offset, checksum, end, last: Line::Damaged(reason) });
+                }
+            }
+            Line::Record(_) => records += 1,
+            last => break last,
+        }
+    };
+    Ok(Scan { records, offset: lines.offset(), checksum: lines.checksum(), end, last })
+}
+
+/// Returns whether a journal has anything behind its first line, damaged or not. A session whose creation was cut off has
+/// nothing there.
+pub(super) fn has_records(location: &Location) -> Result<bool, StoreError> {
+    let file = match location.open_journal(Access::Read) {
+        Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(false),
+        file => file.and_then(Part::all).map_err(location.failed("open"))?,
+    };
+    let mut lines = Lines::new(BufReader::new(file));
+    let whole = matches!(lines.next().map_err(location.failed("read"))?, Line::Record(_) | Line::Damaged(_));
+    Ok(whole && lines.next().map_err(location.failed("read"))? != Line::End)
+}
+
+impl Line {
+    /// Returns what is wrong with a journal whose valid records end at `offset`, with this line behind them, and of which
+    /// `synced` bytes were durable. Returns none where only unsynced writes are missing.
+    pub(super) fn fault(&self, offset: u64, synced: u64) -> Option<String> {
+        if offset >= synced {
+            return None;
+        }
+        Some(match self {
+            Self::Damaged(reason) => reason.clone(),
+            Self::Torn(_) => format!("a line that is cut off, in the {synced} bytes that the disk held"),
+            Self::End | Self::Record(_) => {
+                format!("the file ends here, and the disk held {synced} bytes of it")
+            }
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! Which failures over HTTP lead to the next way to a server.
+
+use std::error::Error;
+
+use agentwire_jsonrpc::Method;
+use agentwire_mcp_client::schema::code::{
+    HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION, UnsupportedVersion,
+};
+use agentwire_mcp_client::schema::{DiscoverRequest, InitializeRequest, Revision};
+use agentwire_mcp_client::{CallError, ErrorObject, HandshakeError};
+use agentwire_transport_http::client::HttpError;
+#[cfg(feature = "sse")]
+use agentwire_transport_sse::client::SseError;
+use http::StatusCode;
+
+#[cfg(feature = "sse")]
+use crate::http_target::HttpKind;
+use crate::http_target::HttpTarget;
+use crate::ladder::{Rung, find};
+
+/// Returns where to go on after a rung has failed over HTTP, or none where the failure is to be reported.
+pub(crate) fn next(rung: Rung, target: &HttpTarget, error: &(dyn Error + 'static)) -> Option<Rung> {
+    let (method, failed) = uncarried(error)?;
+    match rung {
+        Rung::Either if method == DiscoverRequest::NAME => {
+            (is_unknown_there(failed) || is_no_mcp(failed)).then_some(Rung::Session)
+        }
+        // Once `initialize` is understood, no failure is a question of the transport any more.
+        Rung::Either | Rung::Session if method == InitializeRequest::NAME => after_initialize(target, failed),
+        _ => None,
+    }
+}
+
+#[cfg(feature = "sse")]
+fn after_initialize(target: &HttpTarget, failed: &HttpError) -> Option<Rung> {
+    (target.transport() == HttpKind::Any && is_unknown_there(failed)).then_some(Rung::Sse)
+}
+
+#[cfg(not(feature = "sse"))]
+fn after_initialize(_: &HttpTarget, _: &HttpError) -> Option<Rung> {
+    None
+}
+
+/// Returns whether an answer over HTTP shows that the server is not spoken to in this way. None where the failure is of
+/// another kind.
+pub(crate) fn refutes(rung: Rung, error: &(dyn Error + 'static)) -> Option<bool> {
+    if let Some(error) = find(error) {
+        // A server that refuses by a code of the newer revisions has not left them.
+        let is_elsewhere = match error {
+            HttpError::Refused(refusal) if rung == Rung::Session => is_about_the_request(refusal.status),
+            _ => is_unknown_there(error),
+        };
+        return Some(is_elsewhere || is_no_mcp(error));
+    }
+    #[cfg(feature = "sse")]
+    if let Some(error) = find(error) {
+        return Some(is_no_stream(error));
+    }
+    None
+}
+
+/// Returns the versions that a server names when it refuses `initialize` with a status of HTTP.
+pub(crate) fn refused_versions(error: &(dyn Error + 'static)) -> Option<UnsupportedVersion> {
+    match uncarried(error)? {
+        (InitializeRequest::NAME, HttpError::Refused(refusal)) => {
+            refusal.error.as_ref()?.data.as_ref()?.decode().ok()
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether only the session is over, so that the server may begin another.
+pub(crate) fn is_expired(error: &(dyn Error + 'static)) -> bool {
+    #[cfg(feature = "sse")]
+    if matches!(find(error), Some(SseError::Ended | SseError::Broken(_))) {
+        return true;
+    }
+    matches!(find(error), Some(HttpError::SessionExpired))
+}
+
+/// Returns whether a refusal shows that the server does not understand such a request. A server that refuses it by a code
+/// of the newer revisions does.
+fn is_unknown_there(error: &HttpError) -> bool {
+    let HttpError::Refused(refusal) = error else { return false };
+    is_about_the_request(refusal.status) && !refusal.error.as_ref().is_some_and(is_modern)
+}
+
+/// Returns whether a status is a 4xx that is about neither the caller nor the time.
+fn is_about_the_request(status: StatusCode) -> bool {
+    status.is_client_error()
+        && !matches!(
+            status,
+            StatusCode::UNAUTHORIZED
+                | StatusCode::FORBIDDEN
+                | StatusCode::PROXY_AUTHENTICATION_REQUIRED
+                | StatusCode::REQUEST_TIMEOUT
+                | StatusCode::TOO_MANY_REQUESTS
+        )
+}
+
+/// Returns whether the server does not speak HTTP+SSE, which explains nothing where that was tried last.
+#[cfg(feature = "sse")]
+pub(crate) fn is_no_old_server(error: &(dyn Error + 'static)) -> bool {
+    find(error).is_some_and(is_no_stream)
+}
+
+/// Returns whether there is no stream of HTTP+SSE.
+#[cfg(feature = "sse")]
+fn is_no_stream(error: &SseError) -> bool {
+    match error {
+        SseError::Refused(refusal) => is_about_the_request(refusal.status),
+        SseError::NoStream { .. } | SseError::NoEndpoint { .. } => true,
+        _ => false,
+    }
+}
+
+/// Returns whether the error comes from a server that has no sessions.
+fn is_modern(error: &ErrorObject) -> bool {
+    match error.code {
+        HEADER_MISMATCH | MISSING_REQUIRED_CLIENT_CAPABILITY => true,
+        UNSUPPORTED_PROTOCOL_VERSION => {
+            let versions = error.data.as_ref().and_then(|data| data.decode::<UnsupportedVersion>().ok());
+            let any = |versions: UnsupportedVersion, is_it: fn(Revision) -> bool| {
+                versions.supported.iter().filter_map(|version| version.revision()).any(is_it)
+            };
+            !versions.is_some_and(|versions| any(versions, Revision::has_sessions))
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether the answer is no MCP, at least not for such a request.
+fn is_no_mcp(error: &HttpError) -> bool {
+    matches!(error, HttpError::ContentType { .. } | HttpError::NotAMessage(_) | HttpError::NoAnswer)
+}
+
+/// Returns the request of the handshake that Streamable HTTP failed to carry, and why.
+fn uncarried<'a>(error: &'a (dyn Error + 'static)) -> Option<(&'a str, &'a HttpError)> {
+    match find(error)? {
+        HandshakeError::Call(CallError::Failed { method, .. }) => Some((method, find(error)?)),
+        _ => None,
+    }
+}

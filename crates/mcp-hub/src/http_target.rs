@@ -1,0 +1,161 @@
+//! Servers over HTTP.
+
+use agentwire_transport_http::client::Config;
+#[cfg(feature = "sse")]
+use agentwire_transport_sse::client as sse;
+use http::{HeaderName, HeaderValue};
+
+/// A server on the network: its URL, what to send along, and over which of MCP's transports.
+#[derive(Clone, Debug)]
+pub struct HttpTarget {
+    url: String,
+    kind: HttpKind,
+    configs: Box<Configs>,
+}
+
+/// What each of the transports needs to know.
+#[derive(Clone, Debug)]
+struct Configs {
+    streamable: Config,
+    #[cfg(feature = "sse")]
+    sse: sse::Config,
+}
+
+/// The transports that MCP has over HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum HttpKind {
+    /// Streamable HTTP, and where the server refuses that, HTTP+SSE at the same URL: for a URL of which a user
+    /// knows no more, as the specification describes it under *Backward Compatibility*. Without the feature `sse` it is
+    /// Streamable HTTP alone.
+    #[default]
+    Any,
+    /// Streamable HTTP alone.
+    Streamable,
+    /// HTTP+SSE alone, the transport of 2024-11-05 (feature `sse`).
+    #[cfg(feature = "sse")]
+    Sse,
+}
+
+/// The text is no URL that a server can have: `http` or `https`, with a host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{url}` is no URL of an MCP server, such as `https://host/path` or `http://host:port/path`")]
+#[non_exhaustive]
+pub struct InvalidUrl {
+    /// The text.
+    pub url: String,
+}
+
+/// What cannot be a header of HTTP. Its value is not shown: it may be a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` is no header that HTTP can carry")]
+#[non_exhaustive]
+pub struct InvalidHeader {
+    /// Its name.
+    pub name: String,
+}
+
+impl HttpTarget {
+    /// A server at that URL. A user and a password in it become the header `Authorization`, unless
+    /// [`header`](Self::header) sets that.
+    ///
+    /// # Errors
+    ///
+    /// When that is no absolute URL of the scheme `http` or `https`.
+    pub fn new(url: &str) -> Result<Self, InvalidUrl> {
+        let invalid = || InvalidUrl { url: url.to_owned() };
+        let configs = Configs {
+            streamable: Config::new(url).map_err(|_| invalid())?,
+            #[cfg(feature = "sse")]
+            sse: sse::Config::new(url).map_err(|_| invalid())?,
+        };
+        let url = configs.streamable.url().to_string();
+        Ok(Self { url, kind: HttpKind::default(), configs: Box::new(configs) })
+    }
+
+    /// Sends a header with every request to the server, and with none to another origin. One name may be given
+    /// more than once. Headers that the transport sets itself win.
+    ///
+    /// # Errors
+    ///
+    /// When the name or the value has characters that HTTP does not carry.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, InvalidHeader> {
+        let invalid = || InvalidHeader { name: name.to_owned() };
+        let parsed = name.parse::<HeaderName>().map_err(|_| invalid())?;
+        let value = value.trim().parse::<HeaderValue>().map_err(|_| invalid())?;
+        let configs = *self.configs;
+        self.configs = Box::new(Configs {
+            #[cfg(feature = "sse")]
+            sse: configs.sse.header(parsed.clone(), value.clone()),
+            streamable: configs.streamable.header(parsed, value),
+        });
+        Ok(self)
+    }
+
+    /// Changes what Streamable HTTP is spoken with, such as its time-outs and limits. Where the server is, and how long a
+    /// connection may take to be made (10 s), stay as they are.
+    ///
+    /// ```
+    /// use agentwire_mcp_hub::HttpTarget;
+    ///
+    /// # fn target() -> Result<HttpTarget, agentwire_mcp_hub::InvalidUrl> {
+    /// let target = HttpTarget::new("https://example.com/mcp")?
+    ///     .streamable_with(|config| config.message_limit(1 << 20).retries(2));
+    /// # Ok(target)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn streamable_with(mut self, change: impl FnOnce(Config) -> Config) -> Self {
+        self.configs.streamable = change(self.configs.streamable);
+        self
+    }
+
+    /// Changes what HTTP+SSE is spoken with, as [`streamable_with`](Self::streamable_with) does (feature `sse`).
+    #[cfg(feature = "sse")]
+    #[must_use]
+    pub fn sse_with(mut self, change: impl FnOnce(sse::Config) -> sse::Config) -> Self {
+        self.configs.sse = change(self.configs.sse);
+        self
+    }
+
+    /// Sets over which transport to speak (default: [`HttpKind::Any`]).
+    #[must_use]
+    pub fn kind(mut self, kind: HttpKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Where the server is, without user and password.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) fn transport(&self) -> HttpKind {
+        self.kind
+    }
+
+    pub(crate) fn streamable(&self) -> Config {
+        self.configs.streamable.clone()
+    }
+
+    #[cfg(feature = "sse")]
+    pub(crate) fn sse(&self) -> sse::Config {
+        self.configs.sse.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_of_a_header_is_never_shown() {
+        let target = HttpTarget::new("http://example.com").unwrap();
+        let shown = format!("{:?}", target.clone().header("Authorization", "Bearer hunter2").unwrap());
+        let named = HttpTarget::new("http://me:hunter2@example.com").unwrap();
+        let shown = format!("{shown} {named:?}");
+        assert!(shown.contains("authorization") && !shown.contains("hunter2"), "{shown}");
+        let refused = target.header("X-Key", "hunter2\r\nX-Other: 1").unwrap_err();
+        assert_eq!(refused.to_string(), "`X-Key` is no header that HTTP can carry");
+    }
+}
