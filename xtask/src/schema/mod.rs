@@ -1,7 +1,7 @@
 //! `cargo xtask schema`: the JSON Schema and the method table of every version that our types speak.
 //!
 //! The types are the source. Each protocol's module makes one document per version from them; this module writes the
-//! documents below `schema/` and pages for people below `docs/reference/`, and says when they are stale. With
+//! documents below `docs/schema/` and pages for people below `docs/reference/`, and says when they are stale. With
 //! `--upstream`, each document is compared with the schema that the protocol publishes.
 
 mod acp;
@@ -25,17 +25,17 @@ use self::fetch::Upstream;
 const USAGE: &str = "\
 cargo xtask schema [--check] [--upstream [DIR]]
 
-                     write schema/ and docs/reference/
+                     write docs/schema/ and docs/reference/
   --check            write nothing; fail when a file there is stale, missing or not ours
   --upstream [DIR]   write nothing; compare with the published schemas in DIR, or with those that registry packages carry";
 
 /// The folders that are ours alone: what is in them and was not generated is stale.
-const FOLDERS: [&str; 2] = ["schema", "docs/reference"];
+const FOLDERS: [&str; 2] = ["docs/schema", "docs/reference"];
 
 /// The schema of one version, as our types say it.
 #[derive(Debug, Clone)]
 pub(super) struct Published {
-    /// `acp` or `mcp`: the folder below `schema/`.
+    /// `acp` or `mcp`: the folder below `docs/schema/`.
     pub(super) protocol: &'static str,
     /// The file's name without its ending: `v1-unstable`, `2025-06-18`.
     pub(super) version: String,
@@ -145,8 +145,8 @@ fn target(root: &Path) -> Result<PathBuf> {
 fn files(all: &[Published]) -> Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
     for Published { protocol, version, document, meta } in all {
-        files.insert(format!("schema/{protocol}/{version}.json"), pretty(document)?);
-        files.insert(format!("schema/{protocol}/{version}.meta.json"), pretty(meta)?);
+        files.insert(format!("docs/schema/{protocol}/{version}.json"), pretty(document)?);
+        files.insert(format!("docs/schema/{protocol}/{version}.meta.json"), pretty(meta)?);
     }
     files.extend(
         reference::pages(all).into_iter().map(|(name, page)| (format!("docs/reference/{name}"), page)),

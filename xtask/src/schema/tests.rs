@@ -90,12 +90,12 @@ fn pages_speak_of_the_wire_and_say_what_each_type_is() {
 #[test]
 fn a_file_that_is_stale_missing_or_a_stranger_is_found() {
     let root = tempfile::tempdir().unwrap();
-    let file = |text: &str| BTreeMap::from([("schema/acp/v1.json".to_owned(), text.to_owned())]);
+    let file = |text: &str| BTreeMap::from([("docs/schema/acp/v1.json".to_owned(), text.to_owned())]);
     assert!(check(root.path(), &file("1\n")).is_err(), "missing");
     write(root.path(), &file("1\n")).unwrap();
     check(root.path(), &file("1\n")).unwrap();
     assert!(check(root.path(), &file("2\n")).is_err(), "stale");
-    fs::write(root.path().join("schema/acp/v0.json"), "1\n").unwrap();
+    fs::write(root.path().join("docs/schema/acp/v0.json"), "1\n").unwrap();
     assert!(check(root.path(), &file("1\n")).is_err(), "a stranger");
     write(root.path(), &file("1\n")).unwrap();
     check(root.path(), &file("1\n")).unwrap();

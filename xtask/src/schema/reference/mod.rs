@@ -44,7 +44,7 @@ fn contents(families: &[Family<'_>]) -> String {
         let schemas: Vec<String> = family
             .versions
             .iter()
-            .map(|version| format!("[{0}](../../schema/{1}/{0}.json)", version.version, version.protocol))
+            .map(|version| format!("[{0}](../schema/{1}/{0}.json)", version.version, version.protocol))
             .collect();
         let _ = writeln!(
             page,
