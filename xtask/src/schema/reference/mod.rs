@@ -1,5 +1,4 @@
-//! `docs/reference/`: the methods and types of both protocols, for people. Made from the generated documents alone, so
-//! that the pages say what the types say.
+//! `docs/reference/`: pages of the methods and types of both protocols, made from the generated documents alone.
 
 mod areas;
 mod family;
@@ -13,12 +12,12 @@ use serde_json::Value;
 
 use self::areas::Area;
 use self::family::Family;
-use super::Published;
+use super::ProtocolSchema;
 
 pub(super) use self::prose::Prose;
 
 /// All pages, by their path in `docs/reference/`.
-pub(super) fn pages(all: &[Published]) -> BTreeMap<String, String> {
+pub(super) fn pages(all: &[ProtocolSchema]) -> BTreeMap<String, String> {
     let families = Family::all(all);
     let mut pages = BTreeMap::from([("README.md".to_owned(), contents(&families))]);
     for family in &families {
@@ -58,7 +57,7 @@ fn contents(families: &[Family<'_>]) -> String {
     page
 }
 
-/// The page of a family's methods, which leads to its types.
+/// The page of a family's methods, with links to its types.
 fn methods(family: &Family<'_>, areas: &BTreeMap<String, &'static Area>) -> String {
     let mut page = format!("{GENERATED}# {}\n\n{}\n\n", family.title, family.about);
     page.push_str("## Types\n\n");
@@ -95,7 +94,7 @@ fn methods(family: &Family<'_>, areas: &BTreeMap<String, &'static Area>) -> Stri
     page
 }
 
-/// The definition of a method's whole message, for params that have no name.
+/// The definition of a method's whole message, for params without a definition.
 fn message(family: &Family<'_>, areas: &BTreeMap<String, &'static Area>, method: &str) -> Option<String> {
     let is_message = |schema: Option<&Value>| {
         schema.is_some_and(|schema| schema["properties"]["method"]["const"] == method)
