@@ -33,7 +33,7 @@ const AREAS: [Area; 11] = [
     area(
         "turn",
         "Turns",
-        "A prompt, what the agent says and does about it, and what it asks permission for.",
+        "A prompt, the agent's updates, and permission requests.",
         &[
             "session/prompt",
             "session/update",
@@ -47,23 +47,23 @@ const AREAS: [Area; 11] = [
     area(
         "session",
         "Sessions",
-        "Begin, find again, configure, end.",
+        "Open, list, load, configure and close sessions.",
         &["session/"],
         &["SessionConfig", "SessionId", "SessionMode"],
     ),
     area(
         "files",
         "Files and terminals",
-        "What the agent does with the client's hands.",
+        "The client's files and terminals, for the agent.",
         &["fs/", "terminal/"],
         &["Terminal"],
     ),
-    area("elicitation", "Elicitation", "Asking the person for input.", &["elicitation/"], &["Elicit"]),
+    area("elicitation", "Elicitation", "Input from the user.", &["elicitation/"], &["Elicit"]),
     area("tools", "Tools", "What a model can call.", &["tools/"], &["Tool"]),
     area(
         "resources",
         "Resources",
-        "What can be read, and word of its changes.",
+        "Resources to read, and notifications of their changes.",
         &["resources/", "subscriptions/"],
         &["Resource"],
     ),
@@ -77,7 +77,7 @@ const AREAS: [Area; 11] = [
     area(
         "sampling",
         "Sampling and roots",
-        "What a server asks of its client.",
+        "Requests of a server to its client.",
         &["sampling/", "roots/"],
         &["CreateMessage", "ListRoots", "Root", "Sampling"],
     ),
@@ -91,14 +91,14 @@ const AREAS: [Area; 11] = [
     area(
         "proxies",
         "Proxies, providers and tunnels",
-        "What stands between a client, an agent and a model.",
+        "Components between a client, an agent and a model.",
         &["proxy/", "providers/", "mcp/"],
         &[],
     ),
     area(
         "connection",
         "Connection",
-        "Who speaks, what they can do, and the exchange itself.",
+        "Versions, capabilities, authentication, cancellation and progress.",
         &[""],
         &["ClientCapabilities", "Implementation", "LoggingLevel", "ServerCapabilities"],
     ),
@@ -107,7 +107,7 @@ const AREAS: [Area; 11] = [
 const CONTENT: Area = area(
     "content",
     "Content",
-    "Text, pictures, sound and resources, in whatever has content.",
+    "Text, images, audio and resources.",
     &[],
     &[
         "Annotat",
@@ -124,9 +124,9 @@ const CONTENT: Area = area(
         "TextResourceContents",
     ],
 );
-const SHARED: Area = area("shared", "Shared", "What several of these pages use.", &[], &[]);
+const SHARED: Area = area("shared", "Shared", "Types that several of these pages use.", &[], &[]);
 const MESSAGES: Area =
-    area("messages", "Messages", "The envelopes of JSON-RPC, and lists of what may be in them.", &[], &[]);
+    area("messages", "Messages", "The envelopes of JSON-RPC, and the unions of their contents.", &[], &[]);
 
 /// The area of each definition.
 pub(super) fn assign(family: &Family<'_>) -> BTreeMap<String, &'static Area> {

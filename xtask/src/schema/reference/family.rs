@@ -55,8 +55,8 @@ impl<'a> Family<'a> {
             Self {
                 title: "ACP version 1",
                 folder: "acp-v1",
-                about: "The Agent Client Protocol between an editor and an agent. What is marked *draft* is proposed and \
-                        may change; it is behind the feature `unstable`.",
+                about: "The Agent Client Protocol between an editor and an agent. Items marked *draft* are proposed and may \
+                        change; they are behind the feature `unstable`.",
                 directions: ACP_DIRECTIONS,
                 draft: true,
                 versions: of("acp", "v1"),
@@ -64,8 +64,8 @@ impl<'a> Family<'a> {
             Self {
                 title: "ACP version 2",
                 folder: "acp-v2",
-                about: "The draft of the next version of the Agent Client Protocol, behind the feature `v2`. What is \
-                        marked *draft* is not yet part of it, and behind the feature `unstable` too.",
+                about: "The draft of the next version of the Agent Client Protocol, behind the feature `v2`. Items \
+                        marked *draft* are not yet part of it, and are behind the feature `unstable` too.",
                 directions: ACP_DIRECTIONS,
                 draft: true,
                 versions: of("acp", "v2"),
@@ -74,7 +74,7 @@ impl<'a> Family<'a> {
                 title: "MCP",
                 folder: "mcp",
                 about: "The Model Context Protocol between an agent and its tools, in all revisions. *Since* and *until* \
-                        name the first and the last revision that has something; what has no mark is in all of them. \
+                        name the first and the last revision with an item; items without a mark are in all of them. \
                         The tasks extension of 2026-07-28 has [pages of its own](../mcp-tasks/README.md).",
                 directions: MCP_DIRECTIONS,
                 draft: false,
@@ -83,8 +83,8 @@ impl<'a> Family<'a> {
             Self {
                 title: "MCP tasks",
                 folder: "mcp-tasks",
-                about: "The extension of the Model Context Protocol, `io.modelcontextprotocol/tasks`, in which a call goes on \
-                        as a task after it was answered. It belongs to the revision 2026-07-28.",
+                about: "The extension of the Model Context Protocol, `io.modelcontextprotocol/tasks`, in which a call continues \
+                        as a task after its response. It belongs to the revision 2026-07-28.",
                 directions: MCP_DIRECTIONS,
                 draft: false,
                 versions: all.iter().filter(|one| one.meta.get("extension").is_some()).collect(),

@@ -35,7 +35,7 @@ const GENERATED: &str =
 
 fn contents(families: &[Family<'_>]) -> String {
     let mut page = format!(
-        "{GENERATED}# Reference\n\nThe methods and types that travel, as this project speaks them.\n\n"
+        "{GENERATED}# Reference\n\nThe methods and types on the wire, as this project implements them.\n\n"
     );
     page.push_str("| | methods | types | |\n|---|---|---|---|\n");
     for family in families {
@@ -53,7 +53,7 @@ fn contents(families: &[Family<'_>]) -> String {
             schemas.join(", "),
         );
     }
-    page.push_str("\nBeside each schema lies its method table, `….meta.json`.\n");
+    page.push_str("\nThe method table of each schema is the file `….meta.json` beside it.\n");
     page
 }
 
@@ -87,9 +87,9 @@ fn methods(family: &Family<'_>, areas: &BTreeMap<String, &'static Area>) -> Stri
         }
     }
     page.push_str(
-        "\n*Needs*: what must have been advertised before the method may be sent. Where it begins with the name of a side, \
-         by that side: mostly the receiver, but news of something that a side offers, such as that a list has changed, \
-         needs it of the sender.\n",
+        "\n*Needs*: the capability that must be advertised before the method is sent. If it begins with the name of a side, \
+         that side advertises it: usually the receiver; for notifications about an offer of the sender, such as a \
+         changed list, the sender.\n",
     );
     page
 }
