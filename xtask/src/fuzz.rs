@@ -1,24 +1,25 @@
-//! `cargo xtask fuzz`: what is in `tests/fuzz/targets`, on inputs that nobody wrote.
+//! `cargo xtask fuzz`: runs the targets of `tests/fuzz/targets` on generated inputs.
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+
+use crate::{cargo, process};
 
 const USAGE: &str = "\
 cargo xtask fuzz [TARGET] [--seconds N] [--seed N] [--libfuzzer]
 
-Runs a target, or each, for so many seconds (default 5) on mutations of its kept inputs. The same seed (default 1) gives the
-same inputs. An input that fails is written to `target/fuzz`.
+Runs a target, or each, for N seconds (default 5) on mutations of its kept inputs. The same seed (default 1) gives the same
+inputs. A failing input is written to `target/fuzz`.
 
-  --libfuzzer  run them by libFuzzer instead, which follows the branches that are taken. Needs `cargo install cargo-fuzz` and
-               a nightly compiler, or a stable one with RUSTC_BOOTSTRAP=1. What it finds on the way stays in `target/fuzz`.
+  --libfuzzer  run them by libFuzzer, which is guided by coverage. Needs `cargo install cargo-fuzz` and a nightly compiler, or
+               a stable one with RUSTC_BOOTSTRAP=1. Inputs that it finds are kept in `target/fuzz`.
 
 `cargo test -p agentwire-fuzz-targets` runs the kept inputs alone.";
 
-/// The longest input that is tried, in bytes; the kept ones are not longer.
-const LONGEST: usize = 4096;
+/// The maximum length of an input, in bytes. The kept inputs are shorter.
+const INPUT_LIMIT: usize = 4096;
 
 pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
     use lexopt::prelude::*;
@@ -40,17 +41,15 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
         Some(target) => vec![target],
         None => corpora(root)?,
     };
-    targets.iter().try_for_each(|target| follow(root, target, seconds, seed))
+    targets.iter().try_for_each(|target| run_libfuzzer(root, target, seconds, seed))
 }
 
 fn mutate(root: &Path, target: Option<&str>, seconds: u64, seed: u64) -> Result<()> {
-    let mut command = Command::new("cargo");
-    // With the checks of a development build, which the tests have made already.
+    let mut command = cargo::command(root);
+    // A development build has debug assertions, and the tests have built it already.
     command.args(["run", "--quiet", "--package", "agentwire-fuzz-targets", "--"]).args(target);
     command.args(["--seconds", &seconds.to_string(), "--seed", &seed.to_string()]);
-    let status = command.current_dir(root).status()?;
-    ensure!(status.success(), "a target failed");
-    Ok(())
+    process::run(&mut command).context("a target failed")
 }
 
 /// The names of the targets: each has a corpus.
@@ -64,7 +63,7 @@ fn corpora(root: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn follow(root: &Path, target: &str, seconds: u64, seed: u64) -> Result<()> {
+fn run_libfuzzer(root: &Path, target: &str, seconds: u64, seed: u64) -> Result<()> {
     let kept = root.join("tests/fuzz/corpus").join(target);
     ensure!(kept.is_dir(), "there is no target `{target}`");
     // New inputs go to the first folder, and the kept ones stay as they are.
@@ -74,18 +73,12 @@ fn follow(root: &Path, target: &str, seconds: u64, seed: u64) -> Result<()> {
     let limits = [
         format!("-max_total_time={seconds}"),
         format!("-seed={seed}"),
-        format!("-max_len={LONGEST}"),
+        format!("-max_len={INPUT_LIMIT}"),
         "-timeout=60".to_owned(),
         artifacts,
     ];
-    let mut command = Command::new("cargo");
-    command
-        .args(["fuzz", "run", "--fuzz-dir", "tests/fuzz", target])
-        .arg(&found)
-        .arg(&kept)
-        .arg("--")
-        .args(limits);
-    let status = command.current_dir(root).status().context("cargo fuzz")?;
-    ensure!(status.success(), "`{target}` failed; its input is in `target/fuzz`");
-    Ok(())
+    let mut command = cargo::command(root);
+    command.args(["fuzz", "run", "--fuzz-dir", "tests/fuzz", target]).arg(&found).arg(&kept);
+    process::run(command.arg("--").args(limits))
+        .with_context(|| format!("`{target}` failed; its input is in `target/fuzz`"))
 }

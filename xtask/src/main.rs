@@ -1,29 +1,34 @@
-//! The project's own checks, run with `cargo xtask`. Thin on purpose: plain code and few dependencies, so that it builds in
-//! seconds and nobody is afraid to change it.
+//! The project's own checks and measurements, run with `cargo xtask`. Plain code with few dependencies builds in seconds.
+//!
+//! The commands are modules of their own. They share `process` (starting programs), `cargo`, and `packages` (npm and PyPI).
 #![allow(clippy::print_stdout, reason = "a command's result is what it prints")]
 
 #[cfg(target_os = "linux")]
 mod bench;
 #[cfg(not(target_os = "linux"))]
 mod bench {
-    //! Pinning, memory and processor time are read in Linux's ways.
+    //! Pins threads and reads memory and processor time by Linux's interfaces.
     pub(crate) fn run(_root: &std::path::Path, _arguments: lexopt::Parser) -> anyhow::Result<()> {
         anyhow::bail!("the benchmark runs on Linux only")
     }
 }
+mod cargo;
 mod ci;
 mod conformance;
 mod fuzz;
 #[cfg(unix)]
+mod http;
+#[cfg(unix)]
 mod interop;
 #[cfg(not(unix))]
 mod interop {
-    //! Its programs are started in process groups and ended by signals.
+    //! Starts programs in process groups and ends them by signals.
     pub(crate) fn run(_root: &std::path::Path, _arguments: lexopt::Parser) -> anyhow::Result<()> {
-        anyhow::bail!("programs of others are tried on Unix only")
+        anyhow::bail!("the programs of `interop` run on Unix only")
     }
 }
-mod npm;
+mod packages;
+mod process;
 mod schema;
 mod tidy;
 
@@ -36,11 +41,11 @@ const USAGE: &str = "\
 cargo xtask COMMAND
 
   tidy         check the layers, the manifests and the sources against the project's rules
-  ci           run every check that a change must pass, in order; or the one that is named
+  ci           run every check that a change must pass, in order, or the named ones
   schema       write, check or compare the JSON Schemas and the reference; see `cargo xtask schema --help`
-  conformance  hold our MCP server and client against the official suite
+  conformance  run the official MCP suite against our server and client
   fuzz         run the fuzzers, on mutations or by libFuzzer; see `cargo xtask fuzz --help`
-  interop      talk to programs built on other libraries
+  interop      test our programs against programs built on other libraries
   bench        compare with the rivals and with a hand-written loop; see `cargo xtask bench`";
 
 fn main() -> ExitCode {

@@ -12,7 +12,7 @@ use crate::shape::Shape;
 ///
 /// Schemas live as long as the program: what is read from one refers to it without a lifetime.
 pub struct Document {
-    /// The file's name within `schema/`, e.g. `acp/v1.json`.
+    /// The file's name within `docs/schema/`, e.g. `acp/v1.json`.
     name: String,
     root: &'static Value,
     /// `$defs`, or `definitions` where the protocol still publishes draft 7.
@@ -32,10 +32,10 @@ impl fmt::Debug for Document {
 }
 
 impl Document {
-    /// Reads a file of the project's `schema/` folder, e.g. `mcp/2025-06-18.json`.
+    /// Reads a file of the project's `docs/schema/` folder, e.g. `mcp/2025-06-18.json`.
     pub fn generated(name: &str) -> io::Result<Self> {
         let text = fs::read_to_string(folder().join(name))
-            .map_err(|fault| io::Error::new(fault.kind(), format!("schema/{name}: {fault}")))?;
+            .map_err(|fault| io::Error::new(fault.kind(), format!("docs/schema/{name}: {fault}")))?;
         Self::new(name, serde_json::from_str(&text)?)
     }
 
@@ -54,7 +54,7 @@ impl Document {
         })
     }
 
-    /// The file's name within `schema/`.
+    /// The file's name within `docs/schema/`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -120,7 +120,7 @@ impl Document {
 
 /// The folder that `cargo xtask schema` writes.
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema")
 }
 
 /// What is not known of a format, nobody is held to.

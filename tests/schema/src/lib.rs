@@ -4,10 +4,10 @@
 //! one that asks the schema: what it allows, what a reader owes it, and whether a message is right by it.
 //!
 //! ```text
-//!   schema/*.json ── Document ──┬─ Instances ── mutations      values, right and wrong
-//!                               ├─ Reader ── Reading, Kept     what a reader takes, refuses and keeps
-//!                               └─ Validator ── Conversation   whole messages, by the version agreed on
-//!                                                   └─ checked    a transport that stops us
+//!   docs/schema/*.json ── Document ──┬─ Instances ── mutations      values, right and wrong
+//!                                    ├─ Reader ── Reading, Kept     what a reader takes, refuses and keeps
+//!                                    └─ Validator ── Conversation   whole messages, by the version agreed on
+//!                                                        └─ checked    a transport that stops us
 //! ```
 //!
 //! - [`Instances`] makes valid values of a definition, as a strategy of `proptest`.

@@ -67,7 +67,7 @@ impl Validator {
     ///
     /// # Errors
     ///
-    /// When `schema/acp` has no such version.
+    /// When `docs/schema/acp` has no such version.
     pub fn acp(version: &str) -> io::Result<Arc<Self>> {
         cached(&format!("acp/{version}.json"), |document| {
             let methods = acp_methods(&document);
@@ -80,7 +80,7 @@ impl Validator {
     ///
     /// # Errors
     ///
-    /// When `schema/mcp` has no such revision.
+    /// When `docs/schema/mcp` has no such revision.
     pub fn mcp(revision: &str) -> io::Result<Arc<Self>> {
         let extension = if revision == "2026-07-28" { Some(Self::tasks()?) } else { None };
         cached(&format!("mcp/{revision}.json"), |document| {

@@ -1,4 +1,4 @@
-//! The ACP rows: the driver plays the client to an agent, and the agent to a client.
+//! The ACP rows: the load generator is the client of an agent, or the agent of a client.
 
 use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::pace::{Pace, median};
 use super::process::{Process, on_one_core};
-use super::rows::{Better, Floor, Row, Unit};
+use super::rows::{Floor, Row, Unit};
 use super::scenario::{Sample, Scenario};
 use super::subject::Subject;
 use super::wire::{Flow, Template, burst, call, pump, request};
 
-/// An update as an agent writes it, members in the order in which agents write them: a tag that comes late costs a reader more.
+/// An update with its members in the order in which agents write them. A late tag costs a reader more.
 const UPDATE: &str = concat!(
     r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session-1","update":"#,
     r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a piece of the answer as it comes"}}}}"#,
@@ -23,97 +23,52 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
     Scenario {
         name: "prompts, one at a time",
         rows: &[
-            Row {
-                key: "a",
-                title: "prompts/s, one at a time, both ends on one core",
-                unit: Unit::PerSecond,
-                better: Better::Higher,
-                floors: &[Floor::OfLimit(0.6), Floor::OfRival(3.0)],
-            },
-            Row {
-                key: "a-cpu",
-                title: "agent's processor time for each of them",
-                unit: Unit::Microseconds,
-                better: Better::Lower,
-                floors: &[],
-            },
+            Row::rate(
+                "a",
+                "prompts/s, one at a time, both ends on one core",
+                &[Floor::OfLimit(0.6), Floor::OfRival(3.0)],
+            ),
+            Row::cost("a-cpu", "agent's processor time for each of them", Unit::Microseconds, &[]),
         ],
         measure: sequential,
     },
     Scenario {
         name: "prompts, 64 in flight",
         rows: &[
-            Row {
-                key: "b",
-                title: "prompts/s, 64 in flight",
-                unit: Unit::PerSecond,
-                better: Better::Higher,
-                floors: &[Floor::OfLimit(0.5), Floor::OfRival(15.0)],
-            },
-            Row {
-                key: "b-overlapped",
-                title: "the same, asked again 16 at a time",
-                unit: Unit::PerSecond,
-                better: Better::Higher,
-                floors: &[],
-            },
+            Row::rate("b", "prompts/s, 64 in flight", &[Floor::OfLimit(0.5), Floor::OfRival(15.0)]),
+            Row::rate("b-overlapped", "the same, new requests 16 at a time", &[]),
         ],
         measure: in_flight,
     },
     Scenario {
         name: "burst of updates",
         rows: &[
-            Row {
-                key: "c",
-                title: "updates/s, burst of 100 k",
-                unit: Unit::PerSecond,
-                better: Better::Higher,
-                floors: &[Floor::OfLimit(0.6), Floor::OfRival(50.0)],
-            },
-            Row {
-                key: "d",
-                title: "first update of that burst",
-                unit: Unit::Milliseconds,
-                better: Better::Lower,
-                floors: &[Floor::Below(1.0)],
-            },
-            Row {
-                key: "e",
-                title: "agent's peak memory in that burst",
-                unit: Unit::Megabytes,
-                better: Better::Lower,
-                floors: &[Floor::Below(8.0)],
-            },
+            Row::rate("c", "updates/s, burst of 100 k", &[Floor::OfLimit(0.6), Floor::OfRival(50.0)]),
+            Row::cost("d", "first update of that burst", Unit::Milliseconds, &[Floor::Below(1.0)]),
+            Row::cost("e", "agent's peak memory in that burst", Unit::Megabytes, &[Floor::Below(8.0)]),
         ],
         measure: updates,
     },
     Scenario {
         name: "a client that stops reading",
-        rows: &[Row {
-            key: "f",
-            title: "agent's peak memory, 500 k updates, client stops reading for 5 s",
-            unit: Unit::Megabytes,
-            better: Better::Lower,
-            floors: &[Floor::Below(16.0)],
-        }],
+        rows: &[Row::cost(
+            "f",
+            "agent's peak memory, 500 k updates, client stops reading for 5 s",
+            Unit::Megabytes,
+            &[Floor::Below(16.0)],
+        )],
         measure: stalled,
     },
     Scenario {
         name: "updates received",
-        rows: &[Row {
-            key: "g",
-            title: "client: updates/s received, 100 k",
-            unit: Unit::PerSecond,
-            better: Better::Higher,
-            floors: &[Floor::OfRival(6.0)],
-        }],
+        rows: &[Row::rate("g", "client: updates/s received, 100 k", &[Floor::OfRival(6.0)])],
         measure: received,
     },
 ];
 
-/// Checks with a real parser that the agent behaves as all subjects must, before its speed means anything.
+/// Checks with a JSON parser that the agent behaves as every subject must.
 pub(crate) fn check(subject: &Subject) -> Result<()> {
-    let (mut agent, session) = greet(subject)?;
+    let (mut agent, session) = open_session(subject)?;
     let mut seen = Vec::new();
     let outcome = call(&mut agent, &prompt(&session, 7, "burst 3"), |message| seen.push(message))?;
     ensure!(outcome["stopReason"] == "end_turn", "the turn ended with {outcome}");
@@ -131,7 +86,7 @@ pub(crate) fn check(subject: &Subject) -> Result<()> {
         outcome["stopReason"] == "end_turn" && seen.len() == 3,
         "a plain prompt must end the turn at once"
     );
-    agent.finish()
+    agent.finish(Ok(()))
 }
 
 fn sequential(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
@@ -148,18 +103,16 @@ fn in_flight(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
 }
 
 fn prompts(subject: &Subject, pace: &Pace, flow: Flow) -> Result<super::wire::Rate> {
-    let (mut agent, session) = greet(subject)?;
+    let (mut agent, session) = open_session(subject)?;
     let session = json!(session);
     let params = format!(r#"{{"sessionId":{session},"prompt":[{{"type":"text","text":"hello"}}]}}"#);
     let template = Template::new("session/prompt", &params);
-    match pump(&mut agent, &template, flow, pace.window) {
-        Ok(rate) => agent.finish().map(|()| rate),
-        Err(error) => Err(agent.explain(error)),
-    }
+    let rate = pump(&mut agent, &template, flow, pace.window);
+    agent.finish(rate)
 }
 
 fn updates(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
-    let (mut agent, session) = greet(subject)?;
+    let (mut agent, session) = open_session(subject)?;
     let mut run = |count: u64| {
         burst(&mut agent, &prompt(&session, count, &format!("burst {count}")), count, Duration::ZERO)
     };
@@ -167,44 +120,32 @@ fn updates(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
         run(1_000)?;
         (0..pace.bursts).map(|_| run(pace.burst)).collect::<Result<Vec<_>>>()
     };
-    let bursts = match measure() {
-        Ok(bursts) => bursts,
-        Err(error) => return Err(agent.explain(error)),
-    };
-    let peak = agent.peak_memory()? / 1e6;
-    agent.finish()?;
+    let bursts = measure();
+    let measured = bursts.and_then(|bursts| Ok((bursts, agent.peak_memory()? / 1e6)));
+    let (bursts, peak) = agent.finish(measured)?;
     let rate = median(bursts.iter().map(|burst| pace.burst as f64 / burst.all.as_secs_f64()));
     let first = median(bursts.iter().map(|burst| burst.first.as_secs_f64() * 1e3));
     Ok(vec![Some(rate), Some(first), Some(peak)])
 }
 
 fn stalled(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
-    let (mut agent, session) = greet(subject)?;
+    let (mut agent, session) = open_session(subject)?;
     let count = 5 * pace.burst;
-    if let Err(error) = burst(&mut agent, &prompt(&session, 2, &format!("burst {count}")), count, pace.stall)
-    {
-        return Err(agent.explain(error));
-    }
-    let peak = agent.peak_memory()? / 1e6;
-    agent.finish()?;
-    Ok(vec![Some(peak)])
+    let burst = burst(&mut agent, &prompt(&session, 2, &format!("burst {count}")), count, pace.stall);
+    let peak = burst.and_then(|_| agent.peak_memory());
+    Ok(vec![Some(agent.finish(peak)? / 1e6)])
 }
 
 /// Starts the agent and opens a session.
-fn greet(subject: &Subject) -> Result<(Process, String)> {
-    let mut agent = Process::start(&subject.service, &[])?;
-    let mut open = || {
-        let hello = json!({ "protocolVersion": 1, "clientCapabilities": {} });
-        let hello = call(&mut agent, &request(0, "initialize", hello), drop)?;
-        ensure!(hello["protocolVersion"] == 1, "the agent speaks version {}", hello["protocolVersion"]);
-        let session = json!({ "cwd": "/", "mcpServers": [] });
-        let session = call(&mut agent, &request(1, "session/new", session), drop)?;
+fn open_session(subject: &Subject) -> Result<(Process, String)> {
+    Process::start(&subject.service, &[])?.prepare(|agent| {
+        let params = json!({ "protocolVersion": 1, "clientCapabilities": {} });
+        let result = call(agent, &request(0, "initialize", params), drop)?;
+        ensure!(result["protocolVersion"] == 1, "the agent speaks version {}", result["protocolVersion"]);
+        let params = json!({ "cwd": "/", "mcpServers": [] });
+        let session = call(agent, &request(1, "session/new", params), drop)?;
         Ok(session["sessionId"].as_str().context("no sessionId")?.to_owned())
-    };
-    match open() {
-        Ok(session) => Ok((agent, session)),
-        Err(error) => Err(agent.explain(error)),
-    }
+    })
 }
 
 fn prompt(session: &str, id: u64, text: &str) -> Value {
@@ -215,20 +156,15 @@ fn prompt(session: &str, id: u64, text: &str) -> Value {
     )
 }
 
-/// Plays the agent to a client that asks for a burst, and takes the time until the client says that it saw it all.
+/// Sends a burst to a client that asks for it, and measures the time until the client reports the last update.
 fn received(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
     let launch = subject.client.as_ref().context("no client program")?;
     let mut client = Process::start_with_stderr(launch, &[pace.burst.to_string()])?;
-    match play_agent(&mut client, pace.burst) {
-        Ok(elapsed) => {
-            client.finish()?;
-            Ok(vec![Some(pace.burst as f64 / elapsed.as_secs_f64())])
-        }
-        Err(error) => Err(client.explain(error)),
-    }
+    let elapsed = send_burst(&mut client, pace.burst);
+    Ok(vec![Some(pace.burst as f64 / client.finish(elapsed)?.as_secs_f64())])
 }
 
-fn play_agent(client: &mut Process, updates: u64) -> Result<Duration> {
+fn send_burst(client: &mut Process, updates: u64) -> Result<Duration> {
     let answer = loop {
         let message: Value = serde_json::from_slice(client.lines.next()?)?;
         let result = match message["method"].as_str() {
@@ -244,7 +180,7 @@ fn play_agent(client: &mut Process, updates: u64) -> Result<Duration> {
         let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
         client.input.write_all(format!("{answer}\n").as_bytes())?;
     };
-    // As many whole lines as fill a pipe, prepared before the clock runs.
+    // As many whole lines as fill a pipe, prepared before the measurement.
     let line = format!("{UPDATE}\n");
     let many = 64 * 1024 / line.len();
     let block = line.repeat(many);
@@ -256,10 +192,13 @@ fn play_agent(client: &mut Process, updates: u64) -> Result<Duration> {
         left -= now;
     }
     client.input.write_all(format!("{answer}\n").as_bytes())?;
-    let mut said = String::new();
-    BufReader::new(client.stderr.as_mut().context("stderr was asked for")?).read_line(&mut said)?;
+    let mut report = String::new();
+    BufReader::new(client.stderr.as_mut().context("stderr is a pipe")?).read_line(&mut report)?;
     let elapsed = begun.elapsed();
-    let seen = said.strip_prefix("updates ").and_then(|rest| rest.split_whitespace().next());
-    ensure!(seen == Some(updates.to_string().as_str()), "sent {updates} updates, the client said {said:?}");
+    let seen = report.strip_prefix("updates ").and_then(|rest| rest.split_whitespace().next());
+    ensure!(
+        seen == Some(updates.to_string().as_str()),
+        "sent {updates} updates, the client reported {report:?}"
+    );
     Ok(elapsed)
 }

@@ -1,4 +1,4 @@
-//! The MCP rows: the driver plays the client to a server.
+//! The MCP rows: the load generator is the client of a server.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -17,63 +17,46 @@ use super::wire::{Flow, Rate, Template, burst, call, pump, request};
 /// The argument of a small call.
 const TEXT: &str = "thirty-two bytes of plain ascii.";
 
-/// How many more tools the crowded server has.
+/// The number of additional tools in that row.
 const MORE_TOOLS: usize = 98;
 
-/// The argument of the big call.
+/// The length of the big call's argument, in bytes.
 const BIG: usize = 16 * 1024 * 1024;
 
-/// How long a server may take over the big call before it counts as unanswered.
-const BIG_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a server may take for the big call before it counts as unanswered.
+const BIG_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) const SCENARIOS: [Scenario; 5] = [
     Scenario {
         name: "calls, 64 in flight",
         rows: &[
-            Row {
-                key: "i",
-                title: "echo calls/s, 64 in flight, two cores",
-                unit: Unit::PerSecond,
-                better: Better::Higher,
-                floors: &[Floor::OfLimit(0.4), Floor::OfRival(3.0)],
-            },
-            Row {
-                key: "j",
-                title: "server's processor time for each of them",
-                unit: Unit::Microseconds,
-                better: Better::Lower,
-                floors: &[Floor::AtMost(3.0)],
-            },
-            Row {
-                key: "i-overlapped",
-                title: "echo calls/s, asked again 16 at a time",
-                unit: Unit::PerSecond,
-                better: Better::Higher,
-                floors: &[],
-            },
+            Row::rate(
+                "i",
+                "echo calls/s, 64 in flight, two cores",
+                &[Floor::OfLimit(0.4), Floor::OfRival(3.0)],
+            ),
+            Row::cost(
+                "j",
+                "server's processor time for each of them",
+                Unit::Microseconds,
+                &[Floor::AtMost(3.0)],
+            ),
+            Row::rate("i-overlapped", "echo calls/s, new requests 16 at a time", &[]),
         ],
         measure: in_flight,
     },
     Scenario {
         name: "calls, one at a time",
-        rows: &[Row {
-            key: "k",
-            title: "echo calls/s, one at a time, both ends on one core",
-            unit: Unit::PerSecond,
-            better: Better::Higher,
-            floors: &[Floor::OfLimit(0.5)],
-        }],
+        rows: &[Row::rate("k", "echo calls/s, one at a time, both ends on one core", &[Floor::OfLimit(0.5)])],
         measure: sequential,
     },
     Scenario {
         name: "burst of progress",
-        rows: &[Row {
-            key: "l",
-            title: "progress notifications/s, burst of 100 k",
-            unit: Unit::PerSecond,
-            better: Better::Higher,
-            floors: &[Floor::OfLimit(0.25), Floor::OfRival(4.0)],
-        }],
+        rows: &[Row::rate(
+            "l",
+            "progress notifications/s, burst of 100 k",
+            &[Floor::OfLimit(0.25), Floor::OfRival(4.0)],
+        )],
         measure: progress,
     },
     Scenario {
@@ -85,33 +68,21 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
             better: Better::Higher,
             floors: &[Floor::AtLeast(0.95)],
         }],
-        measure: crowded,
+        measure: with_more_tools,
     },
     Scenario {
         name: "a 16 MiB argument",
         rows: &[
-            Row {
-                key: "n",
-                title: "a 16 MiB argument echoed",
-                unit: Unit::Milliseconds,
-                better: Better::Lower,
-                floors: &[Floor::AtMostOfLimit(1.5)],
-            },
-            Row {
-                key: "n-memory",
-                title: "server's peak memory then",
-                unit: Unit::Megabytes,
-                better: Better::Lower,
-                floors: &[Floor::AtMost(64.0)],
-            },
+            Row::cost("n", "a 16 MiB argument echoed", Unit::Milliseconds, &[Floor::AtMostOfLimit(1.5)]),
+            Row::cost("n-memory", "server's peak memory then", Unit::Megabytes, &[Floor::AtMost(64.0)]),
         ],
         measure: big,
     },
 ];
 
-/// Checks with a real parser that the server behaves as all subjects must, before its speed means anything.
+/// Checks with a JSON parser that the server behaves as every subject must.
 pub(crate) fn check(subject: &Subject) -> Result<()> {
-    let mut server = greet(&subject.service.clone().with("TOOLS", MORE_TOOLS))?;
+    let mut server = open_session(&subject.service.clone().with("TOOLS", MORE_TOOLS))?;
     let tools = call(&mut server, &request(2, "tools/list", json!({})), drop)?;
     let tools = tools["tools"].as_array().context("no tools")?;
     ensure!(tools.len() == MORE_TOOLS + 2, "{} tools instead of {}", tools.len(), MORE_TOOLS + 2);
@@ -133,7 +104,7 @@ pub(crate) fn check(subject: &Subject) -> Result<()> {
         ensure!(right, "expected progress {step} of 3, got {message}");
     }
     ensure!(seen.len() == 3, "asked for 3 notifications, got {}", seen.len());
-    server.finish()
+    server.finish(Ok(()))
 }
 
 fn in_flight(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
@@ -146,7 +117,7 @@ fn sequential(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
     on_one_core(|| Ok(vec![Some(echoes(&subject.service, pace, Flow::SEQUENTIAL)?.per_second)]))
 }
 
-fn crowded(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
+fn with_more_tools(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
     on_one_core(|| {
         let alone = echoes(&subject.service, pace, Flow::SEQUENTIAL)?.per_second;
         let crowd =
@@ -156,54 +127,45 @@ fn crowded(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
 }
 
 fn echoes(launch: &Launch, pace: &Pace, flow: Flow) -> Result<Rate> {
-    let mut server = greet(launch)?;
+    let mut server = open_session(launch)?;
     let template = echo(TEXT);
-    match pump(&mut server, &template, flow, pace.window) {
-        Ok(rate) => server.finish().map(|()| rate),
-        Err(error) => Err(server.explain(error)),
-    }
+    let rate = pump(&mut server, &template, flow, pace.window);
+    server.finish(rate)
 }
 
 fn progress(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
-    let mut server = greet(&subject.service)?;
+    let mut server = open_session(&subject.service)?;
     let mut run = |id, count| burst(&mut server, &burst_request(id, count), count, Duration::ZERO);
     let mut measure = || {
         run(2, 1_000)?;
         (3..3 + pace.bursts).map(|id| run(id, pace.burst)).collect::<Result<Vec<_>>>()
     };
-    match measure() {
-        Ok(bursts) => {
-            server.finish()?;
-            Ok(vec![Some(median(bursts.iter().map(|burst| pace.burst as f64 / burst.all.as_secs_f64())))])
-        }
-        Err(error) => Err(server.explain(error)),
-    }
+    let bursts = measure();
+    let bursts = server.finish(bursts)?;
+    Ok(vec![Some(median(bursts.iter().map(|burst| pace.burst as f64 / burst.all.as_secs_f64())))])
 }
 
-/// A server that never answers this is a finding, not a failure of the run.
+/// A server that never answers has no sample; the run goes on.
 fn big(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
-    let mut server = greet(&subject.service)?;
-    server.be_patient_for(BIG_PATIENCE);
+    let mut server = open_session(&subject.service)?;
+    server.set_timeout(BIG_TIMEOUT);
     server.lines.reserve(2 * BIG);
     let text = "a".repeat(BIG);
     let times: Result<Vec<Duration>> =
         (2..2 + pace.bursts).map(|id| echo_big(&mut server, id, &text)).collect();
-    match times {
-        Ok(times) => {
-            let peak = server.peak_memory()? / 1e6;
-            server.finish()?;
-            Ok(vec![Some(median(times.iter().map(|time| time.as_secs_f64() * 1e3))), Some(peak)])
-        }
-        Err(_) if server.ran_out_of_time() => Ok(vec![None, None]),
-        Err(error) => Err(server.explain(error)),
+    if times.is_err() && server.has_timed_out() {
+        return Ok(vec![None, None]);
     }
+    let measured = times.and_then(|times| Ok((times, server.peak_memory()? / 1e6)));
+    let (times, peak) = server.finish(measured)?;
+    Ok(vec![Some(median(times.iter().map(|time| time.as_secs_f64() * 1e3))), Some(peak)])
 }
 
 fn echo_big(server: &mut Process, id: u64, text: &str) -> Result<Duration> {
     let mut line = Vec::with_capacity(text.len() + 256);
     echo(text).write(id, &mut line);
     let begun = Instant::now();
-    // Written beside the reading, because a server may begin to answer before it has read all.
+    // Written on another thread, because a server may begin to answer before it has read everything.
     let answer = std::thread::scope(|scope| {
         let writer = scope.spawn(|| server.input.write_all(&line));
         let answer = server.lines.next();
@@ -217,23 +179,20 @@ fn echo_big(server: &mut Process, id: u64, text: &str) -> Result<Duration> {
     Ok(elapsed)
 }
 
-pub(super) fn greet(launch: &Launch) -> Result<Process> {
-    let mut server = Process::start(launch, &[])?;
-    let mut open = || {
-        let hello = json!({
+/// Starts a server and opens a session.
+pub(super) fn open_session(launch: &Launch) -> Result<Process> {
+    let opened = Process::start(launch, &[])?.prepare(|server| {
+        let params = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},
             "clientInfo": { "name": "bench", "version": "0.1.0" },
         });
-        let hello = call(&mut server, &request(0, "initialize", hello), drop)?;
-        ensure!(hello["protocolVersion"] == "2025-11-25", "the server speaks {}", hello["protocolVersion"]);
+        let result = call(server, &request(0, "initialize", params), drop)?;
+        ensure!(result["protocolVersion"] == "2025-11-25", "the server speaks {}", result["protocolVersion"]);
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         Ok(server.input.write_all(format!("{initialized}\n").as_bytes())?)
-    };
-    match open() {
-        Ok(()) => Ok(server),
-        Err(error) => Err(server.explain(error)),
-    }
+    });
+    opened.map(|(server, ())| server)
 }
 
 fn echo(text: &str) -> Template {

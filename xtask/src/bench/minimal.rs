@@ -1,4 +1,4 @@
-//! The smallest agent: how many crates it pulls in and how long it takes to build from nothing.
+//! The smallest agent: the crates that it pulls in, and its build time from nothing.
 
 use std::path::Path;
 
@@ -6,27 +6,20 @@ use anyhow::{Context, Result};
 
 use super::pace::Pace;
 use super::package::Package;
-use super::rows::{Better, Floor, Row, Unit};
+use super::rows::{Floor, Row, Unit};
 use super::scenario::{Sample, Scenario};
 use super::subject::Subject;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     name: "the minimal agent",
     rows: &[
-        Row {
-            key: "h",
-            title: "crates in a minimal agent",
-            unit: Unit::Crates,
-            better: Better::Lower,
-            floors: &[Floor::AtMost(40.0)],
-        },
-        Row {
-            key: "h-build",
-            title: "clean release build of it (one build each)",
-            unit: Unit::Seconds,
-            better: Better::Lower,
-            floors: &[Floor::AtMostOfRival(0.5)],
-        },
+        Row::cost("h", "crates in a minimal agent", Unit::Crates, &[Floor::AtMost(40.0)]),
+        Row::cost(
+            "h-build",
+            "clean release build of it (one build each)",
+            Unit::Seconds,
+            &[Floor::AtMostOfRival(0.5)],
+        ),
     ],
     measure,
 };
@@ -38,7 +31,7 @@ agentwire-transport-stdio = { path = "CRATES/transport-stdio", default-features 
 tokio = { version = "1", default-features = false, features = ["rt", "macros"] }
 "#;
 
-/// Our smallest agent; it is compiled as a package of its own, as a user's would be.
+/// Our smallest agent, as a package of its own.
 pub(crate) fn ours(root: &Path) -> Result<Package> {
     Package::generate(root, "minimal-agent", DEPENDENCIES, include_str!("minimal_agent.rs"))
 }

@@ -1,4 +1,4 @@
-//! The smallest ACP agent: it says back what it hears.
+//! The smallest ACP agent: it sends the prompt back.
 
 use agentwire_acp_agent::{Agent, Context, Error};
 use agentwire_acp_schema::v1::{

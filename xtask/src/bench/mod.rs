@@ -1,10 +1,9 @@
-//! `cargo xtask bench stdio`: our programs, the rivals' and hand-written loops, side by side in one run, and
-//! `cargo xtask bench http` likewise. `cargo xtask bench schema` compares types alone, and `cargo xtask bench size` what small
-//! programs cost to build.
+//! `cargo xtask bench stdio` and `cargo xtask bench http`: our programs, the rivals' and hand-written loops, side by side in
+//! one run. `cargo xtask bench schema` compares types alone, and `cargo xtask bench size` the build costs of small programs.
 //!
-//! One load generator (`wire`) speaks bytes to all of them, so a difference is theirs. Subjects take turns within each
-//! repetition and every repetition starts fresh programs; a row's number is the median. The limit programs are blocking
-//! loops written for this one purpose: what a machine can do at all, not what a library can.
+//! One load generator (`wire`) drives all of them, so a difference is the subjects'. Subjects take turns within each
+//! repetition and every repetition starts new programs; a row's number is the median. The limit programs are blocking
+//! loops for this purpose alone: they show what the machine can do.
 
 mod acp;
 mod http;
@@ -23,17 +22,17 @@ mod table;
 mod wire;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::pace::{Pace, median};
 use self::scenario::{Measured, Scenario};
 use self::subject::{Programs, Sides, Subject};
 use self::table::Report;
+use crate::cargo;
 
-/// How to ask for it.
+/// The usage of the command.
 pub(crate) const USAGE: &str = "\
 cargo xtask bench stdio [--quick] [--build] [--only ROW]... [--json FILE] [--check] [--rivals-only | --against DIR]
 cargo xtask bench http [--quick] [--only ROW]... [--json FILE] [--check] [--rivals-only | --against DIR]
@@ -68,6 +67,19 @@ impl Options {
             None => Sides::All,
         }
     }
+
+    /// Writes the samples where the command line asks for them.
+    fn write_json(&self, document: &Value) -> Result<()> {
+        let Some(path) = &self.json else { return Ok(()) };
+        std::fs::write(path, format!("{document:#}\n")).with_context(|| path.display().to_string())
+    }
+
+    /// Prints the number of missed floors, and fails if there are any and they were to be checked.
+    fn report_misses(&self, misses: &[String]) -> Result<()> {
+        println!("\n{} floors missed", misses.len());
+        ensure!(!self.check || misses.is_empty(), "missed: {}", misses.join("; "));
+        Ok(())
+    }
 }
 
 /// Runs the command with the arguments that follow `bench`.
@@ -93,13 +105,13 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
         Some("schema" | "size") if options.against.is_some() => {
             bail!("--against is for stdio and http\n\n{USAGE}")
         }
-        // What it measures is measured in programs that it builds in release mode.
+        // Its measurements run in programs that it builds in release mode.
         Some("schema") => schema::run(root, &options),
         Some("size") => {
             options.check |= !options.rivals_only;
             size::run(root, &options)
         }
-        Some("stdio" | "http") if cfg!(debug_assertions) => again_in_release(root),
+        Some("stdio" | "http") if cfg!(debug_assertions) => run_in_release(root),
         Some("stdio") => stdio(root, &options),
         Some("http") => http::run(root, &options),
         _ => bail!("{USAGE}"),
@@ -107,14 +119,10 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
 }
 
 /// The load generator must be optimized; `cargo xtask` builds in the dev profile.
-fn again_in_release(root: &Path) -> Result<()> {
-    let status = Command::new("cargo")
-        .args(["run", "--quiet", "--release", "--package", "xtask", "--"])
-        .args(std::env::args_os().skip(1))
-        .current_dir(root)
-        .status()?;
-    ensure!(status.success(), "the benchmark ended with {status}");
-    Ok(())
+fn run_in_release(root: &Path) -> Result<()> {
+    let mut command = cargo::command(root);
+    command.args(["run", "--quiet", "--release", "--package", "xtask", "--"]);
+    crate::process::run(command.args(std::env::args_os().skip(1)))
 }
 
 fn stdio(root: &Path, options: &Options) -> Result<()> {
@@ -162,20 +170,15 @@ fn finish(reports: &[Report<'_>], pace: &Pace, others: &[f64], options: &Options
         );
     }
     reports.iter().for_each(Report::print);
-    if let Some(path) = &options.json {
-        let rows: Vec<_> = reports.iter().flat_map(Report::json).collect();
-        let document = json!({ "repetitions": pace.repetitions, "others": { "median": usual, "worst": worst }, "rows": rows });
-        std::fs::write(path, format!("{document:#}\n")).with_context(|| path.display().to_string())?;
-    }
-    let misses: Vec<String> = reports.iter().flat_map(Report::misses).collect();
+    let rows: Vec<_> = reports.iter().flat_map(Report::json).collect();
+    let others = json!({ "median": usual, "worst": worst });
+    options.write_json(&json!({ "repetitions": pace.repetitions, "others": others, "rows": rows }))?;
     if options.rivals_only {
         println!("\nOur side was left out (--rivals-only): no floor was judged.");
-    } else {
-        println!("\n{} floors missed", misses.len());
+        ensure!(!options.check, "--check needs our side");
+        return Ok(());
     }
-    ensure!(!options.check || misses.is_empty(), "missed: {}", misses.join("; "));
-    ensure!(!(options.check && options.rivals_only), "--check needs our side");
-    Ok(())
+    options.report_misses(&reports.iter().flat_map(Report::misses).collect::<Vec<_>>())
 }
 
 fn check(subjects: &[Subject], check: fn(&Subject) -> Result<()>) -> Result<()> {
@@ -185,14 +188,14 @@ fn check(subjects: &[Subject], check: fn(&Subject) -> Result<()>) -> Result<()> 
     Ok(())
 }
 
-/// Which scenarios to run.
+/// The scenarios to run.
 struct Wanted<'a> {
     only: &'a [String],
     build: bool,
 }
 
 impl<'a> Wanted<'a> {
-    /// What the options name, out of all scenarios of a suite.
+    /// Those that the options name, of all scenarios of a suite.
     fn new(options: &'a Options, all: impl Iterator<Item = &'static Scenario>) -> Result<Self> {
         let keys: Vec<&str> = all.flat_map(|scenario| scenario.rows).map(|row| row.key).collect();
         for key in &options.only {

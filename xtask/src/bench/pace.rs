@@ -1,12 +1,12 @@
-//! How long and how often to measure.
+//! The sizes of a run, and the median.
 
 use std::time::Duration;
 
 use super::wire::Window;
 
-/// The sizes of a run: a full one for numbers to keep, a quick one to see a regression.
+/// The sizes of a run: full for numbers to publish, quick to notice a regression.
 pub(crate) struct Pace {
-    /// Fresh programs for each subject and scenario; the table shows the median.
+    /// Samples of each subject and scenario, each from a new process; the table shows the median.
     pub(crate) repetitions: usize,
     pub(crate) window: Window,
     /// Notifications in a burst.
@@ -15,7 +15,7 @@ pub(crate) struct Pace {
     pub(crate) bursts: u64,
     /// How long the client stops reading.
     pub(crate) stall: Duration,
-    /// Idle sessions at once.
+    /// The number of idle sessions.
     pub(crate) sessions: usize,
 }
 
@@ -45,7 +45,7 @@ impl Pace {
     }
 }
 
-/// The middle value; of an even number, the upper of the two in the middle. Zero when there is none.
+/// The median; of an even number of values the upper of the two in the middle. 0 without values.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -1,8 +1,8 @@
-//! A program under measurement: its pipes, its memory, its processor time, and a watchdog so that none hangs the run.
+//! A program under measurement: its pipes, memory and processor time, and a watchdog that kills it when it hangs.
 
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -15,36 +15,27 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::subject::Launch;
 use super::wire::Lines;
+use crate::process::Program;
 
 /// How long one measurement may take before its program is killed.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long a program may take to leave once its input has ended.
-const FAREWELL: Duration = Duration::from_secs(3);
+/// How long a program may take to exit after the end of its input.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A running program, spoken to over pipes. Dropping it kills the program.
+/// A running program with pipes for its input and output. Dropping it kills the program.
 pub(crate) struct Process {
     pub(crate) input: ChildStdin,
     pub(crate) lines: Lines<ChildStdout>,
     pub(crate) stderr: Option<ChildStderr>,
     log: File,
-    // Before the watchdog: it must not fire at a process id that has been given to another.
-    child: Owned,
+    // Declared before the watchdog, which must not signal a process id that was given to another process.
+    program: Program,
     watchdog: Watchdog,
 }
 
-/// A child that does not outlive its owner.
-struct Owned(Child);
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 impl Process {
-    /// Starts a program that answers on its standard output; what it logs is kept for an error's sake.
+    /// Starts a program that answers on its standard output. Its standard error is kept for error messages.
     pub(crate) fn start(launch: &Launch, arguments: &[String]) -> Result<Self> {
         let log = tempfile::tempfile()?;
         let stderr = Stdio::from(log.try_clone()?);
@@ -57,28 +48,24 @@ impl Process {
     }
 
     fn spawn(launch: &Launch, arguments: &[String], log: File, stderr: Stdio) -> Result<Self> {
-        let mut child = Command::new(&launch.program)
-            .args(arguments)
-            .envs(launch.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(stderr)
-            .spawn()
-            .with_context(|| format!("cannot start {}", launch.program.display()))?;
-        let input = child.stdin.take().context("stdin was asked for")?;
-        let output = child.stdout.take().context("stdout was asked for")?;
-        let stderr = child.stderr.take();
-        let watchdog = Watchdog::set(&child, PATIENCE);
-        Ok(Self { input, lines: Lines::new(output), stderr, log, child: Owned(child), watchdog })
+        let mut command = Command::new(&launch.program);
+        command.args(arguments).envs(launch.environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        let mut program = Program::start(&mut command)?;
+        let input = program.child.stdin.take().context("stdin is a pipe")?;
+        let output = program.child.stdout.take().context("stdout is a pipe")?;
+        let stderr = program.child.stderr.take();
+        let watchdog = Watchdog::set(&program, TIMEOUT);
+        Ok(Self { input, lines: Lines::new(output), stderr, log, program, watchdog })
     }
 
-    /// Replaces the watchdog's patience from now on.
-    pub(crate) fn be_patient_for(&mut self, patience: Duration) {
-        self.watchdog = Watchdog::set(&self.child.0, patience);
+    /// Replaces the timeout, counted from now on.
+    pub(crate) fn set_timeout(&mut self, timeout: Duration) {
+        self.watchdog = Watchdog::set(&self.program, timeout);
     }
 
-    /// Whether the program was killed because it did not answer in time.
-    pub(crate) fn ran_out_of_time(&self) -> bool {
+    /// Whether the program was killed by the timeout.
+    pub(crate) fn has_timed_out(&self) -> bool {
         self.watchdog.fired.load(Ordering::SeqCst)
     }
 
@@ -93,7 +80,7 @@ impl Process {
     }
 
     fn status(&self, name: &str) -> Result<f64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.0.id()))?;
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.program.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix(name)).context("not in its status")?;
         let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
         Ok(kibibytes * 1024.0)
@@ -101,40 +88,53 @@ impl Process {
 
     /// The processor time that all threads of the program have used so far, user and system.
     pub(crate) fn processor_time(&self) -> Result<Duration> {
-        processor_time(&format!("/proc/{}/stat", self.child.0.id()), 2)
+        processor_time(&format!("/proc/{}/stat", self.program.child.id()), 2)
     }
 
-    /// Ends the program's input and waits for it to leave, so that its processor time is accounted to us.
-    pub(crate) fn finish(self) -> Result<()> {
-        let Self { input, lines, mut child, watchdog, .. } = self;
-        drop(watchdog);
-        drop(input);
-        let watchdog = Watchdog::set(&child.0, FAREWELL);
+    /// Has a first conversation with the program. Its failure ends the program.
+    pub(crate) fn prepare<T>(mut self, open: impl FnOnce(&mut Self) -> Result<T>) -> Result<(Self, T)> {
+        match open(&mut self) {
+            Ok(value) => Ok((self, value)),
+            Err(error) => Err(self.explain(error)),
+        }
+    }
+
+    /// Ends the program: after a measurement by the end of its input, after an error by a kill. The error gets the last
+    /// lines of the program's standard error.
+    pub(crate) fn finish<T>(self, measured: Result<T>) -> Result<T> {
+        match measured {
+            Ok(measured) => self.wait().map(|()| measured),
+            Err(error) => Err(self.explain(error)),
+        }
+    }
+
+    /// Ends the program's input and waits for its exit, which counts its processor time as that of our children.
+    fn wait(self) -> Result<()> {
+        let Self { input, lines, mut program, watchdog, .. } = self;
+        drop((watchdog, input));
+        let _watchdog = Watchdog::set(&program, EXIT_TIMEOUT);
         drop(lines);
-        child.0.wait()?;
-        drop(watchdog);
+        program.child.wait()?;
         Ok(())
     }
 
-    /// The error, with what the program said on its standard error.
-    pub(crate) fn explain(mut self, error: anyhow::Error) -> anyhow::Error {
-        let late = if self.ran_out_of_time() { " (killed: no answer in time)" } else { "" };
-        let _ = self.child.0.kill();
-        let _ = self.child.0.wait();
-        let mut said = String::new();
+    fn explain(mut self, error: anyhow::Error) -> anyhow::Error {
+        let late = if self.has_timed_out() { " (killed: no answer in time)" } else { "" };
+        self.program.kill();
+        let mut printed = String::new();
         if self.log.rewind().is_ok() {
-            let _ = self.log.read_to_string(&mut said);
+            let _ = self.log.read_to_string(&mut printed);
         }
         if let Some(mut stderr) = self.stderr.take() {
-            let _ = stderr.read_to_string(&mut said);
+            let _ = stderr.read_to_string(&mut printed);
         }
-        let tail: Vec<&str> = said.lines().rev().take(10).collect();
-        let tail: Vec<&str> = tail.into_iter().rev().collect();
+        let lines: Vec<&str> = printed.lines().collect();
+        let tail = &lines[lines.len().saturating_sub(10)..];
         anyhow!("{error:#}{late}; its standard error ends with: {:?}", tail.join("\n"))
     }
 }
 
-/// Kills a program that takes too long, which ends every blocking read and write of ours with an error.
+/// Kills a program that takes too long, so that blocking reads and writes fail.
 struct Watchdog {
     fired: Arc<AtomicBool>,
     cancel: Option<mpsc::Sender<()>>,
@@ -142,13 +142,13 @@ struct Watchdog {
 }
 
 impl Watchdog {
-    fn set(child: &Child, patience: Duration) -> Self {
+    fn set(program: &Program, timeout: Duration) -> Self {
         let fired = Arc::new(AtomicBool::new(false));
         let (cancel, cancelled) = mpsc::channel::<()>();
-        let pid = Pid::from_child(child);
+        let pid = Pid::from_child(&program.child);
         let flag = fired.clone();
         let thread = thread::spawn(move || {
-            if cancelled.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            if cancelled.recv_timeout(timeout) == Err(RecvTimeoutError::Timeout) {
                 flag.store(true, Ordering::SeqCst);
                 let _ = kill_process(pid, Signal::KILL);
             }
@@ -166,7 +166,7 @@ impl Drop for Watchdog {
     }
 }
 
-/// Runs `measure` on a thread of its own that is pinned, with everything it starts, to one core.
+/// Runs `measure` on a thread of its own that is pinned to one core, with the programs that it starts.
 pub(crate) fn on_one_core<T: Send>(measure: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     on_two_cores(|cores| {
         sched_setaffinity(None, &cores.subject)?;
@@ -174,7 +174,7 @@ pub(crate) fn on_one_core<T: Send>(measure: impl FnOnce() -> Result<T> + Send) -
     })
 }
 
-/// Two cores, or one twice where there is no other: ours, and that of what is measured.
+/// Our core and the subject's; they are the same where there is only one.
 pub(crate) struct Cores {
     ours: CpuSet,
     subject: CpuSet,
@@ -190,7 +190,7 @@ impl Cores {
     }
 }
 
-/// Runs `measure` on a thread of its own that is pinned to one core, while what is measured gets another.
+/// Runs `measure` on a thread of its own that is pinned to one core, and gives it another core for the subject.
 pub(crate) fn on_two_cores<T: Send>(measure: impl FnOnce(&Cores) -> Result<T> + Send) -> Result<T> {
     thread::scope(|scope| {
         let pinned = scope.spawn(|| {
@@ -212,7 +212,7 @@ fn one_core(core: usize) -> CpuSet {
     set
 }
 
-/// How busy the machine was, and how busy we were, since some moment.
+/// Processor time used by the machine and by us.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     machine: Duration,
@@ -232,7 +232,7 @@ impl Load {
         Ok(Self { machine: ticks(busy), ours: processor_time("/proc/self/stat", 4)? })
     }
 
-    /// The share of one core that others used since `before`, in which `wall` passed.
+    /// The share of one core that other processes used during `wall`, since `before`.
     pub(crate) fn others_since(self, before: Self, wall: Duration) -> f64 {
         let machine = self.machine.saturating_sub(before.machine);
         let ours = self.ours.saturating_sub(before.ours);

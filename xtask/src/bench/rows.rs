@@ -1,14 +1,33 @@
-//! What a row of the table is, and when it is good enough.
+//! The rows of a table, and the floors that judge them.
 
 use std::fmt;
 
-/// One row: what is measured, in what, and how good it must be.
+use serde_json::{Value, json};
+
+/// One row: what is measured, its unit, and how good it must be.
 pub(crate) struct Row {
     pub(crate) key: &'static str,
     pub(crate) title: &'static str,
     pub(crate) unit: Unit,
     pub(crate) better: Better,
     pub(crate) floors: &'static [Floor],
+}
+
+impl Row {
+    /// A row of things per second, of which more is better.
+    pub(crate) const fn rate(key: &'static str, title: &'static str, floors: &'static [Floor]) -> Self {
+        Self { key, title, unit: Unit::PerSecond, better: Better::Higher, floors }
+    }
+
+    /// A row of which less is better.
+    pub(crate) const fn cost(
+        key: &'static str,
+        title: &'static str,
+        unit: Unit,
+        floors: &'static [Floor],
+    ) -> Self {
+        Self { key, title, unit, better: Better::Lower, floors }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -24,7 +43,7 @@ pub(crate) enum Unit {
     Crates,
 }
 
-/// What noise may take from a row, as a share, before it counts as worse than another checkout's.
+/// The share by which a row may be worse than another checkout's because of noise.
 const NOISE: f64 = 0.03;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,7 +52,7 @@ pub(crate) enum Better {
     Lower,
 }
 
-/// What our number must reach.
+/// A limit for our number.
 #[derive(Clone, Copy)]
 pub(crate) enum Floor {
     /// At least this share of the limit's.
@@ -45,12 +64,12 @@ pub(crate) enum Floor {
     AtLeast(f64),
     AtMost(f64),
     Below(f64),
-    /// No worse than the other checkout's, in the direction that is better.
+    /// Not worse than the other checkout's, in this direction.
     OfBefore(Better),
 }
 
-/// The medians of one row: `None` where a program never answered, or where there is no such program.
-#[derive(Clone, Copy)]
+/// The medians of one row. None: the program never answered, or there is no such program.
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Medians {
     pub(crate) ours: Option<f64>,
     pub(crate) before: Option<f64>,
@@ -59,7 +78,7 @@ pub(crate) struct Medians {
 }
 
 impl Floor {
-    /// Whether the floor is held. A rival that never answered is beaten; a limit that is missing proves nothing.
+    /// Whether the floor is met. It is when the rival never answered, and is not when the limit is missing.
     pub(crate) fn holds(self, medians: Medians) -> bool {
         let Some(ours) = medians.ours else { return false };
         match self {
@@ -96,6 +115,30 @@ impl fmt::Display for Floor {
     }
 }
 
+/// Floors, each with whether it is met.
+pub(crate) struct Judgement(Vec<(Floor, bool)>);
+
+impl Judgement {
+    pub(crate) fn new(floors: impl IntoIterator<Item = Floor>, medians: Medians) -> Self {
+        Self(floors.into_iter().map(|floor| (floor, floor.holds(medians))).collect())
+    }
+
+    /// For a table.
+    pub(crate) fn text(&self) -> String {
+        let verdict = |(floor, ok): &(Floor, bool)| format!("{} {floor}", if *ok { "ok" } else { "MISS" });
+        self.0.iter().map(verdict).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The floors that are missed, each behind the name of what missed it.
+    pub(crate) fn misses(&self, name: impl fmt::Display) -> Vec<String> {
+        self.0.iter().filter(|(_, ok)| !ok).map(|(floor, _)| format!("{name}: {floor}")).collect()
+    }
+
+    pub(crate) fn json(&self) -> Vec<Value> {
+        self.0.iter().map(|(floor, ok)| json!({ "floor": floor.to_string(), "ok": ok })).collect()
+    }
+}
+
 impl Unit {
     /// A number with its unit, as short as it stays readable.
     pub(crate) fn show(self, value: f64) -> String {
@@ -113,7 +156,7 @@ impl Unit {
     }
 }
 
-/// A whole number with its thousands apart.
+/// A whole number with a space between its thousands.
 fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut out = String::new();
@@ -131,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floors_compare_with_whom_they_name() {
+    fn floors_compare_with_the_median_they_name() {
         let medians = Medians { ours: Some(60.0), before: Some(61.0), rival: Some(20.0), limit: Some(100.0) };
         assert!(Floor::OfLimit(0.6).holds(medians) && !Floor::OfLimit(0.61).holds(medians));
         assert!(Floor::OfRival(3.0).holds(medians) && !Floor::OfRival(3.1).holds(medians));
@@ -149,18 +192,15 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_beaten_but_never_wins() {
-        let medians = Medians { ours: Some(1.0), before: None, rival: None, limit: None };
+    fn no_answer_loses() {
+        let medians = Medians { ours: Some(1.0), ..Medians::default() };
         assert!(Floor::OfRival(50.0).holds(medians), "a rival that never answered");
         assert!(!Floor::OfLimit(0.1).holds(medians), "no limit to compare with");
-        assert!(
-            !Floor::AtMost(9.0).holds(Medians { ours: None, before: None, rival: None, limit: None }),
-            "we never answered"
-        );
+        assert!(!Floor::AtMost(9.0).holds(Medians::default()), "we never answered");
     }
 
     #[test]
-    fn thousands_are_apart() {
+    fn thousands_have_a_space_between() {
         assert_eq!(Unit::PerSecond.show(1_234_567.4), "1 234 567/s");
         assert_eq!(Unit::PerSecond.show(999.0), "999/s");
     }

@@ -1,4 +1,4 @@
-//! Runs scenarios: every subject in turn, again and again, so that whatever disturbs the machine disturbs all of them.
+//! Runs scenarios. The subjects take turns, so that other load on the machine affects all of them.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use super::process::Load;
 use super::rows::Row;
 use super::subject::Subject;
 
-/// A measured value; `None` when the program never answered.
+/// A measured value; none when the program never answered.
 pub(crate) type Sample = Option<f64>;
 
 /// One way to load a program, which fills one or more rows.
@@ -27,15 +27,15 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// The median of one subject's samples; `None` if it did not answer even once, or has none.
+    /// The median of one subject's samples; none if it has none, or one without an answer.
     pub(crate) fn median(&self, subject: usize) -> Option<f64> {
         let samples: Option<Vec<f64>> = self.samples[subject].iter().copied().collect();
         samples.filter(|samples| !samples.is_empty()).map(|samples| median(samples.into_iter()))
     }
 }
 
-/// Runs a scenario `repetitions` times over the subjects that it applies to, and adds to `others` how much of a core other
-/// programs used during each repetition.
+/// Runs a scenario `repetitions` times over the subjects that it applies to. Adds to `others` the share of a core that
+/// other programs used during each repetition.
 pub(crate) fn run(
     scenario: &Scenario,
     subjects: &[Subject],
@@ -51,7 +51,7 @@ pub(crate) fn run(
     for repetition in 0..repetitions {
         let (begun, load) = (Instant::now(), Load::now()?);
         for turn in 0..subjects.len() {
-            // Whoever went first goes last next time.
+            // The first subject is the last one in the next repetition.
             let index = (turn + repetition) % subjects.len();
             let subject = &subjects[index];
             if !applies(subject) {

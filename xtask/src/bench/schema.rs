@@ -1,14 +1,14 @@
-//! `cargo xtask bench schema`: how fast the hottest messages are decoded and encoded by our types, by the rivals' and by
-//! plain structs that were written for these messages alone.
+//! `cargo xtask bench schema`: decodes and encodes the most frequent messages with our types, with the rivals' and with
+//! plain structs for these messages alone.
 //!
-//! The programs that measure are in `xtask/rivals`. ACP's is built twice, with and without the rival, because that
-//! switches on `serde_json/preserve_order`, which makes maps larger and slower for everything it is built with.
+//! The measuring programs are in `xtask/rivals`. ACP's is built twice, with and without the rival, because the rival enables
+//! `serde_json/preserve_order`, which makes maps larger and slower for the whole program.
 //!
-//! A ratio is the median over the repetitions, each of which compares samples taken side by side, and not a ratio of
-//! medians: the machine may get slower on the way.
+//! A ratio is the median of the repetitions' ratios and not a ratio of medians: the machine may become slower between
+//! repetitions.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -17,25 +17,26 @@ use serde_json::{Value, json};
 use super::Options;
 use super::pace::median;
 use super::process::Load;
-use super::rows::{Floor, Medians};
+use super::rows::{Floor, Judgement, Medians};
 use super::schema_build;
-use super::subject::target_directory;
+use super::subject::RIVALS;
 use super::table::print_aligned;
+use crate::{cargo, process};
 
 /// A program: its package, and the features it is built with.
 type Program = (&'static str, &'static [&'static str]);
 
-/// What each protocol's table is made from. The subjects after ours are the limit and the rival, in this order.
+/// The programs of each protocol's table. The subjects after ours are the limit and the rival, in this order.
 const TABLES: [(&str, &[Program]); 2] = [
     ("ACP", &[("rival-schema-acp", &[]), ("rival-schema-acp", &["rival"])]),
     ("MCP", &[("rival-schema-mcp", &[])]),
 ];
 
-/// Of the speed of plain structs, and ahead of the rival. Where a message is little but text and numbers, everybody's time
-/// is `serde_json`'s: such a row is 1 give or take some percent, and may miss the second floor by noise alone.
+/// Of the speed of plain structs, and of the rival. A message that is mostly text and numbers takes `serde_json`'s time in
+/// all subjects: its ratio is about 1, and it may miss the second floor by noise alone.
 const FLOORS: [Floor; 2] = [Floor::OfLimit(0.8), Floor::OfRival(1.0)];
 
-/// How to read the tables.
+/// Explains the tables.
 const NOTE: &str = "\
 Nanoseconds of processor time, medians. Ratios are of speed: 1 is as fast, more is faster. Decoding includes dropping.
 The limit is derived: strict, without room for what is unknown, its unions tagged by serde, which buffers them. What our
@@ -92,16 +93,11 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         rows.extend(builds.iter().map(schema_build::Build::json));
         misses.extend(builds.iter().flat_map(schema_build::Build::misses));
     }
-    if let Some(path) = &options.json {
-        let document = json!({ "others": others, "rows": rows });
-        std::fs::write(path, format!("{document:#}\n")).with_context(|| path.display().to_string())?;
-    }
-    println!("\n{} floors missed", misses.len());
-    ensure!(!options.check || misses.is_empty(), "missed: {}", misses.join("; "));
-    Ok(())
+    options.write_json(&json!({ "others": others, "rows": rows }))?;
+    options.report_misses(&misses)
 }
 
-/// Builds one program, alone, so that no other package's features reach it, and adds what it says to the rows.
+/// Builds one program alone, so that no other package's features reach it, runs it, and adds its samples to the rows.
 fn measure(
     root: &Path,
     (package, features): Program,
@@ -109,29 +105,22 @@ fn measure(
     measured: &mut Vec<Measured>,
 ) -> Result<()> {
     eprintln!("building {package} in release mode");
-    let manifest = root.join("xtask/rivals/Cargo.toml");
-    let built = Command::new("cargo")
-        .args(["build", "--quiet", "--release", "--package", package, "--features", &features.join(",")])
-        .arg("--manifest-path")
-        .arg(&manifest)
-        .status()?;
-    ensure!(built.success(), "cargo build of {package} failed");
+    let rivals = root.join(RIVALS);
+    cargo::build(&rivals, &["--release", "--package", package, "--features", &features.join(",")])?;
     eprintln!("running {package}");
-    let mut program = Command::new(target_directory(&manifest)?.join("release").join(package));
+    let mut program = Command::new(cargo::target(&rivals)?.join("release").join(package));
     if options.quick {
         program.arg("--quick");
     }
     for key in &options.only {
         program.args(["--only", key]);
     }
-    let output = program.stderr(Stdio::inherit()).output()?;
-    ensure!(output.status.success(), "{package} ended with {}", output.status);
-    let lines = String::from_utf8(output.stdout)?.lines().map(Line::read).collect::<Result<Vec<_>>>();
-    add(lines.with_context(|| format!("{package} said something else than was expected"))?, measured);
+    let lines = process::output(&mut program)?.lines().map(Line::read).collect::<Result<Vec<_>>>();
+    add(lines.with_context(|| format!("{package} printed an unexpected line"))?, measured);
     Ok(())
 }
 
-/// What a program says about one subject.
+/// A line that a program prints: one subject's samples of one operation.
 struct Line {
     key: String,
     title: String,
@@ -157,7 +146,7 @@ impl Line {
     }
 }
 
-/// Adds comparisons to their rows. Of the lines about one message and operation, the first is ours.
+/// Adds comparisons to their rows. The first of the lines of one message and operation is ours.
 fn add(lines: Vec<Line>, measured: &mut Vec<Measured>) {
     let mut ours: Option<Line> = None;
     for line in lines {
@@ -183,7 +172,7 @@ fn add(lines: Vec<Line>, measured: &mut Vec<Measured>) {
 }
 
 impl Comparison {
-    /// How many times as fast as theirs ours is.
+    /// Our speed as a multiple of theirs.
     fn ratio(&self) -> f64 {
         median(self.ours.iter().zip(&self.theirs).map(|(ours, theirs)| theirs / ours))
     }
@@ -199,36 +188,33 @@ impl Measured {
     /// Speeds, ours being 1.
     fn speeds(&self) -> Medians {
         let speed = |at: usize| self.comparisons.get(at).map(|comparison| 1.0 / comparison.ratio());
-        Medians { ours: Some(1.0), before: None, limit: speed(0), rival: speed(1) }
+        Medians { ours: Some(1.0), limit: speed(0), rival: speed(1), ..Medians::default() }
+    }
+
+    fn judgement(&self) -> Judgement {
+        Judgement::new(FLOORS, self.speeds())
     }
 
     fn misses(&self) -> Vec<String> {
-        let missed = FLOORS.iter().filter(|floor| !floor.holds(self.speeds()));
-        missed.map(|floor| format!("{} {}: {floor}", self.key, self.operation)).collect()
+        self.judgement().misses(format_args!("{} {}", self.key, self.operation))
     }
 
     fn line(&self) -> Vec<String> {
         let nanoseconds = |samples: &[f64]| format!("{:.0}", median(samples.iter().copied()));
-        let verdict =
-            |floor: &Floor| format!("{} {floor}", if floor.holds(self.speeds()) { "ok" } else { "MISS" });
         let mut line =
             vec![self.key.clone(), format!("{}: {}", self.operation, self.title), self.bytes.to_string()];
         line.extend(self.comparisons.first().map(|comparison| nanoseconds(&comparison.ours)));
         line.extend(self.comparisons.iter().map(|comparison| nanoseconds(&comparison.theirs)));
         line.extend(self.comparisons.iter().map(|comparison| format!("{:.2}", comparison.ratio())));
-        line.push(FLOORS.iter().map(verdict).collect::<Vec<_>>().join(", "));
+        line.push(self.judgement().text());
         line
     }
 
     fn json(&self) -> Value {
-        let floors: Vec<Value> = FLOORS
-            .iter()
-            .map(|floor| json!({ "floor": floor.to_string(), "ok": floor.holds(self.speeds()) }))
-            .collect();
         let comparisons: Vec<Value> = self.comparisons.iter().map(Comparison::json).collect();
         json!({
             "row": self.key, "operation": self.operation, "what": self.title, "bytes": self.bytes,
-            "nanoseconds": comparisons, "floors": floors,
+            "nanoseconds": comparisons, "floors": self.judgement().json(),
         })
     }
 }

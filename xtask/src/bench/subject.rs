@@ -1,31 +1,31 @@
-//! Who is measured: our programs, the rivals', and the limit; where they are built and how they are started.
+//! The subjects: our programs, the rivals' and the limit, how they are built and how they are started.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 
 use super::minimal;
 use super::package::Package;
+use crate::cargo;
 
-/// Whose program it is, which decides the ratios and the floors.
+/// The side of a program, which decides the ratios and the floors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
     Ours,
-    /// Ours of another checkout, such as the commit before a change.
+    /// Ours from another checkout, such as the commit before a change.
     Before,
     Rival,
     Limit,
 }
 
-/// Which sides a run compares.
+/// The sides that a run compares.
 #[derive(Clone, Copy)]
 pub(crate) enum Sides<'a> {
     /// Ours, the rivals' and the limit.
     All,
     /// The rivals' and the limit.
     WithoutOurs,
-    /// Ours, that of the checkout in this folder, and the limit.
+    /// Ours, ours from the checkout in this folder, and the limit.
     Against(&'a Path),
 }
 
@@ -35,13 +35,13 @@ pub(crate) struct Subject {
     pub(crate) label: &'static str,
     /// The agent or the server.
     pub(crate) service: Launch,
-    /// The client, where there is one.
+    /// The client, if there is one.
     pub(crate) client: Option<Launch>,
-    /// What is built, where that is measured.
+    /// The package, if its build is measured.
     pub(crate) package: Option<Package>,
 }
 
-/// How a program is started.
+/// A program and its environment.
 #[derive(Clone)]
 pub(crate) struct Launch {
     pub(crate) program: PathBuf,
@@ -70,13 +70,13 @@ const OURS: [(&str, &str); 3] = [
 const OURS_HTTP: [(&str, &str); 2] =
     [("agentwire-mcp-server", "bench_http_server"), ("agentwire-mcp-client", "bench_http_client")];
 
-/// Those of the rivals' packages that are built apart, so that no program gets features that another asked for.
+/// Packages of the rivals that are built separately, so that no program gets the features of another.
 const RIVALS_APART: [&str; 3] = ["rival-http*", "rival-schema*", "rival-size*"];
 
-/// Their workspace.
-pub(crate) const RIVALS: &str = "xtask/rivals/Cargo.toml";
+/// The folder of their workspace.
+pub(crate) const RIVALS: &str = "xtask/rivals";
 
-/// Everything that was built, by name.
+/// The folders of the built programs.
 pub(crate) struct Programs {
     ours: Option<PathBuf>,
     before: Option<PathBuf>,
@@ -105,25 +105,24 @@ impl Programs {
         examples: &[(&str, &str)],
     ) -> Result<Self> {
         let rivals = root.join(RIVALS);
-        let manifest = rivals.to_string_lossy();
         let with_rivals = !matches!(sides, Sides::Against(_));
         let packages = if with_rivals { all } else { &["--package", limit] };
-        cargo(root, &[&["build", "--release", "--manifest-path", &manifest], packages].concat())?;
+        cargo::build(&rivals, &[&["--release"], packages].concat())?;
         let of = |folder: &Path| build_ours(folder, examples);
         let (ours, before) = match sides {
             Sides::All => (Some(of(root)?), None),
             Sides::WithoutOurs => (None, None),
             Sides::Against(folder) => (Some(of(root)?), Some(of(folder)?)),
         };
-        Ok(Self { ours, before, rivals: target_directory(&rivals)?.join("release"), with_rivals })
+        Ok(Self { ours, before, rivals: cargo::target(&rivals)?.join("release"), with_rivals })
     }
 
-    /// What is left of the subjects when the rivals are not wanted.
+    /// The subjects, without the rivals when those are left out.
     fn wanted(&self, subjects: impl IntoIterator<Item = Subject>) -> Vec<Subject> {
         subjects.into_iter().filter(|subject| self.with_rivals || subject.side != Side::Rival).collect()
     }
 
-    /// Our columns: of this checkout, and of the one that it is compared with.
+    /// Our columns: of this checkout and of the other one.
     fn own(&self) -> impl Iterator<Item = (Side, &'static str, &Path)> {
         [(Side::Ours, "ours", &self.ours), (Side::Before, "before", &self.before)]
             .into_iter()
@@ -143,7 +142,7 @@ impl Programs {
                 package: minimal.then(|| minimal::ours(root)).transpose()?,
             });
         }
-        let rival = || Package::at(root.join(RIVALS), "rival-minimal");
+        let rival = || Package::at(root.join(RIVALS).join("Cargo.toml"), "rival-minimal");
         subjects.push(Subject {
             side: Side::Rival,
             label: "agent-client-protocol 5.0.0",
@@ -196,7 +195,7 @@ impl Programs {
         self.wanted(own.chain(others))
     }
 
-    /// The clients of MCP over HTTP, each with the server that it calls, which is the limit's for all of them.
+    /// The clients of MCP over HTTP. All of them call the limit's server.
     pub(crate) fn http_clients(&self) -> Vec<Subject> {
         let client = |side, label, program| Subject {
             side,
@@ -217,21 +216,7 @@ fn build_ours(root: &Path, examples: &[(&str, &str)]) -> Result<PathBuf> {
         let folder = package.trim_start_matches("agentwire-");
         let source = format!("crates/{folder}/examples/{example}.rs");
         ensure!(root.join(&source).is_file(), "a subject is missing: {source} does not exist");
-        cargo(root, &["build", "--release", "--package", package, "--example", example])?;
+        cargo::build(root, &["--release", "--package", package, "--example", example])?;
     }
-    Ok(target_directory(&root.join("Cargo.toml"))?.join("release/examples"))
-}
-
-/// Where a workspace builds to; `CARGO_TARGET_DIR` and a user's configuration are respected.
-pub(crate) fn target_directory(manifest: &Path) -> Result<PathBuf> {
-    let metadata = cargo_metadata::MetadataCommand::new().manifest_path(manifest).no_deps().exec()?;
-    Ok(metadata.target_directory.into_std_path_buf())
-}
-
-fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
-    let status = Command::new("cargo").arg("--quiet").args(arguments).current_dir(root).status()?;
-    if !status.success() {
-        bail!("cargo {} failed", arguments.join(" "));
-    }
-    Ok(())
+    Ok(cargo::target(root)?.join("release/examples"))
 }

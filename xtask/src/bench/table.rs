@@ -1,12 +1,12 @@
-//! The result for people (a table with ratios and floors) and for programs (JSON).
+//! The results: a table with ratios and floors, and JSON.
 
 use serde_json::{Value, json};
 
-use super::rows::{Better, Floor, Medians, Row};
+use super::rows::{Better, Floor, Judgement, Medians, Row};
 use super::scenario::{Measured, Sample};
 use super::subject::{Side, Subject};
 
-/// The rows of one protocol, measured.
+/// The measured rows of one protocol.
 pub(crate) struct Report<'a> {
     pub(crate) title: &'static str,
     pub(crate) subjects: &'a [Subject],
@@ -28,24 +28,21 @@ impl Report<'_> {
             line.extend((0..self.subjects.len()).map(|index| cell(measured, index)));
             line.push(ratio(medians.ours, medians.limit));
             line.push(ratio(medians.ours, medians.before.or(medians.rival)));
-            line.push(self.verdicts(measured).join(", "));
+            line.push(self.verdicts(measured));
             lines.push(line);
         }
         print_aligned(&lines);
     }
 
-    /// The floors that were missed, each as `row: floor`. Without our side there is nothing to judge.
+    /// The missed floors, each as `row: floor`. None without our side.
     pub(crate) fn misses(&self) -> Vec<String> {
         if !self.has_ours() {
             return Vec::new();
         }
         let mut misses = Vec::new();
         for measured in &self.measured {
-            let medians = self.medians(measured);
-            let missed = self.floors(measured.row).filter(|floor| !floor.holds(medians));
-            misses.extend(
-                missed.map(|floor| format!("{} ({}): {floor}", measured.row.key, measured.row.title)),
-            );
+            let judgement = Judgement::new(self.floors(measured.row), self.medians(measured));
+            misses.extend(judgement.misses(format_args!("{} ({})", measured.row.key, measured.row.title)));
         }
         misses
     }
@@ -65,12 +62,12 @@ impl Report<'_> {
                     (subject.label.to_owned(), value)
                 })
                 .collect();
-        let judge = |floor: Floor| json!({ "floor": floor.to_string(), "ok": floor.holds(medians) });
-        let floors: Vec<Value> = self.floors(measured.row).filter(|_| self.has_ours()).map(judge).collect();
+        let floors = self.floors(measured.row).filter(|_| self.has_ours());
+        let floors = Judgement::new(floors, medians).json();
         json!({ "row": key, "what": title, "subjects": subjects, "floors": floors })
     }
 
-    /// What a row is judged by: its own floors, or that it is not worse than before.
+    /// The floors of a row: its own, or that it is not worse than before.
     fn floors(&self, row: &'static Row) -> impl Iterator<Item = Floor> {
         let (of_row, before) = match self.has(Side::Before) {
             true => ([].as_slice(), Some(Floor::OfBefore(row.better))),
@@ -87,14 +84,12 @@ impl Report<'_> {
         self.subjects.iter().any(|subject| subject.side == side)
     }
 
-    fn verdicts(&self, measured: &Measured) -> Vec<String> {
-        let medians = self.medians(measured);
-        let verdict = |floor: Floor| match (self.has_ours(), floor.holds(medians)) {
-            (false, _) => format!("({floor})"),
-            (true, true) => format!("ok {floor}"),
-            (true, false) => format!("MISS {floor}"),
-        };
-        self.floors(measured.row).map(verdict).collect()
+    fn verdicts(&self, measured: &Measured) -> String {
+        let floors = self.floors(measured.row);
+        if self.has_ours() {
+            return Judgement::new(floors, self.medians(measured)).text();
+        }
+        floors.map(|floor| format!("({floor})")).collect::<Vec<_>>().join(", ")
     }
 
     /// Our median, the limit's, and the best of the rivals'.
@@ -132,7 +127,7 @@ fn ratio(ours: Option<f64>, other: Option<f64>) -> String {
     }
 }
 
-/// Prints columns: the first two and the last to the left, numbers to the right.
+/// Prints aligned columns: the first two and the last to the left, the numbers between to the right.
 pub(crate) fn print_aligned(lines: &[Vec<String>]) {
     let columns = lines.first().map_or(0, Vec::len);
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);

@@ -1,8 +1,8 @@
-//! The load generator's half of a conversation: bytes out, lines in, nothing parsed that need not be.
+//! The load generator's side of a conversation over pipes.
 //!
-//! It has to be much faster than anything it measures, so it counts newlines, looks for an answer's `id` by its bytes, and
-//! joins the requests that one read makes room for into one write. Whether the answers *mean* the right thing is checked
-//! once for each program, with a real parser, before anything is measured.
+//! It must be much faster than its subjects. So it counts newlines, finds a response's `id` by its bytes, and joins the
+//! requests that one read makes room for into one write. A JSON parser checks the content of the responses once for each
+//! program, before the measurement.
 
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
@@ -13,16 +13,16 @@ use serde_json::{Value, json};
 
 use super::process::Process;
 
-/// Room for all that a pipe holds.
+/// The capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// Lines out of a pipe.
+/// Lines from a pipe.
 pub(crate) struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
-    /// Where the first unread line begins.
+    /// The beginning of the first unread line.
     start: usize,
-    /// How far the unread bytes have been searched for a newline.
+    /// The end of the part that was searched for a newline.
     searched: usize,
     end: usize,
 }
@@ -32,7 +32,7 @@ impl<R: Read> Lines<R> {
         Self { source, buffer: vec![0; CHUNK], start: 0, searched: 0, end: 0 }
     }
 
-    /// Makes room for a line of this many bytes now, so that it costs nothing while the clock runs.
+    /// Reserves memory for a line of this many bytes before the measurement.
     pub(crate) fn reserve(&mut self, bytes: usize) {
         self.buffer.resize(self.buffer.len().max(bytes), 0);
     }
@@ -50,7 +50,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Waits until there is a line and hands over those that are complete, at most `most`.
+    /// Waits for a line and passes the complete ones to `each`, at most `most`.
     fn batch(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> io::Result<()> {
         loop {
             let begin = self.start;
@@ -66,7 +66,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Reads until `lines` lines have come and returns the last of them.
+    /// Reads this many lines and returns the last of them.
     pub(crate) fn skip_to(&mut self, lines: u64) -> Result<&[u8]> {
         let mut seen = 0;
         loop {
@@ -86,7 +86,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Waits for some bytes, without taking them.
+    /// Waits for some bytes without consuming them.
     pub(crate) fn wait(&mut self) -> io::Result<()> {
         if self.start == self.end { self.fill() } else { Ok(()) }
     }
@@ -112,14 +112,14 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// A request whose id is filled in: everything before the id, and everything after.
+/// A request without its id: the text before the id, and the text after it.
 pub(crate) struct Template {
     head: Vec<u8>,
     tail: Vec<u8>,
 }
 
 impl Template {
-    /// `params` is JSON text, because the order of its members is what real peers write and a parsed value would lose it.
+    /// `params` is JSON text: a parsed value would lose the order of members that real peers write.
     pub(crate) fn new(method: &str, params: &str) -> Self {
         let tail = format!(",\"method\":\"{method}\",\"params\":{params}}}\n");
         Self { head: b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec(), tail: tail.into_bytes() }
@@ -128,32 +128,32 @@ impl Template {
     /// Adds one request, a line.
     pub(crate) fn write(&self, id: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.head);
-        // Infallible: a Vec takes all.
+        // Infallible: the target is a `Vec`.
         let _ = write!(out, "{id}");
         out.extend_from_slice(&self.tail);
     }
 }
 
-/// How long to load a program, and how much.
+/// How long to load a program.
 #[derive(Clone, Copy)]
 pub(crate) struct Window {
     pub(crate) warm_up: Duration,
     pub(crate) measured: Duration,
 }
 
-/// What a program did in a window.
+/// The results of a window.
 pub(crate) struct Rate {
     pub(crate) per_second: f64,
-    /// Processor time of the program for one call, in microseconds.
+    /// The program's processor time for one call, in microseconds.
     pub(crate) microseconds: f64,
 }
 
-/// How requests follow each other.
+/// How many requests are sent at once.
 #[derive(Clone, Copy)]
 pub(crate) struct Flow {
     pub(crate) in_flight: u64,
-    /// The most new requests that are joined into one write. At `in_flight`, a client that asks again for all that one
-    /// read answered; below that, the program has work while the client still reads, so neither waits for the other.
+    /// The maximum number of requests in one write. With `in_flight`, the client replaces all requests that one read
+    /// answered. With less, the program works while the client reads.
     pub(crate) joined: usize,
 }
 
@@ -163,7 +163,7 @@ impl Flow {
     pub(crate) const OVERLAPPED: Self = Self { in_flight: 64, joined: 16 };
 }
 
-/// Keeps requests in flight and counts the answers of the window. Each id must be answered once, with a result.
+/// Keeps requests in flight and counts the responses of the window. Each id must be answered once, with a result.
 pub(crate) fn pump(process: &mut Process, template: &Template, flow: Flow, window: Window) -> Result<Rate> {
     let mut pump = Pump::new(template, flow);
     pump.send(process, flow.in_flight)?;
@@ -188,7 +188,7 @@ struct Pump<'a> {
     out: Vec<u8>,
     sent: u64,
     answered: u64,
-    /// The sum of the ids answered, to compare with the sum of those sent.
+    /// The sum of the answered ids, to compare with the sum of the sent ones.
     ids: u64,
     refused: u64,
 }
@@ -228,7 +228,7 @@ impl<'a> Pump<'a> {
         Ok(self.answered - before)
     }
 
-    /// Waits for what is still in flight.
+    /// Waits for the responses that are missing.
     fn drain(&mut self, process: &mut Process) -> Result<()> {
         while self.answered < self.sent {
             self.receive(process)?;
@@ -246,15 +246,15 @@ fn number(digits: &[u8]) -> u64 {
         .fold(0, |sum, byte| sum * 10 + u64::from(byte - b'0'))
 }
 
-/// How a burst of notifications went.
+/// The times of a burst of notifications.
 pub(crate) struct Burst {
     /// From the request to the first byte.
     pub(crate) first: Duration,
     pub(crate) all: Duration,
 }
 
-/// Asks for `count` notifications with one request and reads them all, and the answer, which must be the last line.
-/// Between the first byte and the rest it does not read for `stall`.
+/// Sends a request for `count` notifications, and reads them and the response, which must be the last line. After the first
+/// byte it does not read for `stall`.
 pub(crate) fn burst(process: &mut Process, request: &Value, count: u64, stall: Duration) -> Result<Burst> {
     let line = format!("{request}\n");
     let begun = Instant::now();
@@ -269,7 +269,7 @@ pub(crate) fn burst(process: &mut Process, request: &Value, count: u64, stall: D
     Ok(Burst { first, all })
 }
 
-/// One request and its answer, for handshakes and checks; notifications before the answer are handed to `seen`.
+/// Sends a request and returns its result, for handshakes and checks. Earlier notifications are passed to `seen`.
 pub(crate) fn call(process: &mut Process, request: &Value, mut seen: impl FnMut(Value)) -> Result<Value> {
     process.input.write_all(format!("{request}\n").as_bytes())?;
     loop {

@@ -1,4 +1,4 @@
-//! The steps on a machine that is new: a clone of the last commit, an empty home, no cache.
+//! Runs the steps as on a new machine: in a clone of the last commit, with an empty home and without caches.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 
-/// Variables that a new machine has too: where programs and toolchains are, the language, how the network is reached.
+use crate::process;
+
+/// Variables that are kept: search paths, toolchains, the language, and the settings of the network.
 const KEPT: &[&str] = &[
     "PATH",
     "LANG",
@@ -31,53 +33,46 @@ const KEPT: &[&str] = &[
     "NO_PROXY",
 ];
 
-/// How variables begin that say where a registry is and how it is reached.
+/// Prefixes of variables with the address of a registry and how to reach it.
 const REGISTRIES: &[&str] =
     &["CARGO_REGISTR", "CARGO_SOURCE_", "CARGO_HTTP_", "CARGO_NET_", "NPM_CONFIG_", "npm_config_", "PIP_"];
 
-/// Those among them that name a cache.
+/// Variables with such a prefix that name a cache, which are not kept.
 const CACHES: &[&str] = &["NPM_CONFIG_CACHE", "npm_config_cache", "PIP_CACHE_DIR"];
 
-/// Files of a home that say the same.
+/// Files of a home with settings of registries.
 const SETTINGS: &[&str] = &[".cargo/config.toml", ".npmrc", ".config/pip/pip.conf", ".pip/pip.conf"];
 
-/// Runs `.ci/run` with these arguments in a clone of the last commit. The folder goes when all steps passed, and
-/// stays, named, when one failed.
+/// Runs `.ci/run` with these arguments in a clone of the last commit. The folder is deleted when all steps pass; when one
+/// fails it is kept and its path printed.
 pub(super) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     let folder = tempfile::Builder::new().prefix("agentwire-fresh-").tempdir()?;
     let (clone, home) = (folder.path().join("agentwire"), folder.path().join("home"));
     fs::create_dir(&home)?;
-    let mut git = Command::new("git");
-    let cloned = git.args(["clone", "--quiet"]).arg(root).arg(&clone).status().context("cannot run git")?;
-    ensure!(cloned.success(), "git clone ended with {cloned}");
+    process::run(Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone))?;
     let old_home = PathBuf::from(env::var_os("HOME").context("HOME is not set")?);
     copy_settings(&old_home, &home)?;
 
     println!("== fresh: {} without caches", clone.display());
     let started = Instant::now();
-    let status = Command::new(clone.join(".ci/run"))
+    let mut command = Command::new(clone.join(".ci/run"));
+    command
         .args(arguments)
         .current_dir(&clone)
         .env_clear()
         .envs(environment(env::vars_os()))
         .env("HOME", &home)
         // rustup looks for its toolchains in the home otherwise.
-        .env("RUSTUP_HOME", env::var_os("RUSTUP_HOME").unwrap_or_else(|| old_home.join(".rustup").into()))
-        .status()
-        .context("cannot run .ci/run")?;
-    if !status.success() {
-        let kept = folder.keep();
-        println!("== fresh: failed; all is still in {}", kept.display());
+        .env("RUSTUP_HOME", env::var_os("RUSTUP_HOME").unwrap_or_else(|| old_home.join(".rustup").into()));
+    if let Err(error) = process::run(&mut command) {
+        println!("== fresh: failed; its files are kept in {}", folder.keep().display());
+        return Err(error);
     }
-    ensure!(status.success(), ".ci/run ended with {status}");
-    println!(
-        "== fresh: ok, {:.1} s with everything that was fetched and built",
-        started.elapsed().as_secs_f64()
-    );
+    println!("== fresh: ok, {:.1} s with all downloads and builds", started.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// What a new machine has of these variables.
+/// The variables that are kept.
 fn environment(
     all: impl Iterator<Item = (OsString, OsString)>,
 ) -> impl Iterator<Item = (OsString, OsString)> {

@@ -7,13 +7,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use cargo_metadata::MetadataCommand;
+
+use crate::{cargo, process};
 
 struct Step {
     name: &'static str,
     run: Run,
-    /// Too long for every change: runs with `--full`, by name, and in a workflow of its own.
+    /// Takes too long for every change: runs with `--full` or by its name.
     full: bool,
 }
 
@@ -26,12 +28,12 @@ impl Step {
 enum Run {
     /// A cargo command, with an environment variable where it needs one.
     Cargo(&'static [&'static str], Option<(&'static str, &'static str)>),
-    /// A command of ours, as a process of its own so that it ends as it likes.
+    /// A command of ours, as a process of its own because some of them exit.
     Xtask(&'static [&'static str]),
-    /// Each crate that has features, without any and with each alone. In a build of the whole workspace the features of
-    /// all members are on for all.
+    /// Clippy on each crate that has features, without any and with each alone. A build of the whole workspace unites the
+    /// features of all members.
     Features,
-    /// Each crate that is published, packed as it stands. The tests have compiled it already.
+    /// `cargo package` of each crate to be published, not compiled again.
     Package,
 }
 
@@ -57,8 +59,8 @@ const STEPS: &[Step] = &[
     Step { name: "long", run: Run::Cargo(LONG, None), full: true },
 ];
 
-/// Tests that take minutes each, one by one: the most memory of the command with hundreds of hostile conversations, for
-/// example. They say so by a reason to be ignored.
+/// The ignored tests, one after the other. Each takes minutes; one measures the command's peak memory over hundreds of
+/// hostile conversations.
 const LONG: &[&str] =
     &["test", "--workspace", "--tests", "--", "--ignored", "--nocapture", "--test-threads", "1"];
 
@@ -71,7 +73,7 @@ cargo xtask ci [--full] [--fresh] [--list] [STEP]...
                 registry settings are kept
   --list        print the names of the steps, each on a line";
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Default)]
 struct Options {
     full: bool,
@@ -80,7 +82,7 @@ struct Options {
     names: Vec<String>,
 }
 
-/// Runs the steps that the command line asks for, and stops at the first that fails.
+/// Runs the steps of the command line, and stops at the first that fails.
 pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     let options = parse(arguments)?;
     let steps = options.steps()?;
@@ -118,7 +120,7 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
 }
 
 impl Options {
-    /// The steps that are named, be they of the full run or not; without names, those of the run.
+    /// The named steps; without names all of them, the long ones only with `--full`.
     fn steps(&self) -> Result<Vec<&'static Step>> {
         let unknown = self.names.iter().find(|name| STEPS.iter().all(|step| step.name != *name));
         if let Some(name) = unknown {
@@ -132,7 +134,7 @@ impl Options {
         Ok(STEPS.iter().filter(wanted).collect())
     }
 
-    /// These options as a command line, for the same steps elsewhere.
+    /// These options as a command line for `.ci/run`.
     fn arguments(&self) -> Vec<&str> {
         let full = self.full.then_some("--full");
         full.into_iter().chain(self.names.iter().map(String::as_str)).collect()
@@ -143,19 +145,14 @@ impl Step {
     fn run(&self, root: &Path) -> Result<()> {
         match self.run {
             Run::Cargo(arguments, variable) => {
-                let mut command = Command::new("cargo");
-                let status = command.args(arguments).envs(variable).current_dir(root).status()?;
-                ensure!(status.success(), "cargo {} ended with {status}", arguments.join(" "));
+                process::run(cargo::command(root).args(arguments).envs(variable))
             }
             Run::Xtask(arguments) => {
-                let status =
-                    Command::new(std::env::current_exe()?).args(arguments).current_dir(root).status()?;
-                ensure!(status.success(), "cargo xtask {} ended with {status}", arguments.join(" "));
+                process::run(Command::new(std::env::current_exe()?).args(arguments).current_dir(root))
             }
-            Run::Features => features(root)?,
-            Run::Package => package(root)?,
+            Run::Features => features(root),
+            Run::Package => package(root),
         }
-        Ok(())
     }
 }
 
@@ -165,10 +162,8 @@ fn features(root: &Path) -> Result<()> {
         let alone = package.features.keys().filter(|name| *name != "default").map(String::as_str);
         for features in iter::once("").chain(alone) {
             let arguments = ["clippy", "--quiet", "--package", &package.name, "--no-default-features"];
-            let mut command = Command::new("cargo");
-            command.args(arguments).args(["--features", features, "--", "--deny", "warnings"]);
-            let status = command.current_dir(root).status()?;
-            ensure!(status.success(), "{} with the features `{features}` ended with {status}", package.name);
+            let features = ["--features", features, "--", "--deny", "warnings"];
+            process::run(cargo::command(root).args(arguments).args(features))?;
         }
     }
     Ok(())
@@ -178,9 +173,6 @@ fn package(root: &Path) -> Result<()> {
     let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
     let private = metadata.packages.iter().filter(|package| package.publish.as_deref() == Some(&[]));
     let excluded = private.flat_map(|package| ["--exclude", package.name.as_str()]);
-    let mut command = Command::new("cargo");
-    command.args(["package", "--workspace", "--no-verify", "--allow-dirty"]).args(excluded);
-    let status = command.current_dir(root).status()?;
-    ensure!(status.success(), "cargo package ended with {status}");
-    Ok(())
+    let arguments = ["package", "--workspace", "--no-verify", "--allow-dirty"];
+    process::run(cargo::command(root).args(arguments).args(excluded))
 }

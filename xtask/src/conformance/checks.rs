@@ -1,4 +1,4 @@
-//! What the suite writes down of each scenario: a folder named after the scenario and the time, with `checks.json`.
+//! Reads the results of the suite: a folder for each scenario, named after it and the time, with `checks.json`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,12 +7,12 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-/// One thing that a scenario looked at.
+/// One check of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Check {
     pub(super) id: String,
     pub(super) status: Status,
-    /// What was wrong.
+    /// The fault, or a description.
     pub(super) message: String,
 }
 
@@ -22,11 +22,11 @@ pub(super) enum Status {
     Failure,
     Warning,
     Skipped,
-    /// Something to know, and no verdict.
+    /// Information without a verdict.
     Info,
 }
 
-/// Reads all that is in a folder, by the scenarios' names. Where a scenario was run twice, both count.
+/// Reads all results in a folder, by the scenarios' names. The checks of a scenario that ran twice are joined.
 pub(super) fn read(folder: &Path) -> Result<BTreeMap<String, Vec<Check>>> {
     let mut all = BTreeMap::new();
     collect(folder, folder, &mut all)?;
@@ -51,8 +51,8 @@ fn collect(root: &Path, folder: &Path, all: &mut BTreeMap<String, Vec<Check>>) -
     Ok(())
 }
 
-/// The scenario that a folder is named after: `server-ping-2026-11-21T10-20-30-400Z` is `ping`. There are scenarios
-/// whose own name begins with `server-`; for those, the word is there twice.
+/// The scenario of a folder: `server-ping-2026-11-21T10-20-30-400Z` is `ping`. A scenario whose own name begins with
+/// `server-` has that prefix twice.
 fn scenario(folder: &str) -> &str {
     let is_date = |at: usize| {
         let shape = folder.as_bytes().get(at..at + 12);
@@ -106,6 +106,6 @@ mod tests {
     #[test]
     fn an_unknown_status_is_no_success() {
         assert!(parse(r#"[{ "id": "a", "status": "FINE" }]"#).is_err());
-        assert!(parse(r#"[{ "status": "SUCCESS" }]"#).is_err(), "and a check has a name");
+        assert!(parse(r#"[{ "status": "SUCCESS" }]"#).is_err(), "a check has a name");
     }
 }

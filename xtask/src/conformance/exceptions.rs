@@ -1,8 +1,8 @@
-//! What is known not to pass, with reasons: `exceptions.json`.
+//! The scenarios that are known not to pass, with reasons: `exceptions.json`.
 //!
 //! It is an array of `{"reason", "scenarios": {RUN: [SCENARIO or SCENARIO:CHECK, …]}}`. An entry that names a check
-//! explains what this check found and nothing else in the scenario. Each entry must happen: one that does not is a
-//! failure, so that the list cannot outlive its reasons.
+//! explains the faults of this check alone. An entry that explains nothing is a failure, so the list cannot outlive its
+//! reasons.
 
 use std::fs;
 use std::path::Path;
@@ -54,12 +54,12 @@ impl Exceptions {
         Ok(Self(all))
     }
 
-    /// The scenarios of a run that are mentioned.
+    /// The scenarios of a run that the list names.
     pub(super) fn scenarios<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |known| known.run == run).map(|known| known.scenario.as_str())
     }
 
-    /// Why something was to be expected: what a check found, or where there is none, something about the scenario.
+    /// The reason of the exception for a check, or for the scenario as a whole.
     pub(super) fn explain(&mut self, run: &str, scenario: &str, check: Option<&str>) -> Option<String> {
         let mut reason = None;
         let here = self.0.iter_mut().filter(|known| known.run == run && known.scenario == scenario);
@@ -70,12 +70,12 @@ impl Exceptions {
         reason
     }
 
-    /// What is said of a scenario and did not happen.
+    /// The exceptions of a scenario that explained nothing.
     pub(super) fn unused<'a>(&'a self, run: &'a str, scenario: &'a str) -> impl Iterator<Item = String> + 'a {
         let here = self.0.iter().filter(move |known| known.run == run && known.scenario == scenario);
         here.filter(|known| !known.used).map(|known| {
             let of = known.check.as_deref().map(|check| format!(" of `{check}`")).unwrap_or_default();
-            format!("the exception{of} is needed no more: {}", known.reason)
+            format!("the exception{of} is not needed: {}", known.reason)
         })
     }
 }

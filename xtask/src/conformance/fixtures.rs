@@ -1,15 +1,20 @@
-//! Our side: the server and the client that the suite judges.
+//! Our side: the server and the client that the suite tests.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result};
+
+use crate::cargo;
+use crate::process::Program;
 
 /// How long the server may take until it listens.
-const START: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The line that the server prints before its URL.
+const LISTENING: &str = "listening on ";
 
 /// The programs.
 pub(super) struct Fixtures {
@@ -17,48 +22,32 @@ pub(super) struct Fixtures {
 }
 
 impl Fixtures {
-    /// Builds them, as the tests do, so that this costs little.
+    /// Builds the programs in debug mode; the tests have built their dependencies already.
     pub(super) fn build(root: &Path) -> Result<Self> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status = Command::new(cargo)
-            .args(["build", "--quiet", "--package", "agentwire-conformance-fixtures"])
-            .current_dir(root)
-            .status()
-            .context("cannot run cargo")?;
-        ensure!(status.success(), "the build failed");
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-        Ok(Self { target: std::path::absolute(target)? })
+        cargo::build(root, &["--package", "agentwire-conformance-fixtures"])?;
+        Ok(Self { target: cargo::target(root)? })
     }
 
-    /// The folder for all that is built.
+    /// The workspace's target folder.
     pub(super) fn target(&self) -> &Path {
         &self.target
     }
 
-    /// What starts the client, for a shell. The suite adds a URL.
+    /// The command that starts the client, for a shell. The suite adds a URL.
     pub(super) fn client_command(&self) -> String {
         self.program("everything-client").display().to_string()
     }
 
-    /// Starts the server. What it says is written to `log`.
-    pub(super) fn serve(&self, log: &Path) -> Result<Serving> {
+    /// Starts the server. Its standard error is written to `log` when it ends.
+    pub(super) fn serve(&self, log: &Path) -> Result<Server> {
         let mut command = Command::new(self.program("everything-server"));
-        command.arg("127.0.0.1:0").stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(log)?);
-        let child = command.spawn().context("cannot run the server")?;
-        let mut serving = Serving { child, url: String::new() };
-        let until = Instant::now() + START;
-        loop {
-            let said = fs::read_to_string(log)?;
-            let whole = said.lines().take(said.matches('\n').count());
-            if let Some(url) = whole.filter_map(|line| line.strip_prefix("listening on ")).next() {
-                url.clone_into(&mut serving.url);
-                return Ok(serving);
-            }
-            if serving.child.try_wait()?.is_some() || Instant::now() > until {
-                bail!("the server does not listen:\n{said}");
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
+        command.arg("127.0.0.1:0").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let program = Program::start_reading(&mut command)?;
+        let line = program.line(LISTENING, Instant::now() + START_TIMEOUT);
+        let url = line.as_deref().and_then(|line| line.strip_prefix(LISTENING));
+        let url =
+            url.with_context(|| format!("the server does not listen:\n{}", program.lines().join("\n")))?;
+        Ok(Server { url: url.to_owned(), log: log.to_owned(), program })
     }
 
     fn program(&self, name: &str) -> PathBuf {
@@ -66,21 +55,22 @@ impl Fixtures {
     }
 }
 
-/// A server that runs, until this is dropped.
-pub(super) struct Serving {
-    child: Child,
+/// A running server. Dropping it ends the server.
+pub(super) struct Server {
     url: String,
+    log: PathBuf,
+    program: Program,
 }
 
-impl Serving {
+impl Server {
     pub(super) fn url(&self) -> &str {
         &self.url
     }
 }
 
-impl Drop for Serving {
+impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // The log is only for whoever looks for the cause of a failure.
+        let _ = fs::write(&self.log, self.program.lines().join("\n") + "\n");
     }
 }

@@ -1,5 +1,5 @@
-//! The verdict on each scenario. It follows from what was checked, not from how the suite ended: the suite lets warnings,
-//! skips and checks that have vanished pass.
+//! The verdict on each scenario. It follows from the checks and not from the suite's exit code, because the suite passes
+//! warnings, skips and missing checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,10 +10,10 @@ use anyhow::{Context as _, Result};
 use super::checks::{Check, Status};
 use super::exceptions::Exceptions;
 use super::requirements::Requirements;
-use super::suite::{Ran, Run};
+use super::suite::{Run, RunResult};
 
-/// A run with its verdicts.
-pub(super) struct Judged {
+/// The verdicts of a run.
+pub(super) struct Verdicts {
     pub(super) run: String,
     pub(super) seconds: f32,
     pub(super) scenarios: Vec<Scenario>,
@@ -21,27 +21,27 @@ pub(super) struct Judged {
 
 pub(super) struct Scenario {
     pub(super) name: String,
-    /// Why it is not required, where it is not.
+    /// The reason why it is not required.
     pub(super) unscored: Option<String>,
     pub(super) verdict: Verdict,
-    /// How many checks were made, those that only inform left out.
+    /// The number of checks, without those that only inform.
     pub(super) checks: usize,
-    /// What was found, one line each.
+    /// One line for each fault.
     pub(super) faults: Vec<String>,
-    /// Why that was to be expected, if it was.
+    /// The reasons of the exceptions that explain the faults.
     pub(super) reasons: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// At most something was left out, for reasons that are written down.
+    /// All checks succeeded, except skips that an exception explains.
     Passed,
     Failed,
-    /// It did not pass, for reasons that are written down.
+    /// Exceptions explain all its faults.
     Skipped,
 }
 
-/// All scenarios of a run that anybody has heard of.
+/// All scenarios of a run: required, not required, counted before, or in the list of exceptions.
 pub(super) fn known(
     run: &Run,
     required: &Requirements,
@@ -56,17 +56,17 @@ pub(super) fn known(
     known
 }
 
-/// Judges what was run, and what was `wanted` but is not there.
+/// Judges the scenarios of a result, and those that are `wanted` and missing from it.
 pub(super) fn judge(
     run: &Run,
     required: &Requirements,
     wanted: &BTreeSet<String>,
-    ran: Ran,
+    result: RunResult,
     counts: &Counts,
     exceptions: &mut Exceptions,
-) -> Judged {
+) -> Verdicts {
     let name = run.name();
-    let mut found = ran.scenarios;
+    let mut found = result.scenarios;
     for missing in wanted {
         found.entry(missing.clone()).or_default();
     }
@@ -75,7 +75,7 @@ pub(super) fn judge(
         let recorded = counts.of(&name, &scenario);
         Scenario::judge(&name, scenario, &checks, unscored, recorded, exceptions)
     });
-    Judged { scenarios: scenarios.collect(), run: name, seconds: ran.seconds }
+    Verdicts { scenarios: scenarios.collect(), run: name, seconds: result.seconds }
 }
 
 impl Scenario {
@@ -130,12 +130,12 @@ impl Scenario {
     }
 }
 
-/// How many checks each scenario of each run has made before.
+/// The number of checks that each scenario of each run made before.
 #[derive(Debug, Default)]
 pub(super) struct Counts(BTreeMap<String, BTreeMap<String, usize>>);
 
 impl Counts {
-    /// Nothing is recorded where there is no such file.
+    /// Empty when there is no such file.
     pub(super) fn read(file: &Path) -> Result<Self> {
         if !file.exists() {
             return Ok(Self::default());
@@ -149,10 +149,10 @@ impl Counts {
         Ok(fs::write(file, serde_json::to_string_pretty(&self.0)? + "\n")?)
     }
 
-    /// Takes over what was counted where it means something: not of what failed, or passes at some time by accident.
-    pub(super) fn record(&mut self, judged: &Judged) {
-        let counts = self.0.entry(judged.run.clone()).or_default();
-        for scenario in judged.scenarios.iter().filter(|scenario| scenario.verdict == Verdict::Passed) {
+    /// Records the counts of the scenarios that passed.
+    pub(super) fn record(&mut self, verdicts: &Verdicts) {
+        let counts = self.0.entry(verdicts.run.clone()).or_default();
+        for scenario in verdicts.scenarios.iter().filter(|scenario| scenario.verdict == Verdict::Passed) {
             counts.insert(scenario.name.clone(), scenario.checks);
         }
     }
@@ -184,9 +184,9 @@ mod tests {
         for bad in [Status::Failure, Status::Warning, Status::Skipped] {
             assert_eq!(verdict("x", &[good.clone(), check("b", bad)], 1), Verdict::Failed, "{bad:?}");
         }
-        assert_eq!(verdict("x", &[], 0), Verdict::Failed, "what checks nothing proves nothing");
-        assert_eq!(verdict("x", &[check("b", Status::Info)], 0), Verdict::Failed, "nor does what informs");
-        assert_eq!(verdict("x", &[good], 2), Verdict::Failed, "a check has vanished");
+        assert_eq!(verdict("x", &[], 0), Verdict::Failed, "no checks");
+        assert_eq!(verdict("x", &[check("b", Status::Info)], 0), Verdict::Failed, "only information");
+        assert_eq!(verdict("x", &[good], 2), Verdict::Failed, "fewer checks than before");
     }
 
     #[test]
@@ -194,12 +194,20 @@ mod tests {
         let bad = check("known", Status::Failure);
         assert_eq!(verdict("auth", std::slice::from_ref(&bad), 0), Verdict::Skipped);
         assert_eq!(verdict("auth", &[], 0), Verdict::Skipped);
-        assert_eq!(verdict("auth", &[check("a", Status::Success)], 0), Verdict::Failed, "needed no more");
+        assert_eq!(
+            verdict("auth", &[check("a", Status::Success)], 0),
+            Verdict::Failed,
+            "the exception is not needed"
+        );
         assert_eq!(verdict("part", std::slice::from_ref(&bad), 0), Verdict::Skipped);
         assert_eq!(verdict("part", &[bad, check("other", Status::Failure)], 0), Verdict::Failed);
         let (good, left_out) = (check("a", Status::Success), check("known", Status::Skipped));
-        assert_eq!(verdict("part", &[good, left_out.clone()], 0), Verdict::Passed, "the rest was checked");
-        assert_eq!(verdict("part", &[left_out], 0), Verdict::Skipped, "there is no rest");
-        assert_eq!(verdict("part", &[check("known", Status::Success)], 0), Verdict::Failed, "needed no more");
+        assert_eq!(verdict("part", &[good, left_out.clone()], 0), Verdict::Passed, "the rest succeeded");
+        assert_eq!(verdict("part", &[left_out], 0), Verdict::Skipped, "nothing else");
+        assert_eq!(
+            verdict("part", &[check("known", Status::Success)], 0),
+            Verdict::Failed,
+            "the exception is not needed"
+        );
     }
 }

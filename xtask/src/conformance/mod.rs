@@ -1,4 +1,4 @@
-//! `cargo xtask conformance`: what others have written down of how MCP is spoken, held against our server and client.
+//! `cargo xtask conformance`: runs the official MCP suite against our server and client.
 
 mod checks;
 mod exceptions;
@@ -16,7 +16,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use self::exceptions::Exceptions;
 use self::fixtures::Fixtures;
-use self::judge::{Counts, Judged};
+use self::judge::{Counts, Verdicts};
 use self::suite::{RUNS, Run, Side, Suites};
 
 const USAGE: &str = "\
@@ -31,7 +31,7 @@ cargo xtask conformance official [--server] [--client] [--spec NAME] [--only SCE
 
 What each scenario checked stays in target/conformance/official.";
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Default)]
 struct Options {
     sides: Vec<Side>,
@@ -42,8 +42,8 @@ struct Options {
     junit: Option<PathBuf>,
 }
 
-/// Runs the official suite and prints a line for each scenario; the last line counts them. Ends the process with 1 when
-/// one failed, so that nothing follows that line.
+/// Runs the official suite and prints a line for each scenario; the last line counts them. Exits with 1 when one failed,
+/// so nothing follows that line.
 pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     let options = parse(arguments)?;
     let runs: Vec<&Run> = RUNS.iter().filter(|run| options.wants(run)).collect();
@@ -64,10 +64,10 @@ pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
         if only.is_empty() && !options.only.is_empty() {
             continue;
         }
-        let kept = output.join("official").join(run.name().replace(' ', "-"));
-        let ran = suites.run(run, &only, &fixtures, &kept)?;
+        let results = output.join("official").join(run.name().replace(' ', "-"));
+        let result = suites.run(run, &only, &fixtures, &results)?;
         let wanted = if only.is_empty() { known } else { only.into_iter().collect() };
-        let outcome = judge::judge(run, &required, &wanted, ran, &counts, &mut exceptions);
+        let outcome = judge::judge(run, &required, &wanted, result, &counts, &mut exceptions);
         report::print(&outcome);
         judged.push(outcome);
     }
@@ -75,9 +75,9 @@ pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     finish(&judged, &options, &output, &mut counts, &sources)
 }
 
-/// Writes everything down, and prints the sums.
+/// Writes the results and prints the sums.
 fn finish(
-    judged: &[Judged],
+    judged: &[Verdicts],
     options: &Options,
     output: &Path,
     counts: &mut Counts,

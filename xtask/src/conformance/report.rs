@@ -1,16 +1,16 @@
-//! The outcome, for people, for programs and for CI systems.
+//! The verdicts as text, as JSON and as JUnit's XML.
 
 use std::fmt::Write as _;
 
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::judge::{Judged, Scenario, Verdict};
+use super::judge::{Scenario, Verdict, Verdicts};
 
-/// A line for each scenario, and what is to be said of it.
-pub(super) fn print(judged: &Judged) {
-    println!("{} ({:.1} s)", judged.run, judged.seconds);
-    for scenario in &judged.scenarios {
+/// Prints a line for each scenario, with its faults and reasons.
+pub(super) fn print(verdicts: &Verdicts) {
+    println!("{} ({:.1} s)", verdicts.run, verdicts.seconds);
+    for scenario in &verdicts.scenarios {
         let word = match scenario.verdict {
             Verdict::Passed => "ok  ",
             Verdict::Failed => "FAIL",
@@ -26,24 +26,24 @@ pub(super) fn print(judged: &Judged) {
     }
 }
 
-/// Prints how many passed, those that are required and the others apart; gives how many failed.
-pub(super) fn sums(judged: &[Judged]) -> usize {
+/// Prints the sums, those of required scenarios apart. Returns the number of failures.
+pub(super) fn sums(all: &[Verdicts]) -> usize {
     for (title, unscored) in [("scored", false), ("unscored", true)] {
-        let [passed, failed, skipped] = count(judged, |scenario| scenario.unscored.is_some() == unscored);
+        let [passed, failed, skipped] = count(all, |scenario| scenario.unscored.is_some() == unscored);
         println!("{title}: {passed} passed, {failed} failed, {skipped} skipped");
     }
-    let [passed, failed, skipped] = count(judged, |_| true);
+    let [passed, failed, skipped] = count(all, |_| true);
     println!("{passed} passed, {failed} failed, {skipped} skipped");
     failed
 }
 
-fn count(judged: &[Judged], of: impl Fn(&Scenario) -> bool) -> [usize; 3] {
-    let scenarios = || judged.iter().flat_map(|judged| &judged.scenarios).filter(|scenario| of(scenario));
+fn count(all: &[Verdicts], of: impl Fn(&Scenario) -> bool) -> [usize; 3] {
+    let scenarios = || all.iter().flat_map(|verdicts| &verdicts.scenarios).filter(|scenario| of(scenario));
     [Verdict::Passed, Verdict::Failed, Verdict::Skipped]
         .map(|verdict| scenarios().filter(|scenario| scenario.verdict == verdict).count())
 }
 
-pub(super) fn json(judged: &[Judged]) -> Result<String> {
+pub(super) fn json(all: &[Verdicts]) -> Result<String> {
     let scenario = |scenario: &Scenario| -> Value {
         let verdict = match scenario.verdict {
             Verdict::Passed => "passed",
@@ -59,29 +59,29 @@ pub(super) fn json(judged: &[Judged]) -> Result<String> {
             "reasons": scenario.reasons,
         })
     };
-    let run = |judged: &Judged| -> Value {
-        let scenarios: Vec<Value> = judged.scenarios.iter().map(scenario).collect();
-        json!({ "run": judged.run, "seconds": judged.seconds, "scenarios": scenarios })
+    let run = |verdicts: &Verdicts| -> Value {
+        let scenarios: Vec<Value> = verdicts.scenarios.iter().map(scenario).collect();
+        json!({ "run": verdicts.run, "seconds": verdicts.seconds, "scenarios": scenarios })
     };
-    let [passed, failed, skipped] = count(judged, |_| true);
-    let runs: Vec<Value> = judged.iter().map(run).collect();
-    let all = json!({ "passed": passed, "failed": failed, "skipped": skipped, "runs": runs });
-    Ok(serde_json::to_string_pretty(&all)? + "\n")
+    let [passed, failed, skipped] = count(all, |_| true);
+    let runs: Vec<Value> = all.iter().map(run).collect();
+    let document = json!({ "passed": passed, "failed": failed, "skipped": skipped, "runs": runs });
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
-pub(super) fn junit(judged: &[Judged]) -> String {
+pub(super) fn junit(all: &[Verdicts]) -> String {
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
-    for judged in judged {
-        let [passed, failed, skipped] = count(std::slice::from_ref(judged), |_| true);
+    for verdicts in all {
+        let [passed, failed, skipped] = count(std::slice::from_ref(verdicts), |_| true);
         let _ = writeln!(
             xml,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\" skipped=\"{skipped}\" time=\"{:.1}\">",
-            escape(&judged.run),
+            escape(&verdicts.run),
             passed + failed + skipped,
-            judged.seconds
+            verdicts.seconds
         );
-        for scenario in &judged.scenarios {
-            let (run, name) = (escape(&judged.run), escape(&scenario.name));
+        for scenario in &verdicts.scenarios {
+            let (run, name) = (escape(&verdicts.run), escape(&scenario.name));
             let _ = write!(xml, "    <testcase classname=\"{run}\" name=\"{name}\">");
             let _ = match scenario.verdict {
                 Verdict::Passed => Ok(()),
@@ -97,7 +97,7 @@ pub(super) fn junit(judged: &[Judged]) -> String {
     xml + "</testsuites>\n"
 }
 
-/// Text that XML takes, also within quotation marks. Control characters, for which it has no form, are left out.
+/// Text escaped for XML, also within quotation marks. Control characters have no form in XML and are left out.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

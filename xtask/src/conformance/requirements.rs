@@ -1,4 +1,4 @@
-//! Which scenarios a revision requires: a list that the suite brings, in a small part of YAML.
+//! Reads the suite's list of required scenarios of a revision, which is in a small subset of YAML.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Requirements {
     pub(super) scored: BTreeSet<String>,
-    /// Those that are run and not required, with the reason.
+    /// Scenarios that are run and not required, with the reason.
     pub(super) unscored: BTreeMap<String, String>,
 }
 
@@ -17,11 +17,11 @@ impl Requirements {
     ///
     /// # Errors
     ///
-    /// When a line is in none of the forms that are known, or nothing is required.
+    /// When nothing is required.
     pub(super) fn parse(text: &str, side: &str) -> Result<Self> {
         let mut requirements = Self::default();
         let mut section = "";
-        // The entry of the list of unscored ones that is being read: scenario, side, reason.
+        // The current entry of `not_scored`: scenario, side, reason.
         let mut entry = [String::new(), String::new(), String::new()];
         for line in text.lines().map(|line| line.split(" #").next().unwrap_or_default().trim_end()) {
             if line.is_empty() || line.starts_with('#') {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -12,19 +11,20 @@ use anyhow::{Context as _, Result, bail, ensure};
 use super::checks::{self, Check};
 use super::fixtures::Fixtures;
 use super::requirements::Requirements;
-use crate::npm;
+use crate::packages;
+use crate::process::Program;
 
-/// How long all scenarios of a run may take together. It is less than a minute on two cores that have nothing else to do.
-const LIMIT: Duration = Duration::from_secs(400);
+/// How long all scenarios of a run may take together. On two idle cores they take less than a minute.
+const TIMEOUT: Duration = Duration::from_secs(400);
 
-/// Whom a run is about.
+/// The side of ours that a run tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Server,
     Client,
 }
 
-/// Scenarios that the suite runs at once.
+/// A set of scenarios, run by one start of the suite.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) side: Side,
@@ -33,7 +33,7 @@ pub(super) struct Run {
     package: Package,
 }
 
-/// Which version of the suite runs them.
+/// The version of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Package {
     Newest,
@@ -65,14 +65,14 @@ impl Run {
     }
 }
 
-/// What came of a run.
-pub(super) struct Ran {
-    /// What each scenario checked.
+/// The checks of a run.
+pub(super) struct RunResult {
+    /// By the scenarios' names.
     pub(super) scenarios: BTreeMap<String, Vec<Check>>,
     pub(super) seconds: f32,
 }
 
-/// Where the suite is installed.
+/// The installed suite.
 pub(super) struct Suites {
     newest: PathBuf,
     stable: PathBuf,
@@ -83,14 +83,14 @@ impl Suites {
     /// Installs what is missing or out of date.
     pub(super) fn install(sources: &Path) -> Result<Self> {
         let (newest, stable) = (sources.join("npm"), sources.join("npm-0.1.16"));
-        npm::install(&newest)?;
-        npm::install(&stable)?;
-        // Both versions import from Node what only 22 has, though they ask for 20.
-        let node = npm::node(&newest, 22)?;
+        packages::npm(&newest, &newest)?;
+        packages::npm(&stable, &stable)?;
+        // Both versions use interfaces of Node 22, though they ask for 20.
+        let node = packages::node(&newest, 22)?;
         Ok(Self { newest, stable, node })
     }
 
-    /// Which scenarios must be passed.
+    /// The scenarios that are required.
     pub(super) fn requirements(&self, run: &Run) -> Result<Requirements> {
         if run.package == Package::Stable {
             return Ok(Requirements::default());
@@ -100,19 +100,25 @@ impl Suites {
         Requirements::parse(&text, run.side.word())
     }
 
-    /// Runs all scenarios, or `only` some, and keeps in the folder `kept` what they checked.
-    pub(super) fn run(&self, run: &Run, only: &[String], fixtures: &Fixtures, kept: &Path) -> Result<Ran> {
-        if kept.exists() {
-            fs::remove_dir_all(kept)?;
+    /// Runs all scenarios, or `only` some. What the suite writes is kept in the folder `results`.
+    pub(super) fn run(
+        &self,
+        run: &Run,
+        only: &[String],
+        fixtures: &Fixtures,
+        results: &Path,
+    ) -> Result<RunResult> {
+        if results.exists() {
+            fs::remove_dir_all(results)?;
         }
-        fs::create_dir_all(kept)?;
+        fs::create_dir_all(results)?;
         let started = Instant::now();
         let mut target: Vec<String> = vec![run.side.word().into()];
-        // Ended when this is dropped.
+        // Dropping it ends the server.
         let mut server = None;
         match run.side {
             Side::Server => {
-                let server = server.insert(fixtures.serve(&kept.join("everything-server.log"))?);
+                let server = server.insert(fixtures.serve(&results.join("everything-server.log"))?);
                 target.extend(["--url".into(), server.url().to_owned()]);
             }
             Side::Client => target.extend(["--command".into(), fixtures.client_command()]),
@@ -123,36 +129,35 @@ impl Suites {
             } else {
                 ["--requirements", run.spec]
             };
-            self.invoke(run, &target, &whole, kept)?;
+            self.invoke(run, &target, &whole, results)?;
         }
         for scenario in only {
             let mut words = vec!["--scenario", scenario];
             if run.package == Package::Newest {
                 words.extend(["--spec-version", run.spec]);
             }
-            self.invoke(run, &target, &words, kept)?;
+            self.invoke(run, &target, &words, results)?;
         }
-        let scenarios = checks::read(kept)?;
+        let scenarios = checks::read(results)?;
         if scenarios.is_empty() {
-            let said = fs::read_to_string(kept.join("suite.log")).unwrap_or_default();
-            bail!("the suite left no results of `{}`:\n{said}", run.name());
+            let log = fs::read_to_string(results.join("suite.log")).unwrap_or_default();
+            bail!("the suite left no results of `{}`:\n{log}", run.name());
         }
-        Ok(Ran { scenarios, seconds: started.elapsed().as_secs_f32() })
+        Ok(RunResult { scenarios, seconds: started.elapsed().as_secs_f32() })
     }
 
-    /// Starts the suite and waits for its end. How it ends says less than what it checked.
-    fn invoke(&self, run: &Run, target: &[String], words: &[&str], kept: &Path) -> Result<()> {
-        let log = File::options().create(true).append(true).open(kept.join("suite.log"))?;
+    /// Starts the suite and waits for its end. Its exit code is ignored: the verdict follows from the checks.
+    fn invoke(&self, run: &Run, target: &[String], words: &[&str], results: &Path) -> Result<()> {
+        let log = File::options().create(true).append(true).open(results.join("suite.log"))?;
         let mut command = Command::new(&self.node);
         command.arg(self.package(run).join("dist/index.js")).args(target).args(words);
-        command.arg("-o").arg(kept).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        // Everything is on this machine.
+        command.arg("-o").arg(results).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        // Both sides are on this machine.
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
             command.env_remove(name);
         }
-        let mut child = command.spawn().context("cannot run node")?;
-        let ended = wait(&mut child, LIMIT)?;
-        ensure!(ended.is_some(), "`{}` took longer than {} s", run.name(), LIMIT.as_secs());
+        let exit = Program::start(&mut command)?.exit(Instant::now() + TIMEOUT)?;
+        ensure!(exit.is_some(), "`{}` took longer than {} s", run.name(), TIMEOUT.as_secs());
         Ok(())
     }
 
@@ -162,21 +167,5 @@ impl Suites {
             Package::Stable => &self.stable,
         };
         folder.join("node_modules/@modelcontextprotocol/conformance")
-    }
-}
-
-/// Waits for a process to end; ends it, and gives nothing, when it takes too long.
-fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
-    let until = Instant::now() + limit;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if Instant::now() > until {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        thread::sleep(Duration::from_millis(20));
     }
 }

@@ -5,29 +5,29 @@ use std::fs;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use super::Pair;
 use super::peers::line;
 use super::proxy::Proxy;
 use super::scratch::{Outcome, Scratch};
 use super::service::Service;
+use super::{Pair, pair};
 
 pub(super) const PAIRS: &[Pair] = &[
-    Pair { name: "our agent, PyPI client", limit: 60, check: pypi },
-    Pair { name: "our agent with our MCP server, PyPI client", limit: 60, check: pypi_with_tools },
-    Pair { name: "our agent, acpx: text", limit: 60, check: text },
-    Pair { name: "our agent, acpx: write", limit: 60, check: write },
-    Pair { name: "our agent, acpx: rejected write", limit: 60, check: rejected },
-    Pair { name: "our agent, acpx: read", limit: 60, check: read },
-    Pair { name: "our agent, acpx: terminal", limit: 60, check: terminal },
-    Pair { name: "our agent, acpx: cancel", limit: 60, check: cancel },
-    Pair { name: "our agent with npm server-everything, acpx", limit: 60, check: tools },
-    Pair { name: "our agent with our MCP server over HTTP and SSE, acpx", limit: 60, check: tools_over_http },
+    pair("our agent, PyPI client", 60, pypi),
+    pair("our agent with our MCP server, PyPI client", 60, pypi_with_tools),
+    pair("our agent, acpx: text", 60, text),
+    pair("our agent, acpx: write", 60, write),
+    pair("our agent, acpx: rejected write", 60, rejected),
+    pair("our agent, acpx: read", 60, read),
+    pair("our agent, acpx: terminal", 60, terminal),
+    pair("our agent, acpx: cancel", 60, cancel),
+    pair("our agent with npm server-everything, acpx", 60, tools),
+    pair("our agent with our MCP server over HTTP and SSE, acpx", 60, tools_over_http),
 ];
 
 /// Sessions that outlive their agent.
 pub(super) const KEPT: &[Pair] = &[
-    Pair { name: "our agent, PyPI client: load, resume, list", limit: 90, check: pypi_kept },
-    Pair { name: "our agent, acpx: a session in two lives", limit: 90, check: acpx_kept },
+    pair("our agent, PyPI client: load, resume, list", 90, pypi_kept),
+    pair("our agent, acpx: a session in two lives", 90, acpx_kept),
 ];
 
 fn pypi(scratch: &Scratch<'_>) -> Result<()> {
@@ -44,23 +44,23 @@ fn pypi_with_tools(scratch: &Scratch<'_>) -> Result<()> {
     scratch.run(&scratch.peers().pypi("client.py", &arguments))?.expect_code(0)
 }
 
-/// Our agent, which keeps its sessions in the scratch.
-fn keeping(scratch: &Scratch<'_>) -> Vec<String> {
+/// Our agent, with a store in the scratch folder.
+fn with_store(scratch: &Scratch<'_>) -> Vec<String> {
     let store = scratch.file("../store").display().to_string();
     scratch.peers().agentwire(&["agent", "--store", &store])
 }
 
 fn pypi_kept(scratch: &Scratch<'_>) -> Result<()> {
-    let agent = keeping(scratch);
+    let agent = with_store(scratch);
     let arguments: Vec<_> = ["--kept"].into_iter().chain(agent.iter().map(String::as_str)).collect();
     scratch.run(&scratch.peers().pypi("client.py", &arguments))?.expect_code(0)
 }
 
-/// The first prompt and the second reach agents of their own, because acpx keeps none alive here. It resumes a session
-/// where it can, and loads it otherwise; it begins a new one where the agent does neither or fails.
+/// Each prompt starts a new agent process, because acpx keeps none alive here. acpx resumes the session if the agent can,
+/// loads it otherwise, and opens a new one if both fail.
 fn acpx_kept(scratch: &Scratch<'_>) -> Result<()> {
     let project = scratch.project().display().to_string();
-    let agent = line(&keeping(scratch));
+    let agent = line(&with_store(scratch));
     let acpx = |words: &[&str]| {
         let mut arguments = vec!["--format", "json", "--json-strict", "--timeout", "30", "--ttl", "0.1"];
         arguments.extend(["--approve-all", "--cwd", &project, "--agent", &agent]);
@@ -70,17 +70,17 @@ fn acpx_kept(scratch: &Scratch<'_>) -> Result<()> {
     let opened = acpx(&["sessions", "new"])?.json()?;
     let id = opened[0]["acpxSessionId"].as_str().unwrap_or_default().to_owned();
     for prompt in ["good morning", "/write note.txt hello from acpx"] {
-        scratch.nobody_left()?;
+        scratch.expect_no_processes()?;
         let outcome = acpx(&["prompt", prompt])?;
         outcome.expect_code(0)?;
         ensure!(stop_reason(&outcome)? == "end_turn", "the turn did not end well");
         let messages = outcome.json()?;
-        let taken_up = |message: &&Value| {
+        let reopens = |message: &&Value| {
             ["session/load", "session/resume"].map(Value::from).contains(&message["method"])
                 && message["params"]["sessionId"] == id
         };
-        ensure!(messages.iter().any(|message| taken_up(&message)), "the session was not taken up again");
-        ensure!(messages.iter().all(|message| message["method"] != "session/new"), "a new one was begun");
+        ensure!(messages.iter().any(|message| reopens(&message)), "the session was not reopened");
+        ensure!(messages.iter().all(|message| message["method"] != "session/new"), "a new one was opened");
     }
     scratch.expect_file("note.txt", "hello from acpx")?;
     let listed = acpx(&["sessions", "list"])?.json()?;
@@ -108,7 +108,7 @@ fn acpx(scratch: &Scratch<'_>, options: &[&str], prompt: &str) -> Result<Outcome
     Ok(outcome)
 }
 
-/// The reason in the last answer that has one.
+/// The stop reason of the last response that has one.
 fn stop_reason(outcome: &Outcome) -> Result<String> {
     let messages = outcome.json()?;
     let reason = messages.iter().rev().find_map(|message| message["result"]["stopReason"].as_str());
@@ -119,11 +119,11 @@ fn text(scratch: &Scratch<'_>) -> Result<()> {
     let outcome = acpx(scratch, &["--approve-all"], "good morning")?;
     outcome.expect_code(0)?;
     let messages = outcome.json()?;
-    let said: String = messages
+    let text: String = messages
         .iter()
         .filter_map(|message| message["params"]["update"]["content"]["text"].as_str())
         .collect();
-    ensure!(said.contains("good morning"), "our agent said {said:?}");
+    ensure!(text.contains("good morning"), "our agent sent {text:?}");
     Ok(())
 }
 
@@ -136,7 +136,7 @@ fn write(scratch: &Scratch<'_>) -> Result<()> {
 }
 
 fn rejected(scratch: &Scratch<'_>) -> Result<()> {
-    // acpx has an exit code of its own for denied permissions, so that only the turn's end is looked at.
+    // acpx has an exit code of its own for denied permissions, so only the stop reason is checked.
     acpx(scratch, &["--deny-all"], "/write note.txt hello from acpx")?.expect(r#""status":"failed""#)?;
     ensure!(!scratch.file("note.txt").exists(), "a file was written without permission");
     Ok(())
@@ -166,7 +166,7 @@ fn cancel(scratch: &Scratch<'_>) -> Result<()> {
     let outcome =
         scratch.interrupt_at("session/prompt", &command(scratch, &["--approve-all"], "/slow 60"))?;
     outcome.expect("session/cancel")?;
-    ensure!(stop_reason(&outcome)? == "cancelled", "our agent did not say that the turn was cancelled");
+    ensure!(stop_reason(&outcome)? == "cancelled", "the turn did not end with `cancelled`");
     Ok(())
 }
 
@@ -181,7 +181,7 @@ fn tools(scratch: &Scratch<'_>) -> Result<()> {
     outcome.expect_code(0)
 }
 
-/// The headers that the client names reach the server, with every request.
+/// The client's headers are in every request to the server.
 fn tools_over_http(scratch: &Scratch<'_>) -> Result<()> {
     let server = Service::start(scratch, scratch.peers().agentwire(&["server", "--http", "127.0.0.1:0"]))?;
     let path = scratch.file("mcp.json").display().to_string();
@@ -195,8 +195,8 @@ fn tools_over_http(scratch: &Scratch<'_>) -> Result<()> {
         outcome.expect("42")?;
         outcome.expect_code(0)?;
         let requests = proxy.requests();
-        let untold = requests.iter().find(|request| request.header("x-interop") != "told");
-        ensure!(!requests.is_empty() && untold.is_none(), "a request without the header: {untold:?}");
+        let without = requests.iter().find(|request| request.header("x-interop") != "told");
+        ensure!(!requests.is_empty() && without.is_none(), "a request without the header: {without:?}");
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! `agentwire tools` and `agentwire call`, read back.
+//! Runs `agentwire tools` and `agentwire call` and reads their output.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 use super::scratch::{Outcome, Scratch};
 
-/// Our MCP client, and the server that it talks to. Each call is a connection of its own.
+/// Our MCP client and the server that it calls. Each call has a connection of its own.
 pub(super) struct Caller<'a> {
     scratch: &'a Scratch<'a>,
     target: String,
@@ -13,18 +13,18 @@ pub(super) struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// The client of a command line or a URL, which finds out by itself what is spoken there.
+    /// A client of a server's command line or URL, with `--era auto`.
     pub(super) fn new(scratch: &'a Scratch<'a>, target: impl Into<String>) -> Self {
         Self { scratch, target: target.into(), era: "auto" }
     }
 
-    /// Speaks this era: `legacy`, `modern` or `auto`.
+    /// Sets `--era`: `legacy`, `modern` or `auto`.
     pub(super) fn era(mut self, era: &'static str) -> Self {
         self.era = era;
         self
     }
 
-    /// The tools of the server, which must include these.
+    /// Lists the tools of the server, which must include these.
     pub(super) fn expect_tools(&self, names: &[&str]) -> Result<()> {
         let outcome = self.scratch.run(&self.command("tools", &[]))?;
         outcome.expect_code(0)?;
@@ -41,26 +41,26 @@ impl<'a> Caller<'a> {
         Ok(())
     }
 
-    /// Calls a tool: the lines of progress, and the result or error.
+    /// Calls a tool, and returns the lines of progress and the result or error.
     pub(super) fn call(&self, tool: &str, arguments: Value) -> Result<(Vec<Value>, Value)> {
         read(&self.scratch.run(&self.command("call", &[tool, &arguments.to_string()]))?)
     }
 
-    /// Calls a tool that must succeed.
+    /// Calls a tool that must succeed, and returns its result.
     pub(super) fn result(&self, tool: &str, arguments: Value) -> Result<Value> {
         let (_, mut last) = self.call(tool, arguments)?;
         ensure!(last["result"].is_object() && last["result"]["isError"] != true, "{tool} failed: {last}");
         Ok(last["result"].take())
     }
 
-    /// Calls a tool that must succeed, for its text.
+    /// Calls a tool that must succeed, and returns its text.
     pub(super) fn text(&self, tool: &str, arguments: Value) -> Result<String> {
         let result = self.result(tool, arguments)?;
         let blocks = result["content"].as_array().into_iter().flatten();
         Ok(blocks.filter_map(|block| block["text"].as_str()).collect())
     }
 
-    /// Calls a tool that must fail, as a result or as an error.
+    /// Calls a tool that must fail, by a result or by an error.
     pub(super) fn refused(&self, tool: &str, arguments: Value) -> Result<Value> {
         let (_, last) = self.call(tool, arguments)?;
         let refused = last["result"]["isError"] == true || last["error"].is_object();
@@ -68,7 +68,7 @@ impl<'a> Caller<'a> {
         Ok(last)
     }
 
-    /// Calls `tool`, which takes `seconds` and reports so many `steps`; each must be shown once and in order.
+    /// Calls a tool that reports `steps` steps of progress. Each must be shown once and in order.
     pub(super) fn steps(&self, tool: &str, arguments: Value, steps: u64) -> Result<()> {
         let (reports, last) = self.call(tool, arguments)?;
         ensure!(last["result"].is_object() && last["result"]["isError"] != true, "{tool} failed: {last}");
@@ -79,7 +79,7 @@ impl<'a> Caller<'a> {
         Ok(())
     }
 
-    /// Calls a tool that would take a minute, and interrupts it at the first sign of progress.
+    /// Calls a tool that would take a minute, and interrupts it at the first progress.
     pub(super) fn interrupt(&self, tool: &str, arguments: Value) -> Result<()> {
         let command = self.command("call", &[tool, &arguments.to_string()]);
         let outcome = self.scratch.interrupt_group_at("progress", &command)?;
@@ -87,11 +87,11 @@ impl<'a> Caller<'a> {
         Ok(())
     }
 
-    /// What every server with the tools of `agentwire server` can do, whatever lies between.
-    pub(super) fn paces(&self) -> Result<()> {
+    /// Checks the tools of `agentwire server`, which most servers of `tests/interop` have as well.
+    pub(super) fn check_tools(&self) -> Result<()> {
         self.expect_tools(&["echo", "add", "fail", "slow", "cancelled-count", "burst"])?;
         let echo = self.text("echo", json!({ "message": "grüß dich 👋\n" }))?;
-        ensure!(echo == "grüß dich 👋\n", "echo said {echo:?}");
+        ensure!(echo == "grüß dich 👋\n", "echo returned {echo:?}");
         let sum = self.result("add", json!({ "a": 2, "b": 40 }))?;
         ensure!(sum["structuredContent"]["sum"] == 42, "the sum is {sum}");
         self.refused("fail", json!({}))?;
@@ -107,7 +107,7 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// The lines of progress, and what came at the end.
+/// The lines of progress, and the last line.
 fn read(outcome: &Outcome) -> Result<(Vec<Value>, Value)> {
     let mut lines = outcome.json()?;
     let last = lines.pop().context("nothing was printed")?;

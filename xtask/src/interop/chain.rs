@@ -1,22 +1,22 @@
-//! The whole chain: our client, our agent, and the MCP servers of others behind it.
+//! Our client, our agent, and the MCP servers of other projects behind it.
 
 use std::fs;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
-use super::Pair;
 use super::chat::{Chat, turn};
 use super::mcp_client::{everything, files};
 use super::scratch::Scratch;
 use super::service::Service;
+use super::{Pair, pair};
 
 pub(super) const PAIRS: &[Pair] = &[
-    Pair { name: "our client, our agent, both npm servers: list", limit: 60, check: list },
-    Pair { name: "our client, our agent, both npm servers: call", limit: 90, check: call },
-    Pair { name: "our client, our agent, both npm servers: failed call", limit: 60, check: failed_call },
-    Pair { name: "our client, our agent, PyPI server", limit: 60, check: pypi },
-    Pair { name: "our client, our agent, npm servers over HTTP and SSE", limit: 60, check: http },
+    pair("our client, our agent, both npm servers: list", 60, list),
+    pair("our client, our agent, both npm servers: call", 90, call),
+    pair("our client, our agent, both npm servers: failed call", 60, failed_call),
+    pair("our client, our agent, PyPI server", 60, pypi),
+    pair("our client, our agent, npm servers over HTTP and SSE", 60, http),
 ];
 
 /// A turn of our agent with both npm servers.
@@ -26,7 +26,7 @@ fn chain(scratch: &Scratch<'_>, prompt: &str) -> Result<Chat> {
     turn(scratch, &[], &["--yes", "--mcp", &everything, "--mcp", &files], prompt)
 }
 
-/// The name under which our agent offers a tool: it may stand behind the name of its server.
+/// The name under which our agent offers a tool, which may begin with the name of its server.
 fn offered(chat: &Chat, tool: &str) -> Result<String> {
     let shown = chat.updates.iter().map(Value::to_string).collect::<String>() + &chat.text();
     let mut words = shown.split(|c: char| !(c.is_alphanumeric() || "_-./:".contains(c)));

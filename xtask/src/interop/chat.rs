@@ -1,4 +1,4 @@
-//! `agentwire chat --json`, read back.
+//! Runs `agentwire chat --json` and reads its output.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::peers::line;
 use super::scratch::{Outcome, Scratch};
 
-/// A conversation that our client had.
+/// A conversation of our client, as it was printed.
 #[derive(Default)]
 pub(super) struct Chat {
     /// The exit code.
@@ -15,13 +15,13 @@ pub(super) struct Chat {
     pub(super) initialized: Option<Value>,
     /// The agent's answer to `session/new`.
     pub(super) session: Option<Value>,
-    /// Why the turn ended.
+    /// The stop reason of the turn.
     pub(super) stop_reason: Option<String>,
     /// The error that ended the conversation.
     pub(super) error: Option<Value>,
-    /// Every permission that the agent asked for, and what came of it.
+    /// Every permission request, with its outcome.
     pub(super) permissions: Vec<Value>,
-    /// Every `session/update`, as it came.
+    /// Every `session/update`.
     pub(super) updates: Vec<Value>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn command(
     command
 }
 
-/// Has a conversation with an agent, and expects one turn to end well.
+/// Runs a conversation of one turn, which must end with `end_turn`.
 pub(super) fn turn(scratch: &Scratch<'_>, agent: &[String], options: &[&str], prompt: &str) -> Result<Chat> {
     let chat = read(&scratch.run(&command(scratch, agent, options, Some(prompt)))?)?;
     ensure!(chat.code == Some(0), "exit code {:?} instead of 0", chat.code);
@@ -50,7 +50,7 @@ pub(super) fn turn(scratch: &Scratch<'_>, agent: &[String], options: &[&str], pr
     Ok(chat)
 }
 
-/// Reads what a conversation printed.
+/// Reads the output of a conversation.
 pub(super) fn read(outcome: &Outcome) -> Result<Chat> {
     let mut chat = Chat { code: outcome.code, ..Chat::default() };
     for value in outcome.json()? {
@@ -73,7 +73,7 @@ pub(super) fn read(outcome: &Outcome) -> Result<Chat> {
 }
 
 impl Chat {
-    /// What the agent said.
+    /// The text of the agent's message chunks.
     pub(super) fn text(&self) -> String {
         let chunks = self.of_kind("agent_message_chunk");
         chunks.filter_map(|update| update["content"]["text"].as_str()).collect()
@@ -84,14 +84,14 @@ impl Chat {
         self.updates.iter().filter(move |update| update["sessionUpdate"] == kind)
     }
 
-    /// Fails unless this was shown, in words or in a tool call.
+    /// Fails unless this text was in a message or in another update.
     pub(super) fn expect(&self, text: &str) -> Result<()> {
         let anywhere = || self.updates.iter().any(|update| holds(update, text));
         ensure!(self.text().contains(text) || anywhere(), "{text:?} was not shown, but {:?}", self.text());
         Ok(())
     }
 
-    /// Fails unless a tool call was shown, and the last one ended with this status.
+    /// Fails unless there was a tool call, and the last one ended with this status.
     pub(super) fn expect_tool_call(&self, status: &str) -> Result<()> {
         ensure!(self.of_kind("tool_call").next().is_some(), "no tool call was shown");
         self.expect_status(status)
@@ -105,7 +105,7 @@ impl Chat {
     }
 }
 
-/// Whether a text stands anywhere inside a value.
+/// Whether a text is anywhere in a value.
 pub(super) fn holds(value: &Value, text: &str) -> bool {
     match value {
         Value::String(string) => string.contains(text),

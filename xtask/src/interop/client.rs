@@ -1,27 +1,27 @@
-//! Our ACP client with the agents of others.
+//! Our ACP client with the agents of other projects.
 
 use std::fs;
 
 use anyhow::{Result, ensure};
 
-use super::Pair;
 use super::chat::{self, Chat, turn};
 use super::scratch::Scratch;
+use super::{Pair, pair};
 
 pub(super) const PAIRS: &[Pair] = &[
-    Pair { name: "our client, PyPI echo agent", limit: 30, check: echo },
-    Pair { name: "our client, npm agent: text", limit: 30, check: text },
-    Pair { name: "our client, npm agent: permission and write", limit: 30, check: write },
-    Pair { name: "our client, npm agent: rejected write", limit: 30, check: rejected },
-    Pair { name: "our client, npm agent: read", limit: 30, check: read },
-    Pair { name: "our client, npm agent: read outside", limit: 30, check: outside },
-    Pair { name: "our client, npm agent: terminal", limit: 30, check: terminal },
-    Pair { name: "our client, npm agent: plan", limit: 30, check: plan },
-    Pair { name: "our client, npm agent: cancel", limit: 30, check: cancel },
-    Pair { name: "our client, npm agent: what no specification knows", limit: 30, check: odd },
+    pair("our client, PyPI echo agent", 30, echo),
+    pair("our client, npm agent: text", 30, text),
+    pair("our client, npm agent: permission and write", 30, write),
+    pair("our client, npm agent: rejected write", 30, rejected),
+    pair("our client, npm agent: read", 30, read),
+    pair("our client, npm agent: read outside", 30, outside),
+    pair("our client, npm agent: terminal", 30, terminal),
+    pair("our client, npm agent: plan", 30, plan),
+    pair("our client, npm agent: cancel", 30, cancel),
+    pair("our client, npm agent: what no specification knows", 30, odd),
 ];
 
-/// A turn with the agent that we wrote on the npm SDK.
+/// A turn with our agent on the npm SDK.
 fn npm(scratch: &Scratch<'_>, options: &[&str], prompt: &str) -> Result<Chat> {
     turn(scratch, &scratch.peers().npm("agent.mjs", &[]), options, prompt)
 }
@@ -45,7 +45,7 @@ fn write(scratch: &Scratch<'_>) -> Result<()> {
 }
 
 fn rejected(scratch: &Scratch<'_>) -> Result<()> {
-    // Without --yes and with nobody to ask, the answer is no.
+    // Without --yes and without a terminal, the answer is no.
     let chat = npm(scratch, &[], "/write note.txt hello from npm")?;
     ensure!(!scratch.file("note.txt").exists(), "a file was written without permission");
     chat.expect_tool_call("failed")
@@ -57,7 +57,7 @@ fn read(scratch: &Scratch<'_>) -> Result<()> {
 }
 
 fn outside(scratch: &Scratch<'_>) -> Result<()> {
-    // The session's folder is the limit: the agent is told no, and both live on to say so.
+    // Files outside the session's folder are refused, and both processes go on.
     fs::write(scratch.file("../secret.txt"), "not for agents")?;
     let agent = scratch.peers().npm("agent.mjs", &[]);
     let command = chat::command(scratch, &agent, &["--yes"], Some("/read ../secret.txt"));
@@ -92,8 +92,8 @@ fn cancel(scratch: &Scratch<'_>) -> Result<()> {
 
 fn odd(scratch: &Scratch<'_>) -> Result<()> {
     let chat = npm(scratch, &[], "/odd")?;
-    // What follows the strange messages proves that they broke nothing, and that the unknown request was answered.
-    ensure!(chat.text().ends_with("still here, refused with -32601"), "the agent said {:?}", chat.text());
+    // The text after the unknown messages proves that both go on, and that the unknown request was answered.
+    ensure!(chat.text().ends_with("still here, refused with -32601"), "the agent sent {:?}", chat.text());
     ensure!(chat.of_kind("weather_update").next().is_some(), "an unknown update is passed on");
     Ok(())
 }

@@ -1,49 +1,41 @@
-//! Our MCP client with the servers of others.
+//! Our MCP client with the servers of other projects.
 
 use std::fs;
 
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::Pair;
 use super::caller::Caller;
 use super::chat::holds;
 use super::peers::line;
 use super::scratch::Scratch;
+use super::{Pair, pair};
 
 pub(super) const PAIRS: &[Pair] = &[
-    Pair { name: "our MCP client, npm server-everything: list", limit: 30, check: list },
-    Pair { name: "our MCP client, npm server-everything: call", limit: 30, check: call },
-    Pair { name: "our MCP client, npm server-everything: content", limit: 60, check: content },
-    Pair { name: "our MCP client, npm server-everything: progress", limit: 30, check: progress },
-    Pair { name: "our MCP client, npm server-everything: interrupted", limit: 30, check: interrupted },
-    Pair { name: "our MCP client, npm server-everything: unknown tool", limit: 30, check: unknown },
-    Pair { name: "our MCP client, npm server-filesystem: list", limit: 30, check: list_files },
-    Pair { name: "our MCP client, npm server-filesystem: read and write", limit: 30, check: read_and_write },
-    Pair { name: "our MCP client, npm server-filesystem: outside", limit: 30, check: outside },
-    Pair {
-        name: "our MCP client, npm server: newest revision",
-        limit: 30,
-        check: |scratch| ours(scratch, &scratch.peers().npm("mcp_server.mjs", &["stdio"]), "2026-07-28"),
-    },
-    Pair {
-        name: "our MCP client, npm server: sessions",
-        limit: 30,
-        check: |scratch| ours(scratch, &scratch.peers().npm("mcp_server_1.mjs", &["stdio"]), ""),
-    },
-    Pair {
-        name: "our MCP client, PyPI server: newest revision",
-        limit: 60,
-        check: |scratch| ours(scratch, &scratch.peers().pypi("mcp_server.py", &[]), "2026-07-28"),
-    },
-    Pair {
-        name: "our MCP client, PyPI server: sessions",
-        limit: 60,
-        check: |scratch| ours(scratch, &scratch.peers().pypi_1("mcp_server.py", &[]), "2025-11-25"),
-    },
+    pair("our MCP client, npm server-everything: list", 30, list),
+    pair("our MCP client, npm server-everything: call", 30, call),
+    pair("our MCP client, npm server-everything: content", 60, content),
+    pair("our MCP client, npm server-everything: progress", 30, progress),
+    pair("our MCP client, npm server-everything: interrupted", 30, interrupted),
+    pair("our MCP client, npm server-everything: unknown tool", 30, unknown),
+    pair("our MCP client, npm server-filesystem: list", 30, list_files),
+    pair("our MCP client, npm server-filesystem: read and write", 30, read_and_write),
+    pair("our MCP client, npm server-filesystem: outside", 30, outside),
+    pair("our MCP client, npm server: newest revision", 30, |scratch| {
+        ours(scratch, &scratch.peers().npm("mcp_server.mjs", &["stdio"]), "2026-07-28")
+    }),
+    pair("our MCP client, npm server: sessions", 30, |scratch| {
+        ours(scratch, &scratch.peers().npm("mcp_server_1.mjs", &["stdio"]), "")
+    }),
+    pair("our MCP client, PyPI server: newest revision", 60, |scratch| {
+        ours(scratch, &scratch.peers().pypi("mcp_server.py", &[]), "2026-07-28")
+    }),
+    pair("our MCP client, PyPI server: sessions", 60, |scratch| {
+        ours(scratch, &scratch.peers().pypi_1("mcp_server.py", &[]), "2025-11-25")
+    }),
 ];
 
-/// npm's reference server with one of everything.
+/// npm's reference server, with every feature.
 pub(super) fn everything(scratch: &Scratch<'_>) -> String {
     line(&scratch.peers().package("@modelcontextprotocol/server-everything/dist/index.js", &[]))
 }
@@ -62,7 +54,7 @@ fn list(scratch: &Scratch<'_>) -> Result<()> {
 fn call(scratch: &Scratch<'_>) -> Result<()> {
     let caller = Caller::new(scratch, everything(scratch));
     let echo = caller.result("echo", json!({ "message": "grüß dich 👋\n" }))?;
-    ensure!(echo["content"][0]["text"] == "Echo: grüß dich 👋\n", "echo said {echo}");
+    ensure!(echo["content"][0]["text"] == "Echo: grüß dich 👋\n", "echo returned {echo}");
     let sum = caller.result("get-sum", json!({ "a": 2, "b": 40 }))?;
     ensure!(holds(&sum, "42"), "the sum is {sum}");
     let weather = caller.result("get-structured-content", json!({ "location": "Chicago" }))?;
@@ -126,25 +118,25 @@ fn outside(scratch: &Scratch<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A server of ours on the library of others, which answers in this revision; in a session it asks us something.
+/// A server of ours on another project's SDK, which answers in this revision.
 fn ours(scratch: &Scratch<'_>, server: &[String], revision: &str) -> Result<()> {
     let caller = Caller::new(scratch, line(server));
     caller.expect_tools(&["echo", "add", "fail", "slow"])?;
     if !revision.is_empty() {
         let spoken = caller.text("revision", json!({}))?;
-        ensure!(spoken == revision, "{spoken} was spoken instead of {revision}");
+        ensure!(spoken == revision, "the revision is {spoken} instead of {revision}");
     }
     let sum = caller.result("add", json!({ "a": 2, "b": 40 }))?;
     ensure!(sum["structuredContent"]["sum"] == 42, "the sum is {sum}");
     caller.steps("slow", json!({ "seconds": 0.4, "steps": 4 }), 4)?;
-    asked(&caller, revision == "2026-07-28")?;
+    call_asking_tool(&caller, revision == "2026-07-28")?;
     caller.interrupt("slow", json!({ "seconds": 60, "steps": 120 }))?;
-    scratch.expect_said("server: cancelled")
+    scratch.expect_logged("server: cancelled")
 }
 
-/// In a session the server asks, and is answered. Without one it wants to be called again with the answer, which our
-/// command line has none for: the call fails.
-pub(super) fn asked(caller: &Caller<'_>, stateless: bool) -> Result<()> {
+/// Calls a tool that sends a request to the client. In a session it is answered. A stateless server asks for a second call
+/// with the answer, which our command line does not have, so the call fails.
+pub(super) fn call_asking_tool(caller: &Caller<'_>, stateless: bool) -> Result<()> {
     if stateless {
         let last = caller.refused("ask", json!({}))?;
         ensure!(last["error"].is_object(), "a question is no result: {last}");

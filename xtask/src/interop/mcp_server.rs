@@ -1,124 +1,80 @@
-//! Our MCP server with the clients of others, which do the checking.
+//! Our MCP server with the clients of other projects, which do the checking.
 
 use anyhow::{Result, ensure};
 
-use super::Pair;
 use super::chat::holds;
 use super::peers::Peers;
 use super::proxy::Proxy;
 use super::scratch::Scratch;
 use super::service::Service;
 use super::wire;
+use super::{Pair, pair};
 
-/// How the command line of a client is made, of its program and arguments.
+/// Makes the command line of a client, of its program and arguments.
 type Client = fn(&Peers, &str, &[&str]) -> Vec<String>;
 
 pub(super) const PAIRS: &[Pair] = &[
-    Pair {
-        name: "our MCP server, PyPI client: newest revision",
-        limit: 60,
-        check: |scratch| stdio(scratch, Peers::pypi, "mcp_client.py", "auto"),
-    },
-    Pair {
-        name: "our MCP server, PyPI client: handshake",
-        limit: 60,
-        check: |scratch| stdio(scratch, Peers::pypi, "mcp_client.py", "legacy"),
-    },
-    Pair {
-        name: "our MCP server, PyPI client 1",
-        limit: 60,
-        check: |scratch| stdio(scratch, Peers::pypi_1, "mcp_client_1.py", "stdio"),
-    },
-    Pair {
-        name: "our MCP server, npm client: newest revision",
-        limit: 60,
-        check: |scratch| stdio(scratch, Peers::npm, "mcp_client.mjs", "auto"),
-    },
-    Pair {
-        name: "our MCP server, npm client: handshake",
-        limit: 60,
-        check: |scratch| stdio(scratch, Peers::npm, "mcp_client.mjs", "legacy"),
-    },
-    Pair { name: "our MCP server, npm inspector", limit: 60, check: inspector_stdio },
-    Pair {
-        name: "our MCP server over HTTP, npm client: newest revision",
-        limit: 60,
-        check: |scratch| http(scratch, Peers::npm, &["mcp_client.mjs", "auto"], wire::stateless),
-    },
-    Pair {
-        name: "our MCP server over HTTP, npm client: handshake",
-        limit: 60,
-        check: |scratch| http(scratch, Peers::npm, &["mcp_client.mjs", "legacy"], wire::sessions),
-    },
-    Pair {
-        name: "our MCP server over HTTP, npm client: cut and resumed",
-        limit: 60,
-        check: |scratch| cut(scratch, Peers::npm, "mcp_client.mjs", &[3, 7]),
-    },
-    Pair {
-        name: "our MCP server over HTTP, npm client 1",
-        limit: 60,
-        check: |scratch| http(scratch, Peers::npm, &["mcp_client_1.mjs", "http"], wire::sessions),
-    },
-    Pair {
-        name: "our MCP server over HTTP, npm client 1: cut and resumed",
-        limit: 60,
-        check: |scratch| cut(scratch, Peers::npm, "mcp_client_1.mjs", &[3, 7]),
-    },
-    Pair {
-        name: "our MCP server over SSE, npm client 1",
-        limit: 60,
-        check: |scratch| sse(scratch, Peers::npm, "mcp_client_1.mjs"),
-    },
-    Pair {
-        name: "our MCP server over HTTP, PyPI client: newest revision",
-        limit: 60,
-        check: |scratch| http(scratch, Peers::pypi, &["mcp_client.py", "auto"], wire::stateless),
-    },
-    Pair {
-        name: "our MCP server over HTTP, PyPI client: handshake",
-        limit: 60,
-        check: |scratch| http(scratch, Peers::pypi, &["mcp_client.py", "legacy"], wire::sessions),
-    },
-    Pair {
-        name: "our MCP server over HTTP, PyPI client: cut and resumed",
-        limit: 60,
-        check: |scratch| cut(scratch, Peers::pypi, "mcp_client.py", &[3]),
-    },
-    Pair {
-        name: "our MCP server over SSE, PyPI client",
-        limit: 60,
-        check: |scratch| sse(scratch, Peers::pypi, "mcp_client.py"),
-    },
-    Pair {
-        name: "our MCP server over HTTP, PyPI client 1",
-        limit: 60,
-        check: |scratch| http(scratch, Peers::pypi_1, &["mcp_client_1.py", "http"], wire::sessions),
-    },
-    Pair {
-        name: "our MCP server over HTTP, PyPI client 1: cut and resumed",
-        limit: 60,
-        check: |scratch| cut(scratch, Peers::pypi_1, "mcp_client_1.py", &[3]),
-    },
-    Pair {
-        name: "our MCP server over SSE, PyPI client 1",
-        limit: 60,
-        check: |scratch| sse(scratch, Peers::pypi_1, "mcp_client_1.py"),
-    },
-    Pair {
-        name: "our MCP server over HTTP, npm inspector: newest revision",
-        limit: 60,
-        check: |scratch| inspector_http(scratch, "modern"),
-    },
-    Pair {
-        name: "our MCP server over HTTP, npm inspector: handshake",
-        limit: 60,
-        check: |scratch| inspector_http(scratch, "legacy"),
-    },
-    Pair { name: "our MCP server over SSE, npm inspector", limit: 60, check: inspector_sse },
+    pair("our MCP server, PyPI client: newest revision", 60, |scratch| {
+        stdio(scratch, Peers::pypi, "mcp_client.py", "auto")
+    }),
+    pair("our MCP server, PyPI client: handshake", 60, |scratch| {
+        stdio(scratch, Peers::pypi, "mcp_client.py", "legacy")
+    }),
+    pair("our MCP server, PyPI client 1", 60, |scratch| {
+        stdio(scratch, Peers::pypi_1, "mcp_client_1.py", "stdio")
+    }),
+    pair("our MCP server, npm client: newest revision", 60, |scratch| {
+        stdio(scratch, Peers::npm, "mcp_client.mjs", "auto")
+    }),
+    pair("our MCP server, npm client: handshake", 60, |scratch| {
+        stdio(scratch, Peers::npm, "mcp_client.mjs", "legacy")
+    }),
+    pair("our MCP server, npm inspector", 60, inspector_stdio),
+    pair("our MCP server over HTTP, npm client: newest revision", 60, |scratch| {
+        http(scratch, Peers::npm, &["mcp_client.mjs", "auto"], wire::stateless)
+    }),
+    pair("our MCP server over HTTP, npm client: handshake", 60, |scratch| {
+        http(scratch, Peers::npm, &["mcp_client.mjs", "legacy"], wire::sessions)
+    }),
+    pair("our MCP server over HTTP, npm client: cut and resumed", 60, |scratch| {
+        cut(scratch, Peers::npm, "mcp_client.mjs", &[3, 7])
+    }),
+    pair("our MCP server over HTTP, npm client 1", 60, |scratch| {
+        http(scratch, Peers::npm, &["mcp_client_1.mjs", "http"], wire::sessions)
+    }),
+    pair("our MCP server over HTTP, npm client 1: cut and resumed", 60, |scratch| {
+        cut(scratch, Peers::npm, "mcp_client_1.mjs", &[3, 7])
+    }),
+    pair("our MCP server over SSE, npm client 1", 60, |scratch| sse(scratch, Peers::npm, "mcp_client_1.mjs")),
+    pair("our MCP server over HTTP, PyPI client: newest revision", 60, |scratch| {
+        http(scratch, Peers::pypi, &["mcp_client.py", "auto"], wire::stateless)
+    }),
+    pair("our MCP server over HTTP, PyPI client: handshake", 60, |scratch| {
+        http(scratch, Peers::pypi, &["mcp_client.py", "legacy"], wire::sessions)
+    }),
+    pair("our MCP server over HTTP, PyPI client: cut and resumed", 60, |scratch| {
+        cut(scratch, Peers::pypi, "mcp_client.py", &[3])
+    }),
+    pair("our MCP server over SSE, PyPI client", 60, |scratch| sse(scratch, Peers::pypi, "mcp_client.py")),
+    pair("our MCP server over HTTP, PyPI client 1", 60, |scratch| {
+        http(scratch, Peers::pypi_1, &["mcp_client_1.py", "http"], wire::sessions)
+    }),
+    pair("our MCP server over HTTP, PyPI client 1: cut and resumed", 60, |scratch| {
+        cut(scratch, Peers::pypi_1, "mcp_client_1.py", &[3])
+    }),
+    pair("our MCP server over SSE, PyPI client 1", 60, |scratch| {
+        sse(scratch, Peers::pypi_1, "mcp_client_1.py")
+    }),
+    pair("our MCP server over HTTP, npm inspector: newest revision", 60, |scratch| {
+        inspector_http(scratch, "modern")
+    }),
+    pair("our MCP server over HTTP, npm inspector: handshake", 60, |scratch| {
+        inspector_http(scratch, "legacy")
+    }),
+    pair("our MCP server over SSE, npm inspector", 60, inspector_sse),
 ];
 
-/// A client that starts our server; `mode` says how both shall agree on a revision.
+/// A client that starts our server. `mode` is the client's way to agree on a revision.
 fn stdio(scratch: &Scratch<'_>, client: Client, program: &str, mode: &str) -> Result<()> {
     let mut words = vec![mode.to_owned()];
     words.extend(scratch.peers().agentwire(&["server", "--stdio"]));
@@ -133,14 +89,14 @@ fn serve<'a>(scratch: &'a Scratch<'a>, option: &str) -> Result<(Service<'a>, Str
     Ok((server, url))
 }
 
-/// Ends our server as an interrupt would, which is no failure.
-fn end(server: Service<'_>) -> Result<()> {
+/// Stops our server, which must exit with 0.
+fn stop(server: Service<'_>) -> Result<()> {
     let code = server.stop()?;
     ensure!(code == Some(0), "our server ended with {code:?} instead of 0");
     Ok(())
 }
 
-/// A client that finds our server at its address, and what must have been on the wire.
+/// A client that connects to our server's URL, and a check of its requests.
 fn http(
     scratch: &Scratch<'_>,
     client: Client,
@@ -151,17 +107,17 @@ fn http(
     let proxy = Proxy::new(&url)?;
     scratch.run(&client(scratch.peers(), program, &[mode, proxy.url()]))?.expect_code(0)?;
     expected(&proxy)?;
-    end(server)
+    stop(server)
 }
 
-/// The same with connections that are cut in the middle of a call: once for PyPI's clients, which after a second cut ask
-/// for what the first one kept from them, and so hear it twice, from any server.
+/// The same with connections that are cut in the middle of a call. For PyPI's clients they are cut once: after a second cut
+/// they resume from the first one, and receive events twice from any server.
 fn cut(scratch: &Scratch<'_>, client: Client, program: &str, cuts: &'static [usize]) -> Result<()> {
     let (server, url) = serve(scratch, "--http")?;
     let proxy = Proxy::cutting(&url, cuts)?;
     scratch.run(&client(scratch.peers(), program, &["resume", proxy.url()]))?.expect_code(0)?;
     wire::resumed(&proxy)?;
-    end(server)
+    stop(server)
 }
 
 /// The transport of 2024-11-05.
@@ -170,10 +126,10 @@ fn sse(scratch: &Scratch<'_>, client: Client, program: &str) -> Result<()> {
     let proxy = Proxy::new(&url)?;
     scratch.run(&client(scratch.peers(), program, &["sse", proxy.url()]))?.expect_code(0)?;
     wire::sse(&proxy)?;
-    end(server)
+    stop(server)
 }
 
-/// What can be asked of a server from the inspector's command line.
+/// Checks a server with the inspector's command line.
 fn inspect(scratch: &Scratch<'_>, target: &[&str]) -> Result<()> {
     let ask = |words: &[&str]| {
         let outcome = scratch.run(&scratch.peers().inspector(&[target, words].concat()))?;
@@ -202,8 +158,8 @@ fn inspector_http(scratch: &Scratch<'_>, era: &str) -> Result<()> {
     let proxy = Proxy::new(&url)?;
     inspect(scratch, &["--server-url", proxy.url(), "--transport", "http", "--protocol-era", era])?;
     let stateless = proxy.requests().iter().all(|request| request.method() != "initialize");
-    ensure!(stateless == (era == "modern"), "not the era that was asked for");
-    end(server)
+    ensure!(stateless == (era == "modern"), "not the requested era");
+    stop(server)
 }
 
 fn inspector_sse(scratch: &Scratch<'_>) -> Result<()> {
@@ -211,5 +167,5 @@ fn inspector_sse(scratch: &Scratch<'_>) -> Result<()> {
     let proxy = Proxy::new(&url)?;
     inspect(scratch, &["--server-url", proxy.url(), "--transport", "sse"])?;
     wire::sse(&proxy)?;
-    end(server)
+    stop(server)
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask interop`: talks to programs built on other libraries.
+//! `cargo xtask interop`: runs our programs against programs built on other libraries.
 //!
 //! Versions are pinned in `tests/interop` and installed into `tests/interop/.peers`, which git ignores. Each pair runs
 //! in a folder and a home of its own, within a time limit, and must leave no process behind.
@@ -21,15 +21,15 @@ mod wire;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use self::peers::Peers;
 use self::scratch::Scratch;
+use crate::cargo;
 
 const USAGE: &str = "\
 cargo xtask interop [--list] [--agentwire PATH] [NAME]...
@@ -38,15 +38,20 @@ cargo xtask interop [--list] [--agentwire PATH] [NAME]...
   --list             print the names of the pairs
   --agentwire PATH   test this program instead of building one";
 
-/// How many pairs run at a time.
-const AT_ONCE: usize = 2;
+/// How many pairs run at the same time.
+const CONCURRENCY: usize = 2;
 
-/// Two programs that must understand each other, and how to see that they do.
+/// A program of ours, one of another project, and the check that they understand each other.
 struct Pair {
     name: &'static str,
-    /// Seconds until the pair is stopped and has failed.
+    /// Seconds until the pair is stopped and fails.
     limit: u64,
     check: fn(&Scratch<'_>) -> Result<()>,
+}
+
+/// A row of the tables of pairs.
+const fn pair(name: &'static str, limit: u64, check: fn(&Scratch<'_>) -> Result<()>) -> Pair {
+    Pair { name, limit, check }
 }
 
 const GROUPS: &[&[Pair]] = &[
@@ -62,7 +67,7 @@ const GROUPS: &[&[Pair]] = &[
     chain::PAIRS,
 ];
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Default)]
 struct Options {
     list: bool,
@@ -70,8 +75,8 @@ struct Options {
     names: Vec<String>,
 }
 
-/// Installs the peers, runs every pair and prints a line for each; the last line counts them. Ends the process with 1
-/// when a pair failed, so that nothing follows that line.
+/// Installs the peers, runs every pair and prints a line for each; the last line counts them. Exits with 1 when a pair
+/// failed, so nothing follows that line.
 pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     let options = parse(arguments)?;
     let wanted =
@@ -90,7 +95,7 @@ pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     };
     let answering = build_answering(root)?;
     let peers = peers::install(root, agentwire, answering)?;
-    let failed = all(&pairs, &peers);
+    let failed = run_all(&pairs, &peers);
     println!("{} passed, {failed} failed", pairs.len() - failed);
     std::io::stdout().flush()?;
     if failed > 0 {
@@ -113,39 +118,26 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
     Ok(options)
 }
 
-/// Builds our side, as released.
+/// Builds our command in release mode.
 fn build(root: &Path) -> Result<PathBuf> {
-    Ok(cargo_build(root, &["--release", "--package", "agentwire-cli"])?.join("release/agentwire"))
+    cargo::build(root, &["--release", "--package", "agentwire-cli"])?;
+    Ok(cargo::target(root)?.join("release/agentwire"))
 }
 
-/// Builds our client that answers what servers ask, as the tests do, so that this costs little.
+/// Builds our client that answers a server's requests; the tests have built its dependencies already.
 fn build_answering(root: &Path) -> Result<PathBuf> {
-    let example = ["--package", "agentwire-mcp-hub", "--example", "answering"];
-    Ok(cargo_build(root, &example)?.join("debug/examples/answering"))
+    cargo::build(root, &["--package", "agentwire-mcp-hub", "--example", "answering"])?;
+    Ok(cargo::target(root)?.join("debug/examples/answering"))
 }
 
-/// Builds something, and returns the folder for all that is built.
-fn cargo_build(root: &Path, what: &[&str]) -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["build", "--quiet"])
-        .args(what)
-        .current_dir(root)
-        .status()
-        .context("cannot run cargo")?;
-    ensure!(status.success(), "the build failed");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(std::path::absolute(target)?)
-}
-
-/// Runs the pairs, a few at a time, and counts those that failed. Most of them wait for something most of the time.
-fn all(pairs: &[&Pair], peers: &Peers) -> usize {
+/// Runs the pairs and counts the failed ones.
+fn run_all(pairs: &[&Pair], peers: &Peers) -> usize {
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
+        for _ in 0..CONCURRENCY {
             scope.spawn(|| {
                 while let Some(pair) = pairs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if !report(pair, peers) {
+                    if !run_pair(pair, peers) {
                         failed.fetch_add(1, Ordering::Relaxed);
                     }
                 }
@@ -155,12 +147,12 @@ fn all(pairs: &[&Pair], peers: &Peers) -> usize {
     failed.into_inner()
 }
 
-/// Runs one pair, and prints how it went, all at once; true when it passed.
-fn report(pair: &Pair, peers: &Peers) -> bool {
+/// Runs one pair and prints its result in one piece; true when it passed.
+fn run_pair(pair: &Pair, peers: &Peers) -> bool {
     let started = Instant::now();
     let mut log = String::new();
     let outcome = Scratch::new(peers, Duration::from_secs(pair.limit)).and_then(|scratch| {
-        let outcome = (pair.check)(&scratch).and(scratch.nobody_left());
+        let outcome = (pair.check)(&scratch).and(scratch.expect_no_processes());
         log = scratch.into_log();
         outcome
     });

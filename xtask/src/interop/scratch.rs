@@ -1,14 +1,12 @@
-//! The place in which a pair runs: a folder, a home and a temporary folder of its own, a deadline, and a record of what
-//! was said on standard error. Whoever still lives at the end is found by the name of this place in its environment.
+//! The environment of a pair: a folder, a home and a temporary folder of its own, a deadline, and a log of standard error.
+//! A process that is left over has the path of the folder in its environment.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,11 +15,12 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 
 use super::peers::Peers;
+use crate::process::Program;
 
-/// How long a peer may take to leave after its turn. Some wait for seconds until they believe that their host is gone.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// How long a process may outlive its pair. Some peers wait for seconds before they exit after their host.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is in the names of variables that belong to whoever runs this: logins, and how agents are set up.
+/// Parts of the names of variables with logins and settings of agents, which the programs do not get.
 const PERSONAL: &[&str] = &[
     "KEY",
     "TOKEN",
@@ -44,7 +43,7 @@ const PERSONAL: &[&str] = &[
     "QWEN",
 ];
 
-/// A place for one pair.
+/// The environment of one pair.
 pub(super) struct Scratch<'a> {
     peers: &'a Peers,
     folder: tempfile::TempDir,
@@ -52,13 +51,13 @@ pub(super) struct Scratch<'a> {
     log: RefCell<String>,
 }
 
-/// When a program is interrupted, and how.
+/// The line at which a program is interrupted, and how.
 struct Interrupt<'a> {
     text: &'a str,
     signal: fn(Pid, Signal) -> rustix::io::Result<()>,
 }
 
-/// How a program ended, and what it printed.
+/// The exit code and standard output of a program.
 pub(super) struct Outcome {
     /// The exit code; none when a signal ended the program.
     pub(super) code: Option<i32>,
@@ -67,7 +66,7 @@ pub(super) struct Outcome {
 }
 
 impl<'a> Scratch<'a> {
-    /// A new, empty place, whose pair must be done within `limit`.
+    /// A new environment for a pair that must end within `limit`.
     pub(super) fn new(peers: &'a Peers, limit: Duration) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("agentwire-interop-").tempdir()?;
         for name in ["project", "home", "tmp"] {
@@ -108,54 +107,53 @@ impl<'a> Scratch<'a> {
         self.run_until(command, None)
     }
 
-    /// Runs a program, and interrupts it once it printed a line that contains `text`. As with Ctrl-C in a terminal, its
-    /// children are interrupted with it, unless it gave them a process group of their own.
+    /// Runs a program, and interrupts its process group once it prints a line with `text`, as Ctrl-C does in a terminal.
     pub(super) fn interrupt_group_at(&self, text: &str, command: &[String]) -> Result<Outcome> {
         self.run_until(command, Some(Interrupt { text, signal: kill_process_group }))
     }
 
-    /// Runs a program, and interrupts it alone once it printed a line that contains `text`.
+    /// Runs a program, and interrupts it alone once it prints a line with `text`.
     pub(super) fn interrupt_at(&self, text: &str, command: &[String]) -> Result<Outcome> {
         self.run_until(command, Some(Interrupt { text, signal: kill_process }))
     }
 
-    /// A program in this place, and alone in its process group.
+    /// A program in this environment, as the leader of a process group.
     pub(super) fn command(&self, words: &[String]) -> Result<Command> {
         let [program, arguments @ ..] = words else { bail!("an empty command") };
-        let place = self.folder.path();
+        let folder = self.folder.path();
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.project()).process_group(0).stdin(Stdio::null());
-        // The outcome must not depend on who runs this: neither on keys nor on configuration.
+        // The outcome must not depend on the keys and settings of the user who runs this.
         for (name, _) in std::env::vars_os() {
             let name_in_capitals = name.display().to_string().to_uppercase();
             if PERSONAL.iter().any(|word| name_in_capitals.contains(word)) {
                 command.env_remove(name);
             }
         }
-        command.env("HOME", place.join("home")).env("TMPDIR", place.join("tmp"));
+        command.env("HOME", folder.join("home")).env("TMPDIR", folder.join("tmp"));
         command.env("NO_COLOR", "1").env("PYTHONDONTWRITEBYTECODE", "1");
         Ok(command)
     }
 
-    /// Keeps what a program said, for the log.
-    pub(super) fn note(&self, command: &[String], said: &str) {
-        let _ = writeln!(self.log.borrow_mut(), "$ {}\n{said}", super::peers::line(command));
+    /// Adds the output of a program to the log.
+    pub(super) fn note(&self, command: &[String], output: &str) {
+        let _ = writeln!(self.log.borrow_mut(), "$ {}\n{output}", super::peers::line(command));
     }
 
-    /// Fails unless a program that has ended said this on standard error.
-    pub(super) fn expect_said(&self, text: &str) -> Result<()> {
-        ensure!(self.log.borrow().lines().any(|line| line == text), "nobody said {text:?}");
+    /// Fails unless a program that has ended printed this line on standard error.
+    pub(super) fn expect_logged(&self, text: &str) -> Result<()> {
+        ensure!(self.log.borrow().lines().any(|line| line == text), "no program printed {text:?}");
         Ok(())
     }
 
-    /// What the programs said, and how each of them ended.
+    /// The outputs and exit codes of the programs.
     pub(super) fn into_log(self) -> String {
         self.log.into_inner()
     }
 
-    /// Fails, and ends them, if processes of this pair still live.
-    pub(super) fn nobody_left(&self) -> Result<()> {
-        let until = Instant::now() + FAREWELL;
+    /// Waits for all processes of this pair to exit. Kills those that do not, and fails.
+    pub(super) fn expect_no_processes(&self) -> Result<()> {
+        let until = Instant::now() + EXIT_TIMEOUT;
         let mut left = self.left();
         while !left.is_empty() && Instant::now() < until {
             thread::sleep(Duration::from_millis(50));
@@ -171,85 +169,45 @@ impl<'a> Scratch<'a> {
 
     fn run_until(&self, command: &[String], interrupt: Option<Interrupt<'_>>) -> Result<Outcome> {
         let errors = self.folder.path().join("stderr");
-        let (child, lines) = self.spawn(command, &errors)?;
-        let outcome = self.watch(child, &lines, interrupt);
-        let said = fs::read(&errors).unwrap_or_default();
-        self.note(command, String::from_utf8_lossy(&said).trim_end());
+        let outcome = self.finish(self.command(command)?.stderr(File::create(&errors)?), interrupt);
+        let printed = fs::read(&errors).unwrap_or_default();
+        self.note(command, String::from_utf8_lossy(&printed).trim_end());
         let outcome = outcome?;
         let _ = writeln!(self.log.borrow_mut(), "{}\n=> {:?}", outcome.lines.join("\n"), outcome.code);
         Ok(outcome)
     }
 
-    fn spawn(&self, words: &[String], errors: &Path) -> Result<(Child, Receiver<String>)> {
-        let mut command = self.command(words)?;
-        command.stdout(Stdio::piped()).stderr(File::create(errors)?);
-        let mut child = command.spawn().with_context(|| format!("cannot run {}", words[0]))?;
-        let stdout = child.stdout.take().context("standard output is a pipe")?;
-        let (send, lines) = mpsc::channel();
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                if send.send(line).is_err() {
-                    break;
+    /// Starts a program and waits for its end. Past the deadline it is killed.
+    fn finish(&self, command: &mut Command, interrupt: Option<Interrupt<'_>>) -> Result<Outcome> {
+        let mut program = Program::start_reading(command.stdout(Stdio::piped()))?;
+        let due = match &interrupt {
+            Some(Interrupt { text, signal }) => {
+                let due = program.line(text, self.deadline).is_some();
+                if due {
+                    signal(Pid::from_child(&program.child), Signal::INT)?;
                 }
+                due
             }
-        });
-        Ok((child, lines))
+            None => true,
+        };
+        let printed = || program.lines().join("\n");
+        ensure!(program.has_closed_outputs(self.deadline), "out of time; printed so far:\n{}", printed());
+        let status = program.exit(self.deadline)?;
+        let status = status.context("out of time: it closed its output, but did not exit")?;
+        ensure!(due, "ended before it was interrupted:\n{}", program.lines().join("\n"));
+        Ok(Outcome { code: status.code(), lines: program.lines() })
     }
 
-    fn watch(
-        &self,
-        mut child: Child,
-        lines: &Receiver<String>,
-        mut interrupt: Option<Interrupt<'_>>,
-    ) -> Result<Outcome> {
-        let group = Pid::from_child(&child);
-        let mut seen = Vec::new();
-        loop {
-            match lines.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
-                Ok(line) => {
-                    if let Some(due) = interrupt.take_if(|interrupt| line.contains(interrupt.text)) {
-                        (due.signal)(group, Signal::INT)?;
-                    }
-                    seen.push(line);
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    let _ = kill_process_group(group, Signal::KILL);
-                    let _ = child.wait();
-                    bail!("out of time; printed so far:\n{}", seen.join("\n"));
-                }
-            }
-        }
-        let status = self.wait(&mut child)?;
-        ensure!(interrupt.is_none(), "ended before it was interrupted:\n{}", seen.join("\n"));
-        Ok(Outcome { code: status.code(), lines: seen })
-    }
-
-    /// Waits for a program that has closed its standard output.
-    fn wait(&self, child: &mut Child) -> Result<ExitStatus> {
-        loop {
-            if let Some(status) = child.try_wait()? {
-                return Ok(status);
-            }
-            if Instant::now() > self.deadline {
-                let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-                let _ = child.wait();
-                bail!("out of time: it closed its output, but did not end");
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    /// The processes that have this place in their environment, with their command lines. Where there is no `/proc`,
-    /// none are found.
+    /// The processes that have this folder in their environment, with their command lines. Without `/proc` none are
+    /// found.
     fn left(&self) -> Vec<(Pid, String)> {
-        let place = self.folder.path().as_os_str().as_encoded_bytes();
+        let folder = self.folder.path().as_os_str().as_encoded_bytes();
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
         processes
             .filter_map(|entry| {
                 let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
                 let environment = fs::read(entry.path().join("environ")).ok()?;
-                environment.windows(place.len()).any(|window| window == place).then_some(())?;
+                environment.windows(folder.len()).any(|window| window == folder).then_some(())?;
                 let words = fs::read(entry.path().join("cmdline")).ok()?;
                 Some((pid, String::from_utf8_lossy(&words).replace('\0', " ")))
             })

@@ -1,4 +1,4 @@
-//! What a client must send over HTTP, read from what the proxy noted.
+//! Checks of a client's HTTP requests, which the proxy recorded.
 
 use anyhow::{Result, ensure};
 
@@ -7,15 +7,15 @@ use super::proxy::{Proxy, Request};
 /// The revision without sessions.
 const STATELESS: &str = "2026-07-28";
 
-/// Whether a request belongs to the search for an era, and not yet to a session.
-fn opens(request: &Request) -> bool {
+/// Whether a request comes before the session, to find out what the server speaks.
+fn is_opening(request: &Request) -> bool {
     ["server/discover", "initialize"].contains(&request.method())
 }
 
-/// Sessions, each begun by `initialize` and ended by DELETE, whose requests name the session and the revision.
+/// Sessions: each begins with `initialize` and ends with DELETE, and its requests name the session and the revision.
 pub(super) fn sessions(proxy: &Proxy) -> Result<()> {
     let requests = proxy.requests();
-    for request in requests.iter().filter(|request| !opens(request)) {
+    for request in requests.iter().filter(|request| !is_opening(request)) {
         ensure!(!request.header("mcp-session-id").is_empty(), "no session id: {request:?}");
         ensure!(
             request.header("mcp-protocol-version") == "2025-11-25",
@@ -23,22 +23,22 @@ pub(super) fn sessions(proxy: &Proxy) -> Result<()> {
         );
     }
     let begun = count(&requests, |request| request.method() == "initialize");
-    let ended = count(&requests, |request| request.verb == "DELETE");
+    let ended = count(&requests, |request| request.verb() == "DELETE");
     ensure!(begun > 0 && begun == ended, "{begun} sessions were begun, and {ended} ended");
     ensure!(
-        requests.iter().any(|request| request.verb == "GET"),
-        "nobody listened for what a server says by itself"
+        requests.iter().any(|request| request.verb() == "GET"),
+        "the client opened no stream for the server's own messages"
     );
     Ok(())
 }
 
-/// Nothing but POST, each for itself, and with the headers that repeat the body.
+/// Stateless requests: only POST, without a session, with the headers that repeat the body.
 pub(super) fn stateless(proxy: &Proxy) -> Result<()> {
     let requests = proxy.requests();
     ensure!(requests.iter().any(|request| request.method() == "tools/call"), "no tool was called");
     for request in &requests {
         ensure!(
-            request.verb == "POST" && request.header("mcp-session-id").is_empty(),
+            request.verb() == "POST" && request.header("mcp-session-id").is_empty(),
             "a session: {request:?}"
         );
         let meta = &request.message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
@@ -52,30 +52,30 @@ pub(super) fn stateless(proxy: &Proxy) -> Result<()> {
     Ok(())
 }
 
-/// A stream for each connection, and nothing that this transport does not have.
+/// HTTP+SSE: streams and handshakes, and no DELETE.
 pub(super) fn sse(proxy: &Proxy) -> Result<()> {
     let requests = proxy.requests();
-    let begun = count(&requests, |request| request.verb == "POST" && request.method() == "initialize");
-    let streams = count(&requests, |request| request.verb == "GET");
+    let begun = count(&requests, |request| request.verb() == "POST" && request.method() == "initialize");
+    let streams = count(&requests, |request| request.verb() == "GET");
     ensure!(begun > 0 && streams > 0, "{streams} streams, {begun} handshakes");
-    ensure!(requests.iter().all(|request| request.verb != "DELETE"), "there is nothing to delete");
+    ensure!(requests.iter().all(|request| request.verb() != "DELETE"), "there is nothing to delete");
     Ok(())
 }
 
-/// So many questions of the server's were answered with a result.
-pub(super) fn answered(proxy: &Proxy, questions: usize) -> Result<()> {
+/// At least this many requests of the server were answered with a result.
+pub(super) fn answered(proxy: &Proxy, expected: usize) -> Result<()> {
     let requests = proxy.requests();
     let answered =
-        count(&requests, |request| request.verb == "POST" && request.message["result"].is_object());
-    ensure!(answered >= questions, "{answered} questions were answered instead of {questions}");
+        count(&requests, |request| request.verb() == "POST" && request.message["result"].is_object());
+    ensure!(answered >= expected, "{answered} requests were answered instead of {expected}");
     Ok(())
 }
 
-/// A stream that was cut is asked for again, from where it broke.
+/// A cut stream was resumed from its last event.
 pub(super) fn resumed(proxy: &Proxy) -> Result<()> {
     let requests = proxy.requests();
     let resumed = count(&requests, |request| !request.header("last-event-id").is_empty());
-    ensure!(resumed > 0, "no stream was taken up again");
+    ensure!(resumed > 0, "no stream was resumed");
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! ACP's documents: the definitions of each version as our types say them, in the form in which the protocol publishes
-//! them, and around them the envelopes of JSON-RPC, made from the method table.
+//! ACP's documents: the definitions of each version, from our types, in the form in which the protocol publishes them, with
+//! envelopes of JSON-RPC made from the method table.
 
 mod envelope;
 mod open;
@@ -11,9 +11,9 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use self::envelope::Methods;
-use super::Published;
+use super::ProtocolSchema;
 
-/// What one document is made of.
+/// The parts of one document.
 struct Version {
     name: &'static str,
     /// The version's number on the wire.
@@ -25,7 +25,7 @@ struct Version {
 }
 
 /// One document for each version, and one for each with its drafts.
-pub(super) fn published() -> Result<Vec<Published>> {
+pub(super) fn schemas() -> Result<Vec<ProtocolSchema>> {
     let versions = [
         Version {
             name: "v1",
@@ -56,11 +56,11 @@ pub(super) fn published() -> Result<Vec<Published>> {
             methods: Methods::new(v2::METHODS, v2::unstable::METHODS),
         },
     ];
-    versions.iter().map(Version::published).collect()
+    versions.iter().map(Version::schema).collect()
 }
 
 impl Version {
-    fn published(&self) -> Result<Published> {
+    fn schema(&self) -> Result<ProtocolSchema> {
         let mut definitions = self.generate().with_context(|| format!("ACP {}", self.name))?;
         for (name, schema) in &mut definitions {
             open::project(name, schema, self.number);
@@ -71,10 +71,10 @@ impl Version {
         let mut document = envelope::document(&self.methods);
         document["$defs"] = Value::Object(definitions);
         let meta = json!({ "protocol": "acp", "version": self.name, "methods": self.methods.rows() });
-        Ok(Published { protocol: "acp", version: self.name.to_owned(), document, meta })
+        Ok(ProtocolSchema { protocol: "acp", version: self.name.to_owned(), document, meta })
     }
 
-    /// The schemas of the types, by the published name. Types that these refer to and no list names come along.
+    /// The schemas of the types, by the published name, and of the types that these refer to.
     fn generate(&self) -> Result<Map<String, Value>> {
         let mut generator = SchemaSettings::draft2020_12().into_generator();
         for definition in self.definitions.iter().copied().flatten() {
@@ -101,7 +101,7 @@ impl Version {
     }
 }
 
-/// Adds the members, what is required of them, and the alternatives of an addition to the definition that it is for.
+/// Adds the members, required names and alternatives of an addition to its definition.
 fn merge(definition: &mut Value, addition: Value) {
     let (Some(definition), Value::Object(addition)) = (definition.as_object_mut(), addition) else { return };
     for (keyword, more) in addition {
@@ -132,16 +132,16 @@ fn merge(definition: &mut Value, addition: Value) {
     }
 }
 
-/// Adds to the default of a member what drafts add to the defaults of its type.
+/// Adds the defaults of draft members to the defaults of members of that type.
 fn complete_defaults(definitions: &mut Map<String, Value>) {
-    // A default may stand in a default; more than once is deeper than the protocol is.
+    // A default may contain another default; the protocol nests them no deeper.
     for _ in 0..2 {
         let types = definitions.clone();
         let members = definitions
             .values_mut()
             .filter_map(|definition| definition.get_mut("properties")?.as_object_mut());
         for member in members.flat_map(|members| members.values_mut()) {
-            let name = member["$ref"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+            let name = super::reference(member).unwrap_or_default();
             let Some(properties) = types.get(name).and_then(|schema| schema["properties"].as_object()) else {
                 continue;
             };

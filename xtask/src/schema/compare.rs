@@ -1,7 +1,7 @@
-//! Compares a document of ours with a published one, by shape: each definition by name, and what they refer to.
+//! Compares a document of ours with a published one: each definition by name, and what it refers to.
 //!
-//! A definition that only one side has by name is read where it is used, as if it were written out there; so named and
-//! inlined parts are the same. Nothing else is forgiven: each place where the two disagree is one [`Difference`].
+//! A definition that only one side names is inlined where it is used, so named and inlined parts are equal. Each remaining
+//! place where the two disagree is one [`Difference`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::shape::Shape;
 
-/// How deep definitions may be written out into each other; more can only be a circle.
-const DEEPEST: usize = 64;
+/// How deep definitions may be inlined into each other; more is a cycle.
+const DEPTH_LIMIT: usize = 64;
 
 /// One place where two documents disagree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Difference {
-    /// `NewSessionRequest.cwd`: the definition, then the way into it. `[]` is an item of a list, `.*` the value of any
-    /// other member, `<text>` an alternative of a union. `(document)` is what the document itself demands.
+    /// `NewSessionRequest.cwd`: the definition, then the path into it. `[]` is an item of a list, `.*` the value of any
+    /// other member, `<text>` an alternative of a union, `(document)` the document itself.
     pub(super) path: String,
     /// `type string, published integer`.
     pub(super) what: String,
@@ -29,12 +29,12 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
-    /// Published definitions that were looked at.
+    /// The number of published definitions.
     pub(super) definitions: usize,
-    /// Published properties that were looked at, wherever they stand.
+    /// The number of published properties, at any depth.
     pub(super) properties: usize,
     pub(super) differences: Vec<Difference>,
 }
@@ -80,9 +80,9 @@ struct Comparer<'a> {
     differences: BTreeSet<Difference>,
     /// The published properties that were compared, by their path.
     seen: BTreeSet<String>,
-    /// Our definitions that were written out where they are used.
+    /// Our definitions that were inlined.
     inlined: BTreeSet<String>,
-    /// Pairs of definitions under different names that are being compared right now.
+    /// Pairs of definitions with different names that are being compared.
     open: BTreeSet<(String, String)>,
     depth: usize,
 }
@@ -111,7 +111,7 @@ impl<'a> Comparer<'a> {
             return;
         }
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > DEPTH_LIMIT {
             self.report(path, "nested too deep to compare".to_owned());
         } else {
             let (ours, published) = self.aligned(ours, published);
@@ -126,11 +126,10 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// Writes out what one side names and the other does not, until both name the same definitions or name others that
-    /// each of them has.
+    /// Inlines definitions that only one side names, until both name the same ones, or ones that both sides have.
     fn aligned(&mut self, ours: &Shape, published: &Shape) -> (Shape, Shape) {
         let (mut ours, mut published) = (ours.clone(), published.clone());
-        for _ in 0..DEEPEST {
+        for _ in 0..DEPTH_LIMIT {
             if let Some(both) = as_unions(&ours, &published) {
                 return both;
             }
@@ -157,17 +156,17 @@ impl<'a> Comparer<'a> {
                 (None, None, None, None) => break,
             };
             if let Some(name) = own {
-                ours = write_out(&ours, &name, &self.sides.ours);
+                ours = inline(&ours, &name, &self.sides.ours);
                 self.inlined.insert(name);
             }
             if let Some(name) = other {
-                published = write_out(&published, &name, &self.sides.published);
+                published = inline(&published, &name, &self.sides.published);
             }
         }
         (ours, published)
     }
 
-    /// What is said of the value itself.
+    /// Compares the demands on the value itself.
     fn demands(&mut self, path: &str, ours: &Shape, published: &Shape) {
         if ours.references != published.references {
             self.report(
@@ -222,7 +221,7 @@ impl<'a> Comparer<'a> {
         for name in ours.properties.keys().filter(|name| !published.properties.contains_key(*name)) {
             self.report(&format!("{path}.{name}"), "present, published not".to_owned());
         }
-        // A member that only one side has was said to be missing; that it is missed there says nothing new.
+        // A member that only one side has is reported already.
         let on_one_side =
             |name: &&String| ours.properties.contains_key(*name) != published.properties.contains_key(*name);
         for name in ours.required.difference(&published.required).filter(|name| !on_one_side(name)) {
@@ -250,9 +249,13 @@ impl<'a> Comparer<'a> {
 
     fn unions(&mut self, path: &str, ours: &Shape, published: &Shape) {
         if !ours.alternatives.is_empty() && !published.alternatives.is_empty() {
-            let own =
-                written_out(&ours.alternatives, &self.sides.ours, &self.sides.published, &mut self.inlined);
-            let other = written_out(
+            let own = inline_alternatives(
+                &ours.alternatives,
+                &self.sides.ours,
+                &self.sides.published,
+                &mut self.inlined,
+            );
+            let other = inline_alternatives(
                 &published.alternatives,
                 &self.sides.published,
                 &self.sides.ours,
@@ -266,8 +269,7 @@ impl<'a> Comparer<'a> {
         self.pairs(&format!("{path} and"), ours.also.clone(), published.also.clone());
     }
 
-    /// Pairs the alternatives that are the same; then those that have the same label, which differ; then says which
-    /// have no counterpart.
+    /// Pairs equal alternatives, then different ones with the same label, then reports those without a counterpart.
     fn pairs(&mut self, path: &str, mut ours: Vec<Shape>, published: Vec<Shape>) {
         let mut others = Vec::new();
         for other in published {
@@ -291,7 +293,7 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// Whether two shapes do not differ.
+    /// Whether two shapes are equal.
     fn same(&self, ours: &Shape, published: &Shape) -> bool {
         if ours == published {
             return true;
@@ -302,7 +304,7 @@ impl<'a> Comparer<'a> {
     }
 }
 
-/// Where one side is a union and the other is one of its alternatives, that other side as a union of one.
+/// Where one side is a union and the other one of its alternatives: both as unions.
 fn as_unions(ours: &Shape, published: &Shape) -> Option<(Shape, Shape)> {
     let alone = |shape: &Shape| {
         let alternative = Shape { nullable: false, keywords: BTreeMap::new(), ..shape.clone() };
@@ -326,8 +328,8 @@ fn as_unions(ours: &Shape, published: &Shape) -> Option<(Shape, Shape)> {
     }
 }
 
-/// A shape with the demands of a definition in place of its name.
-fn write_out(shape: &Shape, name: &str, definitions: &BTreeMap<String, Shape>) -> Shape {
+/// A shape with a definition's demands in place of its name.
+fn inline(shape: &Shape, name: &str, definitions: &BTreeMap<String, Shape>) -> Shape {
     let mut shape = shape.clone();
     shape.references.remove(name);
     let nullable = std::mem::take(&mut shape.nullable);
@@ -336,15 +338,15 @@ fn write_out(shape: &Shape, name: &str, definitions: &BTreeMap<String, Shape>) -
     shape.simplified()
 }
 
-/// The alternatives of a union, without the names that the other side does not have.
-fn written_out(
+/// The alternatives of a union, with definitions inlined that the other side does not name.
+fn inline_alternatives(
     alternatives: &[Shape],
     definitions: &BTreeMap<String, Shape>,
     others: &BTreeMap<String, Shape>,
     inlined: &mut BTreeSet<String>,
 ) -> Vec<Shape> {
     let mut union = Shape { alternatives: alternatives.to_vec(), ..Shape::default() };
-    for _ in 0..DEEPEST {
+    for _ in 0..DEPTH_LIMIT {
         let is_foreign = |shape: &Shape| shape.reference().is_some_and(|name| !others.contains_key(name));
         let Some(index) = union.alternatives.iter().position(is_foreign) else { break };
         let name = union.alternatives[index].reference().unwrap_or_default().to_owned();
@@ -362,7 +364,7 @@ fn within(path: &str, alternative: &Shape) -> String {
     format!("{path}<{}>", label(alternative))
 }
 
-/// What an alternative is called: by its tag, its definition, or its kind.
+/// The label of an alternative: its tag, its definition, or its kind.
 fn label(shape: &Shape) -> String {
     let tag = shape.properties.iter().find_map(|(name, property)| {
         let words = property.words.as_ref().filter(|words| words.len() == 1)?;

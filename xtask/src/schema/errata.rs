@@ -1,8 +1,8 @@
-//! Known differences from published schemas, each with the reason why it is right that we differ.
+//! Known differences from published schemas, each with the reason for it.
 //!
 //! They are listed in `errata.json`, as an array of `{"document", "package", "path", "difference", "reason"}`. With a
-//! `package` an entry is about the copy that this package carries, and about no other. An entry that explains nothing
-//! any more is an error, as is a difference without an entry.
+//! `package` an entry is about the copy in this package alone. An entry that explains nothing is an error, as is a
+//! difference without an entry.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::compare::Difference;
 
 const LIST: &str = include_str!("errata.json");
 
-/// The list, and which of its entries were needed.
+/// The list.
 #[derive(Debug)]
 pub(super) struct Errata {
     entries: Vec<Entry>,
@@ -57,7 +57,7 @@ impl Errata {
         known
     }
 
-    /// The entries about one copy of a document that explained nothing.
+    /// The entries about one copy of a document that explain nothing.
     pub(super) fn stale(&self, document: &str, package: Option<&str>) -> Vec<String> {
         let about = self.entries.iter().filter(|entry| entry.is_about(document, package) && !entry.used);
         about.map(|entry| format!("{}: {}", entry.path, entry.difference)).collect()

@@ -1,22 +1,24 @@
-//! Where the published schemas come from: a folder that somebody keeps, or registry packages of exact versions.
+//! Reads the published schemas from a folder, or from registry packages of exact versions.
 //!
-//! No package carries all of them. ACP's own SDK has ACP's; the MCP conformance suite has four revisions, as literals in
-//! its bundle; the oldest revision is in a crate. What was fetched stays below the target folder, so that only the
-//! first run needs the network.
+//! No package has all of them. ACP's SDK has ACP's; the MCP conformance suite has four revisions, as literals in its
+//! bundle; the oldest revision is in a crate. Packages are kept below the target folder, so only the first run needs the
+//! network.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use cargo_metadata::MetadataCommand;
 use serde_json::Value;
 
+use crate::process::output;
+
 const SDK: (&str, &str) = ("@agentclientprotocol/sdk", "2.4.0");
 const CONFORMANCE: (&str, &str) = ("@modelcontextprotocol/conformance", "0.2.0-alpha.12");
 const TYPES: (&str, &str) = ("mcp-types", "0.1.1");
 
-/// ACP's documents: our name, and where they lie in a folder of schemas.
+/// ACP's documents: our name, and the path in a folder of schemas.
 const ACP: [(&str, &str); 4] = [
     ("v1", "v1/schema.json"),
     ("v1-unstable", "v1/schema.unstable.json"),
@@ -31,7 +33,7 @@ const MCP: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", 
 pub(super) struct Upstream {
     pub(super) protocol: &'static str,
     pub(super) version: String,
-    /// The package it came from, with its version; none when it came from a folder.
+    /// The package with its version; none for a folder.
     pub(super) package: Option<String>,
     pub(super) document: Value,
 }
@@ -47,7 +49,7 @@ pub(super) fn folder(folder: &Path) -> Result<Vec<Upstream>> {
     acp.chain(mcp).map(read).collect()
 }
 
-/// The published schemas in registry packages, which are fetched into `cache` unless they are there.
+/// The published schemas in registry packages, which are downloaded into `cache` unless they are there.
 pub(super) fn registries(cache: &Path) -> Result<Vec<Upstream>> {
     fs::create_dir_all(cache)?;
     let mut all = Vec::new();
@@ -91,11 +93,11 @@ fn npm(cache: &Path, (name, version): (&str, &str)) -> Result<PathBuf> {
     if !folder.exists() {
         let place = tempfile::tempdir_in(cache)?;
         let packed = format!("{name}@{version}");
-        // npm checks what it got against the registry's checksum, and runs none of its scripts to pack it.
+        // `npm pack` verifies the registry's checksum and runs no scripts of the package.
         let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
         let file = output(Command::new(npm).args(["pack", "--silent", &packed]).current_dir(place.path()))?;
         output(Command::new("tar").args(["-xzf", file.trim()]).current_dir(place.path()))?;
-        // In place at once or not at all, should somebody stop us.
+        // Atomic, in case this process is interrupted.
         fs::rename(place.path().join("package"), &folder)?;
     }
     Ok(folder)
@@ -123,20 +125,9 @@ fn crate_folder(cache: &Path, (name, version): (&str, &str)) -> Result<PathBuf> 
     Ok(found.into())
 }
 
-/// The schemas that a bundle carries, oldest first.
+/// The schemas in a bundle, oldest first.
 fn extract(cache: &Path, bundle: &Path) -> Result<Vec<Value>> {
     let program = cache.join("extract.mjs");
     fs::write(&program, include_str!("extract.mjs"))?;
     Ok(serde_json::from_str(&output(Command::new("node").arg(program).arg(bundle))?)?)
-}
-
-/// What a program prints.
-fn output(command: &mut Command) -> Result<String> {
-    let name = command.get_program().display().to_string();
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
-        .with_context(|| format!("cannot run {name}, which the published schemas need"))?;
-    ensure!(output.status.success(), "{name} ended with {}", output.status);
-    Ok(String::from_utf8(output.stdout)?)
 }

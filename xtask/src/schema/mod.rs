@@ -1,8 +1,8 @@
-//! `cargo xtask schema`: the JSON Schema and the method table of every version that our types speak.
+//! `cargo xtask schema`: the JSON Schema and the method table of every version of both protocols.
 //!
-//! The types are the source. Each protocol's module makes one document per version from them; this module writes the
-//! documents below `schema/` and pages for people below `docs/reference/`, and says when they are stale. With
-//! `--upstream`, each document is compared with the schema that the protocol publishes.
+//! The types are the source. Each protocol's module makes one document per version from them. This module writes the
+//! documents below `docs/schema/` and reference pages below `docs/reference/`, and finds stale ones. With `--upstream`, it
+//! compares each document with the schema that the protocol publishes.
 
 mod acp;
 mod compare;
@@ -12,7 +12,7 @@ mod mcp;
 mod reference;
 mod shape;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,21 +21,22 @@ use serde_json::Value;
 
 use self::errata::Errata;
 use self::fetch::Upstream;
+use crate::cargo;
 
 const USAGE: &str = "\
 cargo xtask schema [--check] [--upstream [DIR]]
 
-                     write schema/ and docs/reference/
+                     write docs/schema/ and docs/reference/
   --check            write nothing; fail when a file there is stale, missing or not ours
   --upstream [DIR]   write nothing; compare with the published schemas in DIR, or with those that registry packages carry";
 
-/// The folders that are ours alone: what is in them and was not generated is stale.
-const FOLDERS: [&str; 2] = ["schema", "docs/reference"];
+/// The generated folders. A file in them that is not generated is stale.
+const FOLDERS: [&str; 2] = ["docs/schema", "docs/reference"];
 
-/// The schema of one version, as our types say it.
+/// The schema of one protocol version, generated from our types.
 #[derive(Debug, Clone)]
-pub(super) struct Published {
-    /// `acp` or `mcp`: the folder below `schema/`.
+pub(super) struct ProtocolSchema {
+    /// `acp` or `mcp`: the folder below `docs/schema/`.
     pub(super) protocol: &'static str,
     /// The file's name without its ending: `v1-unstable`, `2025-06-18`.
     pub(super) version: String,
@@ -47,7 +48,7 @@ pub(super) struct Published {
     pub(super) meta: Value,
 }
 
-impl Published {
+impl ProtocolSchema {
     /// The definitions of the document.
     fn definitions(&self) -> impl Iterator<Item = (&String, &Value)> {
         definitions(&self.document)
@@ -69,7 +70,7 @@ struct Options {
     folder: Option<PathBuf>,
 }
 
-/// Writes, checks or compares, as the command line asks.
+/// Writes, checks or compares the schemas.
 pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     let options = parse(arguments)?;
     let all = everything()?;
@@ -80,7 +81,7 @@ pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     if options.upstream {
         let upstream = match &options.folder {
             Some(folder) => fetch::folder(folder)?,
-            None => fetch::registries(&target(root)?.join("published-schemas"))?,
+            None => fetch::registries(&cargo::target(root)?.join("published-schemas"))?,
         };
         compare_all(&all, &upstream)?;
     }
@@ -111,16 +112,45 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
 }
 
 /// Every version of both protocols, oldest first.
-fn everything() -> Result<Vec<Published>> {
-    let mut all: Vec<Published> = acp::published()?.into_iter().chain(mcp::published()?).collect();
-    for published in &mut all {
-        let prose = reference::Prose::new(&published.document);
-        plain_descriptions(&mut published.document, &prose);
+fn everything() -> Result<Vec<ProtocolSchema>> {
+    let mut all: Vec<ProtocolSchema> = acp::schemas()?.into_iter().chain(mcp::schemas()?).collect();
+    for schema in &mut all {
+        let prose = reference::Prose::new(&schema.document);
+        plain_descriptions(&mut schema.document, &prose);
     }
     Ok(all)
 }
 
-/// Descriptions are our doc comments, which refer to Rust items in rustdoc's way.
+/// The name of the definition that a schema refers to.
+fn reference(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()?.rsplit('/').next()
+}
+
+/// The names of all definitions that a schema refers to, anywhere within it.
+fn references(schema: &Value) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    walk(schema, &mut |keyword, value| {
+        let target = value.as_str().filter(|_| keyword == "$ref");
+        names.extend(target.and_then(|target| target.rsplit('/').next()));
+    });
+    names
+}
+
+/// Calls `visit` with the name and the value of each member of each object.
+fn walk<'a>(value: &'a Value, visit: &mut dyn FnMut(&'a str, &'a Value)) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                visit(name, member);
+                walk(member, visit);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
+        _ => {}
+    }
+}
+
+/// Rewrites descriptions: they are doc comments, with rustdoc's links to Rust items.
 fn plain_descriptions(schema: &mut Value, prose: &reference::Prose) {
     match schema {
         Value::Object(members) => {
@@ -136,17 +166,12 @@ fn plain_descriptions(schema: &mut Value, prose: &reference::Prose) {
     }
 }
 
-fn target(root: &Path) -> Result<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(std::path::absolute(target)?)
-}
-
 /// All generated files, by their path from the project's root.
-fn files(all: &[Published]) -> Result<BTreeMap<String, String>> {
+fn files(all: &[ProtocolSchema]) -> Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
-    for Published { protocol, version, document, meta } in all {
-        files.insert(format!("schema/{protocol}/{version}.json"), pretty(document)?);
-        files.insert(format!("schema/{protocol}/{version}.meta.json"), pretty(meta)?);
+    for ProtocolSchema { protocol, version, document, meta } in all {
+        files.insert(format!("docs/schema/{protocol}/{version}.json"), pretty(document)?);
+        files.insert(format!("docs/schema/{protocol}/{version}.meta.json"), pretty(meta)?);
     }
     files.extend(
         reference::pages(all).into_iter().map(|(name, page)| (format!("docs/reference/{name}"), page)),
@@ -213,7 +238,7 @@ fn present(root: &Path) -> Result<Vec<String>> {
 }
 
 /// Compares each document with the published ones of its version, and prints each difference.
-fn compare_all(all: &[Published], upstream: &[Upstream]) -> Result<()> {
+fn compare_all(all: &[ProtocolSchema], upstream: &[Upstream]) -> Result<()> {
     let mut errata = Errata::read()?;
     let mut unexplained = 0;
     let mut totals = [0; 2];

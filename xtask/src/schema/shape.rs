@@ -1,19 +1,19 @@
-//! A JSON Schema without its spelling: what two documents must agree on, whichever way each of them writes it down.
+//! A normal form of JSON Schema: documents that demand the same have the same shape.
 //!
-//! The same set of values can be written in many ways. These are one here:
+//! The same set of values can be written in many ways. These are equal here:
 //!
-//! - a lone `allOf` and what stands in it; an `allOf` of objects and the object with the members of all of them;
+//! - a lone `allOf` and its content; an `allOf` of objects and the object with the members of all of them;
 //! - `anyOf` and `oneOf`, in any order and nested in any way;
-//! - `const`, an `enum` of one word, and a union of constants; and a constant with or without its own type beside it;
+//! - `const`, an `enum` of one value, and a union of constants; and a constant with or without its own type beside it;
 //! - `"type": ["string", "null"]` and a union with `null`; a list of types and a union of types;
 //! - `true`, `{}` and, for `items` and `additionalProperties`, nothing at all: each allows anything;
-//! - `$defs` and `definitions`; and all words that only explain.
+//! - `$defs` and `definitions`; and all annotations for readers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Number, Value};
 
-/// Keywords that say nothing about which values are valid.
+/// Keywords without an effect on which values are valid.
 const EXPLANATIONS: [&str; 12] = [
     "$comment",
     "$defs",
@@ -29,7 +29,7 @@ const EXPLANATIONS: [&str; 12] = [
     "x-docs-ignore",
 ];
 
-/// Keywords whose value is a schema, and how a path through them is written.
+/// Keywords whose value is a schema, and their notation in a path.
 const INNER: [(&str, &str); 9] = [
     ("additionalProperties", ADDITIONAL),
     ("contains", "[contains]"),
@@ -44,10 +44,10 @@ const INNER: [(&str, &str); 9] = [
 
 const ADDITIONAL: &str = ".*";
 
-/// What a schema demands, as a set of demands that must all hold.
+/// The demands of a schema, which must all hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shape {
-    /// Or `null`, whatever the rest says.
+    /// `null` is allowed too.
     pub(super) nullable: bool,
     /// The definitions that must hold as well.
     pub(super) references: BTreeSet<String>,
@@ -57,9 +57,9 @@ pub(super) struct Shape {
     pub(super) words: Option<BTreeSet<String>>,
     pub(super) properties: BTreeMap<String, Shape>,
     pub(super) required: BTreeSet<String>,
-    /// Schemas under other keywords, by how a path through them is written.
+    /// Schemas under other keywords, by their notation in a path.
     pub(super) inner: BTreeMap<&'static str, Shape>,
-    /// One of these must hold; none means that there is no such demand.
+    /// One of these must hold, if there are any.
     pub(super) alternatives: Vec<Shape>,
     /// Demands that could not be merged into this one.
     pub(super) also: Vec<Shape>,
@@ -127,7 +127,7 @@ impl Shape {
         this.simplified()
     }
 
-    /// Takes `null` out of the types and words of a schema as it was read.
+    /// Moves `null` from the types and constants into `nullable`.
     fn split_null(&mut self) {
         if self.types.len() > 1 && self.types.remove("null") {
             self.nullable = true;
@@ -142,7 +142,7 @@ impl Shape {
         }
     }
 
-    /// Demands this too.
+    /// Adds demands.
     pub(super) fn add(&mut self, other: Self) {
         if !self.demands_anything()
             && other.keywords.iter().all(|(key, value)| agrees(&self.keywords, key, value))
@@ -166,9 +166,9 @@ impl Shape {
         }
     }
 
-    /// Whether the other's demands can stand beside this one's without touching them.
+    /// Whether the other's demands can be merged into this shape without a conflict.
     fn takes(&self, other: &Self) -> bool {
-        // `additionalProperties` is about the properties beside it, and so must stay with them.
+        // `additionalProperties` is about the properties beside it and must stay with them.
         let closes = |shape: &Self| shape.inner.contains_key(ADDITIONAL);
         let apart = closes(other) || closes(self) && !other.properties.is_empty();
         !apart
@@ -182,14 +182,14 @@ impl Shape {
             && other.keywords.iter().all(|(key, value)| agrees(&self.keywords, key, value))
     }
 
-    /// Whether there is anything but annotations.
+    /// Whether there are demands, and not only annotations.
     pub(super) fn demands_anything(&self) -> bool {
         let annotations = self.keywords.keys().filter(|key| is_annotation(key)).cloned();
         let rest = Self { keywords: BTreeMap::new(), ..self.clone() };
         rest != Self::default() || annotations.count() < self.keywords.len()
     }
 
-    /// Whether it only says: one of these.
+    /// Whether it is only a union.
     pub(super) fn is_union(&self) -> bool {
         let rest =
             Self { alternatives: Vec::new(), nullable: false, keywords: BTreeMap::new(), ..self.clone() };
@@ -198,19 +198,19 @@ impl Shape {
             && self.keywords.keys().all(|key| is_annotation(key))
     }
 
-    /// The definition that it names, if it says nothing else.
+    /// The definition that it names, if it is only a reference.
     pub(super) fn reference(&self) -> Option<&str> {
         let name = self.references.first()?;
         let alone = Self { references: self.references.clone(), ..Self::default() };
         (self.references.len() == 1 && *self == alone).then_some(name)
     }
 
-    /// Whether it only names types.
+    /// Whether it is only a list of types.
     pub(super) fn is_types(&self) -> bool {
         !self.types.is_empty() && *self == Self { types: self.types.clone(), ..Self::default() }
     }
 
-    /// The form that all spellings share. Its parts must be in that form already.
+    /// The normal form. The parts must be in normal form already.
     pub(super) fn simplified(mut self) -> Self {
         self.flatten();
         self.join_alternatives();
@@ -230,7 +230,7 @@ impl Shape {
         self
     }
 
-    /// Replaces an alternative that is itself a union by what it is a union of.
+    /// Replaces an alternative that is a union by its alternatives.
     fn flatten(&mut self) {
         let mut flat = Vec::new();
         for alternative in self.alternatives.drain(..) {
@@ -247,7 +247,7 @@ impl Shape {
         self.alternatives = flat;
     }
 
-    /// Joins alternatives that are constants of a kind, and those that are types.
+    /// Joins alternatives that are constants under the same conditions, and those that are types.
     fn join_alternatives(&mut self) {
         let mut joined: Vec<Self> = Vec::new();
         for alternative in self.alternatives.drain(..) {
@@ -270,7 +270,7 @@ impl Shape {
         self.alternatives = joined;
     }
 
-    /// Whether both only list constants, under the same conditions.
+    /// Whether both are only constants under the same conditions.
     fn is_constant_like(&self, other: &Self) -> bool {
         let conditions = |shape: &Self| {
             let alone = Self {
@@ -284,7 +284,7 @@ impl Shape {
         conditions(self).is_some_and(|own| conditions(other) == Some(own))
     }
 
-    /// Turns the alternative `null` into a mark, where the union is all there is.
+    /// Moves the alternative `null` into `nullable`, if the shape is only a union.
     fn lift_null(&mut self) {
         if self.alternatives.len() > 1 && self.is_union() && self.alternatives.contains(&null()) {
             self.alternatives.retain(|alternative| *alternative != null());
@@ -298,7 +298,7 @@ fn null() -> Shape {
     Shape { types: BTreeSet::from(["null".to_owned()]), ..Shape::default() }
 }
 
-/// Keywords that speak about reading, not about which values are valid.
+/// Keywords about reading, without an effect on which values are valid.
 fn is_annotation(keyword: &str) -> bool {
     keyword == "default" || keyword.starts_with("x-")
 }

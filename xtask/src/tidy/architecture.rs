@@ -1,14 +1,14 @@
 //! Reads the layers and the rules out of the architecture document, so that the document is the rule.
 //!
-//! The drawing is a fenced block whose lines begin with `L0`, `L1`, …: the names that follow are crates, up to the first
-//! word that is none. The table's columns are the crates, what they are, and what they must never depend on; the last is
-//! a list of phrases from a small vocabulary, and a phrase outside it is itself a violation.
+//! The drawing is a fenced block whose lines begin with `L0`, `L1`, …. The names that follow are crates, up to the first
+//! word that is not one. The table's columns are the crates, what they are, and what they must never depend on. The last
+//! column is a list of phrases from a small vocabulary; a phrase outside it is itself a violation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ARCHITECTURE, Violation};
 
-/// What the document says.
+/// The rules of the document.
 #[derive(Debug, Default)]
 pub(super) struct Architecture {
     layers: BTreeMap<String, u32>,
@@ -17,7 +17,7 @@ pub(super) struct Architecture {
     problems: Vec<String>,
 }
 
-/// One thing that a crate must not depend on, with the words that say so.
+/// One thing that a crate must not depend on, with the phrase of the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ban {
     pub(super) phrase: String,
@@ -28,10 +28,11 @@ pub(super) struct Ban {
 pub(super) enum Banned {
     /// Crates of ours, by name.
     Ours(Vec<String>),
-    /// A published crate and those whose names begin with it and a dash.
+    /// Published crates, and those whose names begin with one of them and a dash.
     Family(&'static [&'static str]),
+    /// The same for one published crate.
     Named(String),
-    /// Reading the time, which is an argument in this crate.
+    /// Reading the time: it is an argument in this crate.
     Clock,
 }
 
@@ -72,7 +73,7 @@ impl Architecture {
         this
     }
 
-    /// Where the document contradicts itself or the workspace.
+    /// The places where the document contradicts itself or the workspace.
     pub(super) fn problems(&self) -> Vec<Violation> {
         self.problems.iter().map(|problem| Violation::new(ARCHITECTURE, "architecture", problem)).collect()
     }
@@ -183,12 +184,12 @@ fn table_rows(text: &str) -> Vec<TableRow<'_>> {
     found
 }
 
-/// What stands between backticks.
-fn code_spans(text: &str) -> Vec<&str> {
+/// The texts between backticks.
+pub(super) fn code_spans(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
-/// The phrases of a rule: split at commas, without what is in parentheses and without backticks.
+/// The phrases of a rule: split at commas, without parentheses and their content, without backticks.
 fn phrases(rules: &str) -> Vec<String> {
     let mut plain = String::new();
     let mut depth = 0_u32;
@@ -211,8 +212,8 @@ mod tests {
 
     const DOCUMENT: &str = "\
 ```text
-L3  peer       transport-stdio      what drives
-L1  connection acp-schema           the connection and the words
+L3  peer       transport-stdio      the driver
+L1  connection acp-schema           the connection and the types
 L0  jsonrpc                         bytes
 ```
 
@@ -223,7 +224,7 @@ Same-layer arrows: `transport-stdio` → `peer`.
 | `jsonrpc` | messages | any crate of ours, futures, a clock |
 | `peer`, `transport-stdio` | drivers | each other, tokio by default, schema crates (all of them) |
 | `connection` | machine | as above |
-| `acp-schema` | words | — |
+| `acp-schema` | types | — |
 ";
 
     fn ours() -> Vec<String> {
@@ -253,7 +254,7 @@ Same-layer arrows: `transport-stdio` → `peer`.
     }
 
     #[test]
-    fn words_without_meaning_are_a_problem() {
+    fn an_unknown_phrase_is_a_problem() {
         let text = DOCUMENT.replace("| — |", "| anything too heavy |");
         let problems = Architecture::parse(&text, &ours()).problems();
         assert!(problems.iter().any(|problem| problem.what.contains("anything too heavy")), "{problems:?}");

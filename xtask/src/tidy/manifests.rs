@@ -1,10 +1,10 @@
-//! Manifests and what stands beside them.
+//! Manifests and the files beside them.
 
 use cargo_metadata::Package;
 
 use super::Violation;
 
-/// Every manifest takes its lints and its dependencies' versions from the workspace.
+/// Every manifest inherits its lints and its dependencies' versions from the workspace.
 pub(super) fn inherits(file: &str, text: &str) -> Vec<Violation> {
     let mut violations = Vec::new();
     let mut section = "";
@@ -17,7 +17,7 @@ pub(super) fn inherits(file: &str, text: &str) -> Vec<Violation> {
         lints |= section == "lints" && line.replace(' ', "") == "workspace=true";
         let (kind, _) = section.rsplit_once('.').map_or((section, ""), |(before, after)| (after, before));
         let table = kind.ends_with("dependencies") && !section.starts_with("workspace");
-        // A key stands at the left edge; what is indented continues the value before it.
+        // A key is at the left edge; an indented line continues the value before it.
         let entry = line.chars().next().is_some_and(|first| first.is_ascii_alphanumeric());
         if table && entry && !line.replace(' ', "").contains("workspace=true") {
             violations.push(Violation::new(file, "workspace", format!("not `workspace = true`: {line}")));
@@ -44,7 +44,7 @@ pub(super) fn reason(file: &str, document: &str, reasons: &str, dependency: &str
     (!has_one).then(|| Violation::new(file, "reason", format!("{document} has no line for `{dependency}`")))
 }
 
-/// Features of serde_json that change what every other crate in a program gets.
+/// Features of serde_json that change it for every other crate of a program.
 const FAR_REACHING: [&str; 2] = ["preserve_order", "arbitrary_precision"];
 
 /// No feature of ours changes serde_json for others.
@@ -65,7 +65,8 @@ pub(super) fn features(file: &str, package: &Package) -> Vec<Violation> {
     through_features.chain(through_dependency).map(|what| Violation::new(file, "features", what)).collect()
 }
 
-/// A crate says what it is: a description, a README that names its default features, a changelog, crate docs.
+/// A crate has the package name of its folder, a description, a README that names its default features, a changelog and
+/// crate docs. No package is named after the project alone, so there is no umbrella crate.
 pub(super) fn presentation(
     file: &str,
     package: &Package,
@@ -78,10 +79,12 @@ pub(super) fn presentation(
             violations.push(Violation::new(file, "presentation", what));
         }
     };
+    let name = format!("agentwire-{}", folder.trim_start_matches("crates/").trim_end_matches('/'));
+    require(package.name.as_str() == name, format!("the package `{}` is not `{name}`", package.name));
     let description = package.description.as_deref().unwrap_or_default();
     require(
         description.split_whitespace().count() >= 3,
-        format!("no description worth the name: {description:?}"),
+        format!("the description is too short: {description:?}"),
     );
     let readme = read(&format!("{folder}README.md"));
     require(readme.is_some(), "no README.md".into());
@@ -94,6 +97,13 @@ pub(super) fn presentation(
         require(named, format!("the README does not name the default feature `{feature}`"));
     }
     violations
+}
+
+/// The workspace's manifest forbids `unsafe`, which no crate can allow again.
+pub(super) fn forbids_unsafe(file: &str, text: &str) -> Option<Violation> {
+    let lints = text.split("[workspace.lints.rust]").nth(1).and_then(|lints| lints.split("\n[").next());
+    let forbids = lints.is_some_and(|lints| lints.lines().any(|line| line == "unsafe_code = \"forbid\""));
+    (!forbids).then(|| Violation::new(file, "lints", "`unsafe_code` is not forbidden"))
 }
 
 #[cfg(test)]
@@ -123,6 +133,14 @@ mod tests {
     }
 
     #[test]
+    fn unsafe_code_is_forbidden_for_all() {
+        let good = "[workspace.lints.rust]\nunsafe_code = \"forbid\"\n\n[profile.dev]\n";
+        assert_eq!(forbids_unsafe("f", good), None);
+        assert!(forbids_unsafe("f", &good.replace("forbid", "deny")).is_some());
+        assert!(forbids_unsafe("f", "[profile.dev]\nunsafe_code = \"forbid\"\n").is_some());
+    }
+
+    #[test]
     fn reasons_name_the_crate_exactly() {
         assert_eq!(reason("f", "d", "- `serde`: typed JSON", "serde"), None);
         assert!(reason("f", "d", "- `serde_json`: typed JSON", "serde").is_some());
@@ -135,7 +153,7 @@ mod tests {
             "uses_default_features": true, "features": serde_json_features, "target": null, "registry": null,
         });
         let package = json!({
-            "name": "x", "version": "0.1.0", "id": "x", "license": null, "license_file": null,
+            "name": "agentwire-x", "version": "0.1.0", "id": "x", "license": null, "license_file": null,
             "description": "what it is for", "source": null, "dependencies": [dependency], "targets": [],
             "features": features, "manifest_path": "/x/Cargo.toml", "metadata": null, "publish": null, "authors": [],
             "categories": [], "keywords": [], "readme": null, "repository": null, "homepage": null,
@@ -145,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn serde_json_is_left_as_others_know_it() {
+    fn serde_json_is_not_changed_for_others() {
         assert_eq!(features("f", &package(json!({ "schema": ["dep:schemars"] }), &["raw_value"])), []);
         assert_eq!(features("f", &package(json!({ "order": ["serde_json/preserve_order"] }), &[])).len(), 1);
         assert_eq!(features("f", &package(json!({ "order": ["serde_json?/preserve_order"] }), &[])).len(), 1);
@@ -168,6 +186,7 @@ mod tests {
             4,
             "README, changelog, docs, the feature's mention"
         );
+        assert_eq!(presentation("crates/y/Cargo.toml", &package, |_| good("crates/x/README.md")).len(), 2);
         package.description = Some("TODO".into());
         assert_eq!(presentation(file, &package, good).len(), 1);
     }

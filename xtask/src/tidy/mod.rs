@@ -1,21 +1,25 @@
 //! `cargo xtask tidy`: the project's rules that no compiler checks.
 //!
-//! Every rule is a plain function from texts to violations, so that its tests need no workspace. What is absent matters
-//! most: arrows that the architecture forbids, words that postpone work, dependencies nobody gave a reason for.
+//! Every rule is a plain function from texts to violations, so its tests need no workspace. The rules for layers, for
+//! what is absent and for limits are read from the architecture document.
 
 mod architecture;
 mod arrows;
+mod claims;
+mod code;
 mod manifests;
+mod retired;
 mod sources;
 
 use std::fmt;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 
 use self::architecture::Architecture;
+use self::sources::Source;
+use crate::cargo;
 
 const ARCHITECTURE: &str = "docs/architecture.md";
 const DEPENDENCIES: &str = "docs/dependencies.md";
@@ -43,13 +47,17 @@ impl fmt::Display for Violation {
 /// Checks everything, prints a line for each violation and fails when there is one.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let metadata = MetadataCommand::new().manifest_path(root.join("Cargo.toml")).no_deps().exec()?;
-    let mut violations = check_arrows(root, &metadata)?;
-    violations.extend(check_manifests(root, &metadata)?);
     let sources = sources::read(root)?;
+    let document = read(root, ARCHITECTURE)?;
+    let mut violations = check_arrows(root, &metadata, &document, &sources)?;
+    violations.extend(check_manifests(root, &metadata)?);
     violations.extend(sources::check(&sources));
+    violations.extend(claims::check(&document, &sources));
+    violations.extend(claims::limits(&document, &sources));
+    violations.extend(retired::check(&retired::list()?, &sources));
     let long = sources::long(&sources);
     for (path, lines) in &long {
-        println!("warning: {path}: {lines} lines; is there an idea in it that wants its own room?");
+        println!("warning: {path}: {lines} lines; can it be split?");
     }
     for violation in &violations {
         println!("{violation}");
@@ -65,10 +73,14 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn check_arrows(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
-    let text = read(root, ARCHITECTURE)?;
+fn check_arrows(
+    root: &Path,
+    metadata: &Metadata,
+    document: &str,
+    sources: &[Source],
+) -> Result<Vec<Violation>> {
     let ours: Vec<String> = metadata.packages.iter().map(|package| short(&package.name).to_owned()).collect();
-    let architecture = Architecture::parse(&text, &ours);
+    let architecture = Architecture::parse(document, &ours);
     let mut violations = architecture.problems();
     for package in &metadata.packages {
         let file = relative(root, package);
@@ -80,9 +92,9 @@ fn check_arrows(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
         }
         let tree = default_tree(root, &package.name)?;
         violations.extend(arrows::never(&file, short(&package.name), &banned, &tree));
-        let sources =
-            sources::read(package.manifest_path.parent().context("a manifest has a folder")?.as_std_path())?;
-        violations.extend(arrows::clocks(&file, &banned, &sources));
+        let folder = file.trim_end_matches("Cargo.toml");
+        let sources = sources.iter().filter(|source| source.path.starts_with(folder));
+        violations.extend(arrows::clocks(&file, &banned, sources));
     }
     Ok(violations)
 }
@@ -90,6 +102,7 @@ fn check_arrows(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
 fn check_manifests(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
     let reasons = read(root, DEPENDENCIES)?;
     let mut violations = Vec::new();
+    violations.extend(manifests::forbids_unsafe("Cargo.toml", &read(root, "Cargo.toml")?));
     for package in &metadata.packages {
         let file = relative(root, package);
         let text = read(root, &file)?;
@@ -108,7 +121,7 @@ fn check_manifests(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
     Ok(violations)
 }
 
-/// Our crates that a package declares as normal dependencies, switched off by default or not.
+/// Our crates that a package declares as normal dependencies, optional ones included.
 fn declared(package: &Package) -> Vec<String> {
     let normal = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
     normal
@@ -117,15 +130,10 @@ fn declared(package: &Package) -> Vec<String> {
         .collect()
 }
 
-/// The names of everything that a package alone, with its default features, links or runs as a macro.
+/// The names of all crates that a package alone, with its default features, links or runs as a macro.
 fn default_tree(root: &Path, package: &str) -> Result<Vec<String>> {
-    let output = Command::new("cargo")
-        .args(["tree", "--quiet", "--edges", "normal", "--prefix", "none", "--package", package])
-        .current_dir(root)
-        .output()?;
-    ensure!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
-    let tree = String::from_utf8(output.stdout)?;
-    let names = tree.lines().filter_map(|line| line.split_whitespace().next());
+    let tree = cargo::tree(&mut cargo::command(root), &["--edges", "normal", "--package", package])?;
+    let names = tree.iter().filter_map(|line| line.split_whitespace().next());
     Ok(names.map(|name| short(name).to_owned()).collect())
 }
 

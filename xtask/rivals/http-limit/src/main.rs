@@ -1,9 +1,9 @@
-//! The HTTP limit: bare hyper on one thread, typed structs in and out, every answer one body that is made at once. Its
-//! responses are those of our server to the byte, but for the date and the name of the session, which the benchmark
-//! checks before it measures. It keeps no state but a count for each connection, so a session costs it nothing.
+//! The HTTP limit: bare hyper on one thread, typed structs in and out, every response one body made at once. Its responses
+//! are those of our server byte for byte, except for the date and the session id; the benchmark checks that first. Its only
+//! state is a counter for each connection, so a session costs nothing.
 //!
-//! `FORM` says how it answers, as for every server that is measured: `session-json`, `session-events`, `stateless-json` or
-//! `stateless-events`. It prints its address and leaves when its standard input ends.
+//! `FORM` selects the form of its responses, as for every measured server: `session-json`, `session-events`, `stateless-json` or
+//! `stateless-events`. It prints its address and exits when its standard input ends.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -23,7 +23,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// Who it says that it is, as our server does.
+/// The name and version of our server.
 const NAME: &str = "bench";
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -139,7 +139,7 @@ async fn main() -> io::Result<()> {
             posts.set(posts.get() + 1);
             respond(request, form, posts.get())
         });
-        // How a connection ended is for its client to know.
+        // The client reports how a connection ended.
         tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
     }
 }
@@ -173,7 +173,7 @@ fn answer(body: &[u8], form: Form, posts: u64) -> io::Result<Response<Full<Bytes
     let text = std::str::from_utf8(body).map_err(io::Error::other)?;
     let message: Envelope<'_> = serde_json::from_str(text)?;
     let Some(id) = message.id else { return Ok(status(StatusCode::ACCEPTED)) };
-    // A connection has one session. Its streams are counted, and the notification that ends the handshake has none.
+    // A connection has one session. Its streams are numbered; the notification of the handshake has none.
     let opens = &*message.method == "initialize";
     let stream = if opens { 1 } else { posts.saturating_sub(1) };
     let bytes = Vec::with_capacity(256);
@@ -232,7 +232,7 @@ fn call_tool(call: &CallToolRequest<'_>, id: &RawValue, out: &mut Output) -> io:
 struct Output {
     form: Form,
     events: bool,
-    /// Whether the events are preceded by one that only says where to go on.
+    /// Whether the first event has only an id to resume from.
     primes: bool,
     /// The number of the response within its session.
     stream: u64,

@@ -1,7 +1,7 @@
-//! What the limit programs share: lines in, lines out, one thread, no runtime.
+//! The common part of the limit programs: lines in, lines out, one thread, no runtime.
 //!
-//! Each program is what a patient person would write by hand for this one purpose: the envelope parsed once with its
-//! `params` left as a slice, typed structs in and out, and answers joined into one write for each read.
+//! Each program is written by hand for this purpose alone: the envelope is parsed once with its `params` left as a slice,
+//! structs are typed, and the responses to one read are joined into one write.
 
 use std::borrow::Cow;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! The smallest agent that the crate's own documentation shows.
+//! The smallest agent of the crate's own documentation.
 
 use agent_client_protocol::v1::schema::{AgentCapabilities, InitializeRequest, InitializeResponse};
 use agent_client_protocol::{Agent, Result, Stdio};

@@ -1,5 +1,5 @@
-//! The yardstick: what derive makes of plain structs, written for these messages alone. Strict where the protocol asks for
-//! leniency, without room for what is unknown, and with the derived tags of serde.
+//! The limit: plain structs with serde's derive, for these messages alone. Strict where the protocol asks for leniency,
+//! without unknown members, and with serde's derived tags.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 type Meta = Map<String, Value>;
 
-/// Defines plain structs in camel case: what is not required is left out when there is nothing to say.
+/// Defines plain structs in camel case. Optional members are omitted when empty.
 macro_rules! plain {
     ($(struct $name:ident { $($field:ident: $type:ty,)* $(; $($optional:ident: $inner:ty,)*)? })+) => {$(
         #[derive(Serialize, Deserialize)]

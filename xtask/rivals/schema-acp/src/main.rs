@@ -1,4 +1,4 @@
-//! The hottest messages of ACP: our types beside plain ones or, with the feature `rival`, those of
+//! The most frequent messages of ACP: our types beside plain ones or, with the feature `rival`, those of
 //! `agent-client-protocol-schema`.
 
 #[cfg(not(feature = "rival"))]
@@ -16,7 +16,7 @@ use rival_schema::{Message, Subject};
 
 const OTHER: &str = if cfg!(feature = "rival") { "agent-client-protocol-schema 1.15.1" } else { "limit" };
 
-/// The subjects of one message: the same type by two makers.
+/// The subjects of one message: the same type in two implementations.
 macro_rules! subjects {
     ($name:ident) => {
         vec![Subject::new::<ours::$name>("ours"), Subject::new::<other::$name>(OTHER)]

@@ -1,4 +1,4 @@
-//! The messages, written as peers write them: the tag of a union first, the rest in the order of the schema.
+//! The messages as peers write them: the tag of a union first, the rest in the order of the schema.
 
 use rival_schema::{prose, source_code};
 use serde_json::{Result, json};
@@ -13,7 +13,7 @@ pub fn chunk() -> Result<String> {
     ))
 }
 
-/// A tool call that is done: an edit and its output, some KiB of each.
+/// A completed tool call: an edit and its output, some KiB each.
 pub fn tool_call_update() -> Result<String> {
     let output = json!({
         "exitCode": 0,
@@ -45,7 +45,7 @@ pub fn tool_call_update() -> Result<String> {
     ))
 }
 
-/// What a person asks, with a link to one file and another file in it.
+/// A prompt with a link to one file and another file embedded.
 pub fn prompt() -> Result<String> {
     Ok(format!(
         concat!(
@@ -61,7 +61,7 @@ pub fn prompt() -> Result<String> {
     ))
 }
 
-/// A client that can do all that the protocol knows.
+/// A client with all capabilities.
 pub fn initialize() -> Result<String> {
     Ok(concat!(
         r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,"#,
@@ -72,7 +72,7 @@ pub fn initialize() -> Result<String> {
     .to_owned())
 }
 
-/// An agent that can do most of it.
+/// An agent with most capabilities.
 pub fn initialize_answer() -> Result<String> {
     Ok(concat!(
         r#"{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"#,

@@ -1,5 +1,5 @@
-//! The yardstick: what derive makes of plain structs, written for these messages alone: without room for what is unknown,
-//! and with the derived tags of serde. What our types leave undecoded is left undecoded here too.
+//! The limit: plain structs with serde's derive, for these messages alone, without unknown members and with serde's derived
+//! tags. What our types leave undecoded is left undecoded here too.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -1,8 +1,8 @@
-//! How fast types are decoded from JSON text and encoded into it: the part that both protocols' programs share.
+//! Measures how fast types are decoded from JSON text and encoded into it; shared by the programs of both protocols.
 //!
-//! Subjects take turns within each repetition, each for a few milliseconds of its thread's processor time, so that
-//! whatever else the machine does slows all of them alike or none. Decoding includes dropping what was decoded;
-//! encoding writes into a buffer that is used again, as a connection does.
+//! Subjects take turns within each repetition, each for a few milliseconds of its thread's processor time, so that other
+//! load on the machine affects all of them alike. Decoding includes dropping the value; encoding reuses a buffer, as a
+//! connection does.
 
 mod meaning;
 mod text;
@@ -18,19 +18,19 @@ use serde_json::json;
 
 pub use text::{prose, source_code};
 
-/// One message of the wire, and the types that can hold it.
+/// One message, and the types that can hold it.
 pub struct Message {
-    /// What the table calls the row.
+    /// The key of the row.
     pub key: &'static str,
-    /// What it is, in a few words.
+    /// The title of the row.
     pub title: &'static str,
     /// The message's params or result, as JSON text.
     pub text: String,
-    /// Whose types are measured.
+    /// The measured types.
     pub subjects: Vec<Subject>,
 }
 
-/// A type, seen as what can be done with it.
+/// The operations of a type.
 pub struct Subject {
     label: &'static str,
     again: fn(&str) -> serde_json::Result<String>,
@@ -39,7 +39,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The type `T`, which is the label's.
+    /// The type `T`, under this label.
     pub fn new<T: Serialize + DeserializeOwned>(label: &'static str) -> Self {
         Self { label, again: again::<T>, decode: decode::<T>, encode: encode::<T> }
     }
@@ -69,13 +69,13 @@ fn encode<T: Serialize + DeserializeOwned>(text: &str, times: u64) -> serde_json
     Ok(processor_time() - begun)
 }
 
-/// What this thread has used of a processor, which others do not add to.
+/// The processor time of this thread.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// How long and how often.
+/// The sizes of a run.
 #[derive(Clone, Copy)]
 struct Pace {
     sample: Duration,
@@ -120,7 +120,7 @@ fn measure(
         subjects.iter().map(|subject| calibrate(operation(subject), text, pace)).collect::<Result<_, _>>()?;
     let mut samples = vec![Vec::with_capacity(pace.repetitions); subjects.len()];
     for repetition in 0..pace.repetitions {
-        // Each begins as often as the others, because what runs before leaves its mark on caches and on the heap.
+        // Each subject is first equally often, because the previous one affects caches and the heap.
         for turn in 0..subjects.len() {
             let at = (turn + repetition) % subjects.len();
             let taken = operation(&subjects[at])(text, times[at])?;
@@ -137,7 +137,7 @@ fn measure(
     Ok(())
 }
 
-/// How many times fill a sample.
+/// The number of operations in a sample.
 fn calibrate(operation: Operation, text: &str, pace: Pace) -> serde_json::Result<u64> {
     let mut times = 1;
     loop {

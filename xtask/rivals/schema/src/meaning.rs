@@ -1,16 +1,16 @@
-//! Whether two JSON texts say the same to a reader of the protocol.
+//! Whether two JSON texts mean the same in the protocol.
 
 use serde_json::Value;
 
-/// Fails, showing both, unless `again` says what `text` says.
+/// Fails, with both texts, unless they mean the same.
 pub fn check_same(text: &str, again: &str) -> Result<(), String> {
     let parse = |text: &str| serde_json::from_str(text).map(plain).map_err(|error| error.to_string());
     let (expected, found) = (parse(text)?, parse(again)?);
     if expected == found { Ok(()) } else { Err(format!("read\n{expected}\nas\n{found}")) }
 }
 
-/// The value without members that say the default, and with every number as a float: one subject writes `false`, `null`
-/// or `[]` where another leaves the member out, and one keeps 50 where another makes it 50.0.
+/// The value without members that have their default, and with every number as a float. One subject writes `false`, `null`
+/// or `[]` where another omits the member, and one keeps 50 where another makes it 50.0.
 fn plain(value: Value) -> Value {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! Text to fill messages with: of a given length, always the same, and with what JSON must escape as often as in life.
+//! Filler text for messages: of a given length, the same in every run, with a realistic share of escaped characters.
 
 const PROSE: &str = "The parser keeps a cursor into the line buffer, so a partial read no longer loses the tail. I moved \
     the check for \"content-length\" in front of the loop and added a test for it.\n\nNext I will look at the writer. ";
@@ -8,12 +8,12 @@ const SOURCE_CODE: &str = "    pub fn take_line(&mut self) -> Option<Bytes> {\n 
     self.buffer.split_to(self.seen + end);\n        self.seen = 0;\n        tracing::trace!(\"line of {} bytes\", \
     line.len());\n        Some(line.freeze())\n    }\n\n";
 
-/// About so many bytes of English.
+/// About this many bytes of English.
 pub fn prose(length: usize) -> String {
     repeated(PROSE, length)
 }
 
-/// About so many bytes of a program.
+/// About this many bytes of source code.
 pub fn source_code(length: usize) -> String {
     repeated(SOURCE_CODE, length)
 }

@@ -1,4 +1,4 @@
-//! An MCP client on rmcp over HTTP: it has the server at the URL add 40 and 2, and says what they are.
+//! An MCP client on rmcp over HTTP: it calls the tool of the server at the URL to add 40 and 2, and prints the sum.
 
 use std::error::Error;
 use std::io::{self, Write};

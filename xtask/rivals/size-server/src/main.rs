@@ -1,4 +1,4 @@
-//! An MCP server on rmcp with one tool, over HTTP as its hyper example sets it up. It prints its address and leaves when its
+//! An MCP server on rmcp with one tool, over HTTP as its hyper example sets it up. It prints its address and exits when its
 //! standard input ends.
 
 use std::io::{self, Read, Write};

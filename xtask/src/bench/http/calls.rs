@@ -5,22 +5,22 @@ use memchr::memmem;
 
 use super::super::pace::Pace;
 use super::super::process::{Cores, on_one_core, on_two_cores};
-use super::super::rows::{Better, Floor, Row, Unit};
+use super::super::rows::{Floor, Row, Unit};
 use super::super::scenario::{Sample, Scenario};
 use super::super::subject::{Side, Subject};
 use super::super::wire::Rate;
 use super::form::{Call, Client, Form};
 use super::load::pump;
 use super::response::{Connection, Response};
-use super::{end, start};
+use super::start;
 
 /// The argument of a small call.
 const TEXT: &str = "thirty-two bytes of plain ascii.";
 
-/// Keep-alive connections, each with one call on its way.
+/// Keep-alive connections, each with one call in flight.
 const CONNECTIONS: usize = 64;
 
-/// As many for bursts, which are larger.
+/// The same for bursts, which are larger.
 const BURSTS: usize = 16;
 
 /// Progress notifications in a burst.
@@ -32,40 +32,20 @@ pub(super) const BIG: usize = 16 << 20;
 /// Three times that, in the unit of the row.
 pub(super) const MOST_MEMORY: f64 = 50.33;
 
-const CALLS: Row = Row {
-    key: "",
-    title: "",
-    unit: Unit::PerSecond,
-    better: Better::Higher,
-    floors: &[Floor::OfLimit(0.65), Floor::OfRival(1.6)],
-};
+const CALLS: Row = Row::rate("", "", &[Floor::OfLimit(0.65), Floor::OfRival(1.6)]);
 
-const PROCESSOR_TIME: Row = Row {
-    key: "",
-    title: "server's processor time for each of them",
-    unit: Unit::Microseconds,
-    better: Better::Lower,
-    floors: &[Floor::AtMostOfRival(0.5)],
-};
+const PROCESSOR_TIME: Row = Row::cost(
+    "",
+    "server's processor time for each of them",
+    Unit::Microseconds,
+    &[Floor::AtMostOfRival(0.5)],
+);
 
-const ONE_CONNECTION: Row = Row {
-    key: "",
-    title: "the same over one connection, both ends on one core",
-    unit: Unit::PerSecond,
-    better: Better::Higher,
-    floors: &[],
-};
+const ONE_CONNECTION: Row = Row::rate("", "the same over one connection, both ends on one core", &[]);
 
-const EVENTS: Row =
-    Row { key: "", title: "", unit: Unit::PerSecond, better: Better::Higher, floors: &[Floor::OfRival(3.0)] };
+const EVENTS: Row = Row::rate("", "", &[Floor::OfRival(3.0)]);
 
-const MEMORY: Row = Row {
-    key: "",
-    title: "",
-    unit: Unit::Megabytes,
-    better: Better::Lower,
-    floors: &[Floor::AtMost(MOST_MEMORY)],
-};
+const MEMORY: Row = Row::cost("", "", Unit::Megabytes, &[Floor::AtMost(MOST_MEMORY)]);
 
 pub(crate) const SCENARIOS: [Scenario; 8] = [
     Scenario {
@@ -126,34 +106,34 @@ pub(crate) const SCENARIOS: [Scenario; 8] = [
     },
 ];
 
-/// Checks with a real parser that the server behaves as all subjects must, before its speed means anything.
+/// Checks with a JSON parser that the server behaves as every subject must.
 pub(crate) fn check(subject: &Subject) -> Result<()> {
     for form in Form::ALL {
         let (server, address) = start(&subject.service, form, None)?;
         let checked = (|| {
             let mut connection = Connection::open(address)?;
             let mut client = Client::new(address, form);
-            client.greet(&mut connection)?;
+            client.open_session(&mut connection)?;
             let response = connection.exchange(echo(&client).next())?;
             ensure!(client.has_form(response), "{}: {:?}", form.name(), response.header("content-type"));
             let messages = client.messages(response)?;
-            let said = &messages[0]["result"]["content"][0]["text"];
-            ensure!(messages.len() == 1 && said == TEXT, "echo was answered by {messages:?}");
+            let text = &messages[0]["result"]["content"][0]["text"];
+            ensure!(messages.len() == 1 && text == TEXT, "echo was answered by {messages:?}");
             let messages = client.messages(connection.exchange(burst(&client, 3).next())?)?;
             let steps: Vec<_> =
                 messages.iter().filter_map(|message| message["params"]["progress"].as_f64()).collect();
             ensure!(steps == [1.0, 2.0, 3.0] && messages.len() == 4, "burst was answered by {messages:?}");
             let messages = client.messages(connection.exchange(large(&client, 100).next())?)?;
-            let said = messages[0]["result"]["content"][0]["text"].as_str().map(str::len);
-            ensure!(said == Some(100), "big was answered by {messages:?}");
+            let length = messages[0]["result"]["content"][0]["text"].as_str().map(str::len);
+            ensure!(length == Some(100), "big was answered by {messages:?}");
             Ok(())
         })();
-        end(server, checked)?;
+        server.finish(checked)?;
     }
     Ok(())
 }
 
-/// Checks that the limit answers what our server answers, to the byte: its speed is no measure of ours otherwise.
+/// Checks that the limit's responses are those of our server, byte for byte. Only then can their speeds be compared.
 pub(crate) fn check_limit(subjects: &[Subject]) -> Result<()> {
     let of = |side| subjects.iter().find(|subject| subject.side == side);
     let (Some(ours), Some(limit)) = (of(Side::Ours), of(Side::Limit)) else { return Ok(()) };
@@ -166,7 +146,7 @@ pub(crate) fn check_limit(subjects: &[Subject]) -> Result<()> {
     Ok(())
 }
 
-/// What a server answers to a client that opens a session, if there is any, and makes each of the calls.
+/// The responses of a server to a client that opens a session, if the form has one, and makes each call.
 fn responses(subject: &Subject, form: Form) -> Result<Vec<String>> {
     let (server, address) = start(&subject.service, form, None)?;
     let seen = (|| {
@@ -187,14 +167,14 @@ fn responses(subject: &Subject, form: Form) -> Result<Vec<String>> {
         }
         Ok(seen)
     })();
-    end(server, seen)
+    server.finish(seen)
 }
 
 fn echoes(subject: &Subject, pace: &Pace, form: Form) -> Result<Vec<Sample>> {
     let rate = |cores: Option<&Cores>, connections| -> Result<Rate> {
         let (server, address) = start(&subject.service, form, cores)?;
         let rate = pump(&server, address, connections, form, pace.window, echo, |_| Ok(()));
-        end(server, rate)
+        server.finish(rate)
     };
     let many = on_two_cores(|cores| rate(Some(cores), CONNECTIONS))?;
     let one = on_one_core(|| rate(None, 1))?;
@@ -212,7 +192,7 @@ fn bursts(subject: &Subject, pace: &Pace, form: Form) -> Result<Vec<Sample>> {
         let (server, address) = start(&subject.service, form, Some(cores))?;
         let call = |client: &Client| burst(client, STEPS);
         let rate = pump(&server, address, BURSTS, form, pace.window, call, whole);
-        end(server, rate)
+        server.finish(rate)
     })?;
     Ok(vec![Some(rate.per_second * STEPS as f64)])
 }
@@ -223,13 +203,13 @@ fn big(subject: &Subject, form: Form) -> Result<Vec<Sample>> {
         let mut connection = Connection::open(address)?;
         connection.reserve(2 * BIG);
         let mut client = Client::new(address, form);
-        client.greet(&mut connection)?;
+        client.open_session(&mut connection)?;
         let mut call = large(&client, BIG);
         let response = connection.exchange(call.next())?;
         ensure!(client.has_form(response) && response.body.len() > BIG, "{}", response.status);
         server.peak_memory()
     })();
-    Ok(vec![Some(end(server, peak)? / 1e6)])
+    Ok(vec![Some(server.finish(peak)? / 1e6)])
 }
 
 fn echo(client: &Client) -> Call {

@@ -1,4 +1,4 @@
-//! In which forms a server is asked and answers, and the bytes of such requests.
+//! The forms of requests and responses, and the bytes of the requests.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ pub(crate) const SESSION_REVISION: &str = "2025-11-25";
 /// The revision of the two without.
 pub(crate) const STATELESS_REVISION: &str = "2026-07-28";
 
-/// How a server is asked, and how it answers where the protocol leaves it the choice.
+/// The form of a request, and that of the response where the protocol leaves the choice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     SessionJson,
@@ -28,7 +28,7 @@ impl Form {
     pub(crate) const ALL: [Self; 4] =
         [Self::SessionJson, Self::SessionEvents, Self::StatelessJson, Self::StatelessEvents];
 
-    /// What a program reads from its environment.
+    /// The value of the environment variable `FORM`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::SessionJson => "session-json",
@@ -42,7 +42,7 @@ impl Form {
         matches!(self, Self::SessionJson | Self::SessionEvents)
     }
 
-    /// The content type of an answer that nothing precedes.
+    /// The content type of a response without earlier notifications.
     fn content_type(self) -> &'static str {
         match self {
             Self::SessionJson | Self::StatelessJson => "application/json",
@@ -51,7 +51,7 @@ impl Form {
     }
 }
 
-/// One client of a server: where that is, in which form it speaks, and its session if the server gave it one.
+/// One client of a server: the address, the form, and the session id if there is one.
 #[derive(Clone)]
 pub(crate) struct Client {
     address: SocketAddr,
@@ -64,8 +64,8 @@ impl Client {
         Self { address, form, session: None }
     }
 
-    /// Opens a session, where the form has any.
-    pub(crate) fn greet(&mut self, connection: &mut Connection) -> Result<()> {
+    /// Opens a session if the form has one.
+    pub(crate) fn open_session(&mut self, connection: &mut Connection) -> Result<()> {
         if self.form.in_session() {
             self.keep_session(connection.exchange(&self.initialize())?)?;
             let status = connection.exchange(&self.initialized())?.status;
@@ -88,7 +88,7 @@ impl Client {
             .collect()
     }
 
-    /// Looks for the session in the answer to that. A server may go without.
+    /// Takes the session id from the response to that. A server may send none.
     pub(crate) fn keep_session(&mut self, response: &Response) -> Result<()> {
         let answer = self.messages(response)?.pop().context("initialize got no answer")?;
         let revision = &answer["result"]["protocolVersion"];
@@ -97,7 +97,7 @@ impl Client {
         Ok(())
     }
 
-    /// What follows on that.
+    /// The notification that follows.
     pub(crate) fn initialized(&self) -> Vec<u8> {
         let body = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         let mut request = self.head("POST", &self.revision_header(), body.len());
@@ -118,7 +118,7 @@ impl Client {
         self.head("DELETE", &self.revision_header(), 0)
     }
 
-    /// A call of a tool, whose arguments are JSON text without an end of their own making.
+    /// A call of a tool. The arguments are JSON text.
     pub(crate) fn call(&self, tool: &str, arguments: &str, with_progress: bool) -> Call {
         let token = if with_progress { r#""progressToken":1"# } else { "" };
         let meta = match self.form.in_session() {
@@ -144,7 +144,7 @@ impl Client {
         Call { request, id, next: FIRST_ID, finder: Finder::new("\"id\":") }
     }
 
-    /// The messages of a response, whichever kind it has.
+    /// The messages of a response of either content type.
     pub(crate) fn messages(&self, response: &Response) -> Result<Vec<Value>> {
         let body = std::str::from_utf8(&response.body)?;
         ensure!(response.status == 200, "{} instead of 200: {body}", response.status);
@@ -159,7 +159,7 @@ impl Client {
         }
     }
 
-    /// Whether a response has the content type that its form asks for.
+    /// Whether a response has the content type of the form.
     pub(crate) fn has_form(&self, response: &Response) -> bool {
         response.header("content-type") == Some(self.form.content_type())
     }
@@ -185,11 +185,11 @@ impl Client {
     }
 }
 
-/// Ids have as many digits, so that a request keeps its length.
+/// All ids have this many digits, so requests have the same length.
 const DIGITS: usize = 8;
 const FIRST_ID: u64 = 10_000_000;
 
-/// A call that is made again and again, each time under another id.
+/// A call that is repeated with new ids.
 pub(crate) struct Call {
     request: Vec<u8>,
     id: usize,
@@ -201,14 +201,14 @@ impl Call {
     /// The bytes of the next call.
     pub(crate) fn next(&mut self) -> &[u8] {
         let mut digits = &mut self.request[self.id..self.id + DIGITS];
-        // Infallible: there is room for every id that a run can have.
+        // Infallible: a run has fewer ids than these digits can count.
         let _ = write!(digits, "{}", self.next);
         self.next += 1;
         &self.request
     }
 
-    /// Looks whether this answers the call that was made last, and with a result.
-    pub(crate) fn is_answered_by(&self, response: &Response) -> Result<()> {
+    /// Fails unless this is the response to the last call, with a result.
+    pub(crate) fn check(&self, response: &Response) -> Result<()> {
         let body = &response.body;
         let id = &self.request[self.id..self.id + DIGITS];
         let answered = response.status == 200

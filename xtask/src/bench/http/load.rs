@@ -1,4 +1,4 @@
-//! Many connections driven by one thread: each has one request on its way, and gets the next when that is answered.
+//! Many connections on one thread. Each has one request in flight, and sends the next one after the response.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -14,52 +14,52 @@ use super::form::{Call, Client, Form};
 use super::response::{Connection, Response};
 
 /// Connections to one server.
-pub(crate) struct Crowd {
-    connections: Vec<Connection>,
+pub(crate) struct Connections {
+    all: Vec<Connection>,
     poll: OwnedFd,
     ready: Vec<epoll::Event>,
 }
 
-impl Crowd {
+impl Connections {
     pub(crate) fn open(address: SocketAddr, count: usize) -> Result<Self> {
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let mut connections = Vec::with_capacity(count);
+        let mut all = Vec::with_capacity(count);
         for index in 0..count {
             let connection = Connection::open(address)?;
             let data = epoll::EventData::new_u64(index as u64);
             epoll::add(&poll, connection.stream(), data, epoll::EventFlags::IN)?;
-            connections.push(connection);
+            all.push(connection);
         }
-        Ok(Self { connections, poll, ready: Vec::with_capacity(count) })
+        Ok(Self { all, poll, ready: Vec::with_capacity(count) })
     }
 
-    /// Lets `next` say what each connection sends: it gets the connection's number and the response to what was sent last,
-    /// and sends by returning true with the request in the buffer, which is empty. It ends when nothing is on its way.
+    /// Calls `next` for each connection at the beginning and after each response, with the connection's index, the response
+    /// and an empty buffer. `next` returns true to send the request that it wrote there. Ends when nothing is in flight.
     pub(crate) fn drive(
         &mut self,
         mut next: impl FnMut(usize, Option<&Response>, &mut Vec<u8>) -> Result<bool>,
     ) -> Result<()> {
         let mut request = Vec::new();
-        let mut on_their_way = 0;
-        for (index, connection) in self.connections.iter_mut().enumerate() {
+        let mut in_flight = 0;
+        for (index, connection) in self.all.iter_mut().enumerate() {
             request.clear();
             if next(index, None, &mut request)? {
                 connection.send(&request)?;
-                on_their_way += 1;
+                in_flight += 1;
             }
         }
-        while on_their_way > 0 {
+        while in_flight > 0 {
             self.ready.clear();
             epoll::wait(&self.poll, spare_capacity(&mut self.ready), None)?;
             for event in &self.ready {
                 let index = event.data.u64() as usize;
-                let connection = &mut self.connections[index];
+                let connection = &mut self.all[index];
                 let Some(response) = connection.receive()? else { continue };
                 request.clear();
                 if next(index, Some(response), &mut request)? {
                     connection.send(&request)?;
                 } else {
-                    on_their_way -= 1;
+                    in_flight -= 1;
                 }
             }
         }
@@ -67,8 +67,8 @@ impl Crowd {
     }
 }
 
-/// Makes calls over so many connections, each with a session of its own where there are sessions, and counts those of the
-/// window.
+/// Makes calls over this many connections, each with a session of its own if the form has sessions, and counts those of
+/// the window.
 pub(crate) fn pump(
     server: &Process,
     address: SocketAddr,
@@ -78,18 +78,18 @@ pub(crate) fn pump(
     call: impl Fn(&Client) -> Call,
     check: impl Fn(&Response) -> Result<()>,
 ) -> Result<Rate> {
-    let mut crowd = Crowd::open(address, connections)?;
+    let mut pool = Connections::open(address, connections)?;
     let mut calls = Vec::with_capacity(connections);
-    for connection in &mut crowd.connections {
+    for connection in &mut pool.all {
         let mut client = Client::new(address, form);
-        client.greet(connection)?;
+        client.open_session(connection)?;
         calls.push(call(&client));
     }
     let mut run = |time: Duration| -> Result<(u64, Duration)> {
         let (begun, mut answered) = (Instant::now(), 0);
-        crowd.drive(|index, response, request| {
+        pool.drive(|index, response, request| {
             if let Some(response) = response {
-                calls[index].is_answered_by(response)?;
+                calls[index].check(response)?;
                 check(response)?;
                 if begun.elapsed() >= time {
                     return Ok(false);
@@ -99,7 +99,7 @@ pub(crate) fn pump(
             request.extend_from_slice(calls[index].next());
             Ok(true)
         })?;
-        // What was on its way when the time was up is small and not counted.
+        // The few calls in flight at the end of the time are not counted.
         Ok((answered, time))
     };
     run(window.warm_up)?;

@@ -1,8 +1,8 @@
 //! `cargo xtask bench http`: MCP over Streamable HTTP, our server and client beside rmcp's and a bare hyper server.
 //!
-//! The load generator speaks HTTP/1.1 over plain sockets and parses no more of it than it must. It runs on one core, and
-//! whatever is measured on another, so calls per second are what one core of a server is worth. Where one connection asks
-//! and waits, both share a core, as in the other suite.
+//! The load generator speaks HTTP/1.1 over plain sockets and parses no more of it than it must. It runs on one core and the
+//! subject on another, so calls per second are those of one core of a server. With one connection, both share a core, as in
+//! the other suite.
 
 mod calls;
 mod clients;
@@ -49,27 +49,15 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     finish(&reports, &pace, &others, options)
 }
 
-/// Starts a server that answers in that form, and gives its address: on the subjects' core, or on ours.
+/// Starts a server that answers in a form, on the subject's core or on ours, and returns its address.
 pub(super) fn start(launch: &Launch, form: Form, cores: Option<&Cores>) -> Result<(Process, SocketAddr)> {
     let launch = launch.clone().with("FORM", form.name());
-    let mut server = match cores {
+    let server = match cores {
         Some(cores) => cores.start(&launch, &[])?,
         None => Process::start(&launch, &[])?,
     };
-    let address = (|| {
+    server.prepare(|server| {
         let line = std::str::from_utf8(server.lines.next()?)?;
         line.parse().with_context(|| format!("{line:?} is no address"))
-    })();
-    match address {
-        Ok(address) => Ok((server, address)),
-        Err(error) => Err(server.explain(error)),
-    }
-}
-
-/// Ends a server that was measured. An error of the measurement comes with what the server said.
-pub(super) fn end<T>(server: Process, measured: Result<T>) -> Result<T> {
-    match measured {
-        Ok(measured) => server.finish().map(|()| measured),
-        Err(error) => Err(server.explain(error)),
-    }
+    })
 }

@@ -1,4 +1,4 @@
-//! The load generator's half of HTTP/1.1: bytes out, one response in, read without parsing more of it than has to be.
+//! The load generator's side of HTTP/1.1: sends bytes and reads one response, parsing no more of it than it must.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,13 +6,13 @@ use std::net::{SocketAddr, TcpStream};
 use anyhow::{Context, Result, bail, ensure};
 use memchr::memmem;
 
-/// Room for all that a socket gives at once.
+/// The size of one read.
 const CHUNK: usize = 64 * 1024;
 
-/// The longest head that a response may have.
-const HEAD: usize = 16 * 1024;
+/// The maximum length of a response's head.
+const HEAD_LIMIT: usize = 16 * 1024;
 
-/// A response that has come whole.
+/// A complete response.
 #[derive(Default)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -21,12 +21,12 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// The value of the first header of that name, which is in lower case.
+    /// The value of the first header of this name, given in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         header(&self.head, name)
     }
 
-    /// All of it as text, without what no two responses share: the date, and the name of a session.
+    /// The head and the body as text, without the date and the session id, which differ between responses.
     pub(crate) fn text(&self) -> String {
         let (head, body) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&self.body));
         let own = |line: &&str| !line.starts_with("date:") && !line.starts_with("mcp-session-id:");
@@ -34,25 +34,25 @@ impl Response {
     }
 }
 
-/// A keep-alive connection with at most one request on its way.
+/// A keep-alive connection with at most one request in flight.
 pub(crate) struct Connection {
     stream: TcpStream,
-    /// Bytes that have come and are not looked at yet.
+    /// Received bytes that are not parsed yet.
     raw: Vec<u8>,
     chunk: Box<[u8]>,
-    state: State,
+    part: Part,
     response: Response,
 }
 
-/// What the next bytes are.
+/// The part of the response that comes next.
 #[derive(Clone, Copy)]
-enum State {
+enum Part {
     Head,
     Body {
         left: usize,
     },
     ChunkSize,
-    /// With the line break that ends it.
+    /// Including the line break after it.
     Chunk {
         left: usize,
     },
@@ -69,7 +69,7 @@ impl Connection {
             stream,
             raw: Vec::new(),
             chunk: vec![0; CHUNK].into_boxed_slice(),
-            state: State::Done,
+            part: Part::Done,
             response: Response::default(),
         })
     }
@@ -78,21 +78,21 @@ impl Connection {
         &self.stream
     }
 
-    /// Sends a request. The response to the one before it must have come.
+    /// Sends a request. The response to the previous one must be complete.
     pub(crate) fn send(&mut self, request: &[u8]) -> io::Result<()> {
-        self.state = State::Head;
+        self.part = Part::Head;
         self.response.head.clear();
         self.response.body.clear();
         self.stream.write_all(request)
     }
 
-    /// Waits for some bytes and gives the response if they complete it.
+    /// Waits for some bytes, and returns the response if they complete it.
     pub(crate) fn receive(&mut self) -> Result<Option<&Response>> {
         let read = self.stream.read(&mut self.chunk)?;
         ensure!(read > 0, "the server closed the connection");
         self.raw.extend_from_slice(&self.chunk[..read]);
         self.advance()?;
-        Ok(matches!(self.state, State::Done).then_some(&self.response))
+        Ok(matches!(self.part, Part::Done).then_some(&self.response))
     }
 
     /// Sends a request and waits for the response.
@@ -102,7 +102,7 @@ impl Connection {
         Ok(&self.response)
     }
 
-    /// Room for a response of that length, made before a clock runs.
+    /// Reserves memory for a response of this length before the measurement.
     pub(crate) fn reserve(&mut self, bytes: usize) {
         self.response.body.reserve(bytes);
     }
@@ -111,49 +111,49 @@ impl Connection {
         let mut at = 0;
         loop {
             let rest = &self.raw[at..];
-            match self.state {
-                State::Head => {
+            match self.part {
+                Part::Head => {
                     let Some(end) = memmem::find(rest, b"\r\n\r\n") else {
-                        ensure!(rest.len() < HEAD, "the head of a response is too long");
+                        ensure!(rest.len() < HEAD_LIMIT, "the head of a response is too long");
                         break;
                     };
                     self.response.head.extend_from_slice(&rest[..end + 2]);
                     at += end + 4;
-                    self.state = self.after_head()?;
+                    self.part = self.after_head()?;
                 }
-                State::Body { left } | State::Chunk { left } if rest.is_empty() && left > 0 => break,
-                State::Body { left } => {
+                Part::Body { left } | Part::Chunk { left } if rest.is_empty() && left > 0 => break,
+                Part::Body { left } => {
                     let taken = left.min(rest.len());
                     self.response.body.extend_from_slice(&rest[..taken]);
                     at += taken;
-                    self.state = if taken == left { State::Done } else { State::Body { left: left - taken } };
+                    self.part = if taken == left { Part::Done } else { Part::Body { left: left - taken } };
                 }
-                State::ChunkSize => {
+                Part::ChunkSize => {
                     let Some(end) = memmem::find(rest, b"\r\n") else { break };
                     let size = std::str::from_utf8(&rest[..end])?;
                     let size =
                         usize::from_str_radix(size, 16).with_context(|| format!("chunk of {size:?}"))?;
                     at += end + 2;
-                    self.state = if size == 0 { State::Trailer } else { State::Chunk { left: size + 2 } };
+                    self.part = if size == 0 { Part::Trailer } else { Part::Chunk { left: size + 2 } };
                 }
-                State::Chunk { left } => {
+                Part::Chunk { left } => {
                     let taken = left.min(rest.len());
                     // The last two bytes are the line break.
                     let data = taken.min(left.saturating_sub(2));
                     self.response.body.extend_from_slice(&rest[..data]);
                     at += taken;
-                    self.state =
-                        if taken == left { State::ChunkSize } else { State::Chunk { left: left - taken } };
+                    self.part =
+                        if taken == left { Part::ChunkSize } else { Part::Chunk { left: left - taken } };
                 }
-                State::Trailer => {
+                Part::Trailer => {
                     if rest.len() < 2 {
                         break;
                     }
                     ensure!(rest.starts_with(b"\r\n"), "trailers are not expected");
                     at += 2;
-                    self.state = State::Done;
+                    self.part = Part::Done;
                 }
-                State::Done => {
+                Part::Done => {
                     ensure!(rest.is_empty(), "bytes after the response");
                     break;
                 }
@@ -163,19 +163,19 @@ impl Connection {
         Ok(())
     }
 
-    fn after_head(&mut self) -> Result<State> {
+    fn after_head(&mut self) -> Result<Part> {
         let head = &self.response.head;
         let status = head.get(9..12).and_then(|status| std::str::from_utf8(status).ok());
         self.response.status = status.and_then(|status| status.parse().ok()).context("no status")?;
         if let Some(length) = header(head, "content-length") {
             return Ok(match length.parse()? {
-                0 => State::Done,
-                left => State::Body { left },
+                0 => Part::Done,
+                left => Part::Body { left },
             });
         }
         match header(head, "transfer-encoding") {
-            Some("chunked") => Ok(State::ChunkSize),
-            None if matches!(self.response.status, 202 | 204) => Ok(State::Done),
+            Some("chunked") => Ok(Part::ChunkSize),
+            None if matches!(self.response.status, 202 | 204) => Ok(Part::Done),
             other => bail!("a response without a length, in the encoding {other:?}"),
         }
     }
@@ -202,21 +202,21 @@ mod tests {
 
     use super::*;
 
-    /// Gives the response that is read from bytes which come in pieces of that length.
+    /// Reads a response from bytes that arrive in pieces of this length.
     fn read(bytes: &[u8], piece: usize) -> Result<(u16, Vec<u8>)> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let mut connection = Connection::open(listener.local_addr()?)?;
-        connection.state = State::Head;
+        connection.part = Part::Head;
         for piece in bytes.chunks(piece) {
             connection.raw.extend_from_slice(piece);
             connection.advance()?;
         }
-        ensure!(matches!(connection.state, State::Done), "not done");
+        ensure!(matches!(connection.part, Part::Done), "not done");
         Ok((connection.response.status, connection.response.body))
     }
 
     #[test]
-    fn bodies_of_both_kinds_come_whole_in_any_pieces() {
+    fn bodies_of_both_kinds_are_read_in_any_pieces() {
         let length = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
         let chunked =
             b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";

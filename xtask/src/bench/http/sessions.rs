@@ -1,4 +1,4 @@
-//! Many sessions that nobody uses: how fast they are opened, what they cost, and whether it is given back.
+//! Many idle sessions: how fast they open, their memory, and whether it is freed.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -8,46 +8,33 @@ use anyhow::{Result, ensure};
 
 use super::super::pace::{Pace, median};
 use super::super::process::{Process, on_two_cores};
-use super::super::rows::{Better, Floor, Row, Unit};
+use super::super::rows::{Floor, Row, Unit};
 use super::super::scenario::{Sample, Scenario};
 use super::super::subject::{Side, Subject};
 use super::form::{Client, Form};
-use super::load::Crowd;
-use super::{end, start};
+use super::load::Connections;
+use super::start;
 
-/// Connections over which the sessions are opened, so that these do not count.
+/// Connections over which all sessions are opened, so that connections do not count.
 const CONNECTIONS: usize = 16;
 
-/// How many times they are all opened and deleted.
+/// How often all sessions are opened and deleted.
 const ROUNDS: usize = 4;
 
-/// How long a server may take to give back what deleted sessions held.
-const SETTLED: Duration = Duration::from_secs(1);
+/// How long a server may take to free the memory of deleted sessions.
+const FREE_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(crate) const SCENARIOS: [Scenario; 1] = [Scenario {
     name: "idle sessions",
     rows: &[
-        Row {
-            key: "d",
-            title: "sessions opened/s, 10 000 of them (--quick: 2 000)",
-            unit: Unit::PerSecond,
-            better: Better::Higher,
-            floors: &[Floor::OfRival(3.0)],
-        },
-        Row {
-            key: "d-memory",
-            title: "memory for each of them",
-            unit: Unit::Kibibytes,
-            better: Better::Lower,
-            floors: &[Floor::AtMost(6.0)],
-        },
-        Row {
-            key: "d-back",
-            title: "memory after all were deleted, four times, as a share of before",
-            unit: Unit::Share,
-            better: Better::Lower,
-            floors: &[Floor::AtMost(1.2)],
-        },
+        Row::rate("d", "sessions opened/s, 10 000 of them (--quick: 2 000)", &[Floor::OfRival(3.0)]),
+        Row::cost("d-memory", "memory for each of them", Unit::Kibibytes, &[Floor::AtMost(6.0)]),
+        Row::cost(
+            "d-back",
+            "memory after all were deleted, four times, as a share of before",
+            Unit::Share,
+            &[Floor::AtMost(1.2)],
+        ),
     ],
     measure,
 }];
@@ -56,52 +43,52 @@ fn measure(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
     on_two_cores(|cores| {
         let (server, address) = start(&subject.service, Form::SessionEvents, Some(cores))?;
         let samples = rounds(&server, address, pace.sessions);
-        let samples = end(server, samples)?;
-        // The limit keeps nothing, so its memory says nothing.
+        let samples = server.finish(samples)?;
+        // The limit has no sessions, so its memory is not compared.
         let count = if subject.side == Side::Limit { 1 } else { samples.len() };
         Ok(samples.into_iter().take(count).map(Some).collect())
     })
 }
 
 fn rounds(server: &Process, address: SocketAddr, count: usize) -> Result<Vec<f64>> {
-    let mut crowd = Crowd::open(address, CONNECTIONS)?;
-    // What a server needs once does not count.
-    let few = open(&mut crowd, address, CONNECTIONS)?;
-    delete(&mut crowd, &few)?;
+    let mut connections = Connections::open(address, CONNECTIONS)?;
+    // Memory that a server needs once does not count.
+    let few = open(&mut connections, address, CONNECTIONS)?;
+    delete(&mut connections, &few)?;
     let before = server.memory()?;
     let (mut opened, mut each, mut after) = (Vec::new(), 0.0, before);
     for round in 0..ROUNDS {
         let begun = Instant::now();
-        let clients = open(&mut crowd, address, count)?;
+        let clients = open(&mut connections, address, count)?;
         opened.push(count as f64 / begun.elapsed().as_secs_f64());
         if round == 0 {
             each = (server.memory()? - before) / count as f64 / 1024.0;
         }
-        delete(&mut crowd, &clients)?;
-        after = settled(server, before)?;
+        delete(&mut connections, &clients)?;
+        after = freed(server, before)?;
     }
     Ok(vec![median(opened.into_iter()), each, after / before])
 }
 
-/// Opens so many sessions, each with both messages of the handshake.
-fn open(crowd: &mut Crowd, address: SocketAddr, count: usize) -> Result<Vec<Client>> {
+/// Opens this many sessions, each with both messages of the handshake.
+fn open(connections: &mut Connections, address: SocketAddr, count: usize) -> Result<Vec<Client>> {
     let client = Client::new(address, Form::SessionEvents);
     let initialize = client.initialize();
     let mut begun = 0;
-    let mut greeted = Vec::with_capacity(count);
-    let mut greeting: Vec<Option<Client>> = vec![None; CONNECTIONS];
-    crowd.drive(|index, response, request| {
-        match (response, greeting[index].take()) {
+    let mut opened_clients = Vec::with_capacity(count);
+    let mut opening: Vec<Option<Client>> = vec![None; CONNECTIONS];
+    connections.drive(|index, response, request| {
+        match (response, opening[index].take()) {
             (Some(response), None) => {
                 let mut client = client.clone();
                 client.keep_session(response)?;
                 request.extend_from_slice(&client.initialized());
-                greeting[index] = Some(client);
+                opening[index] = Some(client);
                 return Ok(true);
             }
             (Some(response), Some(client)) => {
                 ensure!(response.status == 202, "a notification got {}", response.status);
-                greeted.push(client);
+                opened_clients.push(client);
             }
             (None, _) => {}
         }
@@ -110,13 +97,13 @@ fn open(crowd: &mut Crowd, address: SocketAddr, count: usize) -> Result<Vec<Clie
         request.extend_from_slice(&initialize);
         Ok(more)
     })?;
-    ensure!(greeted.len() == count, "{} sessions of {count}", greeted.len());
-    Ok(greeted)
+    ensure!(opened_clients.len() == count, "{} sessions of {count}", opened_clients.len());
+    Ok(opened_clients)
 }
 
-fn delete(crowd: &mut Crowd, clients: &[Client]) -> Result<()> {
+fn delete(connections: &mut Connections, clients: &[Client]) -> Result<()> {
     let mut left = clients.iter();
-    crowd.drive(|_, response, request| {
+    connections.drive(|_, response, request| {
         if let Some(response) = response {
             ensure!((200..300).contains(&response.status), "DELETE got {}", response.status);
         }
@@ -126,12 +113,12 @@ fn delete(crowd: &mut Crowd, clients: &[Client]) -> Result<()> {
     })
 }
 
-/// The memory once it is as small as before, or after some time.
-fn settled(server: &Process, before: f64) -> Result<f64> {
+/// The memory once it is not more than before, or after the timeout.
+fn freed(server: &Process, before: f64) -> Result<f64> {
     let begun = Instant::now();
     loop {
         let memory = server.memory()?;
-        if memory <= before || begun.elapsed() >= SETTLED {
+        if memory <= before || begun.elapsed() >= FREE_TIMEOUT {
             return Ok(memory);
         }
         thread::sleep(Duration::from_millis(50));

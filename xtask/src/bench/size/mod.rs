@@ -1,10 +1,10 @@
-//! `cargo xtask bench size`: what three small programs cost on our crates and on rmcp, in crates, build time and size.
+//! `cargo xtask bench size`: the crates, build time and size of three small programs on our crates and on rmcp.
 //!
-//! A server with one tool over stdio, the same over HTTP, and a client that calls it and can do so over TLS. Each is a
-//! package of its own with the least features that do that, locked to the versions that its workspace is locked to. It is
-//! built from nothing in a folder of its own, ours and theirs in turn; what was built is stripped, and must then do what it
-//! is for. The clients differ in their cryptography: ours takes that of `ring`, by the feature `rustls-ring`; rmcp's takes that
-//! of aws-lc, which is larger and can do more, and is what comes with its feature for TLS by rustls. Crates and sizes are exact. Times hold for a machine that does nothing else, their ratio nearly so on any.
+//! A server with one tool over stdio, the same over HTTP, and a client that calls it and supports TLS. Each is a package of
+//! its own with the fewest features that suffice, and with the versions of its workspace's lock file. It is built from
+//! nothing in a folder of its own, ours and theirs in turn, and stripped, and must then pass a check. The clients differ in
+//! their cryptography: ours uses `ring`, by the feature `rustls-ring`; rmcp's uses aws-lc, which is larger and is part of its
+//! feature for rustls. Crates and sizes are exact. Times are those of an idle machine; their ratio varies little.
 
 mod behave;
 mod stand_in;
@@ -16,16 +16,16 @@ use anyhow::{Context, Result};
 
 use super::pace::Pace;
 use super::package::Package;
-use super::rows::{Better, Floor, Row, Unit};
+use super::rows::{Floor, Row, Unit};
 use super::scenario::{Sample, Scenario};
 use super::subject::{Launch, RIVALS, Side, Subject};
 use super::table::Report;
 use super::{Options, Wanted, finish};
 
-/// One program, as both sides make it.
+/// One program in both implementations.
 struct Program {
     title: &'static str,
-    /// One scenario, because that is what is asked for by the name of a row.
+    /// One scenario; a row's name selects it.
     scenario: [Scenario; 1],
     dependencies: &'static str,
     source: &'static str,
@@ -33,8 +33,7 @@ struct Program {
     rival: &'static str,
 }
 
-const CRATES: Row =
-    Row { key: "", title: "crates", unit: Unit::Crates, better: Better::Lower, floors: &[SMALLER] };
+const CRATES: Row = Row::cost("", "crates", Unit::Crates, &[SMALLER]);
 const BUILD: Row = Row { title: "clean release build", unit: Unit::Seconds, ..CRATES };
 const SIZE: Row = Row { title: "the program, stripped", unit: Unit::Megabytes, ..CRATES };
 
@@ -134,7 +133,7 @@ impl Program {
     }
 
     fn subjects(&self, root: &Path, with_ours: bool) -> Result<Vec<Subject>> {
-        // Where the program is, is known once it is built.
+        // The path of the program is known after its build.
         let subject = |side, label, package| Subject {
             side,
             label,
@@ -146,7 +145,8 @@ impl Program {
             .then(|| Package::generate(root, self.ours, self.dependencies, self.source))
             .transpose()?;
         let ours = ours.map(|package| subject(Side::Ours, "ours", package));
-        let rival = subject(Side::Rival, "rmcp 3.9.0", Package::at(root.join(RIVALS), self.rival));
+        let rival =
+            subject(Side::Rival, "rmcp 3.9.0", Package::at(root.join(RIVALS).join("Cargo.toml"), self.rival));
         Ok(ours.into_iter().chain([rival]).collect())
     }
 }
@@ -155,12 +155,12 @@ fn measure(subject: &Subject, behave: fn(&Launch) -> Result<()>) -> Result<Vec<S
     let package = subject.package.as_ref().context("no package")?;
     let crates = package.crates()?.len();
     let built = package.build()?;
-    behave(&Launch::new(built.program.clone())).context("what was built does not do what it is for")?;
+    behave(&Launch::new(built.program.clone())).context("the built program fails its check")?;
     let megabytes = built.size()? as f64 / 1e6;
     Ok(vec![Some(crates as f64), Some(built.time.as_secs_f64()), Some(megabytes)])
 }
 
-/// Says which crates both sides have in different versions, as those compare less well.
+/// Prints the crates that both sides have in different versions, which makes them harder to compare.
 fn print_differences(program: &Program, subjects: &[Subject]) -> Result<()> {
     let packages = subjects.iter().filter_map(|subject| subject.package.as_ref());
     let trees: Vec<_> = packages.map(Package::crates).collect::<Result<_>>()?;
@@ -173,7 +173,7 @@ fn print_differences(program: &Program, subjects: &[Subject]) -> Result<()> {
     Ok(())
 }
 
-/// The crates that both have, but in no common version.
+/// The crates that both have without a common version.
 fn differences<'a>(ours: &'a BTreeSet<String>, theirs: &'a BTreeSet<String>) -> Vec<&'a str> {
     let (ours, theirs) = (by_name(ours), by_name(theirs));
     let differs = |(name, versions): (&&'a str, &BTreeSet<&str>)| {

@@ -1,7 +1,6 @@
-//! The other end of a client: a server with one tool, of which the client's first call is all that matters, and a listener
-//! that hears whether TLS is spoken.
+//! The peers of a client: a server with one tool, and a listener that checks for a TLS handshake.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,17 +11,15 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::super::http::form::SESSION_REVISION;
+use crate::http::Request;
 
-/// How long a client may take before it connects, or to say something then.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a client may take to connect, and to send its first byte.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The longest body that a client may send.
-const LONGEST: usize = 64 * 1024;
-
-/// The first byte of a handshake in TLS: the type of its record.
+/// The first byte of a TLS handshake: its record type.
 const HANDSHAKE: u8 = 0x16;
 
-/// A server in a thread of ours, in sessions without a name and with answers in JSON. It stays for as long as we do.
+/// A server on a thread of this process. Its sessions have no id, and its answers are JSON. It runs until the process exits.
 pub(super) struct Server {
     address: SocketAddr,
     calls: Arc<AtomicUsize>,
@@ -36,7 +33,7 @@ impl Server {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let counter = counter.clone();
-                // A client that goes away is no error.
+                // The end of a connection is not an error.
                 thread::spawn(move || drop(serve(&stream, &counter)));
             }
         });
@@ -56,9 +53,9 @@ impl Server {
 /// Serves one connection until it ends.
 fn serve(stream: &TcpStream, calls: &AtomicUsize) -> Result<()> {
     let mut reader = BufReader::new(stream);
-    while let Some((method, body)) = read(&mut reader)? {
-        let (status, body) = match method.as_str() {
-            "POST" => answer(&serde_json::from_slice(&body)?, calls),
+    while let Some(request) = Request::read(&mut reader)? {
+        let (status, body) = match request.method.as_str() {
+            "POST" => answer(&serde_json::from_slice(&request.body)?, calls),
             "DELETE" => ("204 No Content", None),
             _ => ("405 Method Not Allowed", None),
         };
@@ -74,26 +71,7 @@ fn serve(stream: &TcpStream, calls: &AtomicUsize) -> Result<()> {
     Ok(())
 }
 
-/// The next request: its method and its body; none where the connection ends.
-fn read(reader: &mut impl BufRead) -> Result<Option<(String, Vec<u8>)>> {
-    let (mut line, mut length) = (String::new(), 0);
-    reader.read_line(&mut line)?;
-    let Some(method) = line.split_whitespace().next().map(str::to_owned) else { return Ok(None) };
-    loop {
-        line.clear();
-        reader.read_line(&mut line)?;
-        let Some((name, value)) = line.split_once(':') else { break };
-        if name.eq_ignore_ascii_case("content-length") {
-            length = value.trim().parse()?;
-        }
-    }
-    ensure!(length <= LONGEST, "a body of {length} bytes");
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
-    Ok(Some((method, body)))
-}
-
-/// What a message of the client gets: the status, and the answer if it asks.
+/// The status for a message of the client, and the response to a request.
 fn answer(message: &Value, calls: &AtomicUsize) -> (&'static str, Option<Value>) {
     let Some(id) = message.get("id") else { return ("202 Accepted", None) };
     let outcome = match message["method"].as_str() {
@@ -123,7 +101,7 @@ fn sum(params: &Value) -> Result<i64, Value> {
     numbers.map(|(a, b)| a + b).ok_or_else(|| json!({ "code": -32602, "message": "Invalid params" }))
 }
 
-/// A listener that answers nothing.
+/// A listener that never answers.
 pub(super) struct TlsListener {
     address: SocketAddr,
     first: thread::JoinHandle<Result<u8>>,
@@ -140,7 +118,7 @@ impl TlsListener {
         format!("https://{}/mcp", self.address)
     }
 
-    /// Waits for a client and says whether it begins as TLS does.
+    /// Waits for a client; true when it begins with a TLS handshake.
     pub(super) fn begins_tls(self) -> Result<bool> {
         let first = self.first.join().map_err(|_| anyhow::anyhow!("the listener panicked"))?;
         Ok(first? == HANDSHAKE)
@@ -154,32 +132,22 @@ fn first_byte(listener: &TcpListener) -> Result<u8> {
         match listener.accept() {
             Ok((stream, _)) => break stream,
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                ensure!(begun.elapsed() < PATIENCE, "nobody connected");
+                ensure!(begun.elapsed() < TIMEOUT, "no client connected");
                 thread::sleep(Duration::from_millis(5));
             }
             Err(error) => return Err(error.into()),
         }
     };
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     let mut first = [0];
-    stream.read_exact(&mut first).context("the client said nothing")?;
+    stream.read_exact(&mut first).context("the client sent nothing")?;
     Ok(first[0])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_request_is_read_whole_and_the_next_one_after_it() {
-        let mut bytes: &[u8] =
-            b"POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}DELETE /mcp HTTP/1.1\r\nhost: a\r\n\r\n";
-        assert_eq!(read(&mut bytes).unwrap(), Some(("POST".to_owned(), b"{}".to_vec())));
-        assert_eq!(read(&mut bytes).unwrap(), Some(("DELETE".to_owned(), Vec::new())));
-        assert_eq!(read(&mut bytes).unwrap(), None);
-        assert!(read(&mut &b"POST / HTTP/1.1\r\ncontent-length: 65537\r\n\r\n"[..]).is_err());
-    }
 
     #[test]
     fn the_tool_adds_and_its_calls_are_counted() {

@@ -1,6 +1,6 @@
-//! Our ACP client with the agents that people use, without a key and without a network.
+//! Our ACP client with widely used agents, without a key and without a network.
 //!
-//! What each of them does is data in [`table`], so that a new version that does something else is seen.
+//! The expected behaviour of each is data in [`table`], so a change in a new version fails its pair.
 
 mod opening;
 mod table;
@@ -14,42 +14,42 @@ pub(super) use self::opening::PAIRS as OPENINGS;
 pub(super) use self::turns::PAIRS as TURNS;
 use super::scratch::Scratch;
 
-/// The words with which `agentwire chat` asks for version 2, and takes version 1 where that is the answer.
+/// The options with which `agentwire chat` asks for version 2 and accepts version 1.
 const VERSION_2: &[&str] = &["--protocol", "auto"];
 
-/// Where nobody listens: the proxy of agents that have no model of ours.
-const NOWHERE: &str = "http://127.0.0.1:9";
+/// A port without a listener: the proxy of agents without our model.
+const UNREACHABLE: &str = "http://127.0.0.1:9";
 
-/// An agent that people use.
+/// An agent.
 ///
 /// In its texts `{node}` stands for the program that runs JavaScript, `{agents}` for the folder of the packages,
-/// `{system}` for this system as packages call it, `{project}` for the session's folder and `{url}` for our model.
+/// `{system}` for this system's name in package names, `{project}` for the session's folder and `{url}` for our model.
 struct Product {
-    /// What it calls itself.
+    /// Its name in `initialize`.
     name: &'static str,
     command: &'static [&'static str],
-    /// Variables as `NAME=VALUE`: they switch off what has nothing to do with us, such as updates and telemetry.
+    /// Variables as `NAME=VALUE`, which disable updates, telemetry and the like.
     environment: &'static [&'static str],
-    /// What comes of `session/new` without a key.
+    /// The outcome of `session/new` without a key.
     session: Session,
-    /// How it is brought to our model; none where only an account of its maker's gives it one.
+    /// Its settings for our model; none if it only works with an account of its vendor.
     model: Option<Model>,
 }
 
-/// What comes of `session/new`.
+/// The outcome of `session/new`.
 enum Session {
-    /// It opens.
+    /// A session.
     Opens,
-    /// It is refused with this error, and `initialize` named these ways to log in.
+    /// This error. `initialize` offers these authentication methods.
     Refused { code: i64, methods: &'static [&'static str] },
 }
 
-/// An agent on our model.
+/// The settings of an agent for our model.
 struct Model {
-    /// More words for its command line.
+    /// Additional arguments.
     arguments: &'static [&'static str],
     environment: &'static [&'static str],
-    /// Files in its home: their paths and contents.
+    /// Files in its home: paths and contents.
     settings: &'static [(&'static str, &'static str)],
     /// A tool and its arguments, which writes `hello from the model` into `note.txt`.
     write: &'static str,
@@ -57,14 +57,14 @@ struct Model {
     asks: bool,
     /// Whether it lets the client read and write.
     through_client: bool,
-    /// What is in `note.txt` before; none where there is no such file.
+    /// The content of `note.txt` before the turn; none if there is no such file.
     before: Option<&'static str>,
 }
 
 impl Product {
-    /// Its command line, on the model at `url` where there is one. Its settings are written on the way.
+    /// Writes its settings and returns its command line, for the model at `url` if there is one.
     fn command(&self, scratch: &Scratch<'_>, url: Option<&str>) -> Result<Vec<String>> {
-        let fill = |text: &str| fill(text, scratch, url.unwrap_or(NOWHERE));
+        let fill = |text: &str| fill(text, scratch, url.unwrap_or(UNREACHABLE));
         let model = self.model.as_ref().filter(|_| url.is_some());
         for (name, content) in model.map_or(&[][..], |model| model.settings) {
             let path = scratch.home().join(name);
@@ -72,7 +72,7 @@ impl Product {
             fs::write(path, fill(content))?;
         }
         let mut words = vec!["env".to_owned(), scratch.peers().node_path()];
-        words.extend(AWAY.iter().chain(self.environment).map(|variable| fill(variable)));
+        words.extend(OFFLINE.iter().chain(self.environment).map(|variable| fill(variable)));
         words.extend(model.into_iter().flat_map(|model| model.environment).map(|variable| fill(variable)));
         words.extend(self.command.iter().map(|word| fill(word)));
         words.extend(model.into_iter().flat_map(|model| model.arguments).map(|word| fill(word)));
@@ -80,8 +80,8 @@ impl Product {
     }
 }
 
-/// Keeps agents from reaching anybody but this machine: their requests go to a proxy that refuses them.
-const AWAY: &[&str] = &[
+/// Keeps agents off the network: their requests go to a proxy that refuses them.
+const OFFLINE: &[&str] = &[
     "HTTP_PROXY={url}",
     "HTTPS_PROXY={url}",
     "http_proxy={url}",

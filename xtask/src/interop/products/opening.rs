@@ -5,60 +5,52 @@ use serde_json::Value;
 
 use super::table::{AUGGIE, CLAUDE, CLINE, CODEX, COPILOT, GEMINI, OPENCODE, PI, QWEN};
 use super::{Product, Session, VERSION_2};
-use crate::interop::Pair;
 use crate::interop::chat::{self, Chat};
 use crate::interop::scratch::Scratch;
+use crate::interop::{Pair, pair};
 
 pub(in crate::interop) const PAIRS: &[Pair] = &[
-    Pair { name: "our client, claude-agent-acp", limit: 60, check: |scratch| open(scratch, &CLAUDE, 1) },
-    Pair { name: "our client, codex-acp", limit: 60, check: |scratch| open(scratch, &CODEX, 1) },
-    Pair { name: "our client, opencode", limit: 60, check: |scratch| open(scratch, &OPENCODE, 1) },
-    Pair { name: "our client, qwen-code", limit: 60, check: |scratch| open(scratch, &QWEN, 1) },
-    Pair { name: "our client, gemini-cli", limit: 60, check: |scratch| open(scratch, &GEMINI, 1) },
-    Pair { name: "our client, pi-acp", limit: 60, check: |scratch| open(scratch, &PI, 1) },
-    Pair { name: "our client, copilot", limit: 60, check: |scratch| open(scratch, &COPILOT, 1) },
-    Pair { name: "our client, auggie", limit: 60, check: |scratch| open(scratch, &AUGGIE, 1) },
-    Pair { name: "our client, cline", limit: 60, check: |scratch| open(scratch, &CLINE, 1) },
-    // Version 2, where they speak it.
-    Pair {
-        name: "our client, claude-agent-acp, version 2",
-        limit: 60,
-        check: |scratch| open(scratch, &CLAUDE, 2),
-    },
-    Pair { name: "our client, codex-acp, version 2", limit: 60, check: |scratch| open(scratch, &CODEX, 2) },
-    // Whoever speaks version 1 only is spoken to in version 1.
-    Pair {
-        name: "our client, qwen-code, version 2 asked",
-        limit: 60,
-        check: |scratch| falls_back(scratch, &QWEN),
-    },
+    pair("our client, claude-agent-acp", 60, |scratch| open(scratch, &CLAUDE, 1)),
+    pair("our client, codex-acp", 60, |scratch| open(scratch, &CODEX, 1)),
+    pair("our client, opencode", 60, |scratch| open(scratch, &OPENCODE, 1)),
+    pair("our client, qwen-code", 60, |scratch| open(scratch, &QWEN, 1)),
+    pair("our client, gemini-cli", 60, |scratch| open(scratch, &GEMINI, 1)),
+    pair("our client, pi-acp", 60, |scratch| open(scratch, &PI, 1)),
+    pair("our client, copilot", 60, |scratch| open(scratch, &COPILOT, 1)),
+    pair("our client, auggie", 60, |scratch| open(scratch, &AUGGIE, 1)),
+    pair("our client, cline", 60, |scratch| open(scratch, &CLINE, 1)),
+    // Version 2, if they support it.
+    pair("our client, claude-agent-acp, version 2", 60, |scratch| open(scratch, &CLAUDE, 2)),
+    pair("our client, codex-acp, version 2", 60, |scratch| open(scratch, &CODEX, 2)),
+    // The fallback to version 1, if they do not.
+    pair("our client, qwen-code, version 2 asked", 60, |scratch| falls_back(scratch, &QWEN)),
 ];
 
-/// Agrees on this version, and opens a session or is refused one, as the table says.
+/// Agrees on this version and requests a session, with the outcome of the table.
 fn open(scratch: &Scratch<'_>, product: &Product, version: u64) -> Result<()> {
     let options = if version == 2 { VERSION_2 } else { &[] };
-    let chat = greet(scratch, product, options)?;
+    let chat = initialize(scratch, product, options)?;
     expect(product, version, chat)
 }
 
-/// Asks for version 2, and gets version 1.
+/// Asks for version 2 and agrees on version 1.
 fn falls_back(scratch: &Scratch<'_>, product: &Product) -> Result<()> {
-    let chat = greet(scratch, product, VERSION_2)?;
+    let chat = initialize(scratch, product, VERSION_2)?;
     expect(product, 1, chat)
 }
 
-/// No prompt is sent.
-fn greet(scratch: &Scratch<'_>, product: &Product, options: &[&str]) -> Result<Chat> {
+/// Runs a conversation without a prompt.
+fn initialize(scratch: &Scratch<'_>, product: &Product, options: &[&str]) -> Result<Chat> {
     let agent = product.command(scratch, None)?;
     chat::read(&scratch.run(&chat::command(scratch, &agent, options, None))?)
 }
 
 fn expect(product: &Product, version: u64, chat: Chat) -> Result<()> {
-    let initialized = chat.initialized.context("it answers initialize")?;
+    let initialized = chat.initialized.context("initialize was not answered")?;
     ensure!(initialized["protocolVersion"] == version, "version {}", initialized["protocolVersion"]);
     let (info, method) = if version == 2 { ("info", "methodId") } else { ("agentInfo", "id") };
     let name = &initialized[info]["name"];
-    ensure!(name == product.name, "it calls itself {name}");
+    ensure!(name == product.name, "its name is {name}");
     match (&product.session, chat.session, chat.error) {
         (Session::Opens, Some(session), None) => {
             let id = session["sessionId"].as_str().unwrap_or_default();
@@ -66,15 +58,15 @@ fn expect(product: &Product, version: u64, chat: Chat) -> Result<()> {
             ensure!(chat.code == Some(0), "exit code {:?} instead of 0", chat.code);
         }
         (Session::Refused { code, methods }, None, Some(error)) => {
-            ensure!(error["code"] == *code, "it refuses a session with {error}");
+            ensure!(error["code"] == *code, "session/new failed with {error}");
             let offered = initialized["authMethods"].as_array().into_iter().flatten();
             let offered: Vec<_> = offered.filter_map(|offer| offer[method].as_str()).collect();
-            ensure!(offered == *methods, "it offers to log in by {offered:?}");
+            ensure!(offered == *methods, "it offers the authentication methods {offered:?}");
             ensure!(chat.code == Some(1), "exit code {:?} instead of 1", chat.code);
         }
         (_, session, error) => {
             let shown = |value: Option<Value>| value.unwrap_or_default().to_string();
-            bail!("not what it did before: session {}, error {}", shown(session), shown(error))
+            bail!("another outcome than in the table: session {}, error {}", shown(session), shown(error))
         }
     }
     Ok(())

@@ -1,9 +1,22 @@
-//! What each agent does.
+//! The agents, and what each of them does.
 
 use super::{Model, Product, Session};
 
 /// "Authentication required."
 const AUTH_REQUIRED: i64 = -32000;
+
+const PRODUCT: Product =
+    Product { name: "", command: &[], environment: &[], session: Session::Opens, model: None };
+
+const MODEL: Model = Model {
+    arguments: &[],
+    environment: &[],
+    settings: &[],
+    write: "",
+    asks: true,
+    through_client: false,
+    before: None,
+};
 
 pub(super) const CLAUDE: Product = Product {
     name: "@agentclientprotocol/claude-agent-acp",
@@ -12,30 +25,24 @@ pub(super) const CLAUDE: Product = Product {
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
         "DISABLE_AUTOUPDATER=1",
         "DISABLE_TELEMETRY=1",
-        // Without this it opens no session for root, and containers are often root's.
+        // Without this it opens no session for root, the usual user of containers.
         "IS_SANDBOX=1",
     ],
     session: Session::Opens,
     model: Some(Model {
-        arguments: &[],
         environment: &["ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL={url}"],
-        settings: &[],
         write: r#"Write {"file_path": "{project}/note.txt", "content": "hello from the model"}"#,
-        asks: true,
-        through_client: false,
-        before: None,
+        ..MODEL
     }),
 };
 
 pub(super) const CODEX: Product = Product {
     name: "@agentclientprotocol/codex-acp",
     command: &["{node}", "{agents}/@agentclientprotocol/codex-acp/dist/index.js"],
-    // In its usual mode another model says whether a command may run.
+    // In its default mode another model decides whether a command may run.
     environment: &["INITIAL_AGENT_MODE=workspace-write"],
     session: Session::Refused { code: AUTH_REQUIRED, methods: &["api-key", "chat-gpt"] },
     model: Some(Model {
-        arguments: &[],
-        environment: &[],
         settings: &[(
             ".codex/config.toml",
             r#"
@@ -53,15 +60,13 @@ pub(super) const CODEX: Product = Product {
             wire_api = "responses"
             "#,
         )],
-        // It has no tool that writes, but a shell in a sandbox. Asking to leave the sandbox is asking the client.
+        // It has no tool that writes, only a shell in a sandbox. It asks the client before it leaves the sandbox.
         write: r#"exec_command {
             "cmd": "echo hello from the model > note.txt",
             "sandbox_permissions": "require_escalated",
             "justification": "to write a note"
         }"#,
-        asks: true,
-        through_client: false,
-        before: None,
+        ..MODEL
     }),
 };
 
@@ -77,8 +82,6 @@ pub(super) const OPENCODE: Product = Product {
     ],
     session: Session::Opens,
     model: Some(Model {
-        arguments: &[],
-        environment: &[],
         settings: &[(
             ".config/opencode/opencode.json",
             r#"{
@@ -95,16 +98,14 @@ pub(super) const OPENCODE: Product = Product {
             }"#,
         )],
         write: r#"write {"filePath": "{project}/note.txt", "content": "hello from the model"}"#,
-        asks: true,
         through_client: true,
-        before: None,
+        ..MODEL
     }),
 };
 
 pub(super) const QWEN: Product = Product {
     name: "qwen-code",
     command: &["{node}", "{agents}/@qwen-code/qwen-code/cli-entry.js", "--acp"],
-    environment: &[],
     session: Session::Refused { code: AUTH_REQUIRED, methods: &["openai"] },
     model: Some(Model {
         arguments: &["--auth-type=openai"],
@@ -119,26 +120,24 @@ pub(super) const QWEN: Product = Product {
             }"#,
         )],
         write: r#"write_file {"file_path": "{project}/note.txt", "content": "hello from the model"}"#,
-        asks: true,
         through_client: true,
-        before: None,
+        ..MODEL
     }),
+    ..PRODUCT
 };
 
 pub(super) const GEMINI: Product = Product {
     name: "gemini-cli",
     command: &["{node}", "{agents}/@google/gemini-cli/bundle/gemini.js", "--acp"],
-    environment: &[],
     session: Session::Refused {
         code: AUTH_REQUIRED,
         methods: &["oauth-personal", "gemini-api-key", "vertex-ai", "gateway"],
     },
     model: Some(Model {
-        arguments: &[],
         environment: &["GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL={url}"],
         settings: &[(
             ".gemini/settings.json",
-            // With a model of its own choice it would ask another one which to take.
+            // Without a fixed model it asks another model which one to use.
             r#"{
                 "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
                 "model": { "name": "gemini-2.5-pro" },
@@ -147,12 +146,12 @@ pub(super) const GEMINI: Product = Product {
             }"#,
         )],
         write: r#"write_file {"file_path": "{project}/note.txt", "content": "hello from the model"}"#,
-        asks: true,
         through_client: true,
-        // It does not read the error of a file that is missing, so it can make none through a client.
+        // It does not handle the error of a missing file, so it cannot create a file through a client.
         before: Some("words of before"),
-        // So that it also reads through the client.
+        ..MODEL
     }),
+    ..PRODUCT
 };
 
 pub(super) const PI: Product = Product {
@@ -166,8 +165,6 @@ pub(super) const PI: Product = Product {
     ],
     session: Session::Refused { code: AUTH_REQUIRED, methods: &["pi_terminal_login"] },
     model: Some(Model {
-        arguments: &[],
-        environment: &[],
         settings: &[
             (
                 ".pi/agent/models.json",
@@ -181,32 +178,27 @@ pub(super) const PI: Product = Product {
             (".pi/agent/settings.json", r#"{ "defaultProvider": "loopback", "defaultModel": "loopback" }"#),
         ],
         write: r#"write {"path": "{project}/note.txt", "content": "hello from the model"}"#,
-        // It has no permissions at all.
+        // It has no permission requests.
         asks: false,
-        through_client: false,
-        before: None,
+        ..MODEL
     }),
 };
 
-/// The program for this system: its npm wrapper does nothing but start it.
+/// The program for this system, which its npm wrapper only starts.
 pub(super) const COPILOT: Product = Product {
     name: "Copilot",
     command: &["{agents}/@github/copilot-{system}/copilot", "--acp"],
     environment: &["COPILOT_AUTO_UPDATE=false"],
     session: Session::Refused { code: AUTH_REQUIRED, methods: &["copilot-login"] },
     model: Some(Model {
-        arguments: &[],
         environment: &[
             "COPILOT_OFFLINE=true",
             "COPILOT_MODEL=loopback",
             "COPILOT_PROVIDER_API_KEY=none",
             "COPILOT_PROVIDER_BASE_URL={url}/v1",
         ],
-        settings: &[],
         write: r#"create {"path": "{project}/note.txt", "file_text": "hello from the model"}"#,
-        asks: true,
-        through_client: false,
-        before: None,
+        ..MODEL
     }),
 };
 
@@ -215,14 +207,14 @@ pub(super) const AUGGIE: Product = Product {
     command: &["{node}", "{agents}/@augmentcode/auggie/augment.mjs", "--acp"],
     environment: &["AUGMENT_DISABLE_AUTO_UPDATE=1"],
     session: Session::Refused { code: AUTH_REQUIRED, methods: &[] },
-    model: None,
+    ..PRODUCT
 };
 
-/// The program for this system: its npm wrapper brings 300 MB that are compiled into it already.
+/// The program for this system. Its npm wrapper depends on 300 MB that are compiled into it already.
 pub(super) const CLINE: Product = Product {
     name: "cline",
     command: &["{agents}/@cline/cli-{system}/bin/cline", "--acp"],
     environment: &["CLINE_NO_AUTO_UPDATE=1", "DISABLE_TELEMETRY=1"],
     session: Session::Refused { code: AUTH_REQUIRED, methods: &["cline", "cline-pass", "openai-codex"] },
-    model: None,
+    ..PRODUCT
 };

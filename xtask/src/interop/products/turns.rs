@@ -1,4 +1,4 @@
-//! Whole turns, on a model of ours on this machine.
+//! Turns with a local stand-in for the model.
 
 use std::fs;
 
@@ -7,81 +7,51 @@ use serde_json::Value;
 
 use super::table::{CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE, PI, QWEN};
 use super::{Model, Product, VERSION_2, fill};
-use crate::interop::Pair;
 use crate::interop::chat::{self, Chat, turn};
 use crate::interop::scratch::Scratch;
 use crate::interop::service::Service;
+use crate::interop::{Pair, pair};
 
 pub(in crate::interop) const PAIRS: &[Pair] = &[
-    Pair { name: "our client, claude-agent-acp: say", limit: 60, check: |scratch| say(scratch, &CLAUDE) },
-    Pair {
-        name: "our client, claude-agent-acp: write",
-        limit: 60,
-        check: |scratch| write(scratch, &CLAUDE, &[]),
-    },
-    Pair { name: "our client, codex-acp: write", limit: 60, check: |scratch| write(scratch, &CODEX, &[]) },
-    Pair { name: "our client, opencode: write", limit: 60, check: |scratch| write(scratch, &OPENCODE, &[]) },
-    Pair { name: "our client, qwen-code: write", limit: 60, check: |scratch| write(scratch, &QWEN, &[]) },
-    Pair { name: "our client, gemini-cli: write", limit: 60, check: |scratch| write(scratch, &GEMINI, &[]) },
-    Pair { name: "our client, pi-acp: write", limit: 60, check: |scratch| write(scratch, &PI, &[]) },
-    Pair { name: "our client, copilot: write", limit: 60, check: |scratch| write(scratch, &COPILOT, &[]) },
-    Pair {
-        name: "our client, claude-agent-acp: rejected",
-        limit: 60,
-        check: |scratch| reject(scratch, &CLAUDE),
-    },
-    Pair { name: "our client, qwen-code: rejected", limit: 60, check: |scratch| reject(scratch, &QWEN) },
-    Pair {
-        name: "our client, claude-agent-acp: cancel",
-        limit: 60,
-        check: |scratch| cancel(scratch, &CLAUDE, &[]),
-    },
-    Pair { name: "our client, codex-acp: cancel", limit: 60, check: |scratch| cancel(scratch, &CODEX, &[]) },
-    Pair { name: "our client, qwen-code: cancel", limit: 60, check: |scratch| cancel(scratch, &QWEN, &[]) },
-    Pair {
-        name: "our client, gemini-cli: cancel",
-        limit: 60,
-        check: |scratch| cancel(scratch, &GEMINI, &[]),
-    },
-    // Version 2, where they speak it.
-    Pair {
-        name: "our client, claude-agent-acp, version 2: write",
-        limit: 60,
-        check: |scratch| write(scratch, &CLAUDE, VERSION_2),
-    },
-    Pair {
-        name: "our client, codex-acp, version 2: write",
-        limit: 60,
-        check: |scratch| write(scratch, &CODEX, VERSION_2),
-    },
-    Pair {
-        name: "our client, claude-agent-acp, version 2: cancel",
-        limit: 60,
-        check: |scratch| cancel(scratch, &CLAUDE, VERSION_2),
-    },
-    Pair {
-        name: "our client, codex-acp, version 2: cancel",
-        limit: 60,
-        check: |scratch| cancel(scratch, &CODEX, VERSION_2),
-    },
+    pair("our client, claude-agent-acp: say", 60, |scratch| say(scratch, &CLAUDE)),
+    pair("our client, claude-agent-acp: write", 60, |scratch| write(scratch, &CLAUDE, &[])),
+    pair("our client, codex-acp: write", 60, |scratch| write(scratch, &CODEX, &[])),
+    pair("our client, opencode: write", 60, |scratch| write(scratch, &OPENCODE, &[])),
+    pair("our client, qwen-code: write", 60, |scratch| write(scratch, &QWEN, &[])),
+    pair("our client, gemini-cli: write", 60, |scratch| write(scratch, &GEMINI, &[])),
+    pair("our client, pi-acp: write", 60, |scratch| write(scratch, &PI, &[])),
+    pair("our client, copilot: write", 60, |scratch| write(scratch, &COPILOT, &[])),
+    pair("our client, claude-agent-acp: rejected", 60, |scratch| reject(scratch, &CLAUDE)),
+    pair("our client, qwen-code: rejected", 60, |scratch| reject(scratch, &QWEN)),
+    pair("our client, claude-agent-acp: cancel", 60, |scratch| cancel(scratch, &CLAUDE, &[])),
+    pair("our client, codex-acp: cancel", 60, |scratch| cancel(scratch, &CODEX, &[])),
+    pair("our client, qwen-code: cancel", 60, |scratch| cancel(scratch, &QWEN, &[])),
+    pair("our client, gemini-cli: cancel", 60, |scratch| cancel(scratch, &GEMINI, &[])),
+    // Version 2, if they support it.
+    pair("our client, claude-agent-acp, version 2: write", 60, |scratch| write(scratch, &CLAUDE, VERSION_2)),
+    pair("our client, codex-acp, version 2: write", 60, |scratch| write(scratch, &CODEX, VERSION_2)),
+    pair("our client, claude-agent-acp, version 2: cancel", 60, |scratch| {
+        cancel(scratch, &CLAUDE, VERSION_2)
+    }),
+    pair("our client, codex-acp, version 2: cancel", 60, |scratch| cancel(scratch, &CODEX, VERSION_2)),
 ];
 
-/// What our model says when nothing else is asked of it.
+/// The default text of our model.
 const SENTENCE: &str = "a voice from loopback, grüß dich 👋";
 
-/// A product on our model.
-struct Staged<'a> {
+/// An agent with our model.
+struct Stage<'a> {
     scratch: &'a Scratch<'a>,
     service: Service<'a>,
     model: &'static Model,
     agent: Vec<String>,
 }
 
-impl<'a> Staged<'a> {
+impl<'a> Stage<'a> {
     fn new(scratch: &'a Scratch<'a>, product: &'static Product) -> Result<Self> {
         let service = Service::start(scratch, scratch.peers().npm("model.mjs", &[]))?;
         let agent = product.command(scratch, Some(&service.url("")?))?;
-        let model = product.model.as_ref().context("it can use our model")?;
+        let model = product.model.as_ref().context("the table has no model for it")?;
         if let Some(before) = model.before {
             fs::write(scratch.file("note.txt"), before)?;
         }
@@ -95,37 +65,37 @@ impl<'a> Staged<'a> {
 }
 
 fn say(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
-    let staged = Staged::new(scratch, product)?;
-    let chat = turn(scratch, &staged.agent, &[], "[say]")?;
-    ensure!(chat.text().ends_with(SENTENCE), "our model was not heard, but {:?}", chat.text());
+    let stage = Stage::new(scratch, product)?;
+    let chat = turn(scratch, &stage.agent, &[], "[say]")?;
+    ensure!(chat.text().ends_with(SENTENCE), "the model's text is missing: {:?}", chat.text());
     Ok(())
 }
 
-/// The model calls a tool, we permit it, and the model is told what came of it.
+/// The model calls a tool, the client permits it, and the model gets the result.
 fn write(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -> Result<()> {
-    let staged = Staged::new(scratch, product)?;
+    let stage = Stage::new(scratch, product)?;
     let wire = scratch.file("../wire.jsonl");
-    let agent = scratch.peers().recorded(&wire, &staged.agent);
+    let agent = scratch.peers().recorded(&wire, &stage.agent);
     let options = [&["--yes"], options].concat();
-    let chat = turn(scratch, &agent, &options, &staged.prompt())?;
-    ensure!(chat.text().contains("the tool said: "), "the model was told nothing, but {:?}", chat.text());
+    let chat = turn(scratch, &agent, &options, &stage.prompt())?;
+    ensure!(chat.text().contains("the tool said: "), "the model got no result: {:?}", chat.text());
     // Not every agent announces a call before it asks for permission.
     chat.expect_status("completed")?;
     scratch.expect_file("note.txt", "hello from the model")?;
-    ensure!(staged.model.asks != chat.permissions.is_empty(), "it asked: {:?}", chat.permissions);
+    ensure!(stage.model.asks != chat.permissions.is_empty(), "it asked: {:?}", chat.permissions);
     for permission in &chat.permissions {
         ensure!(permission["outcome"]["outcome"] == "selected", "not permitted: {permission}");
     }
     let asked = |method| calls(&wire, method);
-    ensure!(asked("fs/write_text_file")? == staged.model.through_client, "not who wrote before");
+    ensure!(asked("fs/write_text_file")? == stage.model.through_client, "not who wrote before");
     ensure!(
-        asked("fs/read_text_file")? || !staged.model.through_client || staged.model.before.is_none(),
+        asked("fs/read_text_file")? || !stage.model.through_client || stage.model.before.is_none(),
         "it did not read what it replaced through us"
     );
     Ok(())
 }
 
-/// Whether the agent called this method of ours.
+/// Whether the agent called this method of the client.
 fn calls(wire: &std::path::Path, method: &str) -> Result<bool> {
     let wire = fs::read_to_string(wire)?;
     let lines = wire.lines().map(serde_json::from_str::<Value>);
@@ -133,28 +103,28 @@ fn calls(wire: &std::path::Path, method: &str) -> Result<bool> {
     Ok(lines.iter().any(|line| line["from"] == "agent" && line["message"]["method"] == method))
 }
 
-/// Nobody permits it.
+/// The client rejects the permission.
 fn reject(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
-    let staged = Staged::new(scratch, product)?;
-    let command = chat::command(scratch, &staged.agent, &[], Some(&staged.prompt()));
+    let stage = Stage::new(scratch, product)?;
+    let command = chat::command(scratch, &stage.agent, &[], Some(&stage.prompt()));
     let chat = chat::read(&scratch.run(&command)?)?;
-    ended(&chat, &["end_turn", "cancelled"])?;
+    expect_stop_reason(&chat, &["end_turn", "cancelled"])?;
     ensure!(!chat.permissions.is_empty(), "it did not ask");
     ensure!(!scratch.file("note.txt").exists(), "a file was written without permission");
     chat.expect_status("failed")
 }
 
-/// The model would never end; we do not wait for it, and it is hung up on.
+/// The model would never finish. A cancel ends the turn and closes the connection to the model.
 fn cancel(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -> Result<()> {
-    let staged = Staged::new(scratch, product)?;
-    let command = chat::command(scratch, &staged.agent, options, Some("[wait]"));
+    let stage = Stage::new(scratch, product)?;
+    let command = chat::command(scratch, &stage.agent, options, Some("[wait]"));
     let chat = chat::read(&scratch.interrupt_group_at("dawdles", &command)?)?;
-    ended(&chat, &["cancelled"])?;
-    staged.service.expect("hung up")?;
+    expect_stop_reason(&chat, &["cancelled"])?;
+    stage.service.expect("hung up")?;
     Ok(())
 }
 
-fn ended(chat: &Chat, reasons: &[&str]) -> Result<()> {
+fn expect_stop_reason(chat: &Chat, reasons: &[&str]) -> Result<()> {
     let reason = chat.stop_reason.as_deref().unwrap_or_default();
     ensure!(reasons.contains(&reason), "the turn ended with {reason:?}: {:?}", chat.error);
     Ok(())

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-/// A version's methods, and how the envelopes sort them.
+/// A version's methods, sorted for the envelopes.
 pub(super) struct Methods {
     all: Vec<MethodInfo>,
 }
@@ -23,7 +23,7 @@ impl Methods {
         self.all.iter().map(row).collect()
     }
 
-    /// Writes on each params and result which method it belongs to, and who receives that.
+    /// Adds `x-method` and `x-side` to each params and result: its method, and the side that receives it.
     pub(super) fn stamp(&self, definitions: &mut Map<String, Value>) -> Result<()> {
         for method in &self.all {
             for name in [Some(method.params), method.result].into_iter().flatten() {
@@ -37,7 +37,7 @@ impl Methods {
         Ok(())
     }
 
-    /// Definitions for the methods of a kind that this side receives: a name each for params or for results.
+    /// The methods of a kind that this side receives.
     fn of(&self, side_of: &str, kind: MethodKind) -> impl Iterator<Item = &MethodInfo> {
         self.all.iter().filter(move |method| method.kind == kind && side(method) == side_of)
     }
@@ -47,7 +47,7 @@ impl Methods {
     }
 }
 
-/// Who receives a method, in the published words.
+/// The side that receives a method, as the published schema names it.
 fn side(method: &MethodInfo) -> &'static str {
     match method.direction {
         _ if method.name.starts_with("proxy/") => "proxy",
@@ -190,7 +190,7 @@ fn notification<'a>(params: impl Iterator<Item = &'a str>) -> Value {
 
 fn response<'a>(results: impl Iterator<Item = &'a str>, any_id: &Value, version: u32) -> Value {
     let id = json!({ "description": "The id of the request.", "$ref": "#/$defs/RequestId" });
-    // Version 2 takes `null` out of ids, but an error about a request without a legible id still has none.
+    // Version 2 removes `null` from ids, but keeps it for an error about a request without a readable id.
     let error_id = if version == 1 { id.clone() } else { any_id.clone() };
     json!({ "anyOf": [
         {
@@ -215,12 +215,12 @@ fn references<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Value> {
     names.map(|name| json!({ "title": name, "$ref": format!("#/$defs/{name}") })).collect()
 }
 
-/// What a type says of itself.
+/// The schema of a type.
 fn of_type<T: JsonSchema>() -> Value {
     T::json_schema(&mut SchemaGenerator::default()).to_value()
 }
 
-/// The same, but not `null`, which version 2 takes out of ids.
+/// The same without `null`, which version 2 removes from ids.
 fn without_null(id: &Value) -> Result<Value> {
     let mut id = id.clone();
     let kinds = id["anyOf"].as_array_mut().context("an id is of one of several types")?;
@@ -229,7 +229,7 @@ fn without_null(id: &Value) -> Result<Value> {
     Ok(id)
 }
 
-/// The codes of a version, of which the second adds to the first.
+/// The codes of a version. Version 2 has those of version 1 too.
 fn error_code(version: u32, first: &[ErrorInfo], second: &[ErrorInfo]) -> Result<Value> {
     let known = if version == 1 { first.to_vec() } else { [first, second].concat() };
     let mut codes = Vec::new();
@@ -251,7 +251,7 @@ fn title(constant: &str) -> String {
     format!("{first}{}", rest.to_lowercase().replace('_', " "))
 }
 
-/// JSON-RPC's error, with codes that have names, and since version 2 with data of known shapes.
+/// JSON-RPC's error with named codes, and since version 2 with data of known shapes.
 fn error(mut error: Value, version: u32) -> Result<Value> {
     let members = &mut error["properties"];
     let code = bare(&members["code"]);
@@ -266,7 +266,7 @@ fn error(mut error: Value, version: u32) -> Result<Value> {
     Ok(error)
 }
 
-/// A member's schema without its text.
+/// A member's schema without its description.
 fn bare(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Some(keywords) = schema.as_object_mut() {
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_types_of_json_rpc_say_is_kept() {
+    fn the_schemas_of_json_rpc_types_are_kept() {
         let base = of_type::<ErrorObject>();
         let mut wrong = base.clone();
         wrong["properties"]["code"]["type"] = "string".into();

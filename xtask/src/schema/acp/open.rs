@@ -1,10 +1,10 @@
-//! Which sets may grow. Our types keep what they do not know nearly everywhere, and their schemas say so with `x-open`;
-//! the published ones say it for some, and spell it out.
+//! Sets that may grow. Nearly all our types keep unknown values, and their schemas have `x-open`. The published schemas
+//! allow unknown values in some places, by an explicit alternative.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
-/// What version 1 publishes as open. Version 2 publishes all that is open as such.
+/// The definitions that version 1 publishes as open. Version 2 publishes all open ones.
 const OPEN_IN_1: [&str; 14] = [
     "AuthState",
     "CompactionStatus",
@@ -22,14 +22,14 @@ const OPEN_IN_1: [&str; 14] = [
     "SystemPromptMode",
 ];
 
-/// Spells out what `x-open` says of a definition and of all in it, or forgets it where the version does not publish it.
+/// Replaces `x-open` in a definition by an explicit alternative, or removes it where the version does not publish it.
 pub(super) fn project(name: &str, schema: &mut Value, version: u32) {
     match schema {
         Value::Object(members) => {
             if let Some(open) = members.remove("x-open")
                 && (version > 1 || OPEN_IN_1.contains(&name))
             {
-                spell_out(members, &open);
+                add_alternative(members, &open);
             }
             members.values_mut().for_each(|value| project(name, value, version));
         }
@@ -38,8 +38,8 @@ pub(super) fn project(name: &str, schema: &mut Value, version: u32) {
     }
 }
 
-/// Adds the alternative for what is not listed; `open` names the members that it must have, and their types.
-fn spell_out(members: &mut Map<String, Value>, open: &Value) {
+/// Adds the alternative for unlisted values; `open` has the names and types of its required members.
+fn add_alternative(members: &mut Map<String, Value>, open: &Value) {
     let key = if members.contains_key("oneOf") { "oneOf" } else { "anyOf" };
     let Some(Value::Array(mut alternatives)) = members.remove(key) else { return };
     if alternatives.iter().all(|alternative| alternative["const"].is_string()) {
@@ -49,11 +49,11 @@ fn spell_out(members: &mut Map<String, Value>, open: &Value) {
         let tag = tag.to_owned();
         alternatives.push(other(&tag, open, &alternatives));
     }
-    // Not `oneOf`: what is listed is also a word.
+    // Not `oneOf`: a listed value is a string too.
     members.insert("anyOf".to_owned(), Value::Array(alternatives));
 }
 
-/// The member whose constant tells an alternative from the others.
+/// The member whose constant distinguishes an alternative.
 fn tag(alternative: &Value) -> Option<&str> {
     let properties = alternative["properties"].as_object()?;
     properties.iter().find_map(|(name, schema)| schema["const"].is_string().then_some(name.as_str()))
@@ -82,7 +82,7 @@ fn other(tag: &str, open: &Value, alternatives: &[Value]) -> Value {
     })
 }
 
-/// Adds to a request for input in a foreign mode that it still says whom it is for, as a form does.
+/// Adds to an elicitation in an unknown mode the members that name its target, as a form has them.
 pub(super) fn fill_in(definitions: &mut Map<String, Value>) -> Result<()> {
     let form = definitions.get("ElicitationFormMode").and_then(|form| form.get("anyOf")).cloned();
     let Some(other) = other_of(definitions, "CreateElicitationRequest").and_then(Value::as_object_mut) else {

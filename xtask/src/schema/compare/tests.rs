@@ -1,10 +1,10 @@
-//! Every single change of a document is reported, and no other spelling of it is.
+//! Every change of a document is reported, and no other notation of it is.
 
 use serde_json::{Map, Value, json};
 
 use super::compare;
 
-/// A little of everything that published schemas use. Each word in it matters: nothing can be left out unnoticed.
+/// A document with every construct of the published schemas. Each keyword of it matters to the comparison.
 fn document() -> Value {
     json!({
         "anyOf": [{ "$ref": "#/$defs/Ask" }, { "$ref": "#/$defs/Tell" }],
@@ -41,7 +41,7 @@ fn document() -> Value {
     })
 }
 
-/// Where the schemas are in a document, as JSON pointers.
+/// The JSON pointers of the schemas in a document.
 fn schemas(schema: &Value, at: &str, found: &mut Vec<String>) {
     let Some(members) = schema.as_object() else { return };
     found.push(at.to_owned());
@@ -64,7 +64,7 @@ fn schemas(schema: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// All ways to change one schema at one place, as what is done and the schema after it.
+/// All changes of one schema at one place, each as a description and the changed schema.
 fn changes(schema: &Map<String, Value>) -> Vec<(String, Value)> {
     let mut all = Vec::new();
     let mut change = |what: String, edit: &dyn Fn(&mut Map<String, Value>)| {
@@ -134,21 +134,27 @@ fn changes(schema: &Map<String, Value>) -> Vec<(String, Value)> {
             _ => {}
         }
     }
-    for (keyword, value) in [
+    all.extend(additions(schema));
+    all
+}
+
+/// All keywords that a schema may get in addition, each as a description and the changed schema.
+fn additions(schema: &Map<String, Value>) -> Vec<(String, Value)> {
+    let keywords = [
         ("format", json!("uuid")),
         ("minimum", json!(3)),
         ("pattern", json!("^a")),
         ("additionalProperties", json!(false)),
         ("x-deserialize-skip-invalid-items", json!(true)),
         ("required", json!(["new"])),
-    ] {
-        if !schema.contains_key(keyword) {
-            change(format!("{keyword} added"), &|schema| {
-                drop(schema.insert(keyword.to_owned(), value.clone()))
-            });
-        }
-    }
-    all
+    ];
+    let missing = keywords.into_iter().filter(|(keyword, _)| !schema.contains_key(*keyword));
+    let add = |(keyword, value): (&str, Value)| {
+        let mut changed = schema.clone();
+        changed.insert(keyword.to_owned(), value);
+        (format!("{keyword} added"), Value::Object(changed))
+    };
+    missing.map(add).collect()
 }
 
 #[test]
@@ -177,8 +183,8 @@ fn a_document_equals_itself_and_all_of_it_is_counted() {
     assert_eq!((comparison.definitions, comparison.properties), (4, 9));
 }
 
-/// What is said about `Ask.at` when ours and theirs are these.
-fn said(ours: &Value, theirs: &Value) -> Vec<String> {
+/// The differences that are reported of `Ask.at` for these schemas.
+fn reported(ours: &Value, theirs: &Value) -> Vec<String> {
     let with = |schema: &Value| {
         let mut document = document();
         document["$defs"]["Ask"]["properties"]["at"] = schema.clone();
@@ -189,7 +195,7 @@ fn said(ours: &Value, theirs: &Value) -> Vec<String> {
 }
 
 #[test]
-fn spelling_is_no_difference() {
+fn notation_is_no_difference() {
     for (ours, theirs) in [
         (
             json!({ "$ref": "#/$defs/Kind" }),
@@ -233,11 +239,11 @@ fn spelling_is_no_difference() {
                 ],
             }),
         ),
-        // Named there, written out here.
+        // Named on one side, inlined on the other.
         (json!({ "type": "string", "enum": ["low", "high"] }), json!({ "$ref": "#/$defs/Level" })),
     ] {
-        assert_eq!(said(&ours, &theirs), [""; 0], "{ours} and {theirs}");
-        assert_eq!(said(&theirs, &ours), [""; 0], "{theirs} and {ours}");
+        assert_eq!(reported(&ours, &theirs), [""; 0], "{ours} and {theirs}");
+        assert_eq!(reported(&theirs, &ours), [""; 0], "{theirs} and {ours}");
     }
 }
 
@@ -258,7 +264,7 @@ fn definitions_may_be_named_on_one_side_only_if_something_uses_them() {
 }
 
 #[test]
-fn a_circle_of_definitions_ends() {
+fn a_cycle_of_definitions_ends() {
     let recursive = |name: &str| {
         let list = json!({ "type": "array", "items": { "$ref": format!("#/$defs/{name}") } });
         json!({ "anyOf": [{ "$ref": format!("#/$defs/{name}") }], "$defs": { name: list } })
@@ -292,6 +298,6 @@ fn a_difference_says_where_and_what() {
             "Ask.at.a.b: optional, published required",
         ),
     ] {
-        assert_eq!(said(&ours, &theirs), [expected]);
+        assert_eq!(reported(&ours, &theirs), [expected]);
     }
 }

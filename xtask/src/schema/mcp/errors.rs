@@ -1,4 +1,4 @@
-//! The errors that the revision has definitions for.
+//! The definitions of errors in a revision.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::project::Projection;
 use crate::schema::shape::Shape;
 
-/// Those of JSON-RPC, which the protocol defines since 2026-07-28.
+/// JSON-RPC's errors, which have definitions since 2026-07-28.
 const OF_JSONRPC: [(&str, i64); 5] = [
     ("ParseError", agentwire_jsonrpc::code::PARSE_ERROR),
     ("InvalidRequestError", agentwire_jsonrpc::code::INVALID_REQUEST),
@@ -22,13 +22,13 @@ const OF_JSONRPC: [(&str, i64); 5] = [
     ("InternalError", agentwire_jsonrpc::code::INTERNAL_ERROR),
 ];
 
-/// Whether the types of the schema crate say of ids and errors what those of JSON-RPC say, which travel.
+/// Checks that ids and errors of the schema crate have the schemas of the JSON-RPC types, which are on the wire.
 pub(super) fn agree_with_json_rpc(types: &Map<String, Value>) -> Result<()> {
     let mut generator = SchemaGenerator::default();
     let error = ErrorObject::json_schema(&mut generator).to_value();
     ensure!(Shape::read(&types["Error"]) == Shape::read(&error), "an error is {error}");
     let id = RequestId::json_schema(&mut generator).to_value();
-    // Here, requests without an id are never answered.
+    // MCP does not answer requests without a readable id.
     let kinds: BTreeSet<String> = id["anyOf"]
         .as_array()
         .context("an id is of one of several types")?
@@ -37,14 +37,14 @@ pub(super) fn agree_with_json_rpc(types: &Map<String, Value>) -> Result<()> {
         .filter(|kind| kind != "\"null\"")
         .collect();
     for name in ["RequestId", "ProgressToken"] {
-        let said: BTreeSet<String> =
+        let types_of_name: BTreeSet<String> =
             types[name]["type"].as_array().into_iter().flatten().map(Value::to_string).collect();
-        ensure!(said == kinds, "{name} is {said:?}, and ids are {kinds:?}");
+        ensure!(types_of_name == kinds, "{name} is {types_of_name:?}, and ids are {kinds:?}");
     }
     Ok(())
 }
 
-/// Those of the revision.
+/// The definitions of the revision.
 pub(super) fn definitions(projection: &Projection) -> Result<Map<String, Value>> {
     let mut definitions = Map::new();
     for info in CODES.iter().filter(|info| info.range.contains(projection.revision)) {

@@ -1,4 +1,4 @@
-//! The messages: envelopes of JSON-RPC, a definition per method, and the unions of what each side sends.
+//! The messages: envelopes of JSON-RPC, a definition for each method, and the unions of each side's messages.
 
 use agentwire_mcp_schema::Revision::{V2025_11_25, V2026_07_28};
 use agentwire_mcp_schema::schema::Role;
@@ -11,7 +11,7 @@ use super::shared::{base_params, has_envelopes, union};
 
 type Definitions = Map<String, Value>;
 
-/// Those of the revision.
+/// The definitions of the revision.
 pub(super) fn definitions(projection: &Projection) -> Result<Definitions> {
     let mut definitions = envelopes(projection)?;
     bases(projection, &mut definitions);
@@ -26,7 +26,7 @@ pub(super) fn definitions(projection: &Projection) -> Result<Definitions> {
     Ok(definitions)
 }
 
-/// The methods of the revision itself.
+/// The methods of the revision, without extensions.
 pub(super) fn methods(projection: &Projection) -> impl Iterator<Item = &'static MethodInfo> {
     MethodInfo::all_in(projection.revision).filter(|method| method.extension().is_none())
 }
@@ -45,7 +45,7 @@ fn message(projection: &Projection, method: &MethodInfo) -> Result<Value> {
     ))
 }
 
-/// Whether parameters must be there: those that are the method's own, and those of which one must.
+/// Whether `params` is required: it has a definition of its own, or a required member.
 fn needs_params(projection: &Projection, method: &MethodInfo, params: &Value) -> Result<bool> {
     match projection.published_name(method.params) {
         Some(row) if row.name.strip_suffix("Params") == Some(method.params) => Ok(true),
@@ -81,7 +81,7 @@ fn version() -> Value {
     json!({ "type": "string", "const": "2.0" })
 }
 
-/// JSON-RPC itself.
+/// The envelopes of JSON-RPC.
 fn envelopes(projection: &Projection) -> Result<Definitions> {
     let id = projection.to("RequestId");
     let method = json!({ "type": "string" });
@@ -102,7 +102,7 @@ fn envelopes(projection: &Projection) -> Result<Definitions> {
     Ok(definitions)
 }
 
-/// Answers and messages, where an answer is a result or an error.
+/// Responses and messages of revisions in which a response is a result or an error.
 fn answers(projection: &Projection, result: Value, definitions: &mut Definitions) {
     let id = projection.to("RequestId");
     let error = json!({ "jsonrpc": version(), "id": id, "error": projection.to("Error") });
@@ -115,7 +115,7 @@ fn answers(projection: &Projection, result: Value, definitions: &mut Definitions
     ]);
 }
 
-/// Answers and messages, where an answer is a result, an error is something else, and messages may come in batches.
+/// Responses and messages of revisions in which an error is not a response, and messages may be in batches.
 fn early_answers(projection: &Projection, result: Value, definitions: &mut Definitions) -> Result<()> {
     let error = projection.of_type("Error", Role::Plain)?;
     let error = json!({ "jsonrpc": version(), "id": projection.to("RequestId"), "error": error });
@@ -140,7 +140,7 @@ fn object(properties: Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-/// What all requests, all notifications and all requests for pages share.
+/// The bases of all requests, all notifications and all requests for pages.
 fn bases(projection: &Projection, definitions: &mut Definitions) {
     let method = json!({ "type": "string" });
     for (name, is_request) in [("Request", true), ("Notification", false)] {
@@ -157,7 +157,7 @@ fn bases(projection: &Projection, definitions: &mut Definitions) {
         .insert("PaginatedRequest".to_owned(), envelope(projection, true, method, params, needs_params));
 }
 
-/// The requests that stand inside of a result, without an envelope.
+/// The requests within a result, without an envelope.
 fn embedded(projection: &Projection, definitions: &mut Definitions) -> Result<()> {
     let union = projection.of_type("InputRequest", Role::Plain)?;
     let requests = union["anyOf"].as_array().context("`InputRequest` is a union")?;
@@ -173,7 +173,7 @@ fn embedded(projection: &Projection, definitions: &mut Definitions) -> Result<()
     Ok(())
 }
 
-/// The answer to each request of a client. Those that may be tried again with answers may ask for them.
+/// The response to each request of a client. Requests with `inputResponses` may get `InputRequiredResult`.
 fn responses(projection: &Projection, definitions: &mut Definitions) -> Result<()> {
     for method in requests(projection, Side::Client) {
         let Some(name) = method.result.filter(|name| *name != "EmptyResult") else { continue };
@@ -193,7 +193,7 @@ fn requests(projection: &Projection, side: Side) -> impl Iterator<Item = &'stati
     methods(projection).filter(move |method| method.kind == MethodKind::Request && method.is_sent_by(side))
 }
 
-/// What each side sends: its requests, its notifications and its results.
+/// The requests, notifications and results of each side.
 fn sides(projection: &Projection, definitions: &mut Definitions) -> Result<()> {
     for (side, other, word) in
         [(Side::Client, Side::Server, "Client"), (Side::Server, Side::Client, "Server")]

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use super::project::Projection;
 
-/// The methods of the revision, those of extensions included.
+/// The methods of the revision, including those of extensions.
 pub(super) fn table(projection: &Projection) -> Value {
     let methods: Vec<Value> =
         MethodInfo::all_in(projection.revision).map(|method| row(projection, method)).collect();
     json!({ "protocol": "mcp", "version": projection.revision.as_str(), "methods": methods })
 }
 
-/// The methods of the extension that the view is of.
+/// The methods of an extension.
 pub(super) fn extension_table(projection: &Projection, version: &str, extension: &str) -> Value {
     let methods = MethodInfo::all_in(projection.revision);
     let methods: Vec<Value> = methods

@@ -1,9 +1,8 @@
-//! MCP's documents: the types cover all revisions at once, and each document is what one revision has of
-//! them.
+//! MCP's documents. The types cover all revisions at once; each document has the part of one revision.
 //!
-//! The types say their shape, and the tables of the schema crate say what each revision has of it: names,
-//! members, variants, methods. [`project`] cuts the types to a revision. What has no type is made from the
-//! method table ([`messages`]) or written down here ([`shared`], [`errors`]).
+//! The tables of the schema crate name the members, variants and methods of each revision. [`project`] restricts the types
+//! to a revision. Definitions without a type are made from the method table ([`messages`]) or are written here ([`shared`],
+//! [`errors`]).
 
 mod describe;
 mod errors;
@@ -19,19 +18,19 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use self::project::Projection;
-use super::Published;
+use super::{ProtocolSchema, references};
 
 /// The document and the method table of each revision, oldest first.
-pub(super) fn published() -> Result<Vec<Published>> {
+pub(super) fn schemas() -> Result<Vec<ProtocolSchema>> {
     Revision::ALL.iter().map(|revision| publish(*revision)).chain([tasks()]).collect()
 }
 
-/// The document of the tasks extension, which is whole: what it uses of its revision is in it too.
-fn tasks() -> Result<Published> {
+/// The document of the tasks extension, with the definitions of its revision that it uses.
+fn tasks() -> Result<ProtocolSchema> {
     let revision = Revision::V2026_07_28;
     let projection = Projection::with(revision, TASK_EXTENSION)?;
     let mut all = definitions(&projection)?;
-    describe::fill_in(&mut all);
+    describe::fill_in(&mut all)?;
     let mut definitions = Map::new();
     let version = format!("{revision}-tasks");
     let meta = meta::extension_table(&projection, &version, "io.modelcontextprotocol/tasks");
@@ -41,12 +40,12 @@ fn tasks() -> Result<Published> {
     names.extend(results.map(str::to_owned));
     while let Some(name) = names.pop() {
         if let Some(definition) = all.remove(&name) {
-            references(&definition, &mut names);
+            names.extend(references(&definition).into_iter().map(str::to_owned));
             definitions.insert(name, definition);
         }
     }
-    let Dialect { schema, container } = dialect(revision);
-    Ok(Published {
+    let Format { schema, container } = format(revision);
+    Ok(ProtocolSchema {
         protocol: "mcp",
         version,
         document: json!({ "$schema": schema, container: Value::Object(definitions) }),
@@ -54,24 +53,12 @@ fn tasks() -> Result<Published> {
     })
 }
 
-fn references(schema: &Value, names: &mut Vec<String>) {
-    match schema {
-        Value::Object(keywords) => {
-            let target = keywords.get("$ref").and_then(Value::as_str);
-            names.extend(target.and_then(|target| target.rsplit('/').next()).map(str::to_owned));
-            keywords.values().for_each(|value| references(value, names));
-        }
-        Value::Array(items) => items.iter().for_each(|item| references(item, names)),
-        _ => {}
-    }
-}
-
-fn publish(revision: Revision) -> Result<Published> {
+fn publish(revision: Revision) -> Result<ProtocolSchema> {
     let projection = Projection::new(revision)?;
     let mut definitions = definitions(&projection)?;
-    describe::fill_in(&mut definitions);
-    let Dialect { schema, container } = dialect(revision);
-    Ok(Published {
+    describe::fill_in(&mut definitions)?;
+    let Format { schema, container } = format(revision);
+    Ok(ProtocolSchema {
         protocol: "mcp",
         version: revision.to_string(),
         document: json!({ "$schema": schema, container: Value::Object(definitions) }),
@@ -87,16 +74,16 @@ fn definitions(projection: &Projection) -> Result<Map<String, Value>> {
     Ok(definitions)
 }
 
-struct Dialect {
+struct Format {
     schema: &'static str,
     container: &'static str,
 }
 
-/// How a revision writes its schema down.
-fn dialect(revision: Revision) -> Dialect {
+/// The JSON Schema version of a revision, and the keyword for its definitions.
+fn format(revision: Revision) -> Format {
     if revision < Revision::V2025_11_25 {
-        Dialect { schema: "http://json-schema.org/draft-07/schema#", container: "definitions" }
+        Format { schema: "http://json-schema.org/draft-07/schema#", container: "definitions" }
     } else {
-        Dialect { schema: "https://json-schema.org/draft/2020-12/schema", container: "$defs" }
+        Format { schema: "https://json-schema.org/draft/2020-12/schema", container: "$defs" }
     }
 }

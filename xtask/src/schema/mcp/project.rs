@@ -1,4 +1,4 @@
-//! The types, cut to what one revision has of them.
+//! Restricts the types to one revision.
 
 use agentwire_mcp_schema::schema::{DEFINITIONS, Definition, INLINED, MEMBERS, Member, Role, VARIANTS};
 use agentwire_mcp_schema::{MethodInfo, MethodKind, Revision};
@@ -7,20 +7,21 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 use super::{errors, shapes};
+use crate::schema::reference;
 
-/// Keywords of a type's schema that no revision publishes.
+/// Keywords of a type's schema that are not published.
 const UNPUBLISHED: [&str; 5] = ["$schema", "default", "title", "x-nullable", "x-open"];
 
-/// The formats in which the generator tells the width of a number.
+/// Formats that the generator adds for the width of a number.
 const WIDTHS: [&str; 6] = ["double", "float", "int64", "uint", "uint32", "uint64"];
 
-/// A view of all types from one revision.
+/// All types as one revision has them.
 pub(super) struct Projection {
     pub(super) revision: Revision,
     extension: &'static [Definition],
-    /// What all revisions have of each type, by the type's name.
+    /// The schemas of the types, for all revisions, by the type's name.
     types: Map<String, Value>,
-    /// Where references point to.
+    /// The keyword that references point to.
     container: &'static str,
 }
 
@@ -29,13 +30,13 @@ impl Projection {
         Self::with(revision, &[])
     }
 
-    /// A view that has the definitions of an extension too.
+    /// The same with the definitions of an extension.
     pub(super) fn with(revision: Revision, extension: &'static [Definition]) -> Result<Self> {
         let mut generator = SchemaGenerator::default();
         for definition in extension.iter().chain(DEFINITIONS).chain(INLINED) {
             (definition.schema)(&mut generator);
         }
-        let container = super::dialect(revision).container;
+        let container = super::format(revision).container;
         let types = generator.take_definitions(true);
         errors::agree_with_json_rpc(&types)?;
         Ok(Self { revision, extension, types, container })
@@ -46,7 +47,7 @@ impl Projection {
         let mut definitions = Map::new();
         for definition in self.rows().filter(|definition| definition.is_in(self.revision)) {
             let schema = self.of_type(&(definition.type_name)(), definition.role)?;
-            // Several types may have one name, but then they must have one shape.
+            // Several types may have the same name if they have the same shape.
             if let Some(other) = definitions.insert(definition.name.to_owned(), schema.clone()) {
                 ensure!(
                     bare(&other) == bare(&schema),
@@ -62,13 +63,13 @@ impl Projection {
         self.extension.iter().chain(DEFINITIONS)
     }
 
-    /// What the revision has of a type.
+    /// The schema of a type in the revision.
     pub(super) fn of_type(&self, name: &str, role: Role) -> Result<Value> {
         let schema = self.types.get(name).with_context(|| format!("there is no type {name}"))?;
         self.schema(schema, Some(name), role)
     }
 
-    /// The parameters of a method: their name, or their shape where the revision has no name for them.
+    /// The parameters of a method: a reference, or their shape where the revision has no name for them.
     pub(super) fn params(&self, method: &MethodInfo) -> Result<Value> {
         let role = match method.kind {
             MethodKind::Request => Role::Params,
@@ -77,7 +78,7 @@ impl Projection {
         self.reference(method.params, role)
     }
 
-    /// The name that the revision has for a type.
+    /// The revision's definition of a type.
     pub(super) fn published_name(&self, type_name: &str) -> Option<&'static Definition> {
         self.rows().find(|row| (row.type_name)() == type_name && row.is_in(self.revision))
     }
@@ -87,7 +88,7 @@ impl Projection {
         json!({ "$ref": format!("#/{}/{name}", self.container) })
     }
 
-    /// A type where it is used.
+    /// A type at its place of use: a reference, or its shape.
     pub(super) fn reference(&self, type_name: &str, role: Role) -> Result<Value> {
         match self.published_name(type_name) {
             Some(row) if row.role != Role::Alias => Ok(self.to(row.name)),
@@ -97,7 +98,7 @@ impl Projection {
 
     fn schema(&self, schema: &Value, owner: Option<&str>, role: Role) -> Result<Value> {
         let Value::Object(keywords) = schema else { return Ok(json!({})) };
-        if let Some(name) = referred(schema) {
+        if let Some(name) = reference(schema) {
             let mut target = self.reference(name, role)?;
             describe(&mut target, keywords);
             return Ok(target);
@@ -115,7 +116,7 @@ impl Projection {
                 "type" if !keywords.contains_key("x-nullable") => without_null(value),
                 "items" => self.schema(value, None, Role::Plain)?,
                 "additionalProperties" => match self.schema(value, None, Role::Plain)? {
-                    // With members beside it, it says only that there may be others.
+                    // Beside members it only allows others.
                     _ if keywords.contains_key("properties") => continue,
                     item => item,
                 },
@@ -144,53 +145,52 @@ impl Projection {
             names.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
         });
         let mut members = Map::new();
-        let mut demanded = Vec::new();
+        let mut needed = Vec::new();
         for (name, schema) in properties {
             let rule = owner.and_then(|owner| rule(owner, name));
             if rule.is_some_and(|rule| !rule.range.contains(self.revision)) {
                 continue;
             }
             let is_alone = properties.len() == 1;
-            let said = self.schema(schema, None, Role::Plain)?;
-            let of_what = || format!("the member {name} of {}", owner.unwrap_or("an object"));
+            let shape = self.schema(schema, None, Role::Plain)?;
+            let place = || format!("the member {name} of {}", owner.unwrap_or("an object"));
             if name == "_meta" {
-                let said = bare(&said);
-                ensure!(said == any_object(), "{} is any object, and not {said}", of_what());
+                let shape = bare(&shape);
+                ensure!(shape == any_object(), "{} is any object, and not {shape}", place());
             }
             let exception = match owner {
-                Some(owner) => shapes::exception(self, owner, name, &said).with_context(of_what)?,
+                Some(owner) => shapes::exception(self, owner, name, &shape).with_context(place)?,
                 None => None,
             };
             let member = match exception {
                 Some(exception) => exception.map(|shape| (shape, false)),
                 None if name == "_meta" => self.meta(role, owner, is_alone),
-                None => Some((said, false)),
+                None => Some((shape, false)),
             };
-            let Some((mut member, is_demanded)) = member else { continue };
+            let Some((mut member, is_needed)) = member else { continue };
             if let Value::Object(keywords) = schema {
                 describe(&mut member, keywords);
             }
             members.insert(name.clone(), member);
             let by_rule = rule.and_then(|rule| rule.is_required_in(self.revision));
-            if is_demanded || by_rule.unwrap_or(required.contains(&name.as_str())) {
-                demanded.push(name.clone());
+            if is_needed || by_rule.unwrap_or(required.contains(&name.as_str())) {
+                needed.push(name.clone());
             }
         }
         if !members.is_empty() {
             published.insert("properties".to_owned(), members.into());
         }
-        if !demanded.is_empty() {
-            published.insert("required".to_owned(), demanded.into());
+        if !needed.is_empty() {
+            published.insert("required".to_owned(), needed.into());
         }
         Ok(())
     }
 
-    /// What `_meta` looks like in that place, and whether it is required there; none where it is not
-    /// published.
+    /// The schema of `_meta` in that place, and whether it is required; none where it is not published.
     fn meta(&self, role: Role, owner: Option<&str>, is_alone: bool) -> Option<(Value, bool)> {
         let name = match role {
             Role::Params if self.revision < Revision::V2026_07_28 => {
-                // Until parameters had names, `_meta` was published for all requests at once.
+                // Before parameters had names, `_meta` was published once for all requests.
                 let is_named = owner.is_some_and(|owner| self.published_name(owner).is_some());
                 return (is_named || is_alone).then(|| (self.progress_meta(), false));
             }
@@ -207,7 +207,7 @@ impl Projection {
         Some((self.to(name), role == Role::Params))
     }
 
-    /// The `_meta` of a request, in which it may ask for progress.
+    /// The `_meta` of a request, with its progress token.
     pub(super) fn progress_meta(&self) -> Value {
         json!({ "type": "object", "properties": { "progressToken": self.to("ProgressToken") } })
     }
@@ -219,12 +219,12 @@ impl Projection {
         }
         let mut all = Vec::new();
         for variant in variants {
-            let name = referred(variant);
+            let name = reference(variant);
             if variant.get("type") == Some(&json!("null")) || !self.has_variant(owner, name) {
                 continue;
             }
             match name.filter(|name| self.types.get(*name).is_some_and(is_union)) {
-                // A union of unions is published as one.
+                // A union in a union is published as one union.
                 Some(name) => match self.of_type(name, role)? {
                     Value::Object(mut union) if union.contains_key("anyOf") => {
                         all.extend(
@@ -257,10 +257,6 @@ pub(super) fn any_object() -> Value {
     json!({ "type": "object", "additionalProperties": {} })
 }
 
-fn referred(schema: &Value) -> Option<&str> {
-    schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
-}
-
 fn is_union(schema: &Value) -> bool {
     schema.get("anyOf").is_some()
 }
@@ -271,14 +267,14 @@ fn without_null(types: &Value) -> Value {
     if let [only] = &types[..] { only.clone() } else { types.into() }
 }
 
-/// Keeps what the member says about itself, rather than what its type says.
+/// Replaces the description of a type by that of the member.
 fn describe(schema: &mut Value, keywords: &Map<String, Value>) {
     if let (Value::Object(schema), Some(description)) = (schema, keywords.get("description")) {
         schema.insert("description".to_owned(), description.clone());
     }
 }
 
-/// A schema without its words for people.
+/// A schema without descriptions.
 pub(super) fn bare(schema: &Value) -> Value {
     match schema {
         Value::Object(keywords) => {
@@ -296,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_type_of_what_is_published_in_another_form_is_found() {
+    fn a_wrong_type_of_an_exception_is_found() {
         for (owner, member) in
             [("Tool", "inputSchema"), ("Tool", "outputSchema"), ("Tool", "_meta"), ("PingRequest", "_meta")]
         {
@@ -310,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_or_an_id_that_json_rpc_does_not_have_is_found() {
+    fn a_difference_from_json_rpc_is_found() {
         let types = Projection::new(Revision::V2026_07_28).unwrap().types;
         errors::agree_with_json_rpc(&types).unwrap();
         for (name, keyword) in [("Error", "required"), ("RequestId", "type"), ("ProgressToken", "type")] {

@@ -1,4 +1,4 @@
-//! Members whose published shape is not that of their type in every revision.
+//! Members whose published shape differs from their type in some revisions.
 
 use agentwire_mcp_schema::Revision;
 use agentwire_mcp_schema::Revision::{V2025_06_18, V2025_11_25, V2026_07_28};
@@ -7,76 +7,76 @@ use serde_json::{Value, json};
 
 use super::project::{Projection, any_object, bare};
 
-/// What the revision publishes for a member, if that is an exception to what its type says. None inside: it has no such
-/// member.
+/// The published shape of a member, if the revision has an exception for it. The inner value is none where the revision has
+/// no such member.
 ///
 /// # Errors
 ///
-/// When the type does not say what the exception is made for.
+/// When the shape of the type is not the one that the exception expects.
 pub(super) fn exception(
     projection: &Projection,
     owner: &str,
     member: &str,
-    said: &Value,
+    shape: &Value,
 ) -> Result<Option<Option<Value>>> {
     let revision = projection.revision;
     let shape = match (owner, member) {
-        // What a tool answers to programs was an object before it could be anything.
+        // Structured content was an object before it could be any JSON.
         ("CallToolResult" | "ToolResultContent", "structuredContent") if revision < V2026_07_28 => {
-            instead_of(&json!({}), said, any_object())?
+            instead_of(&json!({}), shape, any_object())?
         }
-        ("Tool", "inputSchema") => instead_of(&any_object(), said, tool_schema(revision, true))?,
+        ("Tool", "inputSchema") => instead_of(&any_object(), shape, tool_schema(revision, true))?,
         ("Tool", "outputSchema") => {
-            instead_of(&any_object(), said, tool_schema(revision, revision < V2026_07_28))?
+            instead_of(&any_object(), shape, tool_schema(revision, revision < V2026_07_28))?
         }
-        // A form had no choice of several values before.
+        // A form could not have several values before.
         ("ElicitResult", "content") if revision < V2025_11_25 => {
-            let mut values = said.clone();
+            let mut values = shape.clone();
             let value = values.get_mut("additionalProperties").context("it is a map")?;
             *value = without_list(value)?;
             values
         }
         ("SamplingMessage" | "CreateMessageResult", "content") if revision < V2025_11_25 => {
-            without_list(said)?
+            without_list(shape)?
         }
         ("ElicitFormRequest", "mode") | ("LegacyTitledEnumSchema", "default") if revision < V2025_11_25 => {
             return Ok(Some(None));
         }
-        // The limit was only in words before.
+        // The limit was only in the prose before.
         ("Completion", "values") if revision < V2026_07_28 => {
-            let mut values = said.clone();
+            let mut values = shape.clone();
             let limit = values.as_object_mut().and_then(|keywords| keywords.remove("maxItems"));
             limit.context("it has a limit")?;
             values
         }
-        // That it is any object has been seen.
+        // The caller has checked that it is any object.
         ("SubscriptionsListenResult", "_meta") => projection.to("SubscriptionsListenResultMetaObject"),
         _ => return Ok(None),
     };
     Ok(Some(Some(shape)))
 }
 
-/// Another schema, if the type says what is expected of it.
-fn instead_of(expected: &Value, said: &Value, other: Value) -> Result<Value> {
-    let said = bare(said);
-    ensure!(said == *expected, "its type says {said}, and not {expected}");
+/// Another schema, if the type has the expected one.
+fn instead_of(expected: &Value, shape: &Value, other: Value) -> Result<Value> {
+    let shape = bare(shape);
+    ensure!(shape == *expected, "its type has {shape} instead of {expected}");
     Ok(other)
 }
 
-/// Of one or a list of them: one.
-fn without_list(said: &Value) -> Result<Value> {
-    let mut kinds = said["anyOf"].as_array().context("it is one of several types")?.clone();
+/// The same without the alternative that is a list.
+fn without_list(shape: &Value) -> Result<Value> {
+    let mut kinds = shape["anyOf"].as_array().context("it is one of several types")?.clone();
     let list = kinds.iter().position(|kind| kind["type"] == "array").context("it may be a list")?;
     kinds.remove(list);
     Ok(if kinds.len() == 1 { kinds.remove(0) } else { json!({ "anyOf": kinds }) })
 }
 
-/// Whether a spelling of a field for one of several values is younger than the revision.
+/// Whether a variant of a single-choice field was added after the revision.
 pub(super) fn is_later_spelling(owner: &str, spelling: &str, revision: Revision) -> bool {
     owner == "SingleSelectSchema" && spelling != "LegacyTitledEnumSchema" && revision < V2025_11_25
 }
 
-/// What is published of a JSON Schema inside of a tool.
+/// The published schema of a tool's JSON Schema.
 fn tool_schema(revision: Revision, is_object: bool) -> Value {
     let mut schema = json!({ "type": "object", "properties": {} });
     if revision < V2026_07_28 {
@@ -98,12 +98,12 @@ fn tool_schema(revision: Revision, is_object: bool) -> Value {
 mod tests {
     use super::*;
 
-    fn exception(owner: &str, member: &str, said: Value) -> Result<Option<Option<Value>>> {
-        super::exception(&Projection::new(V2025_06_18).unwrap(), owner, member, &said)
+    fn exception(owner: &str, member: &str, shape: Value) -> Result<Option<Option<Value>>> {
+        super::exception(&Projection::new(V2025_06_18).unwrap(), owner, member, &shape)
     }
 
     #[test]
-    fn what_is_replaced_must_be_what_is_expected() {
+    fn an_exception_expects_a_shape() {
         let text = || json!({ "type": "string" });
         for member in ["inputSchema", "outputSchema"] {
             assert!(exception("Tool", member, any_object()).unwrap().is_some());
@@ -118,6 +118,6 @@ mod tests {
         }
         let numbers = json!({ "type": "array", "items": { "type": "number" }, "maxItems": 100 });
         let shape = exception("Completion", "values", numbers).unwrap().unwrap().unwrap();
-        assert_eq!(shape["items"]["type"], "number", "the rest is what the type says");
+        assert_eq!(shape["items"]["type"], "number", "the rest is the type's");
     }
 }

@@ -1,4 +1,4 @@
-//! Published definitions that no type of ours speaks, because they only hold what several have in common.
+//! Published definitions without a type of ours: they have the common members of several types.
 
 use agentwire_mcp_schema::Revision;
 use agentwire_mcp_schema::Revision::{V2024_11_05, V2025_06_18, V2025_11_25, V2026_07_28};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::project::{Projection, any_object};
 
-/// Those of the revision.
+/// The definitions of the revision.
 pub(super) fn definitions(projection: &Projection) -> Result<Map<String, Value>> {
     let revision = projection.revision;
     let mut definitions = Map::new();
@@ -102,7 +102,7 @@ fn part(projection: &Projection, type_name: &str, members: &[&str], role: Role) 
     Ok(schema)
 }
 
-/// The same object with any other members.
+/// The same object, with any additional members.
 fn open(mut schema: Value) -> Value {
     schema["additionalProperties"] = json!({});
     schema
@@ -116,7 +116,7 @@ pub(super) fn union(projection: &Projection, names: &[&str]) -> Value {
     }
 }
 
-/// The base of all requests' parameters, or of all notifications', before they had names.
+/// The parameters of the base of all requests or notifications.
 pub(super) fn base_params(projection: &Projection, is_request: bool) -> Value {
     if projection.revision >= V2025_11_25 {
         return any_object();
@@ -125,7 +125,7 @@ pub(super) fn base_params(projection: &Projection, is_request: bool) -> Value {
     json!({ "type": "object", "properties": { "_meta": meta }, "additionalProperties": {} })
 }
 
-/// Whether each request carries its envelope in its definition.
+/// Whether the definition of a request includes its envelope.
 pub(super) fn has_envelopes(revision: Revision) -> bool {
     revision >= V2025_11_25
 }

@@ -1,11 +1,10 @@
-//! On which page a type stands: on that of the methods that lead to it, when they are all of one area.
+//! The page of each type: that of the methods that lead to it, if they are all of one area.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use super::family::Family;
 use super::text;
+use crate::schema::references;
 
 /// A page of types.
 #[derive(Debug)]
@@ -13,19 +12,29 @@ pub(super) struct Area {
     pub(super) file: &'static str,
     pub(super) title: &'static str,
     pub(super) about: &'static str,
-    /// How its methods begin, without `notifications/`.
+    /// Prefixes of its methods, without `notifications/`.
     methods: &'static [&'static str],
-    /// How the names of types begin that stand here although other areas lead to them too.
+    /// Prefixes of types that belong here although other areas lead to them too.
     types: &'static [&'static str],
 }
 
-/// All areas; where two could claim a method, the first does.
+const fn area(
+    file: &'static str,
+    title: &'static str,
+    about: &'static str,
+    methods: &'static [&'static str],
+    types: &'static [&'static str],
+) -> Area {
+    Area { file, title, about, methods, types }
+}
+
+/// All areas. A method belongs to the first that matches.
 const AREAS: [Area; 11] = [
-    Area {
-        file: "turn",
-        title: "Turns",
-        about: "A prompt, what the agent says and does about it, and what it asks permission for.",
-        methods: &[
+    area(
+        "turn",
+        "Turns",
+        "A prompt, the agent's updates, and permission requests.",
+        &[
             "session/prompt",
             "session/update",
             "session/request_permission",
@@ -33,86 +42,74 @@ const AREAS: [Area; 11] = [
             "terminal/cancel",
             "tool_call/",
         ],
-        types: &["ToolCall"],
-    },
-    Area {
-        file: "session",
-        title: "Sessions",
-        about: "Begin, find again, configure, end.",
-        methods: &["session/"],
-        types: &["SessionConfig", "SessionId", "SessionMode"],
-    },
-    Area {
-        file: "files",
-        title: "Files and terminals",
-        about: "What the agent does with the client's hands.",
-        methods: &["fs/", "terminal/"],
-        types: &["Terminal"],
-    },
-    Area {
-        file: "elicitation",
-        title: "Elicitation",
-        about: "Asking the person for input.",
-        methods: &["elicitation/"],
-        types: &["Elicit"],
-    },
-    Area {
-        file: "tools",
-        title: "Tools",
-        about: "What a model can call.",
-        methods: &["tools/"],
-        types: &["Tool"],
-    },
-    Area {
-        file: "resources",
-        title: "Resources",
-        about: "What can be read, and word of its changes.",
-        methods: &["resources/", "subscriptions/"],
-        types: &["Resource"],
-    },
-    Area {
-        file: "prompts",
-        title: "Prompts and completion",
-        about: "Templates, and suggestions for their arguments.",
-        methods: &["prompts/", "completion/"],
-        types: &[],
-    },
-    Area {
-        file: "sampling",
-        title: "Sampling and roots",
-        about: "What a server asks of its client.",
-        methods: &["sampling/", "roots/"],
-        types: &["CreateMessage", "ListRoots", "Root", "Sampling"],
-    },
-    Area {
-        file: "tasks",
-        title: "Tasks",
-        about: "Calls whose result is fetched later.",
-        methods: &["tasks"],
-        types: &["CancelTask", "CreateTask", "GetTask", "ListTasks", "RelatedTask", "Task"],
-    },
-    Area {
-        file: "proxies",
-        title: "Proxies, providers and tunnels",
-        about: "What stands between a client, an agent and a model.",
-        methods: &["proxy/", "providers/", "mcp/"],
-        types: &[],
-    },
-    Area {
-        file: "connection",
-        title: "Connection",
-        about: "Who speaks, what they can do, and the exchange itself.",
-        methods: &[""],
-        types: &["ClientCapabilities", "Implementation", "LoggingLevel", "ServerCapabilities"],
-    },
+        &["ToolCall"],
+    ),
+    area(
+        "session",
+        "Sessions",
+        "Open, list, load, configure and close sessions.",
+        &["session/"],
+        &["SessionConfig", "SessionId", "SessionMode"],
+    ),
+    area(
+        "files",
+        "Files and terminals",
+        "The client's files and terminals, for the agent.",
+        &["fs/", "terminal/"],
+        &["Terminal"],
+    ),
+    area("elicitation", "Elicitation", "Input from the user.", &["elicitation/"], &["Elicit"]),
+    area("tools", "Tools", "What a model can call.", &["tools/"], &["Tool"]),
+    area(
+        "resources",
+        "Resources",
+        "Resources to read, and notifications of their changes.",
+        &["resources/", "subscriptions/"],
+        &["Resource"],
+    ),
+    area(
+        "prompts",
+        "Prompts and completion",
+        "Templates, and suggestions for their arguments.",
+        &["prompts/", "completion/"],
+        &[],
+    ),
+    area(
+        "sampling",
+        "Sampling and roots",
+        "Requests of a server to its client.",
+        &["sampling/", "roots/"],
+        &["CreateMessage", "ListRoots", "Root", "Sampling"],
+    ),
+    area(
+        "tasks",
+        "Tasks",
+        "Calls whose result is fetched later.",
+        &["tasks"],
+        &["CancelTask", "CreateTask", "GetTask", "ListTasks", "RelatedTask", "Task"],
+    ),
+    area(
+        "proxies",
+        "Proxies, providers and tunnels",
+        "Components between a client, an agent and a model.",
+        &["proxy/", "providers/", "mcp/"],
+        &[],
+    ),
+    area(
+        "connection",
+        "Connection",
+        "Versions, capabilities, authentication, cancellation and progress.",
+        &[""],
+        &["ClientCapabilities", "Implementation", "LoggingLevel", "ServerCapabilities"],
+    ),
 ];
-/// What is shown or said, wherever it is.
-const CONTENT: Area = Area {
-    file: "content",
-    title: "Content",
-    about: "Text, pictures, sound and resources, in whatever has content.",
-    methods: &[],
-    types: &[
+/// Content, whichever methods lead to it.
+const CONTENT: Area = area(
+    "content",
+    "Content",
+    "Text, images, audio and resources.",
+    &[],
+    &[
         "Annotat",
         "AudioContent",
         "BlobResourceContents",
@@ -126,21 +123,10 @@ const CONTENT: Area = Area {
         "TextContent",
         "TextResourceContents",
     ],
-};
-const SHARED: Area = Area {
-    file: "shared",
-    title: "Shared",
-    about: "What several of these pages use.",
-    methods: &[],
-    types: &[],
-};
-const MESSAGES: Area = Area {
-    file: "messages",
-    title: "Messages",
-    about: "The envelopes of JSON-RPC, and lists of what may be in them.",
-    methods: &[],
-    types: &[],
-};
+);
+const SHARED: Area = area("shared", "Shared", "Types that several of these pages use.", &[], &[]);
+const MESSAGES: Area =
+    area("messages", "Messages", "The envelopes of JSON-RPC, and the unions of their contents.", &[], &[]);
 
 /// The area of each definition.
 pub(super) fn assign(family: &Family<'_>) -> BTreeMap<String, &'static Area> {
@@ -156,56 +142,41 @@ pub(super) fn assign(family: &Family<'_>) -> BTreeMap<String, &'static Area> {
             reach(family, name, index, &mut reached);
         }
     }
-    let stands_in = |area: &Area, name: &str| area.types.iter().any(|begin| name.starts_with(begin));
+    let belongs_to = |area: &Area, name: &str| area.types.iter().any(|begin| name.starts_with(begin));
     let area = |name: &str| {
         let mut areas: Vec<&'static Area> =
             reached.get(name).into_iter().flatten().map(|i| &AREAS[*i]).collect();
         if areas.len() > 1 {
-            // What stands between two peers repeats what they say, and owns none of it.
+            // Methods of proxies repeat those of clients and agents.
             areas.retain(|area| area.file != "proxies");
         }
         match areas[..] {
-            _ if stands_in(&CONTENT, name) => &CONTENT,
-            // What comes in place of another result no method leads to.
+            _ if belongs_to(&CONTENT, name) => &CONTENT,
+            // No method leads to a result that replaces another.
             [] => {
-                AREAS.iter().find(|area| area.file == "tasks" && stands_in(area, name)).unwrap_or(&MESSAGES)
+                AREAS.iter().find(|area| area.file == "tasks" && belongs_to(area, name)).unwrap_or(&MESSAGES)
             }
             [only] => only,
-            _ => areas.into_iter().find(|area| stands_in(area, name)).unwrap_or(&SHARED),
+            _ => areas.into_iter().find(|area| belongs_to(area, name)).unwrap_or(&SHARED),
         }
     };
     family.names().into_iter().map(|name| (name.to_owned(), area(name))).collect()
 }
 
-/// The areas that have types, in the order in which they are listed.
+/// The areas that have types, in their order above.
 pub(super) fn used(assigned: &BTreeMap<String, &'static Area>) -> impl Iterator<Item = &'static Area> {
     let files: BTreeSet<&str> = assigned.values().map(|area| area.file).collect();
     AREAS.iter().chain([&CONTENT, &SHARED, &MESSAGES]).filter(move |area| files.contains(area.file))
 }
 
-/// Notes that an area leads to a definition and to all that it refers to.
+/// Records that an area leads to a definition and to all that it refers to.
 fn reach(family: &Family<'_>, name: &str, area: usize, reached: &mut BTreeMap<String, BTreeSet<usize>>) {
     if !reached.entry(name.to_owned()).or_default().insert(area) {
         return;
     }
     for definition in family.definition(name).into_iter().flatten() {
-        let mut names = BTreeSet::new();
-        references(definition, &mut names);
-        for name in names {
-            reach(family, &name, area, reached);
+        for name in references(definition) {
+            reach(family, name, area, reached);
         }
-    }
-}
-
-fn references(schema: &Value, names: &mut BTreeSet<String>) {
-    match schema {
-        Value::Object(members) => {
-            if let Some(name) = members.get("$ref").and_then(Value::as_str) {
-                names.insert(name.rsplit('/').next().unwrap_or(name).to_owned());
-            }
-            members.values().for_each(|value| references(value, names));
-        }
-        Value::Array(items) => items.iter().for_each(|item| references(item, names)),
-        _ => {}
     }
 }

@@ -1,25 +1,25 @@
-//! Versions of a protocol that are described together, and since or until which of them something exists.
+//! Versions of a protocol that share their pages, and the range of versions in which something exists.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::text;
-use crate::schema::Published;
+use crate::schema::ProtocolSchema;
 
 /// Versions that share their pages, oldest first.
 pub(super) struct Family<'a> {
     pub(super) title: &'static str,
     pub(super) folder: &'static str,
     pub(super) about: &'static str,
-    /// Who may send, in the words of the method table, with the heading for what they send.
+    /// The senders of the method table, each with the heading of its methods.
     pub(super) directions: &'static [(&'static str, &'static str)],
     /// Whether the last of the versions is a draft of the first.
     draft: bool,
-    pub(super) versions: Vec<&'a Published>,
+    pub(super) versions: Vec<&'a ProtocolSchema>,
 }
 
-/// A method over all versions.
+/// A method, over all versions.
 pub(super) struct Row<'a> {
     pub(super) method: String,
     pub(super) kind: String,
@@ -41,10 +41,10 @@ const MCP_DIRECTIONS: &[(&str, &str)] = &[
 ];
 
 impl<'a> Family<'a> {
-    /// All families of which there are versions.
-    pub(super) fn all(all: &'a [Published]) -> Vec<Self> {
+    /// All families with at least one version.
+    pub(super) fn all(all: &'a [ProtocolSchema]) -> Vec<Self> {
         let of = |protocol: &str, begin: &str| {
-            let is_extension = |one: &Published| one.meta.get("extension").is_some();
+            let is_extension = |one: &ProtocolSchema| one.meta.get("extension").is_some();
             all.iter()
                 .filter(|one| {
                     one.protocol == protocol && one.version.starts_with(begin) && !is_extension(one)
@@ -55,8 +55,8 @@ impl<'a> Family<'a> {
             Self {
                 title: "ACP version 1",
                 folder: "acp-v1",
-                about: "The Agent Client Protocol between an editor and an agent. What is marked *draft* is proposed and \
-                        may change; it is behind the feature `unstable`.",
+                about: "The Agent Client Protocol between an editor and an agent. Items marked *draft* are proposed and may \
+                        change; they are behind the feature `unstable`.",
                 directions: ACP_DIRECTIONS,
                 draft: true,
                 versions: of("acp", "v1"),
@@ -64,8 +64,8 @@ impl<'a> Family<'a> {
             Self {
                 title: "ACP version 2",
                 folder: "acp-v2",
-                about: "The draft of the next version of the Agent Client Protocol, behind the feature `v2`. What is \
-                        marked *draft* is not yet part of it, and behind the feature `unstable` too.",
+                about: "The draft of the next version of the Agent Client Protocol, behind the feature `v2`. Items \
+                        marked *draft* are not yet part of it, and are behind the feature `unstable` too.",
                 directions: ACP_DIRECTIONS,
                 draft: true,
                 versions: of("acp", "v2"),
@@ -74,7 +74,7 @@ impl<'a> Family<'a> {
                 title: "MCP",
                 folder: "mcp",
                 about: "The Model Context Protocol between an agent and its tools, in all revisions. *Since* and *until* \
-                        name the first and the last revision that has something; what has no mark is in all of them. \
+                        name the first and the last revision with an item; items without a mark are in all of them. \
                         The tasks extension of 2026-07-28 has [pages of its own](../mcp-tasks/README.md).",
                 directions: MCP_DIRECTIONS,
                 draft: false,
@@ -83,8 +83,8 @@ impl<'a> Family<'a> {
             Self {
                 title: "MCP tasks",
                 folder: "mcp-tasks",
-                about: "The extension of the Model Context Protocol, `io.modelcontextprotocol/tasks`, in which a call goes on \
-                        as a task after it was answered. It belongs to the revision 2026-07-28.",
+                about: "The extension of the Model Context Protocol, `io.modelcontextprotocol/tasks`, in which a call continues \
+                        as a task after its response. It belongs to the revision 2026-07-28.",
                 directions: MCP_DIRECTIONS,
                 draft: false,
                 versions: all.iter().filter(|one| one.meta.get("extension").is_some()).collect(),
@@ -107,7 +107,7 @@ impl<'a> Family<'a> {
         self.versions.iter().map(|version| version.definition(name)).collect()
     }
 
-    /// Every method, as the newest version has it, in the order of the tables.
+    /// Every method, from the newest version that has it, in the order of the tables.
     pub(super) fn methods(&self) -> Vec<Row<'a>> {
         let tables: Vec<&[Value]> = self.versions.iter().map(|version| table(version)).collect();
         let mut rows: Vec<Row<'a>> = Vec::new();
@@ -127,7 +127,7 @@ impl<'a> Family<'a> {
         rows
     }
 
-    /// Since and until when something exists, given in which versions it does; empty when always.
+    /// The range of versions in which something exists; empty when in all. `present` has a value for each version.
     pub(super) fn presence(&self, present: &[bool]) -> String {
         let first = present.iter().position(|present| *present).unwrap_or_default();
         let last = present.iter().rposition(|present| *present).unwrap_or_default();
@@ -146,6 +146,6 @@ impl<'a> Family<'a> {
     }
 }
 
-fn table(version: &Published) -> &[Value] {
+fn table(version: &ProtocolSchema) -> &[Value] {
     version.meta["methods"].as_array().map_or(&[], Vec::as_slice)
 }

@@ -1,5 +1,4 @@
-//! `docs/reference/`: the methods and types of both protocols, for people. Made from the generated documents alone, so
-//! that the pages say what the types say.
+//! `docs/reference/`: pages of the methods and types of both protocols, made from the generated documents alone.
 
 mod areas;
 mod family;
@@ -13,12 +12,12 @@ use serde_json::Value;
 
 use self::areas::Area;
 use self::family::Family;
-use super::Published;
+use super::ProtocolSchema;
 
 pub(super) use self::prose::Prose;
 
 /// All pages, by their path in `docs/reference/`.
-pub(super) fn pages(all: &[Published]) -> BTreeMap<String, String> {
+pub(super) fn pages(all: &[ProtocolSchema]) -> BTreeMap<String, String> {
     let families = Family::all(all);
     let mut pages = BTreeMap::from([("README.md".to_owned(), contents(&families))]);
     for family in &families {
@@ -36,7 +35,7 @@ const GENERATED: &str =
 
 fn contents(families: &[Family<'_>]) -> String {
     let mut page = format!(
-        "{GENERATED}# Reference\n\nThe methods and types that travel, as this project speaks them.\n\n"
+        "{GENERATED}# Reference\n\nThe methods and types on the wire, as this project implements them.\n\n"
     );
     page.push_str("| | methods | types | |\n|---|---|---|---|\n");
     for family in families {
@@ -44,7 +43,7 @@ fn contents(families: &[Family<'_>]) -> String {
         let schemas: Vec<String> = family
             .versions
             .iter()
-            .map(|version| format!("[{0}](../../schema/{1}/{0}.json)", version.version, version.protocol))
+            .map(|version| format!("[{0}](../schema/{1}/{0}.json)", version.version, version.protocol))
             .collect();
         let _ = writeln!(
             page,
@@ -54,11 +53,11 @@ fn contents(families: &[Family<'_>]) -> String {
             schemas.join(", "),
         );
     }
-    page.push_str("\nBeside each schema lies its method table, `….meta.json`.\n");
+    page.push_str("\nThe method table of each schema is the file `….meta.json` beside it.\n");
     page
 }
 
-/// The page of a family's methods, which leads to its types.
+/// The page of a family's methods, with links to its types.
 fn methods(family: &Family<'_>, areas: &BTreeMap<String, &'static Area>) -> String {
     let mut page = format!("{GENERATED}# {}\n\n{}\n\n", family.title, family.about);
     page.push_str("## Types\n\n");
@@ -88,14 +87,14 @@ fn methods(family: &Family<'_>, areas: &BTreeMap<String, &'static Area>) -> Stri
         }
     }
     page.push_str(
-        "\n*Needs*: what must have been advertised before the method may be sent. Where it begins with the name of a side, \
-         by that side: mostly the receiver, but news of something that a side offers, such as that a list has changed, \
-         needs it of the sender.\n",
+        "\n*Needs*: the capability that must be advertised before the method is sent. If it begins with the name of a side, \
+         that side advertises it: usually the receiver; for notifications about an offer of the sender, such as a \
+         changed list, the sender.\n",
     );
     page
 }
 
-/// The definition of a method's whole message, for params that have no name.
+/// The definition of a method's whole message, for params without a definition.
 fn message(family: &Family<'_>, areas: &BTreeMap<String, &'static Area>, method: &str) -> Option<String> {
     let is_message = |schema: Option<&Value>| {
         schema.is_some_and(|schema| schema["properties"]["method"]["const"] == method)

@@ -1,10 +1,12 @@
-//! Our doc comments as they read outside of rustdoc.
+//! Rewrites doc comments for readers outside of rustdoc.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// What a document calls things, to tell its names from those of Rust.
+use crate::schema::walk;
+
+/// The names of a document, to tell them from those of Rust.
 #[derive(Debug, Default)]
 pub(in crate::schema) struct Prose {
     definitions: BTreeSet<String>,
@@ -16,28 +18,19 @@ impl Prose {
     pub(in crate::schema) fn new(document: &Value) -> Self {
         let mut prose = Self::default();
         prose.definitions.extend(crate::schema::definitions(document).map(|(name, _)| name.clone()));
-        prose.collect(document);
+        walk(document, &mut |keyword, value| match (keyword, value) {
+            ("properties", Value::Object(members)) => prose.members.extend(members.keys().cloned()),
+            ("enum", Value::Array(values)) => {
+                prose.words.extend(values.iter().filter_map(Value::as_str).map(str::to_owned));
+            }
+            ("const", Value::String(value)) => drop(prose.words.insert(value.clone())),
+            _ => {}
+        });
         prose
     }
 
-    fn collect(&mut self, schema: &Value) {
-        match schema {
-            Value::Object(keywords) => {
-                if let Some(members) = keywords.get("properties").and_then(Value::as_object) {
-                    self.members.extend(members.keys().cloned());
-                }
-                let words = keywords.get("enum").and_then(Value::as_array).into_iter().flatten();
-                let words = words.chain(keywords.get("const")).filter_map(Value::as_str);
-                self.words.extend(words.map(str::to_owned));
-                keywords.values().for_each(|value| self.collect(value));
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.collect(item)),
-            _ => {}
-        }
-    }
-
-    /// A doc comment without examples in Rust, links to Rust items and names that only Rust has: ``[`cwd`](Self::cwd)`` and
-    /// ``[`cwd`]`` become `` `cwd` ``, fields and variants what they are on the wire. Links to pages stay.
+    /// A doc comment without Rust examples, links to Rust items and Rust's names: ``[`cwd`](Self::cwd)`` and ``[`cwd`]``
+    /// become `` `cwd` ``, fields and variants get their names on the wire. Links to pages stay.
     pub(in crate::schema) fn plain(&self, text: &str) -> String {
         let text = without_links(&without_fences(text)).replace("; see `Meta`", "");
         let mut plain = String::new();
@@ -60,7 +53,7 @@ impl Prose {
             Some(owner) if self.members.contains(&camel(last)) && last.starts_with(char::is_lowercase) => {
                 format!("`{}` of `{owner}`", camel(last))
             }
-            // A variant of a type; what is in a module is a type.
+            // A variant of a type; an item of a module is a type.
             Some(owner) if last.starts_with(char::is_uppercase) && owner.contains(char::is_uppercase) => {
                 format!("`{}`", snake(last))
             }
@@ -76,7 +69,7 @@ impl Prose {
     }
 }
 
-/// Takes links to Rust items apart: ``[`cwd`](Self::cwd)`` and ``[`cwd`]`` become `` `cwd` ``. Links to pages stay.
+/// Removes links to Rust items: ``[`cwd`](Self::cwd)`` and ``[`cwd`]`` become `` `cwd` ``. Links to pages stay.
 fn without_links(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -110,7 +103,7 @@ fn is_address(target: &str) -> bool {
     target.contains("://") || target.ends_with(".md") || target.starts_with('#')
 }
 
-/// A label without the module in which the item is.
+/// A label without the item's module.
 fn item(label: &str) -> String {
     ["Self::", "super::", "crate::"].iter().fold(label.to_owned(), |label, prefix| label.replace(prefix, ""))
 }
@@ -172,7 +165,7 @@ mod tests {
     use super::Prose;
 
     #[test]
-    fn links_to_items_are_taken_apart_and_links_to_pages_are_not() {
+    fn links_to_items_are_removed_and_links_to_pages_stay() {
         for (comment, expected) in [
             ("as [`cwd`](Self::cwd) says", "as `cwd` says"),
             ("see [`Self::cwd`].", "see `cwd`."),
@@ -186,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_wire_and_examples_are_left_out() {
+    fn names_are_those_of_the_wire_and_examples_are_removed() {
         let prose = Prose::new(&json!({ "$defs": {
             "Answer": { "properties": { "isError": {}, "why": { "enum": ["not_now", "Listed"] } } },
         } }));

@@ -1,4 +1,4 @@
-//! Pages of types: their members, their alternatives, their words.
+//! Pages of types: their members, alternatives and constants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,8 +9,8 @@ use super::areas::Area;
 use super::family::Family;
 use super::{GENERATED, text, upper_first};
 
-/// How deep members of objects that have no name of their own are listed.
-const DEEPEST: usize = 3;
+/// How deep members of objects without a definition are listed.
+const DEPTH_LIMIT: usize = 3;
 
 type Areas = BTreeMap<String, &'static Area>;
 
@@ -55,7 +55,7 @@ fn definition(page: &mut String, family: &Family<'_>, areas: &Areas, name: &str)
             kinds
                 .iter()
                 .filter(|(key, _)| text(row.newest, key) == name)
-                // Most descriptions begin with that.
+                // Most descriptions name the method already.
                 .filter(|_| !first.contains(&format!("`{}`", row.method)))
                 .map(|(_, say)| format!("{say} `{}`", row.method)),
         );
@@ -63,8 +63,11 @@ fn definition(page: &mut String, family: &Family<'_>, areas: &Areas, name: &str)
     facts.dedup();
     let present: Vec<bool> = versions.iter().map(Option::is_some).collect();
     let presence = family.presence(&present);
-    let mark =
-        if says(description, &presence) { String::new() } else { format!("{}.", upper_first(&presence)) };
+    let mark = if has_presence(description, &presence) {
+        String::new()
+    } else {
+        format!("{}.", upper_first(&presence))
+    };
     let facts = facts.iter().map(|fact| format!("{fact}.")).chain([mark]).filter(|fact| !fact.is_empty());
     let facts = facts.collect::<Vec<_>>().join(" ");
     for paragraph in [facts.as_str(), description].iter().filter(|paragraph| !paragraph.is_empty()) {
@@ -77,10 +80,10 @@ fn definition(page: &mut String, family: &Family<'_>, areas: &Areas, name: &str)
     }
 }
 
-/// Writes the table of an object's members; whether there are any.
+/// Writes the table of an object's members; true if there are any.
 fn members(page: &mut String, family: &Family<'_>, areas: &Areas, versions: &[Option<&Value>]) -> bool {
     let mut rows = Vec::new();
-    member_rows(&mut rows, family, areas, versions, "", DEEPEST);
+    member_rows(&mut rows, family, areas, versions, "", DEPTH_LIMIT);
     if rows.is_empty() {
         return false;
     }
@@ -91,13 +94,13 @@ fn members(page: &mut String, family: &Family<'_>, areas: &Areas, versions: &[Op
     true
 }
 
-/// Whether a text already says since or until when something exists; nothing is always said.
-fn says(description: &str, presence: &str) -> bool {
-    let said = if presence == "*draft*" { "A draft.".to_owned() } else { upper_first(presence) };
-    presence.is_empty() || description.contains(&said)
+/// Whether a text already has the range of versions; an empty range counts as present.
+fn has_presence(description: &str, presence: &str) -> bool {
+    let text = if presence == "*draft*" { "A draft.".to_owned() } else { upper_first(presence) };
+    presence.is_empty() || description.contains(&text)
 }
 
-/// Whether somebody wrote down what the members of an object are.
+/// Whether a member of an object has a description.
 fn is_explained(schema: &Value) -> bool {
     let members = schema["properties"].as_object().into_iter().flatten();
     members.into_iter().any(|(_, member)| !text(member, "description").is_empty())
@@ -126,7 +129,7 @@ fn member_rows(
         let members: Vec<Option<&Value>> =
             versions.iter().map(|schema| schema.and_then(|schema| schema["properties"].get(&name))).collect();
         let Some(newest) = members.iter().rev().copied().flatten().next() else { continue };
-        // Among the versions that have the type at all, which have the member, and which require it.
+        // For each version: whether it has the member, whether it has the type, whether it requires the member.
         let present: Vec<bool> = members.iter().map(Option::is_some).collect();
         let exists: Vec<bool> = versions.iter().map(Option::is_some).collect();
         let required: Vec<bool> =
@@ -143,20 +146,20 @@ fn member_rows(
             Some(before) if !presence.is_empty() => before.trim_end().to_owned(),
             _ => description,
         };
-        let marks = [need, if says(&description, &presence) { String::new() } else { presence }]
+        let marks = [need, if has_presence(&description, &presence) { String::new() } else { presence }]
             .into_iter()
             .filter(|mark| !mark.trim().is_empty())
             .collect::<Vec<_>>()
             .join("; ");
         rows.push(format!("| `{prefix}{name}` | {} | {marks} | {description} |", kind(newest, areas)));
-        // What has a name of its own is described there.
+        // A definition is described on its own.
         if depth > 0 && reference(newest).is_none() && is_explained(newest) {
             member_rows(rows, family, areas, &members, &format!("{prefix}{name}."), depth - 1);
         }
     }
 }
 
-/// Writes the list of a union's alternatives, or of words; whether there are any.
+/// Writes the list of a union's alternatives, or of constants; true if there are any.
 fn alternatives(page: &mut String, family: &Family<'_>, areas: &Areas, versions: &[Option<&Value>]) -> bool {
     let listed: Vec<Vec<(String, &str)>> = versions
         .iter()
@@ -185,7 +188,8 @@ fn alternatives(page: &mut String, family: &Family<'_>, areas: &Areas, versions:
         let present: Vec<bool> =
             listed.iter().map(|all| all.iter().any(|(other, _)| other == what)).collect();
         let presence = if present == exists { String::new() } else { family.presence(&present) };
-        let mark = if says(description, &presence) { String::new() } else { format!(" ({presence})") };
+        let mark =
+            if has_presence(description, &presence) { String::new() } else { format!(" ({presence})") };
         let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
         let description = if description.is_empty() { description } else { format!(": {description}") };
         let _ = writeln!(page, "- {what}{mark}{description}");
@@ -194,7 +198,7 @@ fn alternatives(page: &mut String, family: &Family<'_>, areas: &Areas, versions:
 }
 
 fn alternatives_of(schema: &Value) -> Vec<&Value> {
-    // A union of one.
+    // A reference alone.
     if schema["$ref"].is_string() {
         return vec![schema];
     }
@@ -202,7 +206,7 @@ fn alternatives_of(schema: &Value) -> Vec<&Value> {
     unions.flatten().collect()
 }
 
-/// An alternative: by its tag and the type of the rest, its word, or its type.
+/// An alternative: its tag and the type of the rest, its constant, or its type.
 fn alternative(schema: &Value, areas: &Areas) -> String {
     if schema.is_string() {
         return format!("`{schema}`");
@@ -236,8 +240,7 @@ fn alternative(schema: &Value, areas: &Areas) -> String {
 
 fn reference(schema: &Value) -> Option<&str> {
     let inner = schema["allOf"].as_array().and_then(|all| all.first()).unwrap_or(schema);
-    let target = schema["$ref"].as_str().or_else(|| inner["$ref"].as_str())?;
-    target.rsplit('/').next()
+    crate::schema::reference(schema).or_else(|| crate::schema::reference(inner))
 }
 
 /// A type in a few words.

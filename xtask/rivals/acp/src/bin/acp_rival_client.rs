@@ -1,5 +1,5 @@
-//! The ACP client on `agent-client-protocol`: prompts `burst N` (N is the first argument), counts the updates, says on
-//! stderr how many came and in which time.
+//! The ACP client on `agent-client-protocol`: prompts `burst N` (N is the first argument), counts the updates, and prints
+//! their number and the time to stderr.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

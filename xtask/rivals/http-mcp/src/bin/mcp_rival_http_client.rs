@@ -1,7 +1,7 @@
 //! The MCP client on rmcp over HTTP, with a `reqwest::Client` that keeps its connections (rmcp's own opens one for each call)
 //! and as many concurrent requests allowed as are made.
 //!
-//! It takes a URL, what to do, and numbers; see the client of the same name on our side.
+//! It takes a URL, a command and numbers; see our client of the same name.
 
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Hears progress, and counts what comes right after a later report.
+/// Receives progress, and counts notifications that follow a later one.
 #[derive(Clone, Default)]
 struct Ear {
     heard: Arc<AtomicU64>,
@@ -52,7 +52,7 @@ async fn main() -> Outcome<()> {
         ("big", &[bytes]) => big(client.peer(), bytes).await?,
         _ => return Err("echo TASKS WARM_UP_MS MEASURED_MS | burst CALLS STEPS | big BYTES".into()),
     }
-    // Stays until it has been looked at.
+    // Runs until the benchmark has read its memory.
     io::stdin().read_to_end(&mut Vec::new())?;
     client.cancel().await?;
     Ok(())
@@ -100,7 +100,7 @@ async fn burst(server: &Peer<RoleClient>, ear: &Ear, calls: u64, steps: u64) -> 
     for call_number in 1..=calls {
         ear.last.store(0, Ordering::SeqCst);
         call(server, "burst", json!({ "n": steps })).await?;
-        // A report may come after the answer.
+        // A notification may arrive after the response.
         while ear.heard.load(Ordering::SeqCst) < call_number * steps {
             tokio::task::yield_now().await;
         }

@@ -1,7 +1,7 @@
 //! The MCP server on rmcp over HTTP, as its hyper example sets it up (which costs less than axum), with a stored router.
 //!
-//! `FORM` says how it answers, as for every server that is measured. In a session rmcp can only answer by events, so for
-//! `session-json` it goes without a session. It prints its address and leaves when its standard input ends.
+//! `FORM` selects the form of its responses, as for every measured server. In a session rmcp can only send events, so for
+//! `session-json` it has no session. It prints its address and exits when its standard input ends.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! An MCP client over HTTP: it has the server at the URL add 40 and 2, and says what they are. TLS is by rustls on ring.
+//! An MCP client over HTTP: it calls the tool of the server at the URL to add 40 and 2, and prints the sum. TLS is by
+//! rustls on ring.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! An MCP server with one tool, over HTTP. It prints its address and leaves when its standard input ends.
+//! An MCP server with one tool, over HTTP. It prints its address and exits when its standard input ends.
 
 use std::io::{self, Read, Write};
 
