@@ -27,15 +27,12 @@ pub(crate) enum Kind {
 }
 
 impl<'a> Field<'a> {
-    /// The fields of a struct. At most one of them takes the members that are nobody else's.
+    /// The fields of a struct. At most one of them takes the other members.
     pub(crate) fn all(fields: &'a syn::FieldsNamed) -> Result<Vec<Self>> {
         let fields: Vec<_> = fields.named.iter().map(Self::new).collect::<Result<_>>()?;
         let mut rest = fields.iter().filter(|field| !matches!(field.kind, Kind::Member { .. }));
         if let (Some(_), Some(second)) = (rest.next(), rest.next()) {
-            return Err(Error::new(
-                second.ident.span(),
-                "only one field takes the members that are nobody else's",
-            ));
+            return Err(Error::new(second.ident.span(), "only one field can take the other members"));
         }
         let mut names = Vec::new();
         for field in &fields {

@@ -68,7 +68,7 @@ fn a_member_is_read_once() {
     );
     refuses(
         "struct A { #[wire(union)] b: B, #[wire(extra)] c: RawObject }",
-        "only one field takes the members that are nobody else's",
+        "only one field can take the other members",
         "c",
     );
     refuses(
