@@ -84,7 +84,6 @@ pub mod schema;
 pub mod v1;
 #[cfg(feature = "v2")]
 pub mod v2;
-mod wire;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::raw::RawJson;
 use crate::raw_object::RawObject;
 use crate::reader::{self, RAW_VALUE};
+use crate::text::Text;
 
 /// Puts a [`RawObject`] together member by member: for a visitor that has begun to read an object before it is known that
 /// the text is wanted.
@@ -132,11 +133,6 @@ impl<'de> Visitor<'de> for AllMembers {
 pub fn value_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::Error> {
     AnyText.deserialize(deserializer).map(|Text(text)| text)
 }
-
-/// A string that is borrowed where the input can lend it.
-#[derive(Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 /// The text of an object that is none to the deserializer. Kept apart from what reads text.
 #[cold]

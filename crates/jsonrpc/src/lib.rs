@@ -76,7 +76,9 @@ mod reader;
 #[cfg(feature = "schema")]
 mod schema;
 mod skipped;
+mod text;
 mod tree_cost;
+pub mod wire;
 
 pub use builder::{RawObjectBuilder, value_text};
 pub use error::{ErrorObject, code};

@@ -10,10 +10,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deseria
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::builder::{AnyText, Text};
+use crate::builder::AnyText;
 use crate::members::{self, Members};
 use crate::raw_object::RawObject;
 use crate::reader;
+use crate::text::Text;
 
 /// One JSON value that nobody has decoded yet: a cheap, shared slice of the text it arrived in.
 ///

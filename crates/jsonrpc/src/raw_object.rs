@@ -7,10 +7,11 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::builder::{RawObjectBuilder, Text};
+use crate::builder::RawObjectBuilder;
 use crate::members::Members;
 use crate::raw::RawJson;
 use crate::reader::{self, RAW_VALUE};
+use crate::text::Text;
 
 /// One JSON object that is kept as the text it arrived in, and looked into by key.
 ///

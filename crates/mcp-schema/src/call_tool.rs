@@ -1,43 +1,39 @@
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::{RawJson, read};
+use agentwire_wire_derive::Wire;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::core_tasks::TaskMetadata;
-use crate::wire::{borrowed_object, encode_object, is_false, null_as_default, object, rare};
+use crate::wire::{borrowed_object, encode_object, rare};
 use crate::{ContentBlock, InputResponses, Meta};
 
-object! {
-    /// Calls a tool.
-    ///
-    /// The arguments stay JSON text, so that whoever runs the tool decodes them once, into the type the tool
-    /// wants. See <https://modelcontextprotocol.io/specification/2025-11-25/server/tools#calling-tools>.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct CallToolRequest {
-        /// The tool's name.
-        pub name: String,
-        /// Its arguments, an object. Absent means none.
-        #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::JsonObject>"))]
-        pub arguments: Option<RawJson>,
-        /// Asks to run it as a task. Only 2025-11-25.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub task: Option<TaskMetadata>,
-        /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputResponsesSchema>"))]
-        pub input_responses: Option<InputResponses>,
-        /// What that result gave the client to send back, unread. Since 2026-07-28.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub request_state: Option<String>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Calls a tool.
+///
+/// The arguments stay JSON text, so that whoever runs the tool decodes them once, into the type the tool
+/// wants. See <https://modelcontextprotocol.io/specification/2025-11-25/server/tools#calling-tools>.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct CallToolRequest {
+    /// The tool's name.
+    #[wire(required)]
+    pub name: String,
+    /// Its arguments, an object. Absent means none.
+    #[wire(raw_object, schema(with = "Option<crate::JsonObject>"))]
+    pub arguments: Option<RawJson>,
+    /// Asks to run it as a task. Only 2025-11-25.
+    #[wire(optional)]
+    pub task: Option<TaskMetadata>,
+    /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
+    #[wire(optional, schema(with = "Option<crate::schema::InputResponsesSchema>"))]
+    pub input_responses: Option<InputResponses>,
+    /// What that result gave the client to send back, unread. Since 2026-07-28.
+    #[wire(optional)]
+    pub request_state: Option<String>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl CallToolRequest {
@@ -140,35 +136,30 @@ impl<'a> CallToolParams<'a> {
     }
 }
 
-object! {
-    /// What came of calling a tool.
-    ///
-    /// A tool that failed answers with `is_error` and says why in its content, where the model sees it. That is
-    /// not an error of the protocol, which says that there was no call. It holds what the tool wrote without a
-    /// detour over a tree of values, so a large answer is copied once, into the message.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct CallToolResult {
-        /// The answer for the model.
-        #[serde(default, deserialize_with = "null_as_default")]
-        pub content: Vec<ContentBlock>,
-        /// The answer for programs, which fits the tool's output schema. Since 2025-06-18, an object until
-        /// 2025-11-25.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
-        pub structured_content: Option<RawJson>,
-        /// Whether the tool failed.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
-        pub is_error: bool,
-        /// What kind of result this is; absent means complete. Since 2026-07-28.
-        #[serde(default, deserialize_with = "rare", skip_serializing_if = "Option::is_none")]
-        pub result_type: Option<crate::ResultType>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// What came of calling a tool.
+///
+/// A tool that failed answers with `is_error` and says why in its content, where the model sees it. That is
+/// not an error of the protocol, which says that there was no call. It holds what the tool wrote without a
+/// detour over a tree of values, so a large answer is copied once, into the message.
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct CallToolResult {
+    /// The answer for the model.
+    #[wire(default_list)]
+    pub content: Vec<ContentBlock>,
+    /// The answer for programs, which fits the tool's output schema. Since 2025-06-18, an object until
+    /// 2025-11-25.
+    #[wire(optional, schema(with = "Option<serde_json::Value>"))]
+    pub structured_content: Option<RawJson>,
+    /// Whether the tool failed.
+    #[wire(flag)]
+    pub is_error: bool,
+    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    #[wire(optional, read = rare)]
+    pub result_type: Option<crate::ResultType>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl CallToolResult {

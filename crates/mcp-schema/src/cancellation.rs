@@ -1,30 +1,25 @@
 use agentwire_jsonrpc::RequestId;
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
 use crate::Meta;
 
-object! {
-    /// Whoever sent a request no longer wants its answer.
-    ///
-    /// The receiver stops if it can and does not answer. One about a request that it does not know, or has
-    /// answered, means nothing. `initialize` is never cancelled.
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation>.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct CancelledNotification {
-        /// The request. Only in 2025-11-25 it may be absent, and then this says nothing that can be acted on.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::RequestIdSchema>"))]
-        pub request_id: Option<RequestId>,
-        /// Why, for logs and people.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub reason: Option<String>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Whoever sent a request no longer wants its answer.
+///
+/// The receiver stops if it can and does not answer. One about a request that it does not know, or has
+/// answered, means nothing. `initialize` is never cancelled.
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation>.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct CancelledNotification {
+    /// The request. Only in 2025-11-25 it may be absent, and then this says nothing that can be acted on.
+    #[wire(optional, schema(with = "Option<crate::schema::RequestIdSchema>"))]
+    pub request_id: Option<RequestId>,
+    /// Why, for logs and people.
+    #[wire(optional)]
+    pub reason: Option<String>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl CancelledNotification {

@@ -1,45 +1,41 @@
-use serde::{Deserialize, Serialize};
+use agentwire_wire_derive::Wire;
 
 use crate::JsonObject;
 use crate::core_tasks::{ClientTasksCapability, ServerTasksCapability};
-use crate::wire::{is_false, null_as_default};
 
 /// What a client offers to the server.
 ///
 /// A member that is there, even as `{}`, is a capability, and what we do not know of is kept.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation>.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
     /// It tells the folders it works in.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     pub roots: Option<RootsCapability>,
     /// It lets the server ask its language model.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     pub sampling: Option<SamplingCapability>,
     /// It lets the server ask its user. Since 2025-06-18.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     pub elicitation: Option<ElicitationCapability>,
     /// It runs some requests as tasks. Only 2025-11-25.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     pub tasks: Option<ClientTasksCapability>,
     /// Extensions of the protocol, by name, with their settings. Since 2026-07-28.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
+    #[wire(
+        optional,
+        schema(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
     )]
     pub extensions: Option<JsonObject>,
     /// Things outside the protocol, by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
+    #[wire(
+        optional,
+        schema(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
     )]
     pub experimental: Option<JsonObject>,
     /// Capabilities that this version of the library does not know.
-    #[serde(flatten)]
+    #[wire(extra)]
     pub other: JsonObject,
 }
 
@@ -83,46 +79,41 @@ impl ClientCapabilities {
 ///
 /// A member that is there, even as `{}`, is a capability, and what we do not know of is kept.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation>.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct ServerCapabilities {
     /// It has tools.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     pub tools: Option<ToolsCapability>,
     /// It has resources.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     pub resources: Option<ResourcesCapability>,
     /// It has prompts.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     pub prompts: Option<PromptsCapability>,
     /// It sends log messages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub logging: Option<JsonObject>,
     /// It completes arguments. Since 2025-03-26; before, no capability says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub completions: Option<JsonObject>,
     /// It runs some requests as tasks. Only 2025-11-25.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     pub tasks: Option<ServerTasksCapability>,
     /// Extensions of the protocol, by name, with their settings. Since 2026-07-28.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
+    #[wire(
+        optional,
+        schema(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
     )]
     pub extensions: Option<JsonObject>,
     /// Things outside the protocol, by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
+    #[wire(
+        optional,
+        schema(with = "Option<std::collections::BTreeMap<String, crate::schema::JsonObjectSchema>>")
     )]
     pub experimental: Option<JsonObject>,
     /// Capabilities that this version of the library does not know.
-    #[serde(flatten)]
+    #[wire(extra)]
     pub other: JsonObject,
 }
 
@@ -169,16 +160,14 @@ macro_rules! list_capability {
     ($( $(#[$attribute:meta])* $name:ident )+) => {
         $(
             $(#[$attribute])*
-            #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-            #[serde(rename_all = "camelCase")]
+            #[derive(Clone, Debug, Default, PartialEq, agentwire_wire_derive::Wire)]
             #[non_exhaustive]
             pub struct $name {
                 /// Whether it says so when the list changes.
-                #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+                #[wire(flag)]
                 pub list_changed: bool,
                 /// Members that this version of the library does not know.
-                #[serde(flatten)]
+                #[wire(extra)]
                 pub other: JsonObject,
             }
 
@@ -200,19 +189,17 @@ list_capability! {
 }
 
 /// How a server handles its resources.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct ResourcesCapability {
     /// Whether a client can ask to hear of changes to one resource.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+    #[wire(flag)]
     pub subscribe: bool,
     /// Whether it says so when the list changes.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+    #[wire(flag)]
     pub list_changed: bool,
     /// Members that this version of the library does not know.
-    #[serde(flatten)]
+    #[wire(extra)]
     pub other: JsonObject,
 }
 
@@ -223,20 +210,17 @@ setters!(ResourcesCapability {
 });
 
 /// What a client's sampling can do. The parts are since 2025-11-25.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct SamplingCapability {
     /// It honours `includeContext` other than `none`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub context: Option<JsonObject>,
     /// It lets the model use tools that the request offers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub tools: Option<JsonObject>,
     /// Members that this version of the library does not know.
-    #[serde(flatten)]
+    #[wire(extra)]
     pub other: JsonObject,
 }
 
@@ -247,20 +231,17 @@ setters!(SamplingCapability {
 });
 
 /// In which ways a client can ask its user. The parts are since 2025-11-25; without any, it does forms.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct ElicitationCapability {
     /// It shows a form.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub form: Option<JsonObject>,
     /// It sends the user to a web page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub url: Option<JsonObject>,
     /// Members that this version of the library does not know.
-    #[serde(flatten)]
+    #[wire(extra)]
     pub other: JsonObject,
 }
 

@@ -1,6 +1,7 @@
 //! The error codes that the protocol adds to those of JSON-RPC, and the data that goes with errors.
 
 use agentwire_jsonrpc::ErrorObject;
+use agentwire_wire_derive::Wire;
 use serde::Serialize;
 
 use crate::{ClientCapabilities, ElicitUrlRequest, ProtocolVersion, Range, Revision};
@@ -91,15 +92,13 @@ pub fn missing_resource(uri: &str, revision: Revision) -> ErrorObject {
     ErrorObject::new(code, "resource not found").with_data(&Data { uri })
 }
 
-object! {
-    /// What comes with [`URL_ELICITATION_REQUIRED`]: the pages to go to before another try.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct UrlElicitationRequired {
-        /// The pages.
-        pub elicitations: Vec<ElicitUrlRequest>,
-    }
+/// What comes with [`URL_ELICITATION_REQUIRED`]: the pages to go to before another try.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct UrlElicitationRequired {
+    /// The pages.
+    #[wire(required)]
+    pub elicitations: Vec<ElicitUrlRequest>,
 }
 
 impl UrlElicitationRequired {
@@ -116,16 +115,13 @@ impl From<UrlElicitationRequired> for ErrorObject {
     }
 }
 
-object! {
-    /// What comes with [`MISSING_REQUIRED_CLIENT_CAPABILITY`].
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct MissingCapabilities {
-        /// The capabilities that the request takes.
-        pub required_capabilities: ClientCapabilities,
-    }
+/// What comes with [`MISSING_REQUIRED_CLIENT_CAPABILITY`].
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct MissingCapabilities {
+    /// The capabilities that the request takes.
+    #[wire(required)]
+    pub required_capabilities: ClientCapabilities,
 }
 
 impl MissingCapabilities {
@@ -143,18 +139,17 @@ impl From<MissingCapabilities> for ErrorObject {
     }
 }
 
-object! {
-    /// What comes with [`UNSUPPORTED_PROTOCOL_VERSION`], and with `-32602` from a server of an older revision
-    /// that refuses the version which `initialize` names.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct UnsupportedVersion {
-        /// The versions that the server speaks.
-        pub supported: Vec<ProtocolVersion>,
-        /// The one that the client named.
-        pub requested: ProtocolVersion,
-    }
+/// What comes with [`UNSUPPORTED_PROTOCOL_VERSION`], and with `-32602` from a server of an older revision
+/// that refuses the version which `initialize` names.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct UnsupportedVersion {
+    /// The versions that the server speaks.
+    #[wire(required)]
+    pub supported: Vec<ProtocolVersion>,
+    /// The one that the client named.
+    #[wire(required)]
+    pub requested: ProtocolVersion,
 }
 
 impl UnsupportedVersion {

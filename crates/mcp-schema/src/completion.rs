@@ -1,30 +1,27 @@
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
 use crate::Meta;
-use crate::wire::{is_false, null_as_default};
 
-object! {
-    /// Asks how what the user typed so far might go on.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion>.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct CompleteRequest {
-        /// What is being filled in, `ref` on the wire.
-        #[serde(rename = "ref")]
-        pub reference: CompletionReference,
-        /// The argument that is being typed.
-        pub argument: CompletionArgument,
-        /// What is filled in already. Since 2025-06-18.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub context: Option<CompletionContext>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Asks how what the user typed so far might go on.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion>.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct CompleteRequest {
+    /// What is being filled in, `ref` on the wire.
+    #[wire(required, name = "ref")]
+    pub reference: CompletionReference,
+    /// The argument that is being typed.
+    #[wire(required)]
+    pub argument: CompletionArgument,
+    /// What is filled in already. Since 2025-06-18.
+    #[wire(optional)]
+    pub context: Option<CompletionContext>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl CompleteRequest {
@@ -40,49 +37,29 @@ setters!(CompleteRequest {
 });
 
 /// What is being filled in. Reading any other kind fails: there would be nothing to complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[wire(tag = "type", without_schema)]
 #[non_exhaustive]
 pub enum CompletionReference {
     /// A prompt's arguments.
+    #[wire("ref/prompt", from)]
     Prompt(PromptReference),
     /// The variables of a resource template.
+    #[wire("ref/resource", from)]
     Resource(ResourceTemplateReference),
 }
 
-tagged_union!(CompletionReference by "type" {
-    "ref/prompt" => Prompt,
-    "ref/resource" => Resource,
-});
-
-impl From<PromptReference> for CompletionReference {
-    fn from(reference: PromptReference) -> Self {
-        Self::Prompt(reference)
-    }
-}
-
-impl From<ResourceTemplateReference> for CompletionReference {
-    fn from(reference: ResourceTemplateReference) -> Self {
-        Self::Resource(reference)
-    }
-}
-
-object! {
-    /// Names a prompt.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(tag = "type", rename = "ref/prompt")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(rename = "PromptReference", transform = crate::schema::Tag("type", "ref/prompt"))
-    )]
-    #[non_exhaustive]
-    pub struct PromptReference {
-        /// The prompt's name.
-        pub name: String,
-        /// The prompt's name for people. Since 2025-06-18.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-    }
+/// Names a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[wire(tag = "type", value = "ref/prompt")]
+#[non_exhaustive]
+pub struct PromptReference {
+    /// The prompt's name.
+    #[wire(required)]
+    pub name: String,
+    /// The prompt's name for people. Since 2025-06-18.
+    #[wire(optional)]
+    pub title: Option<String>,
 }
 
 impl PromptReference {
@@ -96,21 +73,14 @@ setters!(PromptReference {
     some title: String,
 });
 
-object! {
-    /// Names a resource template, or one resource. Before 2025-06-18 it was called a resource reference.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(tag = "type", rename = "ref/resource")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(rename = "ResourceTemplateReference", transform = crate::schema::Tag("type", "ref/resource"))
-    )]
-    #[non_exhaustive]
-    pub struct ResourceTemplateReference {
-        /// The URI, or its template.
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri-template")))]
-        pub uri: String,
-    }
+/// Names a resource template, or one resource. Before 2025-06-18 it was called a resource reference.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[wire(tag = "type", value = "ref/resource")]
+#[non_exhaustive]
+pub struct ResourceTemplateReference {
+    /// The URI, or its template.
+    #[wire(required, schema(extend("format" = "uri-template")))]
+    pub uri: String,
 }
 
 impl ResourceTemplateReference {
@@ -120,17 +90,16 @@ impl ResourceTemplateReference {
     }
 }
 
-object! {
-    /// The argument that is being typed.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct CompletionArgument {
-        /// Its name.
-        pub name: String,
-        /// What is there so far.
-        pub value: String,
-    }
+/// The argument that is being typed.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct CompletionArgument {
+    /// Its name.
+    #[wire(required)]
+    pub name: String,
+    /// What is there so far.
+    #[wire(required)]
+    pub value: String,
 }
 
 impl CompletionArgument {
@@ -140,38 +109,32 @@ impl CompletionArgument {
     }
 }
 
-object! {
-    /// What is filled in already. Since 2025-06-18.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct CompletionContext {
-        /// The values of the other arguments, by their names.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "BTreeMap::is_empty")]
-        pub arguments: BTreeMap<String, String>,
-    }
+/// What is filled in already. Since 2025-06-18.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct CompletionContext {
+    /// The values of the other arguments, by their names.
+    #[wire(plain_list)]
+    pub arguments: BTreeMap<String, String>,
 }
 
 setters!(CompletionContext {
     set arguments: BTreeMap<String, String>,
 });
 
-object! {
-    /// How it might go on.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct CompleteResult {
-        /// The proposals.
-        pub completion: Completion,
-        /// What kind of result this is; absent means complete. Since 2026-07-28.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub result_type: Option<crate::ResultType>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// How it might go on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct CompleteResult {
+    /// The proposals.
+    #[wire(required)]
+    pub completion: Completion,
+    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    #[wire(optional)]
+    pub result_type: Option<crate::ResultType>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl CompleteResult {
@@ -186,23 +149,19 @@ setters!(CompleteResult {
     some meta: Meta,
 });
 
-object! {
-    /// Proposals for the value of an argument.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct Completion {
-        /// The values, best first, 100 at most.
-        #[cfg_attr(feature = "schema", schemars(length(max = 100)))]
-        pub values: Vec<String>,
-        /// How many there are in all.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub total: Option<u64>,
-        /// Whether there are more than these.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
-        pub has_more: bool,
-    }
+/// Proposals for the value of an argument.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct Completion {
+    /// The values, best first, 100 at most.
+    #[wire(required, schema(length(max = 100)))]
+    pub values: Vec<String>,
+    /// How many there are in all.
+    #[wire(optional)]
+    pub total: Option<u64>,
+    /// Whether there are more than these.
+    #[wire(flag)]
+    pub has_more: bool,
 }
 
 impl Completion {

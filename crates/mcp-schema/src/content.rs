@@ -1,38 +1,36 @@
 use agentwire_jsonrpc::RawObject;
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
-use crate::wire::{null_as_default, optional_number};
+use crate::wire::number;
 use crate::{Icon, Meta, ResourceContents};
 
 /// One piece of what a tool answers or a prompt says.
 ///
 /// A kind that we do not know is kept as it came, so one new block does not cost the whole result.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/schema#content>.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type", without_schema)]
 #[non_exhaustive]
 pub enum ContentBlock {
     /// Text.
+    #[wire("text", from)]
     Text(TextContent),
     /// A picture.
+    #[wire("image", from)]
     Image(ImageContent),
     /// A sound. Since 2025-03-26.
+    #[wire("audio", from)]
     Audio(AudioContent),
     /// Where a resource can be read. Since 2025-06-18.
+    #[wire("resource_link", from)]
     ResourceLink(ResourceLink),
     /// A resource and what is in it.
+    #[wire("resource", from)]
     Resource(EmbeddedResource),
     /// A block of a kind that this version of the library does not know, `type` included.
+    #[wire(unknown)]
     Unknown(RawObject),
 }
-
-tagged_union!(ContentBlock by "type" {
-    "text" => Text,
-    "image" => Image,
-    "audio" => Audio,
-    "resource_link" => ResourceLink,
-    "resource" => Resource,
-    _ => Unknown
-});
 
 impl ContentBlock {
     /// Text.
@@ -81,46 +79,20 @@ impl From<String> for ContentBlock {
     }
 }
 
-macro_rules! from_blocks {
-    ($( $block:ident => $variant:ident, )+) => {
-        $(
-            impl From<$block> for ContentBlock {
-                fn from(block: $block) -> Self {
-                    Self::$variant(block)
-                }
-            }
-        )+
-    };
-}
-
-from_blocks! {
-    TextContent => Text,
-    ImageContent => Image,
-    AudioContent => Audio,
-    ResourceLink => ResourceLink,
-    EmbeddedResource => Resource,
-}
-
-object! {
-    /// Text, a `text` block.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(tag = "type", rename = "text", rename_all = "camelCase")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(rename = "TextContent", transform = crate::schema::Tag("type", "text"))
-    )]
-    #[non_exhaustive]
-    pub struct TextContent {
-        /// The text.
-        pub text: String,
-        /// For whom it is and how much it matters.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub annotations: Option<Annotations>,
-        /// Attachments. Since 2025-06-18.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Text, a `text` block.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type", value = "text")]
+#[non_exhaustive]
+pub struct TextContent {
+    /// The text.
+    #[wire(required)]
+    pub text: String,
+    /// For whom it is and how much it matters.
+    #[wire(optional)]
+    pub annotations: Option<Annotations>,
+    /// Attachments. Since 2025-06-18.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl TextContent {
@@ -136,31 +108,25 @@ setters!(TextContent {
 });
 
 macro_rules! media_content {
-    ($( $(#[$attribute:meta])* $name:ident = $schema:tt, $tag:literal; )+) => {
+    ($( $(#[$attribute:meta])* $name:ident = $tag:literal; )+) => {
         $(
-            object! {
-                $(#[$attribute])*
-                #[derive(Clone, Debug, PartialEq, Serialize)]
-                #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-                #[serde(tag = "type", rename = $tag, rename_all = "camelCase")]
-                #[cfg_attr(
-                    feature = "schema",
-                    schemars(rename = $schema, transform = crate::schema::Tag("type", $tag))
-                )]
-                #[non_exhaustive]
-                pub struct $name {
-                    /// The bytes in base64, with padding.
-                    #[cfg_attr(feature = "schema", schemars(extend("format" = "byte")))]
-                    pub data: String,
-                    /// Their media type.
-                    pub mime_type: String,
-                    /// For whom it is and how much it matters.
-                    #[serde(skip_serializing_if = "Option::is_none")]
-                    pub annotations: Option<Annotations>,
-                    /// Attachments. Since 2025-06-18.
-                    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                    pub meta: Option<Meta>,
-                }
+            $(#[$attribute])*
+            #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire)]
+            #[wire(tag = "type", value = $tag)]
+            #[non_exhaustive]
+            pub struct $name {
+                /// The bytes in base64, with padding.
+                #[wire(required, schema(extend("format" = "byte")))]
+                pub data: String,
+                /// Their media type.
+                #[wire(required)]
+                pub mime_type: String,
+                /// For whom it is and how much it matters.
+                #[wire(optional)]
+                pub annotations: Option<Annotations>,
+                /// Attachments. Since 2025-06-18.
+                #[wire(strict_meta)]
+                pub meta: Option<Meta>,
             }
 
             impl $name {
@@ -180,51 +146,45 @@ macro_rules! media_content {
 
 media_content! {
     /// A picture, an `image` block.
-    ImageContent = "ImageContent", "image";
+    ImageContent = "image";
     /// A sound, an `audio` block. Since 2025-03-26.
-    AudioContent = "AudioContent", "audio";
+    AudioContent = "audio";
 }
 
-object! {
-    /// Where a resource can be read, a `resource_link` block. Since 2025-06-18.
-    ///
-    /// It need not be among those that `resources/list` names.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(tag = "type", rename = "resource_link", rename_all = "camelCase")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(rename = "ResourceLink", transform = crate::schema::Tag("type", "resource_link"))
-    )]
-    #[non_exhaustive]
-    pub struct ResourceLink {
-        /// Where it is.
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-        pub uri: String,
-        /// Its name for programs.
-        pub name: String,
-        /// Its name for people.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-        /// What it is, in words for the model.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub description: Option<String>,
-        /// Its media type.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub mime_type: Option<String>,
-        /// Its length in bytes, before any encoding.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub size: Option<u64>,
-        /// Pictures to show it by. Since 2025-11-25.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub icons: Vec<Icon>,
-        /// For whom it is and how much it matters.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub annotations: Option<Annotations>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Where a resource can be read, a `resource_link` block. Since 2025-06-18.
+///
+/// It need not be among those that `resources/list` names.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type", value = "resource_link")]
+#[non_exhaustive]
+pub struct ResourceLink {
+    /// Where it is.
+    #[wire(required, schema(extend("format" = "uri")))]
+    pub uri: String,
+    /// Its name for programs.
+    #[wire(required)]
+    pub name: String,
+    /// Its name for people.
+    #[wire(optional)]
+    pub title: Option<String>,
+    /// What it is, in words for the model.
+    #[wire(optional)]
+    pub description: Option<String>,
+    /// Its media type.
+    #[wire(optional)]
+    pub mime_type: Option<String>,
+    /// Its length in bytes, before any encoding.
+    #[wire(optional)]
+    pub size: Option<u64>,
+    /// Pictures to show it by. Since 2025-11-25.
+    #[wire(plain_list)]
+    pub icons: Vec<Icon>,
+    /// For whom it is and how much it matters.
+    #[wire(optional)]
+    pub annotations: Option<Annotations>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ResourceLink {
@@ -254,26 +214,20 @@ setters!(ResourceLink {
     some meta: Meta,
 });
 
-object! {
-    /// A resource and what is in it, a `resource` block.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(tag = "type", rename = "resource", rename_all = "camelCase")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(rename = "EmbeddedResource", transform = crate::schema::Tag("type", "resource"))
-    )]
-    #[non_exhaustive]
-    pub struct EmbeddedResource {
-        /// What is in it.
-        pub resource: ResourceContents,
-        /// For whom it is and how much it matters.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub annotations: Option<Annotations>,
-        /// Attachments. Since 2025-06-18.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// A resource and what is in it, a `resource` block.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type", value = "resource")]
+#[non_exhaustive]
+pub struct EmbeddedResource {
+    /// What is in it.
+    #[wire(required)]
+    pub resource: ResourceContents,
+    /// For whom it is and how much it matters.
+    #[wire(optional)]
+    pub annotations: Option<Annotations>,
+    /// Attachments. Since 2025-06-18.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl EmbeddedResource {
@@ -288,24 +242,19 @@ setters!(EmbeddedResource {
     some meta: Meta,
 });
 
-object! {
-    /// For whom something is, how much it matters and how old it is. Hints, which may be false.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct Annotations {
-        /// For whom it is. None means for both.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub audience: Vec<Role>,
-        /// From 0, which can be left out, to 1, which is needed.
-        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-        pub priority: Option<f64>,
-        /// When it last changed, as ISO 8601 text. Since 2025-06-18.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub last_modified: Option<String>,
-    }
+/// For whom something is, how much it matters and how old it is. Hints, which may be false.
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct Annotations {
+    /// For whom it is. None means for both.
+    #[wire(plain_list)]
+    pub audience: Vec<Role>,
+    /// From 0, which can be left out, to 1, which is needed.
+    #[wire(optional, write = number, schema(range(min = 0, max = 1)))]
+    pub priority: Option<f64>,
+    /// When it last changed, as ISO 8601 text. Since 2025-06-18.
+    #[wire(optional)]
+    pub last_modified: Option<String>,
 }
 
 setters!(Annotations {
@@ -314,14 +263,19 @@ setters!(Annotations {
     some last_modified: String,
 });
 
-open_enum! {
-    /// Who says something, or for whom it is.
-    pub enum Role {
-        /// The person, or what stands for one.
-        User = "user",
-        /// The language model.
-        Assistant = "assistant",
-    }
+/// Who says something, or for whom it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum Role {
+    /// The person, or what stands for one.
+    #[wire("user")]
+    User,
+    /// The language model.
+    #[wire("assistant")]
+    Assistant,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
 has_meta!(TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource);

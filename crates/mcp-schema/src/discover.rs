@@ -1,58 +1,48 @@
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
 use crate::{CacheScope, Meta, ProtocolVersion, ResultType, ServerCapabilities};
 
-object! {
-    /// Asks which revisions the server speaks and what it offers. Since 2026-07-28, in which nothing begins a
-    /// session and any request may come first.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2026-07-28/server/discover>.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct DiscoverRequest {
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Asks which revisions the server speaks and what it offers. Since 2026-07-28, in which nothing begins a
+/// session and any request may come first.
+///
+/// See <https://modelcontextprotocol.io/specification/2026-07-28/server/discover>.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct DiscoverRequest {
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 setters!(DiscoverRequest {
     some meta: Meta,
 });
 
-object! {
-    /// Which revisions the server speaks and what it offers. Who it is stands in its `_meta`.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct DiscoverResult {
-        /// The versions that requests may name.
-        pub supported_versions: Vec<ProtocolVersion>,
-        /// What the server offers to the client.
-        pub capabilities: ServerCapabilities,
-        /// How to use the server, in words for the model.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub instructions: Option<String>,
-        /// What kind of result this is; absent means complete.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub result_type: Option<ResultType>,
-        /// For how many milliseconds it may be kept; absent or negative means 0, not at all.
-        #[serde(
-            default,
-            deserialize_with = "crate::wire::time_to_live",
-            skip_serializing_if = "Option::is_none"
-        )]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Milliseconds>"))]
-        pub ttl_ms: Option<u64>,
-        /// Who may be given what was kept.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub cache_scope: Option<CacheScope>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Which revisions the server speaks and what it offers. Who it is stands in its `_meta`.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct DiscoverResult {
+    /// The versions that requests may name.
+    #[wire(required)]
+    pub supported_versions: Vec<ProtocolVersion>,
+    /// What the server offers to the client.
+    #[wire(required)]
+    pub capabilities: ServerCapabilities,
+    /// How to use the server, in words for the model.
+    #[wire(optional)]
+    pub instructions: Option<String>,
+    /// What kind of result this is; absent means complete.
+    #[wire(optional)]
+    pub result_type: Option<ResultType>,
+    /// For how many milliseconds it may be kept; absent or negative means 0, not at all.
+    #[wire(optional, read = crate::wire::time_to_live, schema(with = "Option<crate::schema::Milliseconds>"))]
+    pub ttl_ms: Option<u64>,
+    /// Who may be given what was kept.
+    #[wire(optional)]
+    pub cache_scope: Option<CacheScope>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl DiscoverResult {

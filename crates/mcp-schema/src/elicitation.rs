@@ -1,4 +1,5 @@
 use agentwire_jsonrpc::RawJson;
+use agentwire_wire_derive::Wire;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -74,27 +75,25 @@ impl HasMeta for ElicitRequest {
     }
 }
 
-object! {
-    /// Asks the user to fill in a form.
-    ///
-    /// It is written without `mode`, which says the same in every revision.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::add_form_mode))]
-    #[non_exhaustive]
-    pub struct ElicitFormRequest {
-        /// Why it is asked, for the user.
-        pub message: String,
-        /// The form's fields.
-        pub requested_schema: ElicitSchema,
-        /// Asks to run it as a task. Only 2025-11-25.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub task: Option<TaskMetadata>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Asks the user to fill in a form.
+///
+/// It is written without `mode`, which says the same in every revision.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(schema(transform = crate::schema::add_form_mode))]
+#[non_exhaustive]
+pub struct ElicitFormRequest {
+    /// Why it is asked, for the user.
+    #[wire(required)]
+    pub message: String,
+    /// The form's fields.
+    #[wire(required)]
+    pub requested_schema: ElicitSchema,
+    /// Asks to run it as a task. Only 2025-11-25.
+    #[wire(optional)]
+    pub task: Option<TaskMetadata>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ElicitFormRequest {
@@ -109,32 +108,26 @@ setters!(ElicitFormRequest {
     some meta: Meta,
 });
 
-object! {
-    /// Asks the user to go to a web page, for what the client must not see. Since 2025-11-25.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(tag = "mode", rename = "url", rename_all = "camelCase")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(rename = "ElicitUrlRequest", transform = crate::schema::Tag("mode", "url"))
-    )]
-    #[non_exhaustive]
-    pub struct ElicitUrlRequest {
-        /// Why it is asked, for the user.
-        pub message: String,
-        /// The page. The client shows it in full and asks before it opens it.
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-        pub url: String,
-        /// Names this one, unique in its server. Only 2025-11-25, which requires it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub elicitation_id: Option<String>,
-        /// Asks to run it as a task. Only 2025-11-25.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub task: Option<TaskMetadata>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Asks the user to go to a web page, for what the client must not see. Since 2025-11-25.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[wire(tag = "mode", value = "url")]
+#[non_exhaustive]
+pub struct ElicitUrlRequest {
+    /// Why it is asked, for the user.
+    #[wire(required)]
+    pub message: String,
+    /// The page. The client shows it in full and asks before it opens it.
+    #[wire(required, schema(extend("format" = "uri")))]
+    pub url: String,
+    /// Names this one, unique in its server. Only 2025-11-25, which requires it.
+    #[wire(optional)]
+    pub elicitation_id: Option<String>,
+    /// Asks to run it as a task. Only 2025-11-25.
+    #[wire(optional)]
+    pub task: Option<TaskMetadata>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ElicitUrlRequest {
@@ -150,26 +143,20 @@ setters!(ElicitUrlRequest {
     some meta: Meta,
 });
 
-object! {
-    /// What the user did.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct ElicitResult {
-        /// Whether the user agreed.
-        pub action: ElicitAction,
-        /// What the user filled in, if it was a form and was accepted: strings, numbers, booleans and, since
-        /// 2025-11-25, arrays of strings.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(
-            feature = "schema",
-            schemars(with = "Option<std::collections::BTreeMap<String, crate::schema::FormValue>>")
-        )]
-        pub content: Option<JsonObject>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// What the user did.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct ElicitResult {
+    /// Whether the user agreed.
+    #[wire(required)]
+    pub action: ElicitAction,
+    /// What the user filled in, if it was a form and was accepted: strings, numbers, booleans and, since
+    /// 2025-11-25, arrays of strings.
+    #[wire(optional, schema(with = "Option<std::collections::BTreeMap<String, crate::schema::FormValue>>"))]
+    pub content: Option<JsonObject>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ElicitResult {
@@ -199,31 +186,34 @@ setters!(ElicitResult {
     some meta: Meta,
 });
 
-open_enum! {
-    /// What the user did when asked.
-    pub enum ElicitAction {
-        /// Filled in the form, or agreed to open the page.
-        Accept = "accept",
-        /// Said no.
-        Decline = "decline",
-        /// Turned away without an answer.
-        Cancel = "cancel",
-    }
+/// What the user did when asked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum ElicitAction {
+    /// Filled in the form, or agreed to open the page.
+    #[wire("accept")]
+    Accept,
+    /// Said no.
+    #[wire("decline")]
+    Decline,
+    /// Turned away without an answer.
+    #[wire("cancel")]
+    Cancel,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
-object! {
-    /// What the user went to a web page for is done. The server sends it. Only 2025-11-25.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct ElicitationCompleteNotification {
-        /// Which one it was.
-        pub elicitation_id: String,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// What the user went to a web page for is done. The server sends it. Only 2025-11-25.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct ElicitationCompleteNotification {
+    /// Which one it was.
+    #[wire(required)]
+    pub elicitation_id: String,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ElicitationCompleteNotification {

@@ -1,34 +1,27 @@
+use agentwire_wire_derive::Wire;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::wire::{null_as_default, optional_number, pairs};
+use crate::wire::{number, pairs};
 use crate::{JsonObject, MultiSelectSchema, SingleSelectSchema};
 
-object! {
-    /// The fields of a form: a JSON Schema of one level, whose properties are of simple types.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema>.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(tag = "type", rename = "object")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(rename = "ElicitSchema", transform = crate::schema::Tag("type", "object"))
-    )]
-    #[non_exhaustive]
-    pub struct ElicitSchema {
-        /// The schema's dialect. Absent means 2020-12.
-        #[serde(rename = "$schema", skip_serializing_if = "Option::is_none")]
-        pub dialect: Option<String>,
-        /// The fields by their names, in the order in which to show them.
-        #[serde(with = "pairs")]
-        #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, PrimitiveSchema>"))]
-        pub properties: Vec<(String, PrimitiveSchema)>,
-        /// The names of those that must be filled in.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub required: Vec<String>,
-    }
+/// The fields of a form: a JSON Schema of one level, whose properties are of simple types.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema>.
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
+#[wire(tag = "type", value = "object")]
+#[non_exhaustive]
+pub struct ElicitSchema {
+    /// The schema's dialect. Absent means 2020-12.
+    #[wire(optional, name = "$schema")]
+    pub dialect: Option<String>,
+    /// The fields by their names, in the order in which to show them.
+    #[wire(required, with = pairs, schema(with = "std::collections::BTreeMap<String, PrimitiveSchema>"))]
+    pub properties: Vec<(String, PrimitiveSchema)>,
+    /// The names of those that must be filled in.
+    #[wire(plain_list)]
+    pub required: Vec<String>,
 }
 
 impl ElicitSchema {
@@ -110,36 +103,29 @@ from_schemas! {
     MultiSelectSchema => MultiSelect,
 }
 
-object! {
-    /// A field for a text.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(tag = "type", rename = "string", rename_all = "camelCase")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(rename = "StringSchema", transform = crate::schema::Tag("type", "string"))
-    )]
-    #[non_exhaustive]
-    pub struct StringSchema {
-        /// Its name for people.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-        /// What to fill in.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub description: Option<String>,
-        /// The fewest characters.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub min_length: Option<u64>,
-        /// The most characters.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub max_length: Option<u64>,
-        /// What the text must be.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub format: Option<StringFormat>,
-        /// What is there at first. Since 2025-11-25.
-        #[serde(rename = "default", skip_serializing_if = "Option::is_none")]
-        pub default_value: Option<String>,
-    }
+/// A field for a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[wire(tag = "type", value = "string")]
+#[non_exhaustive]
+pub struct StringSchema {
+    /// Its name for people.
+    #[wire(optional)]
+    pub title: Option<String>,
+    /// What to fill in.
+    #[wire(optional)]
+    pub description: Option<String>,
+    /// The fewest characters.
+    #[wire(optional)]
+    pub min_length: Option<u64>,
+    /// The most characters.
+    #[wire(optional)]
+    pub max_length: Option<u64>,
+    /// What the text must be.
+    #[wire(optional)]
+    pub format: Option<StringFormat>,
+    /// What is there at first. Since 2025-11-25.
+    #[wire(optional, name = "default")]
+    pub default_value: Option<String>,
 }
 
 impl StringSchema {
@@ -158,50 +144,49 @@ setters!(StringSchema {
     some default_value: String,
 });
 
-open_enum! {
-    /// What a text must be.
-    pub enum StringFormat {
-        /// An e-mail address.
-        Email = "email",
-        /// A URI.
-        Uri = "uri",
-        /// A date.
-        Date = "date",
-        /// A date and a time.
-        DateTime = "date-time",
-    }
+/// What a text must be.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum StringFormat {
+    /// An e-mail address.
+    #[wire("email")]
+    Email,
+    /// A URI.
+    #[wire("uri")]
+    Uri,
+    /// A date.
+    #[wire("date")]
+    Date,
+    /// A date and a time.
+    #[wire("date-time")]
+    DateTime,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
-object! {
-    /// A field for a number.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct NumberSchema {
-        /// Whether it must be whole.
-        #[serde(rename = "type")]
-        pub kind: NumberKind,
-        /// Its name for people.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-        /// What to fill in.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub description: Option<String>,
-        /// The least.
-        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-        pub minimum: Option<f64>,
-        /// The most.
-        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-        pub maximum: Option<f64>,
-        /// What is there at first. Since 2025-11-25.
-        #[serde(
-            default,
-            rename = "default",
-            serialize_with = "optional_number",
-            skip_serializing_if = "Option::is_none"
-        )]
-        pub default_value: Option<f64>,
-    }
+/// A field for a number.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct NumberSchema {
+    /// Whether it must be whole.
+    #[wire(required, name = "type")]
+    pub kind: NumberKind,
+    /// Its name for people.
+    #[wire(optional)]
+    pub title: Option<String>,
+    /// What to fill in.
+    #[wire(optional)]
+    pub description: Option<String>,
+    /// The least.
+    #[wire(optional, write = number)]
+    pub minimum: Option<f64>,
+    /// The most.
+    #[wire(optional, write = number)]
+    pub maximum: Option<f64>,
+    /// What is there at first. Since 2025-11-25.
+    #[wire(optional, name = "default", write = number)]
+    pub default_value: Option<f64>,
 }
 
 impl NumberSchema {
@@ -231,27 +216,20 @@ pub enum NumberKind {
     Integer,
 }
 
-object! {
-    /// A field for yes or no.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(tag = "type", rename = "boolean")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(rename = "BooleanSchema", transform = crate::schema::Tag("type", "boolean"))
-    )]
-    #[non_exhaustive]
-    pub struct BooleanSchema {
-        /// Its name for people.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-        /// What to fill in.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub description: Option<String>,
-        /// What is there at first.
-        #[serde(rename = "default", skip_serializing_if = "Option::is_none")]
-        pub default_value: Option<bool>,
-    }
+/// A field for yes or no.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[wire(tag = "type", value = "boolean")]
+#[non_exhaustive]
+pub struct BooleanSchema {
+    /// Its name for people.
+    #[wire(optional)]
+    pub title: Option<String>,
+    /// What to fill in.
+    #[wire(optional)]
+    pub description: Option<String>,
+    /// What is there at first.
+    #[wire(optional, name = "default")]
+    pub default_value: Option<bool>,
 }
 
 impl BooleanSchema {

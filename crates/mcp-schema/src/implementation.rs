@@ -1,34 +1,29 @@
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
-use crate::wire::null_as_default;
-
-object! {
-    /// The name and version of a program that speaks the protocol, and how to show it to people.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/schema#implementation>.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct Implementation {
-        /// The name for programs.
-        pub name: String,
-        /// The name for people; the plain name where there is none. Since 2025-06-18.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-        /// The program's own version, of no fixed form.
-        pub version: String,
-        /// What the program does, in a sentence or two. Since 2025-11-25.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub description: Option<String>,
-        /// Pictures to show it by. Since 2025-11-25.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub icons: Vec<Icon>,
-        /// The program's home page. Since 2025-11-25.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-        pub website_url: Option<String>,
-    }
+/// The name and version of a program that speaks the protocol, and how to show it to people.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/schema#implementation>.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct Implementation {
+    /// The name for programs.
+    #[wire(required)]
+    pub name: String,
+    /// The name for people; the plain name where there is none. Since 2025-06-18.
+    #[wire(optional)]
+    pub title: Option<String>,
+    /// The program's own version, of no fixed form.
+    #[wire(required)]
+    pub version: String,
+    /// What the program does, in a sentence or two. Since 2025-11-25.
+    #[wire(optional)]
+    pub description: Option<String>,
+    /// Pictures to show it by. Since 2025-11-25.
+    #[wire(plain_list)]
+    pub icons: Vec<Icon>,
+    /// The program's home page. Since 2025-11-25.
+    #[wire(optional, schema(extend("format" = "uri")))]
+    pub website_url: Option<String>,
 }
 
 impl Implementation {
@@ -57,28 +52,24 @@ setters!(Implementation {
     some website_url: String,
 });
 
-object! {
-    /// A picture that stands for a program, a tool, a prompt or a resource. Since 2025-11-25.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic#icons>.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct Icon {
-        /// Where the picture is: an `https:` or a `data:` URI. Whoever fetches it must not trust it.
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-        pub src: String,
-        /// Its media type, where the source does not say it or says it wrongly.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub mime_type: Option<String>,
-        /// The sizes it is good at, each `48x48` or `any`. None means any.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub sizes: Vec<String>,
-        /// The background it was drawn for. None means either.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub theme: Option<IconTheme>,
-    }
+/// A picture that stands for a program, a tool, a prompt or a resource. Since 2025-11-25.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/basic#icons>.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct Icon {
+    /// Where the picture is: an `https:` or a `data:` URI. Whoever fetches it must not trust it.
+    #[wire(required, schema(extend("format" = "uri")))]
+    pub src: String,
+    /// Its media type, where the source does not say it or says it wrongly.
+    #[wire(optional)]
+    pub mime_type: Option<String>,
+    /// The sizes it is good at, each `48x48` or `any`. None means any.
+    #[wire(plain_list)]
+    pub sizes: Vec<String>,
+    /// The background it was drawn for. None means either.
+    #[wire(optional)]
+    pub theme: Option<IconTheme>,
 }
 
 impl Icon {
@@ -94,12 +85,17 @@ setters!(Icon {
     some theme: IconTheme,
 });
 
-open_enum! {
-    /// The background that an icon was drawn for.
-    pub enum IconTheme {
-        /// A light background.
-        Light = "light",
-        /// A dark background.
-        Dark = "dark",
-    }
+/// The background that an icon was drawn for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum IconTheme {
+    /// A light background.
+    #[wire("light")]
+    Light,
+    /// A dark background.
+    #[wire("dark")]
+    Dark,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }

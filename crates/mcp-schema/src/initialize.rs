@@ -1,26 +1,25 @@
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
 use crate::{ClientCapabilities, Implementation, Meta, ProtocolVersion, Revision, ServerCapabilities};
 
-object! {
-    /// The first message of a session: the client names its version of the protocol, itself and what it can do.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization>.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct InitializeRequest {
-        /// The newest version that the client speaks.
-        pub protocol_version: ProtocolVersion,
-        /// What the client offers to the server.
-        pub capabilities: ClientCapabilities,
-        /// Who the client is.
-        pub client_info: Implementation,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// The first message of a session: the client names its version of the protocol, itself and what it can do.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization>.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct InitializeRequest {
+    /// The newest version that the client speaks.
+    #[wire(required)]
+    pub protocol_version: ProtocolVersion,
+    /// What the client offers to the server.
+    #[wire(required)]
+    pub capabilities: ClientCapabilities,
+    /// Who the client is.
+    #[wire(required)]
+    pub client_info: Implementation,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl InitializeRequest {
@@ -41,29 +40,28 @@ setters!(InitializeRequest {
     some meta: Meta,
 });
 
-object! {
-    /// The server's answer: the version that is spoken from here on, itself and what it can do.
-    ///
-    /// The version is the client's if the server knows it, otherwise another one that the server knows. A client
-    /// that does not speak it ends the connection.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct InitializeResult {
-        /// The version that both speak from here on.
-        pub protocol_version: ProtocolVersion,
-        /// What the server offers to the client.
-        pub capabilities: ServerCapabilities,
-        /// Who the server is.
-        pub server_info: Implementation,
-        /// How to use the server, in words for the model.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub instructions: Option<String>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// The server's answer: the version that is spoken from here on, itself and what it can do.
+///
+/// The version is the client's if the server knows it, otherwise another one that the server knows. A client
+/// that does not speak it ends the connection.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct InitializeResult {
+    /// The version that both speak from here on.
+    #[wire(required)]
+    pub protocol_version: ProtocolVersion,
+    /// What the server offers to the client.
+    #[wire(required)]
+    pub capabilities: ServerCapabilities,
+    /// Who the server is.
+    #[wire(required)]
+    pub server_info: Implementation,
+    /// How to use the server, in words for the model.
+    #[wire(optional)]
+    pub instructions: Option<String>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl InitializeResult {
@@ -85,16 +83,13 @@ setters!(InitializeResult {
     some meta: Meta,
 });
 
-object! {
-    /// The client took the answer to `initialize`; from here on both sides may send anything.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct InitializedNotification {
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// The client took the answer to `initialize`; from here on both sides may send anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct InitializedNotification {
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 setters!(InitializedNotification {

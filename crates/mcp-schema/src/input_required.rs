@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_wire_derive::Wire;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -15,31 +16,27 @@ pub type InputRequests = BTreeMap<String, InputRequest>;
 /// What the client answers, under the keys of [`InputRequests`].
 pub type InputResponses = BTreeMap<String, InputResponse>;
 
-object! {
-    /// The server cannot answer yet. Since 2026-07-28, in place of requests from the server.
-    ///
-    /// The client finds out what is wanted and sends its request again, under a new id, with the answers and with
-    /// `request_state` as it came. At least one of the two members is there. Only `tools/call`, `prompts/get` and
-    /// `resources/read` are answered like this.
-    /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct InputRequiredResult {
-        /// Always [`ResultType::InputRequired`].
-        pub result_type: ResultType,
-        /// What the client must find out.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputRequestsSchema>"))]
-        pub input_requests: Option<InputRequests>,
-        /// What the server wants to see again. It means nothing to the client, and the server must not trust it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub request_state: Option<String>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// The server cannot answer yet. Since 2026-07-28, in place of requests from the server.
+///
+/// The client finds out what is wanted and sends its request again, under a new id, with the answers and with
+/// `request_state` as it came. At least one of the two members is there. Only `tools/call`, `prompts/get` and
+/// `resources/read` are answered like this.
+/// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct InputRequiredResult {
+    /// Always [`ResultType::InputRequired`].
+    #[wire(required)]
+    pub result_type: ResultType,
+    /// What the client must find out.
+    #[wire(optional, schema(with = "Option<crate::schema::InputRequestsSchema>"))]
+    pub input_requests: Option<InputRequests>,
+    /// What the server wants to see again. It means nothing to the client, and the server must not trust it.
+    #[wire(optional)]
+    pub request_state: Option<String>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl InputRequiredResult {
@@ -113,13 +110,16 @@ impl Serialize for InputRequest {
 
 impl<'de> Deserialize<'de> for InputRequest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
+        #[derive(Wire)]
+        #[wire(without_schema)]
         struct Call {
+            #[wire(required)]
             method: String,
+            #[wire(optional)]
             params: Option<RawJson>,
         }
 
-        let Call { method, params } = Call::deserialize(crate::wire::ObjectOnly(deserializer))?;
+        let Call { method, params } = Call::deserialize(deserializer)?;
         let params = params.unwrap_or(RawJson::EMPTY_OBJECT);
         match &*method {
             CreateMessageRequest::NAME => params.decode().map(Self::CreateMessage),

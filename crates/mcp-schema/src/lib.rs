@@ -67,6 +67,7 @@
 //! - Reading fails where meaning is at stake: a call without a name, arguments that are no object, a level in
 //!   `logging/setLevel` that is none. The receiver answers such a request with `-32602`.
 //! - `1` is not `"1"`: a progress token and a request id go back as what they were.
+//! - A member that a type names stands once, and so does the tag of a union: a repeated one is an error.
 //! - The tag of a union that is known is written first. Read first, the rest goes straight into its type.
 //! - `_meta`, unknown blocks, arguments, structured content and log data stay JSON text until somebody decodes them. Of an
 //!   unknown block that is the text of each value, in the order in which they came.

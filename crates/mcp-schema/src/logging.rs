@@ -1,49 +1,58 @@
 use agentwire_jsonrpc::RawJson;
+use agentwire_wire_derive::Wire;
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 
 use crate::Meta;
 
-open_enum! {
-    /// How grave a log message is, the levels of RFC 5424, least first.
-    ///
-    /// One that we do not know compares greater than all, so that no filter drops it.
-    pub enum LoggingLevel {
-        /// For whoever debugs the server.
-        Debug = "debug",
-        /// It goes as it should.
-        Info = "info",
-        /// As it should, but worth a note.
-        Notice = "notice",
-        /// Something may go wrong.
-        Warning = "warning",
-        /// Something went wrong.
-        Error = "error",
-        /// A part fails.
-        Critical = "critical",
-        /// Someone must act now.
-        Alert = "alert",
-        /// Nothing works.
-        Emergency = "emergency",
-    }
+/// How grave a log message is, the levels of RFC 5424, least first.
+///
+/// One that we do not know compares greater than all, so that no filter drops it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum LoggingLevel {
+    /// For whoever debugs the server.
+    #[wire("debug")]
+    Debug,
+    /// It goes as it should.
+    #[wire("info")]
+    Info,
+    /// As it should, but worth a note.
+    #[wire("notice")]
+    Notice,
+    /// Something may go wrong.
+    #[wire("warning")]
+    Warning,
+    /// Something went wrong.
+    #[wire("error")]
+    Error,
+    /// A part fails.
+    #[wire("critical")]
+    Critical,
+    /// Someone must act now.
+    #[wire("alert")]
+    Alert,
+    /// Nothing works.
+    #[wire("emergency")]
+    Emergency,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
-object! {
-    /// Asks the server to send log messages from that level upwards.
-    ///
-    /// Reading one with a level that is none fails: the server answers `-32602`.
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging>.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct SetLevelRequest {
-        /// The least level to send.
-        #[serde(deserialize_with = "known_level")]
-        pub level: LoggingLevel,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Asks the server to send log messages from that level upwards.
+///
+/// Reading one with a level that is none fails: the server answers `-32602`.
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging>.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct SetLevelRequest {
+    /// The least level to send.
+    #[wire(required, read = known_level)]
+    pub level: LoggingLevel,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl SetLevelRequest {
@@ -66,24 +75,22 @@ fn known_level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LoggingLeve
     }
 }
 
-object! {
-    /// A line of the server's log.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct LoggingMessageNotification {
-        /// How grave it is.
-        pub level: LoggingLevel,
-        /// Which part of the server says it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub logger: Option<String>,
-        /// What it says, any JSON: a string, or an object with details.
-        #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
-        pub data: RawJson,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// A line of the server's log.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct LoggingMessageNotification {
+    /// How grave it is.
+    #[wire(required)]
+    pub level: LoggingLevel,
+    /// Which part of the server says it.
+    #[wire(optional)]
+    pub logger: Option<String>,
+    /// What it says, any JSON: a string, or an object with details.
+    #[wire(required, schema(with = "serde_json::Value"))]
+    pub data: RawJson,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl LoggingMessageNotification {

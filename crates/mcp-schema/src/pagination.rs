@@ -58,19 +58,16 @@ macro_rules! list_method {
         $(#[$request_attribute:meta])* $request:ident,
         $(#[$result_attribute:meta])* $result:ident { $(#[doc = $items_doc:literal])* $items:ident = $name:literal: $item:ident }
     ) => {
-        object! {
-            $(#[$request_attribute])*
-            #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-            #[non_exhaustive]
-            pub struct $request {
-                /// Where the page begins; the first one without.
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub cursor: Option<crate::Cursor>,
-                /// Attachments.
-                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                pub meta: Option<Meta>,
-            }
+        $(#[$request_attribute])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, agentwire_wire_derive::Wire)]
+        #[non_exhaustive]
+        pub struct $request {
+            /// Where the page begins; the first one without.
+            #[wire(optional)]
+            pub cursor: Option<crate::Cursor>,
+            /// Attachments.
+            #[wire(strict_meta)]
+            pub meta: Option<Meta>,
         }
 
         setters!($request {
@@ -78,36 +75,28 @@ macro_rules! list_method {
             some meta: Meta,
         });
 
-        object! {
-            $(#[$result_attribute])*
-            #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-            #[serde(rename_all = "camelCase")]
-            #[non_exhaustive]
-            pub struct $result {
-                $(#[doc = $items_doc])*
-                pub $items: Vec<$item>,
-                /// Where the next page begins; none on the last one.
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub next_cursor: Option<crate::Cursor>,
-                /// What kind of result this is; absent means complete. Since 2026-07-28.
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub result_type: Option<crate::ResultType>,
-                /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.
-                #[serde(
-                    default,
-                    deserialize_with = "crate::wire::time_to_live",
-                    skip_serializing_if = "Option::is_none"
-                )]
-                #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Milliseconds>"))]
-                pub ttl_ms: Option<u64>,
-                /// Who may be given what was kept. Since 2026-07-28.
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub cache_scope: Option<crate::CacheScope>,
-                /// Attachments.
-                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                pub meta: Option<Meta>,
-            }
+        $(#[$result_attribute])*
+        #[derive(Clone, Debug, Default, PartialEq, agentwire_wire_derive::Wire)]
+        #[non_exhaustive]
+        pub struct $result {
+            $(#[doc = $items_doc])*
+            #[wire(required)]
+            pub $items: Vec<$item>,
+            /// Where the next page begins; none on the last one.
+            #[wire(optional)]
+            pub next_cursor: Option<crate::Cursor>,
+            /// What kind of result this is; absent means complete. Since 2026-07-28.
+            #[wire(optional)]
+            pub result_type: Option<crate::ResultType>,
+            /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.
+            #[wire(optional, read = crate::wire::time_to_live, schema(with = "Option<crate::schema::Milliseconds>"))]
+            pub ttl_ms: Option<u64>,
+            /// Who may be given what was kept. Since 2026-07-28.
+            #[wire(optional)]
+            pub cache_scope: Option<crate::CacheScope>,
+            /// Attachments.
+            #[wire(strict_meta)]
+            pub meta: Option<Meta>,
         }
 
         impl $result {
@@ -150,16 +139,13 @@ macro_rules! list_method {
 macro_rules! bare_notification {
     ($( $(#[$attribute:meta])* $notification:ident; )+) => {
         $(
-            object! {
-                $(#[$attribute])*
-                #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-                #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-                #[non_exhaustive]
-                pub struct $notification {
-                    /// Attachments.
-                    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                    pub meta: Option<Meta>,
-                }
+            $(#[$attribute])*
+            #[derive(Clone, Debug, Default, PartialEq, Eq, agentwire_wire_derive::Wire)]
+            #[non_exhaustive]
+            pub struct $notification {
+                /// Attachments.
+                #[wire(strict_meta)]
+                pub meta: Option<Meta>,
             }
 
             setters!($notification {

@@ -1,32 +1,29 @@
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
-use crate::wire::{number, optional_number};
+use crate::wire::number;
 use crate::{Meta, ProgressToken};
 
-object! {
-    /// How far a request has come, for whoever sent it and asked to know.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress>.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct ProgressNotification {
-        /// The token that came with the request.
-        pub progress_token: ProgressToken,
-        /// How far it is, in any unit. It grows with every notification.
-        #[serde(serialize_with = "number")]
-        pub progress: f64,
-        /// How far it will go, in the same unit, if that is known.
-        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-        pub total: Option<f64>,
-        /// What it is doing, for people. Since 2025-03-26.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub message: Option<String>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// How far a request has come, for whoever sent it and asked to know.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress>.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct ProgressNotification {
+    /// The token that came with the request.
+    #[wire(required)]
+    pub progress_token: ProgressToken,
+    /// How far it is, in any unit. It grows with every notification.
+    #[wire(required, write = number)]
+    pub progress: f64,
+    /// How far it will go, in the same unit, if that is known.
+    #[wire(optional, write = number)]
+    pub total: Option<f64>,
+    /// What it is doing, for people. Since 2025-03-26.
+    #[wire(optional)]
+    pub message: Option<String>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ProgressNotification {

@@ -1,36 +1,33 @@
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
-use crate::wire::{is_false, null_as_default};
 use crate::{ContentBlock, Icon, InputResponses, Meta, Role};
 
-object! {
-    /// A prepared conversation that the server offers to the user.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/prompts>.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct Prompt {
-        /// Its name for programs.
-        pub name: String,
-        /// Its name for people. Since 2025-06-18.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-        /// What it is for.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub description: Option<String>,
-        /// What can be filled in.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub arguments: Vec<PromptArgument>,
-        /// Pictures to show it by. Since 2025-11-25.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub icons: Vec<Icon>,
-        /// Attachments. Since 2025-06-18.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// A prepared conversation that the server offers to the user.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/prompts>.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct Prompt {
+    /// Its name for programs.
+    #[wire(required)]
+    pub name: String,
+    /// Its name for people. Since 2025-06-18.
+    #[wire(optional)]
+    pub title: Option<String>,
+    /// What it is for.
+    #[wire(optional)]
+    pub description: Option<String>,
+    /// What can be filled in.
+    #[wire(plain_list)]
+    pub arguments: Vec<PromptArgument>,
+    /// Pictures to show it by. Since 2025-11-25.
+    #[wire(plain_list)]
+    pub icons: Vec<Icon>,
+    /// Attachments. Since 2025-06-18.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Prompt {
@@ -55,24 +52,22 @@ setters!(Prompt {
     some meta: Meta,
 });
 
-object! {
-    /// Something to fill in before a prompt can be used.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct PromptArgument {
-        /// Its name for programs.
-        pub name: String,
-        /// Its name for people. Since 2025-06-18.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-        /// What to fill in.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub description: Option<String>,
-        /// Whether the prompt cannot do without it.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
-        pub required: bool,
-    }
+/// Something to fill in before a prompt can be used.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct PromptArgument {
+    /// Its name for programs.
+    #[wire(required)]
+    pub name: String,
+    /// Its name for people. Since 2025-06-18.
+    #[wire(optional)]
+    pub title: Option<String>,
+    /// What to fill in.
+    #[wire(optional)]
+    pub description: Option<String>,
+    /// Whether the prompt cannot do without it.
+    #[wire(flag)]
+    pub required: bool,
 }
 
 impl PromptArgument {
@@ -98,29 +93,25 @@ list_method! {
     }
 }
 
-object! {
-    /// Asks for a prompt with its arguments filled in.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct GetPromptRequest {
-        /// The prompt's name.
-        pub name: String,
-        /// What to fill in, by the arguments' names.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "BTreeMap::is_empty")]
-        pub arguments: BTreeMap<String, String>,
-        /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputResponsesSchema>"))]
-        pub input_responses: Option<InputResponses>,
-        /// What that result gave the client to send back, unread. Since 2026-07-28.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub request_state: Option<String>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Asks for a prompt with its arguments filled in.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct GetPromptRequest {
+    /// The prompt's name.
+    #[wire(required)]
+    pub name: String,
+    /// What to fill in, by the arguments' names.
+    #[wire(plain_list)]
+    pub arguments: BTreeMap<String, String>,
+    /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
+    #[wire(optional, schema(with = "Option<crate::schema::InputResponsesSchema>"))]
+    pub input_responses: Option<InputResponses>,
+    /// What that result gave the client to send back, unread. Since 2026-07-28.
+    #[wire(optional)]
+    pub request_state: Option<String>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl GetPromptRequest {
@@ -150,25 +141,22 @@ setters!(GetPromptRequest {
     some meta: Meta,
 });
 
-object! {
-    /// A prompt with its arguments filled in.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct GetPromptResult {
-        /// What it is for.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub description: Option<String>,
-        /// The conversation, oldest message first.
-        pub messages: Vec<PromptMessage>,
-        /// What kind of result this is; absent means complete. Since 2026-07-28.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub result_type: Option<crate::ResultType>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// A prompt with its arguments filled in.
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct GetPromptResult {
+    /// What it is for.
+    #[wire(optional)]
+    pub description: Option<String>,
+    /// The conversation, oldest message first.
+    #[wire(required)]
+    pub messages: Vec<PromptMessage>,
+    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    #[wire(optional)]
+    pub result_type: Option<crate::ResultType>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl GetPromptResult {
@@ -184,17 +172,16 @@ setters!(GetPromptResult {
     some meta: Meta,
 });
 
-object! {
-    /// One message of a prompt.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct PromptMessage {
-        /// Who says it.
-        pub role: Role,
-        /// What is said.
-        pub content: ContentBlock,
-    }
+/// One message of a prompt.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct PromptMessage {
+    /// Who says it.
+    #[wire(required)]
+    pub role: Role,
+    /// What is said.
+    #[wire(required)]
+    pub content: ContentBlock,
 }
 
 impl PromptMessage {

@@ -1,53 +1,50 @@
 //! What the protocol itself keeps in `_meta` since 2026-07-28, as types.
 
 use agentwire_jsonrpc::RequestId;
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
 use crate::{
     ClientCapabilities, Implementation, LoggingLevel, Meta, ProgressToken, ProtocolVersion, Revision,
 };
 
-object! {
-    /// What a client says about itself with every request of 2026-07-28, where no session remembers it.
-    ///
-    /// It stands in a `_meta`, beside whatever else is there.
-    ///
-    /// ```
-    /// use agentwire_mcp_schema::{ClientCapabilities, HasMeta, Implementation, ListToolsRequest, RequestMeta, Revision};
-    ///
-    /// # fn main() -> Result<(), serde_json::Error> {
-    /// let mut request = ListToolsRequest::default();
-    /// let about = RequestMeta::new(Revision::V2026_07_28, ClientCapabilities::default())
-    ///     .client_info(Implementation::new("editor", "1"));
-    /// about.write_to(request.meta_slot());
-    ///
-    /// let about = RequestMeta::read(request.meta_ref())?;
-    /// assert_eq!(about.protocol_version, Revision::V2026_07_28);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta>.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct RequestMeta {
-        /// The version that the request is in.
-        #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
-        pub protocol_version: ProtocolVersion,
-        /// What the client offers while it waits for the answer.
-        #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
-        pub client_capabilities: ClientCapabilities,
-        /// Who the client is.
-        #[serde(rename = "io.modelcontextprotocol/clientInfo", skip_serializing_if = "Option::is_none")]
-        pub client_info: Option<Implementation>,
-        /// From which level on the client wants the server's log about this request. None means none of it.
-        #[serde(rename = "io.modelcontextprotocol/logLevel", skip_serializing_if = "Option::is_none")]
-        pub log_level: Option<LoggingLevel>,
-        /// The token under which the client wants to hear of progress.
-        #[serde(rename = "progressToken", skip_serializing_if = "Option::is_none")]
-        pub progress_token: Option<ProgressToken>,
-    }
+/// What a client says about itself with every request of 2026-07-28, where no session remembers it.
+///
+/// It stands in a `_meta`, beside whatever else is there.
+///
+/// ```
+/// use agentwire_mcp_schema::{ClientCapabilities, HasMeta, Implementation, ListToolsRequest, RequestMeta, Revision};
+///
+/// # fn main() -> Result<(), serde_json::Error> {
+/// let mut request = ListToolsRequest::default();
+/// let about = RequestMeta::new(Revision::V2026_07_28, ClientCapabilities::default())
+///     .client_info(Implementation::new("editor", "1"));
+/// about.write_to(request.meta_slot());
+///
+/// let about = RequestMeta::read(request.meta_ref())?;
+/// assert_eq!(about.protocol_version, Revision::V2026_07_28);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// See <https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta>.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct RequestMeta {
+    /// The version that the request is in.
+    #[wire(required, name = "io.modelcontextprotocol/protocolVersion")]
+    pub protocol_version: ProtocolVersion,
+    /// What the client offers while it waits for the answer.
+    #[wire(required, name = "io.modelcontextprotocol/clientCapabilities")]
+    pub client_capabilities: ClientCapabilities,
+    /// Who the client is.
+    #[wire(optional, name = "io.modelcontextprotocol/clientInfo")]
+    pub client_info: Option<Implementation>,
+    /// From which level on the client wants the server's log about this request. None means none of it.
+    #[wire(optional, name = "io.modelcontextprotocol/logLevel")]
+    pub log_level: Option<LoggingLevel>,
+    /// The token under which the client wants to hear of progress.
+    #[wire(optional, name = "progressToken")]
+    pub progress_token: Option<ProgressToken>,
 }
 
 impl RequestMeta {
@@ -83,17 +80,17 @@ setters!(RequestMeta {
     some progress_token: ProgressToken,
 });
 
-object! {
-    /// What a server says with a notification of 2026-07-28.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct NotificationMeta {
-        /// The id of the `subscriptions/listen` on which it is sent, with its type.
-        #[serde(rename = "io.modelcontextprotocol/subscriptionId", skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::RequestIdSchema>"))]
-        pub subscription_id: Option<RequestId>,
-    }
+/// What a server says with a notification of 2026-07-28.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct NotificationMeta {
+    /// The id of the `subscriptions/listen` on which it is sent, with its type.
+    #[wire(
+        optional,
+        name = "io.modelcontextprotocol/subscriptionId",
+        schema(with = "Option<crate::schema::RequestIdSchema>")
+    )]
+    pub subscription_id: Option<RequestId>,
 }
 
 impl NotificationMeta {
@@ -103,16 +100,13 @@ impl NotificationMeta {
     }
 }
 
-object! {
-    /// What a server says about itself with every result of 2026-07-28.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct ResultMeta {
-        /// Who the server is.
-        #[serde(rename = "io.modelcontextprotocol/serverInfo", skip_serializing_if = "Option::is_none")]
-        pub server_info: Option<Implementation>,
-    }
+/// What a server says about itself with every result of 2026-07-28.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct ResultMeta {
+    /// Who the server is.
+    #[wire(optional, name = "io.modelcontextprotocol/serverInfo")]
+    pub server_info: Option<Implementation>,
 }
 
 impl ResultMeta {
@@ -122,20 +116,20 @@ impl ResultMeta {
     }
 }
 
-object! {
-    /// What a server says with the end of a subscription.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct SubscriptionsListenResultMeta {
-        /// The id of the request that opened it, with its type.
-        #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
-        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RequestIdSchema"))]
-        pub subscription_id: RequestId,
-        /// Who the server is.
-        #[serde(rename = "io.modelcontextprotocol/serverInfo", skip_serializing_if = "Option::is_none")]
-        pub server_info: Option<Implementation>,
-    }
+/// What a server says with the end of a subscription.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct SubscriptionsListenResultMeta {
+    /// The id of the request that opened it, with its type.
+    #[wire(
+        required,
+        name = "io.modelcontextprotocol/subscriptionId",
+        schema(with = "crate::schema::RequestIdSchema")
+    )]
+    pub subscription_id: RequestId,
+    /// Who the server is.
+    #[wire(optional, name = "io.modelcontextprotocol/serverInfo")]
+    pub server_info: Option<Implementation>,
 }
 
 impl SubscriptionsListenResultMeta {

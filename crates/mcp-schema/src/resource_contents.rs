@@ -1,3 +1,4 @@
+use agentwire_wire_derive::Wire;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -65,14 +66,18 @@ impl From<BlobResourceContents> for ResourceContents {
 /// No member says which of the two it is, so all are read at once; the text is moved, not copied.
 impl<'de> Deserialize<'de> for ResourceContents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
+        #[derive(Wire)]
+        #[wire(without_schema)]
         struct Either {
+            #[wire(required)]
             uri: String,
+            #[wire(optional)]
             mime_type: Option<String>,
+            #[wire(optional)]
             text: Option<String>,
+            #[wire(optional)]
             blob: Option<String>,
-            #[serde(rename = "_meta")]
+            #[wire(strict_meta)]
             meta: Option<Meta>,
         }
 
@@ -86,28 +91,25 @@ impl<'de> Deserialize<'de> for ResourceContents {
 }
 
 macro_rules! resource_contents {
-    ($( $(#[$attribute:meta])* $name:ident { $(#[doc = $body_doc:literal])* $(#[cfg_attr($($body_other:tt)*)])* $body:ident } )+) => {
+    ($( $(#[$attribute:meta])* $name:ident { $(#[doc = $body_doc:literal])* $(#[wire($($body_wire:tt)*)])? $body:ident } )+) => {
         $(
-            object! {
-                $(#[$attribute])*
-                #[derive(Clone, Debug, PartialEq, Serialize)]
-                #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-                #[serde(rename_all = "camelCase")]
-                #[non_exhaustive]
-                pub struct $name {
-                    /// Where it is.
-                    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-                    pub uri: String,
-                    /// Its media type.
-                    #[serde(skip_serializing_if = "Option::is_none")]
-                    pub mime_type: Option<String>,
-                    $(#[doc = $body_doc])*
-                    $(#[cfg_attr($($body_other)*)])*
-                    pub $body: String,
-                    /// Attachments. Since 2025-06-18.
-                    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                    pub meta: Option<Meta>,
-                }
+            $(#[$attribute])*
+            #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire)]
+            #[non_exhaustive]
+            pub struct $name {
+                /// Where it is.
+                #[wire(required, schema(extend("format" = "uri")))]
+                pub uri: String,
+                /// Its media type.
+                #[wire(optional)]
+                pub mime_type: Option<String>,
+                $(#[doc = $body_doc])*
+                $(#[wire($($body_wire)*)])?
+                #[wire(required)]
+                pub $body: String,
+                /// Attachments. Since 2025-06-18.
+                #[wire(strict_meta)]
+                pub meta: Option<Meta>,
             }
 
             impl $name {
@@ -136,7 +138,7 @@ resource_contents! {
     /// What is in a resource that is not text.
     BlobResourceContents {
         /// The bytes in base64, with padding.
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "byte")))]
+        #[wire(schema(extend("format" = "byte")))]
         blob
     }
 }

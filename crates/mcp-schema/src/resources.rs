@@ -1,44 +1,40 @@
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
-use crate::wire::null_as_default;
 use crate::{Annotations, Icon, InputResponses, Meta, ResourceContents};
 
-object! {
-    /// Something that the server lets the client read, such as a file.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/resources>.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct Resource {
-        /// Where it is, and what it is read by.
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-        pub uri: String,
-        /// Its name for programs.
-        pub name: String,
-        /// Its name for people. Since 2025-06-18.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-        /// What it is, in words for the model.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub description: Option<String>,
-        /// Its media type.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub mime_type: Option<String>,
-        /// Its length in bytes, before any encoding.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub size: Option<u64>,
-        /// Pictures to show it by. Since 2025-11-25.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub icons: Vec<Icon>,
-        /// For whom it is and how much it matters.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub annotations: Option<Annotations>,
-        /// Attachments. Since 2025-06-18.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Something that the server lets the client read, such as a file.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/resources>.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct Resource {
+    /// Where it is, and what it is read by.
+    #[wire(required, schema(extend("format" = "uri")))]
+    pub uri: String,
+    /// Its name for programs.
+    #[wire(required)]
+    pub name: String,
+    /// Its name for people. Since 2025-06-18.
+    #[wire(optional)]
+    pub title: Option<String>,
+    /// What it is, in words for the model.
+    #[wire(optional)]
+    pub description: Option<String>,
+    /// Its media type.
+    #[wire(optional)]
+    pub mime_type: Option<String>,
+    /// Its length in bytes, before any encoding.
+    #[wire(optional)]
+    pub size: Option<u64>,
+    /// Pictures to show it by. Since 2025-11-25.
+    #[wire(plain_list)]
+    pub icons: Vec<Icon>,
+    /// For whom it is and how much it matters.
+    #[wire(optional)]
+    pub annotations: Option<Annotations>,
+    /// Attachments. Since 2025-06-18.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Resource {
@@ -68,37 +64,34 @@ setters!(Resource {
     some meta: Meta,
 });
 
-object! {
-    /// A family of resources, whose URIs are made by filling in a template.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct ResourceTemplate {
-        /// The template, in the notation of RFC 6570.
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri-template")))]
-        pub uri_template: String,
-        /// Its name for programs.
-        pub name: String,
-        /// Its name for people. Since 2025-06-18.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-        /// What it is for, in words for the model.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub description: Option<String>,
-        /// The media type, where all that fit the template share one.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub mime_type: Option<String>,
-        /// Pictures to show it by. Since 2025-11-25.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub icons: Vec<Icon>,
-        /// For whom they are and how much they matter.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub annotations: Option<Annotations>,
-        /// Attachments. Since 2025-06-18.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// A family of resources, whose URIs are made by filling in a template.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct ResourceTemplate {
+    /// The template, in the notation of RFC 6570.
+    #[wire(required, schema(extend("format" = "uri-template")))]
+    pub uri_template: String,
+    /// Its name for programs.
+    #[wire(required)]
+    pub name: String,
+    /// Its name for people. Since 2025-06-18.
+    #[wire(optional)]
+    pub title: Option<String>,
+    /// What it is for, in words for the model.
+    #[wire(optional)]
+    pub description: Option<String>,
+    /// The media type, where all that fit the template share one.
+    #[wire(optional)]
+    pub mime_type: Option<String>,
+    /// Pictures to show it by. Since 2025-11-25.
+    #[wire(plain_list)]
+    pub icons: Vec<Icon>,
+    /// For whom they are and how much they matter.
+    #[wire(optional)]
+    pub annotations: Option<Annotations>,
+    /// Attachments. Since 2025-06-18.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ResourceTemplate {
@@ -149,19 +142,16 @@ list_method! {
 macro_rules! uri_request {
     ($( $(#[$attribute:meta])* $request:ident; )+) => {
         $(
-            object! {
-                $(#[$attribute])*
-                #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-                #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-                #[non_exhaustive]
-                pub struct $request {
-                    /// Which resource.
-                    #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-                    pub uri: String,
-                    /// Attachments.
-                    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                    pub meta: Option<Meta>,
-                }
+            $(#[$attribute])*
+            #[derive(Clone, Debug, PartialEq, Eq, agentwire_wire_derive::Wire)]
+            #[non_exhaustive]
+            pub struct $request {
+                /// Which resource.
+                #[wire(required, schema(extend("format" = "uri")))]
+                pub uri: String,
+                /// Attachments.
+                #[wire(strict_meta)]
+                pub meta: Option<Meta>,
             }
 
             impl $request {
@@ -180,28 +170,23 @@ macro_rules! uri_request {
     };
 }
 
-object! {
-    /// Reads a resource. Where there is none, the error is [`code::RESOURCE_NOT_FOUND`](crate::code) or, since
-    /// 2026-07-28, invalid params.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct ReadResourceRequest {
-        /// Which resource.
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-        pub uri: String,
-        /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputResponsesSchema>"))]
-        pub input_responses: Option<InputResponses>,
-        /// What that result gave the client to send back, unread. Since 2026-07-28.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub request_state: Option<String>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Reads a resource. Where there is none, the error is [`code::RESOURCE_NOT_FOUND`](crate::code) or, since
+/// 2026-07-28, invalid params.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct ReadResourceRequest {
+    /// Which resource.
+    #[wire(required, schema(extend("format" = "uri")))]
+    pub uri: String,
+    /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
+    #[wire(optional, schema(with = "Option<crate::schema::InputResponsesSchema>"))]
+    pub input_responses: Option<InputResponses>,
+    /// What that result gave the client to send back, unread. Since 2026-07-28.
+    #[wire(optional)]
+    pub request_state: Option<String>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ReadResourceRequest {
@@ -224,33 +209,25 @@ uri_request! {
     UnsubscribeRequest;
 }
 
-object! {
-    /// What is in a resource; several parts where it stands for several, such as a folder.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct ReadResourceResult {
-        /// The parts.
-        pub contents: Vec<ResourceContents>,
-        /// What kind of result this is; absent means complete. Since 2026-07-28.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub result_type: Option<crate::ResultType>,
-        /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.
-        #[serde(
-            default,
-            deserialize_with = "crate::wire::time_to_live",
-            skip_serializing_if = "Option::is_none"
-        )]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Milliseconds>"))]
-        pub ttl_ms: Option<u64>,
-        /// Who may be given what was kept. Since 2026-07-28.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub cache_scope: Option<crate::CacheScope>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// What is in a resource; several parts where it stands for several, such as a folder.
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct ReadResourceResult {
+    /// The parts.
+    #[wire(required)]
+    pub contents: Vec<ResourceContents>,
+    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    #[wire(optional)]
+    pub result_type: Option<crate::ResultType>,
+    /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.
+    #[wire(optional, read = crate::wire::time_to_live, schema(with = "Option<crate::schema::Milliseconds>"))]
+    pub ttl_ms: Option<u64>,
+    /// Who may be given what was kept. Since 2026-07-28.
+    #[wire(optional)]
+    pub cache_scope: Option<crate::CacheScope>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ReadResourceResult {
@@ -267,19 +244,16 @@ setters!(ReadResourceResult {
     some meta: Meta,
 });
 
-object! {
-    /// A resource that the client subscribed to, or a part of it, is another now.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct ResourceUpdatedNotification {
-        /// Which resource.
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))]
-        pub uri: String,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// A resource that the client subscribed to, or a part of it, is another now.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct ResourceUpdatedNotification {
+    /// Which resource.
+    #[wire(required, schema(extend("format" = "uri")))]
+    pub uri: String,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ResourceUpdatedNotification {

@@ -1,32 +1,45 @@
 use agentwire_jsonrpc::RawJson;
+use agentwire_wire_derive::Wire;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::InputRequiredResult;
 use crate::task_extension::CreateTaskResult;
 
-open_enum! {
-    /// What kind of result one is. Since 2026-07-28; absent, as in older revisions, means complete.
-    pub enum ResultType as string {
-        /// What was asked for.
-        Complete = "complete",
-        /// What the server must know before it can go on: an [`InputRequiredResult`].
-        InputRequired = "input_required",
-        /// The work goes on as a task: the [`CreateTaskResult`] of the tasks extension.
-        Task = "task",
-    }
+/// What kind of result one is. Since 2026-07-28; absent, as in older revisions, means complete.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[wire(any_string)]
+#[non_exhaustive]
+pub enum ResultType {
+    /// What was asked for.
+    #[wire("complete")]
+    Complete,
+    /// What the server must know before it can go on: an [`InputRequiredResult`].
+    #[wire("input_required")]
+    InputRequired,
+    /// The work goes on as a task: the [`CreateTaskResult`] of the tasks extension.
+    #[wire("task")]
+    Task,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
-open_enum! {
-    /// Who may be given a result that was kept. Since 2026-07-28.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>.
-    pub enum CacheScope {
-        /// Anyone.
-        Public = "public",
-        /// Only who asked for it, by the same authorization.
-        Private = "private",
-    }
+/// Who may be given a result that was kept. Since 2026-07-28.
+///
+/// See <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum CacheScope {
+    /// Anyone.
+    #[wire("public")]
+    Public,
+    /// Only who asked for it, by the same authorization.
+    #[wire("private")]
+    Private,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
 /// What comes back in 2026-07-28 for a request whose answer is a `T`, told apart by `resultType`.

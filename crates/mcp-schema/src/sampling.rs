@@ -1,54 +1,51 @@
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
 use crate::core_tasks::TaskMetadata;
-use crate::wire::{null_as_default, one_or_many, optional_number};
+use crate::wire::{number, one_or_many};
 use crate::{JsonObject, Meta, Role, SamplingContent, Tool};
 
-object! {
-    /// Asks the client's language model. The server sends it, and the client's user may refuse.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/sampling>.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct CreateMessageRequest {
-        /// The conversation so far, oldest first.
-        pub messages: Vec<SamplingMessage>,
-        /// How many tokens the answer may have at most.
-        pub max_tokens: u64,
-        /// The system prompt that the server would like.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub system_prompt: Option<String>,
-        /// Which model the server would like.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub model_preferences: Option<ModelPreferences>,
-        /// What else the client should show the model. Absent means nothing.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub include_context: Option<IncludeContext>,
-        /// The model's temperature.
-        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-        pub temperature: Option<f64>,
-        /// Texts at which the model stops.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub stop_sequences: Vec<String>,
-        /// Anything that the model's provider understands.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::JsonObjectSchema>"))]
-        pub metadata: Option<JsonObject>,
-        /// Tools that the model may use; the server runs them. Since 2025-11-25.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub tools: Vec<Tool>,
-        /// Whether it must use one. Since 2025-11-25.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub tool_choice: Option<ToolChoice>,
-        /// Asks to run it as a task. Only 2025-11-25.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub task: Option<TaskMetadata>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Asks the client's language model. The server sends it, and the client's user may refuse.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/client/sampling>.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct CreateMessageRequest {
+    /// The conversation so far, oldest first.
+    #[wire(required)]
+    pub messages: Vec<SamplingMessage>,
+    /// How many tokens the answer may have at most.
+    #[wire(required)]
+    pub max_tokens: u64,
+    /// The system prompt that the server would like.
+    #[wire(optional)]
+    pub system_prompt: Option<String>,
+    /// Which model the server would like.
+    #[wire(optional)]
+    pub model_preferences: Option<ModelPreferences>,
+    /// What else the client should show the model. Absent means nothing.
+    #[wire(optional)]
+    pub include_context: Option<IncludeContext>,
+    /// The model's temperature.
+    #[wire(optional, write = number)]
+    pub temperature: Option<f64>,
+    /// Texts at which the model stops.
+    #[wire(plain_list)]
+    pub stop_sequences: Vec<String>,
+    /// Anything that the model's provider understands.
+    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
+    pub metadata: Option<JsonObject>,
+    /// Tools that the model may use; the server runs them. Since 2025-11-25.
+    #[wire(plain_list)]
+    pub tools: Vec<Tool>,
+    /// Whether it must use one. Since 2025-11-25.
+    #[wire(optional)]
+    pub tool_choice: Option<ToolChoice>,
+    /// Asks to run it as a task. Only 2025-11-25.
+    #[wire(optional)]
+    pub task: Option<TaskMetadata>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl CreateMessageRequest {
@@ -84,22 +81,19 @@ setters!(CreateMessageRequest {
     some meta: Meta,
 });
 
-object! {
-    /// One message of the conversation with the model.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct SamplingMessage {
-        /// Who says it.
-        pub role: Role,
-        /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
-        #[serde(with = "one_or_many")]
-        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::OneOrMany<SamplingContent>"))]
-        pub content: Vec<SamplingContent>,
-        /// Attachments. Since 2025-11-25.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// One message of the conversation with the model.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct SamplingMessage {
+    /// Who says it.
+    #[wire(required)]
+    pub role: Role,
+    /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
+    #[wire(required, with = one_or_many, schema(with = "crate::schema::OneOrMany<SamplingContent>"))]
+    pub content: Vec<SamplingContent>,
+    /// Attachments. Since 2025-11-25.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl SamplingMessage {
@@ -124,28 +118,25 @@ setters!(SamplingMessage {
     some meta: Meta,
 });
 
-object! {
-    /// What the model said.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct CreateMessageResult {
-        /// Who says it: the model.
-        pub role: Role,
-        /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
-        #[serde(with = "one_or_many")]
-        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::OneOrMany<SamplingContent>"))]
-        pub content: Vec<SamplingContent>,
-        /// Which model it was.
-        pub model: String,
-        /// Why it stopped, if that is known.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub stop_reason: Option<StopReason>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// What the model said.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct CreateMessageResult {
+    /// Who says it: the model.
+    #[wire(required)]
+    pub role: Role,
+    /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
+    #[wire(required, with = one_or_many, schema(with = "crate::schema::OneOrMany<SamplingContent>"))]
+    pub content: Vec<SamplingContent>,
+    /// Which model it was.
+    #[wire(required)]
+    pub model: String,
+    /// Why it stopped, if that is known.
+    #[wire(optional)]
+    pub stop_reason: Option<StopReason>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl CreateMessageResult {
@@ -167,29 +158,22 @@ setters!(CreateMessageResult {
     some meta: Meta,
 });
 
-object! {
-    /// Which model the server would like. The client decides.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct ModelPreferences {
-        /// Names, best first.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub hints: Vec<ModelHint>,
-        /// How much a low price matters, from 0 to 1.
-        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-        pub cost_priority: Option<f64>,
-        /// How much a quick answer matters, from 0 to 1.
-        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-        pub speed_priority: Option<f64>,
-        /// How much a clever answer matters, from 0 to 1.
-        #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-        pub intelligence_priority: Option<f64>,
-    }
+/// Which model the server would like. The client decides.
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct ModelPreferences {
+    /// Names, best first.
+    #[wire(plain_list)]
+    pub hints: Vec<ModelHint>,
+    /// How much a low price matters, from 0 to 1.
+    #[wire(optional, write = number, schema(range(min = 0, max = 1)))]
+    pub cost_priority: Option<f64>,
+    /// How much a quick answer matters, from 0 to 1.
+    #[wire(optional, write = number, schema(range(min = 0, max = 1)))]
+    pub speed_priority: Option<f64>,
+    /// How much a clever answer matters, from 0 to 1.
+    #[wire(optional, write = number, schema(range(min = 0, max = 1)))]
+    pub intelligence_priority: Option<f64>,
 }
 
 setters!(ModelPreferences {
@@ -199,16 +183,13 @@ setters!(ModelPreferences {
     some intelligence_priority: f64,
 });
 
-object! {
-    /// A model, or a family of them, by a part of its name.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct ModelHint {
-        /// The part of the name.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub name: Option<String>,
-    }
+/// A model, or a family of them, by a part of its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct ModelHint {
+    /// The part of the name.
+    #[wire(optional)]
+    pub name: Option<String>,
 }
 
 impl ModelHint {
@@ -218,58 +199,75 @@ impl ModelHint {
     }
 }
 
-object! {
-    /// Whether the model must use a tool. Since 2025-11-25.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct ToolChoice {
-        /// Absent means `auto`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub mode: Option<ToolChoiceMode>,
-    }
+/// Whether the model must use a tool. Since 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct ToolChoice {
+    /// Absent means `auto`.
+    #[wire(optional)]
+    pub mode: Option<ToolChoiceMode>,
 }
 
 setters!(ToolChoice {
     some mode: ToolChoiceMode,
 });
 
-open_enum! {
-    /// Whether the model must use a tool.
-    pub enum ToolChoiceMode {
-        /// As it likes.
-        Auto = "auto",
-        /// At least one.
-        Required = "required",
-        /// None.
-        None = "none",
-    }
+/// Whether the model must use a tool.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum ToolChoiceMode {
+    /// As it likes.
+    #[wire("auto")]
+    Auto,
+    /// At least one.
+    #[wire("required")]
+    Required,
+    /// None.
+    #[wire("none")]
+    None,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
-open_enum! {
-    /// What else the client should show the model.
-    pub enum IncludeContext {
-        /// Nothing.
-        None = "none",
-        /// What came from the server that asks.
-        ThisServer = "thisServer",
-        /// What came from any server.
-        AllServers = "allServers",
-    }
+/// What else the client should show the model.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum IncludeContext {
+    /// Nothing.
+    #[wire("none")]
+    None,
+    /// What came from the server that asks.
+    #[wire("thisServer")]
+    ThisServer,
+    /// What came from any server.
+    #[wire("allServers")]
+    AllServers,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
-open_enum! {
-    /// Why the model stopped. Providers have reasons of their own, too.
-    pub enum StopReason as string {
-        /// It had said what it had to say.
-        EndTurn = "endTurn",
-        /// It came to one of the texts at which to stop.
-        StopSequence = "stopSequence",
-        /// It came to the most tokens it may use.
-        MaxTokens = "maxTokens",
-        /// It wants a tool to be used. Since 2025-11-25.
-        ToolUse = "toolUse",
-    }
+/// Why the model stopped. Providers have reasons of their own, too.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[wire(any_string)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// It had said what it had to say.
+    #[wire("endTurn")]
+    EndTurn,
+    /// It came to one of the texts at which to stop.
+    #[wire("stopSequence")]
+    StopSequence,
+    /// It came to the most tokens it may use.
+    #[wire("maxTokens")]
+    MaxTokens,
+    /// It wants a tool to be used. Since 2025-11-25.
+    #[wire("toolUse")]
+    ToolUse,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
 has_meta!(CreateMessageRequest, SamplingMessage, CreateMessageResult);

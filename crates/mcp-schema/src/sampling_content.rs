@@ -1,37 +1,34 @@
 use agentwire_jsonrpc::{RawJson, RawObject};
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
-use crate::wire::{is_false, null_as_default};
 use crate::{AudioContent, ContentBlock, ImageContent, JsonObject, Meta, TextContent};
 
 /// One piece of a conversation with the client's model.
 ///
 /// A kind that we do not know is kept as it came.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type", without_schema)]
 #[non_exhaustive]
 pub enum SamplingContent {
     /// Text.
+    #[wire("text", from)]
     Text(TextContent),
     /// A picture.
+    #[wire("image", from)]
     Image(ImageContent),
     /// A sound. Since 2025-03-26.
+    #[wire("audio", from)]
     Audio(AudioContent),
     /// The model wants a tool to be used. Since 2025-11-25.
+    #[wire("tool_use", from)]
     ToolUse(ToolUseContent),
     /// What came of using it. Since 2025-11-25.
+    #[wire("tool_result", from)]
     ToolResult(ToolResultContent),
     /// A block of a kind that this version of the library does not know, `type` included.
+    #[wire(unknown)]
     Unknown(RawObject),
 }
-
-tagged_union!(SamplingContent by "type" {
-    "text" => Text,
-    "image" => Image,
-    "audio" => Audio,
-    "tool_use" => ToolUse,
-    "tool_result" => ToolResult,
-    _ => Unknown
-});
 
 impl SamplingContent {
     /// Text.
@@ -60,47 +57,23 @@ impl From<String> for SamplingContent {
     }
 }
 
-macro_rules! from_blocks {
-    ($( $block:ident => $variant:ident, )+) => {
-        $(
-            impl From<$block> for SamplingContent {
-                fn from(block: $block) -> Self {
-                    Self::$variant(block)
-                }
-            }
-        )+
-    };
-}
-
-from_blocks! {
-    TextContent => Text,
-    ImageContent => Image,
-    AudioContent => Audio,
-    ToolUseContent => ToolUse,
-    ToolResultContent => ToolResult,
-}
-
-object! {
-    /// The model wants a tool to be used, a `tool_use` block. Since 2025-11-25.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(tag = "type", rename = "tool_use", rename_all = "camelCase")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(rename = "ToolUseContent", transform = crate::schema::Tag("type", "tool_use"))
-    )]
-    #[non_exhaustive]
-    pub struct ToolUseContent {
-        /// Names this use; the result says it again.
-        pub id: String,
-        /// The tool's name.
-        pub name: String,
-        /// The tool's arguments.
-        pub input: JsonObject,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// The model wants a tool to be used, a `tool_use` block. Since 2025-11-25.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[wire(tag = "type", value = "tool_use")]
+#[non_exhaustive]
+pub struct ToolUseContent {
+    /// Names this use; the result says it again.
+    #[wire(required)]
+    pub id: String,
+    /// The tool's name.
+    #[wire(required)]
+    pub name: String,
+    /// The tool's arguments.
+    #[wire(required)]
+    pub input: JsonObject,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ToolUseContent {
@@ -114,33 +87,26 @@ setters!(ToolUseContent {
     some meta: Meta,
 });
 
-object! {
-    /// What came of using a tool, a `tool_result` block. Since 2025-11-25.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(tag = "type", rename = "tool_result", rename_all = "camelCase")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(rename = "ToolResultContent", transform = crate::schema::Tag("type", "tool_result"))
-    )]
-    #[non_exhaustive]
-    pub struct ToolResultContent {
-        /// Which use it was.
-        pub tool_use_id: String,
-        /// The answer for the model.
-        #[serde(default, deserialize_with = "null_as_default")]
-        pub content: Vec<ContentBlock>,
-        /// The answer for programs, an object.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
-        pub structured_content: Option<RawJson>,
-        /// Whether the tool failed.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
-        pub is_error: bool,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// What came of using a tool, a `tool_result` block. Since 2025-11-25.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type", value = "tool_result")]
+#[non_exhaustive]
+pub struct ToolResultContent {
+    /// Which use it was.
+    #[wire(required)]
+    pub tool_use_id: String,
+    /// The answer for the model.
+    #[wire(default_list)]
+    pub content: Vec<ContentBlock>,
+    /// The answer for programs, an object.
+    #[wire(optional, schema(with = "Option<serde_json::Value>"))]
+    pub structured_content: Option<RawJson>,
+    /// Whether the tool failed.
+    #[wire(flag)]
+    pub is_error: bool,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ToolResultContent {

@@ -1,6 +1,5 @@
+use agentwire_wire_derive::Wire;
 use serde::{Deserialize, Serialize};
-
-use crate::wire::null_as_default;
 
 /// A field for one of several choices.
 ///
@@ -69,19 +68,16 @@ setters!(MultiSelectSchema {
     set default_value: Vec<String>,
 });
 
-object! {
-    /// One of the choices.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct Choice {
-        /// What is sent when it is chosen.
-        #[serde(rename = "const")]
-        pub value: String,
-        /// What is shown; the value where there is none.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-    }
+/// One of the choices.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct Choice {
+    /// What is sent when it is chosen.
+    #[wire(required, name = "const")]
+    pub value: String,
+    /// What is shown; the value where there is none.
+    #[wire(optional)]
+    pub title: Option<String>,
 }
 
 impl Choice {
@@ -107,20 +103,20 @@ impl From<String> for Choice {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "type", rename = "string", rename_all = "camelCase")]
+#[derive(Wire)]
+#[wire(tag = "type", value = "string", without_schema)]
 struct SingleWire {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     description: Option<String>,
-    #[serde(rename = "enum", skip_serializing_if = "Option::is_none")]
+    #[wire(optional, name = "enum")]
     values: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     enum_names: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     one_of: Option<Vec<Choice>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     default: Option<String>,
 }
 
@@ -152,31 +148,32 @@ impl From<SingleSelectSchema> for SingleWire {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "type", rename = "array", rename_all = "camelCase")]
+#[derive(Wire)]
+#[wire(tag = "type", value = "array", without_schema)]
 struct MultiWire {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     description: Option<String>,
+    #[wire(required)]
     items: MultiItems,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     min_items: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     max_items: Option<u64>,
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    #[wire(plain_list)]
     default: Vec<String>,
 }
 
 /// Plain values say that they are strings, titled ones do not.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Wire)]
+#[wire(without_schema)]
 struct MultiItems {
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    #[wire(optional, name = "type")]
     kind: Option<String>,
-    #[serde(rename = "enum", skip_serializing_if = "Option::is_none")]
+    #[wire(optional, name = "enum")]
     values: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[wire(optional)]
     any_of: Option<Vec<Choice>>,
 }
 

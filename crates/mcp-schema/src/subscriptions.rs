@@ -1,31 +1,28 @@
 use agentwire_jsonrpc::RequestId;
-use serde::{Deserialize, Serialize};
+use agentwire_wire_derive::Wire;
 
-use crate::wire::{is_false, null_as_default};
 use crate::{HasMeta, JsonObject, Meta, NotificationMeta, ResultType, SubscriptionsListenResultMeta};
 
 /// What a client wants to hear of, or what a server agreed to tell. Since 2026-07-28.
 ///
 /// Only what is named is sent; nothing at all by default.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
     /// That the list of tools changed.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+    #[wire(flag)]
     pub tools_list_changed: bool,
     /// That the list of prompts changed.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+    #[wire(flag)]
     pub prompts_list_changed: bool,
     /// That the list of resources changed.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "is_false")]
+    #[wire(flag)]
     pub resources_list_changed: bool,
     /// That one of these resources, by their URIs, changed.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    #[wire(plain_list)]
     pub resource_subscriptions: Vec<String>,
     /// What extensions add, such as the `taskIds` of [`task_extension`](crate::task_extension).
-    #[serde(flatten)]
+    #[wire(extra)]
     pub other: JsonObject,
 }
 
@@ -37,22 +34,20 @@ setters!(SubscriptionFilter {
     set other: JsonObject,
 });
 
-object! {
-    /// Asks to hear of changes for as long as the request is open. Since 2026-07-28.
-    ///
-    /// The server says first what it agreed to, in a [`SubscriptionsAcknowledgedNotification`]; each notification
-    /// names the request in its `_meta`. The answer comes when the server ends it. See
-    /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/subscriptions>.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct SubscriptionsListenRequest {
-        /// What to hear of.
-        pub notifications: SubscriptionFilter,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Asks to hear of changes for as long as the request is open. Since 2026-07-28.
+///
+/// The server says first what it agreed to, in a [`SubscriptionsAcknowledgedNotification`]; each notification
+/// names the request in its `_meta`. The answer comes when the server ends it. See
+/// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/subscriptions>.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct SubscriptionsListenRequest {
+    /// What to hear of.
+    #[wire(required)]
+    pub notifications: SubscriptionFilter,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl SubscriptionsListenRequest {
@@ -66,20 +61,16 @@ setters!(SubscriptionsListenRequest {
     some meta: Meta,
 });
 
-object! {
-    /// The server ended a subscription in good order; which one stands in its `_meta`.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct SubscriptionsListenResult {
-        /// What kind of result this is; absent means complete.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub result_type: Option<ResultType>,
-        /// Attachments, a [`SubscriptionsListenResultMeta`] among them.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// The server ended a subscription in good order; which one stands in its `_meta`.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct SubscriptionsListenResult {
+    /// What kind of result this is; absent means complete.
+    #[wire(optional)]
+    pub result_type: Option<ResultType>,
+    /// Attachments, a [`SubscriptionsListenResultMeta`] among them.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl SubscriptionsListenResult {
@@ -95,18 +86,16 @@ setters!(SubscriptionsListenResult {
     some meta: Meta,
 });
 
-object! {
-    /// What the server agreed to tell on a subscription, before anything else is said on it.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct SubscriptionsAcknowledgedNotification {
-        /// What was asked for, without what the server does not offer.
-        pub notifications: SubscriptionFilter,
-        /// Attachments, a [`NotificationMeta`] among them.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// What the server agreed to tell on a subscription, before anything else is said on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct SubscriptionsAcknowledgedNotification {
+    /// What was asked for, without what the server does not offer.
+    #[wire(required)]
+    pub notifications: SubscriptionFilter,
+    /// Attachments, a [`NotificationMeta`] among them.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl SubscriptionsAcknowledgedNotification {

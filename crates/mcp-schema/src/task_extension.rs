@@ -11,7 +11,7 @@
 //! See <https://modelcontextprotocol.io/extensions/tasks/overview>.
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
-use serde::{Deserialize, Serialize};
+use agentwire_wire_derive::Wire;
 use serde_json::Value;
 
 use crate::{InputRequests, InputResponses, JsonObject, Meta, ResultType, SubscriptionFilter};
@@ -21,20 +21,28 @@ pub const NAME: &str = "io.modelcontextprotocol/tasks";
 
 const TASK_IDS: &str = "taskIds";
 
-open_enum! {
-    /// How a task stands.
-    pub enum TaskStatus {
-        /// It runs.
-        Working = "working",
-        /// It waits for answers to its `input_requests`.
-        InputRequired = "input_required",
-        /// It is done, and there is a result.
-        Completed = "completed",
-        /// It ended with an error of the protocol.
-        Failed = "failed",
-        /// It was cancelled.
-        Cancelled = "cancelled",
-    }
+/// How a task stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum TaskStatus {
+    /// It runs.
+    #[wire("working")]
+    Working,
+    /// It waits for answers to its `input_requests`.
+    #[wire("input_required")]
+    InputRequired,
+    /// It is done, and there is a result.
+    #[wire("completed")]
+    Completed,
+    /// It ended with an error of the protocol.
+    #[wire("failed")]
+    Failed,
+    /// It was cancelled.
+    #[wire("cancelled")]
+    Cancelled,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
 impl TaskStatus {
@@ -44,31 +52,31 @@ impl TaskStatus {
     }
 }
 
-object! {
-    /// A task and how it stands.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct Task {
-        /// Its name, which the server chose, so that nobody can guess it.
-        pub task_id: String,
-        /// How it stands.
-        pub status: TaskStatus,
-        /// The same for people.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub status_message: Option<String>,
-        /// When it was created, in ISO 8601.
-        pub created_at: String,
-        /// When it last changed, in ISO 8601.
-        pub last_updated_at: String,
-        /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
-        #[cfg_attr(feature = "schema", schemars(extend("x-nullable" = true)))]
-        pub ttl_ms: Option<u64>,
-        /// How many milliseconds to wait between two questions about it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub poll_interval_ms: Option<u64>,
-    }
+/// A task and how it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct Task {
+    /// Its name, which the server chose, so that nobody can guess it.
+    #[wire(required)]
+    pub task_id: String,
+    /// How it stands.
+    #[wire(required)]
+    pub status: TaskStatus,
+    /// The same for people.
+    #[wire(optional)]
+    pub status_message: Option<String>,
+    /// When it was created, in ISO 8601.
+    #[wire(required)]
+    pub created_at: String,
+    /// When it last changed, in ISO 8601.
+    #[wire(required)]
+    pub last_updated_at: String,
+    /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
+    #[wire(nullable, schema(extend("x-nullable" = true)))]
+    pub ttl_ms: Option<u64>,
+    /// How many milliseconds to wait between two questions about it.
+    #[wire(optional)]
+    pub poll_interval_ms: Option<u64>,
 }
 
 impl Task {
@@ -96,18 +104,17 @@ setters!(Task {
 });
 
 /// The request runs as this task. It comes in place of the request's own result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
     /// Always [`ResultType::Task`].
+    #[wire(required)]
     pub result_type: ResultType,
     /// The task.
-    #[serde(flatten)]
+    #[wire(union)]
     pub task: Task,
     /// Attachments.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
 
@@ -125,19 +132,16 @@ setters!(CreateTaskResult {
 macro_rules! task_requests {
     ($( $(#[$attribute:meta])* $request:ident; )+) => {
         $(
-            object! {
-                $(#[$attribute])*
-                #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-                #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-                #[serde(rename_all = "camelCase")]
-                #[non_exhaustive]
-                pub struct $request {
-                    /// Which task.
-                    pub task_id: String,
-                    /// Attachments.
-                    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                    pub meta: Option<Meta>,
-                }
+            $(#[$attribute])*
+            #[derive(Clone, Debug, PartialEq, Eq, agentwire_wire_derive::Wire)]
+            #[non_exhaustive]
+            pub struct $request {
+                /// Which task.
+                #[wire(required)]
+                pub task_id: String,
+                /// Attachments.
+                #[wire(strict_meta)]
+                pub meta: Option<Meta>,
             }
 
             impl $request {
@@ -163,22 +167,19 @@ task_requests! {
     CancelTaskRequest;
 }
 
-object! {
-    /// Answers some of what a task asks. Answers under other keys mean nothing.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct UpdateTaskRequest {
-        /// Which task.
-        pub task_id: String,
-        /// The answers, under the keys of its `input_requests`.
-        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::InputResponsesSchema"))]
-        pub input_responses: InputResponses,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Answers some of what a task asks. Answers under other keys mean nothing.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct UpdateTaskRequest {
+    /// Which task.
+    #[wire(required)]
+    pub task_id: String,
+    /// The answers, under the keys of its `input_requests`.
+    #[wire(required, schema(with = "crate::schema::InputResponsesSchema"))]
+    pub input_responses: InputResponses,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl UpdateTaskRequest {
@@ -196,9 +197,7 @@ macro_rules! task_reports {
     ($( $(#[$attribute:meta])* $report:ident { $( $(#[$first_attribute:meta])* $first:ident: $kind:ty, )? } )+) => {
         $(
             $(#[$attribute])*
-            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-            #[serde(rename_all = "camelCase")]
+            #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire)]
             #[non_exhaustive]
             pub struct $report {
                 $(
@@ -206,22 +205,19 @@ macro_rules! task_reports {
                     pub $first: Option<$kind>,
                 )?
                 /// The task.
-                #[serde(flatten)]
+                #[wire(union)]
                 pub task: Task,
                 /// What it asks that has no answer yet, while it is [`TaskStatus::InputRequired`].
-                #[serde(skip_serializing_if = "Option::is_none")]
-                #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::InputRequestsSchema>"))]
+                #[wire(optional, schema(with = "Option<crate::schema::InputRequestsSchema>"))]
                 pub input_requests: Option<InputRequests>,
                 /// What the request would have been answered with, once it is [`TaskStatus::Completed`].
-                #[serde(skip_serializing_if = "Option::is_none")]
-                #[cfg_attr(feature = "schema", schemars(with = "Option<crate::JsonObject>"))]
+                #[wire(optional, schema(with = "Option<crate::JsonObject>"))]
                 pub result: Option<RawJson>,
                 /// Why it ended, once it is [`TaskStatus::Failed`].
-                #[serde(skip_serializing_if = "Option::is_none")]
-                #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::ErrorSchema>"))]
+                #[wire(optional, schema(with = "Option<crate::schema::ErrorSchema>"))]
                 pub error: Option<ErrorObject>,
                 /// Attachments.
-                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                #[wire(strict_meta)]
                 pub meta: Option<Meta>,
             }
 
@@ -256,7 +252,7 @@ task_reports! {
     /// How a task stands, with what it asks, its result or its error.
     GetTaskResult {
         /// What kind of result this is; absent means complete.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[wire(optional)]
         result_type: ResultType,
     }
     /// A task stands otherwise than before. It is sent on a subscription that named the task; the client must

@@ -1,43 +1,40 @@
-use serde::Serialize;
+use agentwire_wire_derive::Wire;
 
-use crate::wire::null_as_default;
 use crate::{Icon, JsonSchema, Meta};
 
-object! {
-    /// A function that the server offers to the model.
-    ///
-    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/tools>.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct Tool {
-        /// The name it is called by: 1 to 128 of `A-Z a-z 0-9 _ - .`, unique in its server.
-        pub name: String,
-        /// The name for people. Since 2025-06-18; before, [`ToolAnnotations::title`].
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-        /// What it does, in words for the model.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub description: Option<String>,
-        /// What its arguments must look like.
-        pub input_schema: JsonSchema,
-        /// What its structured answer looks like. Since 2025-06-18.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub output_schema: Option<JsonSchema>,
-        /// Hints on what calling it does. Since 2025-03-26.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub annotations: Option<ToolAnnotations>,
-        /// How it wants to be run. Only 2025-11-25.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub execution: Option<ToolExecution>,
-        /// Pictures to show it by. Since 2025-11-25.
-        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
-        pub icons: Vec<Icon>,
-        /// Attachments. Since 2025-06-18.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// A function that the server offers to the model.
+///
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/tools>.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[non_exhaustive]
+pub struct Tool {
+    /// The name it is called by: 1 to 128 of `A-Z a-z 0-9 _ - .`, unique in its server.
+    #[wire(required)]
+    pub name: String,
+    /// The name for people. Since 2025-06-18; before, [`ToolAnnotations::title`].
+    #[wire(optional)]
+    pub title: Option<String>,
+    /// What it does, in words for the model.
+    #[wire(optional)]
+    pub description: Option<String>,
+    /// What its arguments must look like.
+    #[wire(required)]
+    pub input_schema: JsonSchema,
+    /// What its structured answer looks like. Since 2025-06-18.
+    #[wire(optional)]
+    pub output_schema: Option<JsonSchema>,
+    /// Hints on what calling it does. Since 2025-03-26.
+    #[wire(optional)]
+    pub annotations: Option<ToolAnnotations>,
+    /// How it wants to be run. Only 2025-11-25.
+    #[wire(optional)]
+    pub execution: Option<ToolExecution>,
+    /// Pictures to show it by. Since 2025-11-25.
+    #[wire(plain_list)]
+    pub icons: Vec<Icon>,
+    /// Attachments. Since 2025-06-18.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Tool {
@@ -73,29 +70,25 @@ setters!(Tool {
     some meta: Meta,
 });
 
-object! {
-    /// Hints on what calling a tool does. They may be false: never decide on those of a server you do not trust.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct ToolAnnotations {
-        /// The name for people, where the tool itself has none.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub title: Option<String>,
-        /// It changes nothing. Absent means false.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub read_only_hint: Option<bool>,
-        /// It may destroy something; says something only of a tool that is not read-only. Absent means true.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub destructive_hint: Option<bool>,
-        /// A second call with the same arguments changes nothing more. Absent means false.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub idempotent_hint: Option<bool>,
-        /// It reaches things outside, such as the web. Absent means true.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub open_world_hint: Option<bool>,
-    }
+/// Hints on what calling a tool does. They may be false: never decide on those of a server you do not trust.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct ToolAnnotations {
+    /// The name for people, where the tool itself has none.
+    #[wire(optional)]
+    pub title: Option<String>,
+    /// It changes nothing. Absent means false.
+    #[wire(optional)]
+    pub read_only_hint: Option<bool>,
+    /// It may destroy something; says something only of a tool that is not read-only. Absent means true.
+    #[wire(optional)]
+    pub destructive_hint: Option<bool>,
+    /// A second call with the same arguments changes nothing more. Absent means false.
+    #[wire(optional)]
+    pub idempotent_hint: Option<bool>,
+    /// It reaches things outside, such as the web. Absent means true.
+    #[wire(optional)]
+    pub open_world_hint: Option<bool>,
 }
 
 setters!(ToolAnnotations {
@@ -106,33 +99,35 @@ setters!(ToolAnnotations {
     some open_world_hint: bool,
 });
 
-object! {
-    /// How a tool wants to be run. Only 2025-11-25.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct ToolExecution {
-        /// Whether it can run as a task. Absent means `forbidden`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub task_support: Option<TaskSupport>,
-    }
+/// How a tool wants to be run. Only 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct ToolExecution {
+    /// Whether it can run as a task. Absent means `forbidden`.
+    #[wire(optional)]
+    pub task_support: Option<TaskSupport>,
 }
 
 setters!(ToolExecution {
     some task_support: TaskSupport,
 });
 
-open_enum! {
-    /// Whether a tool can run as a task.
-    pub enum TaskSupport {
-        /// It cannot.
-        Forbidden = "forbidden",
-        /// The client may choose.
-        Optional = "optional",
-        /// It runs no other way.
-        Required = "required",
-    }
+/// Whether a tool can run as a task.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum TaskSupport {
+    /// It cannot.
+    #[wire("forbidden")]
+    Forbidden,
+    /// The client may choose.
+    #[wire("optional")]
+    Optional,
+    /// It runs no other way.
+    #[wire("required")]
+    Required,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
 list_method! {

@@ -1,17 +1,21 @@
 use agentwire_jsonrpc::{Notice, RequestId};
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::wire::object;
+use crate::common::Meta;
 
-object! {
-    /// `$/cancel_request`: whoever made that request no longer wants the answer. It is answered all the same, with a result
-    /// or with [`REQUEST_CANCELLED`](agentwire_jsonrpc::code::REQUEST_CANCELLED). Either side may send it or ignore it.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v1/cancellation>.
-    CancelRequestNotification {
-        /// The request.
-        required request_id: RequestId,
-        meta,
-    }
+/// `$/cancel_request`: whoever made that request no longer wants the answer. It is answered all the same, with a result
+/// or with [`REQUEST_CANCELLED`](agentwire_jsonrpc::code::REQUEST_CANCELLED). Either side may send it or ignore it.
+///
+/// See <https://agentclientprotocol.com/protocol/v1/cancellation>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CancelRequestNotification {
+    /// The request.
+    #[wire(required)]
+    pub request_id: RequestId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Notice for CancelRequestNotification {

@@ -1,37 +1,51 @@
-use crate::common::SessionConfigValueId;
-use crate::wire::{object, open_enum};
+use agentwire_wire_derive::{Build, Wire};
 
-object! {
-    /// An option that is on or off.
-    SessionConfigBoolean {
-        /// Whether it is on.
-        required current_value: bool,
-    }
+use crate::common::{Meta, SessionConfigValueId};
+
+/// An option that is on or off.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionConfigBoolean {
+    /// Whether it is on.
+    #[wire(required)]
+    pub current_value: bool,
 }
 
-object! {
-    /// A value of a select.
-    SessionConfigSelectOption {
-        /// Names the value.
-        required value: SessionConfigValueId,
-        /// What to call it in front of people.
-        required name: String,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        meta,
-    }
+/// A value of a select.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionConfigSelectOption {
+    /// Names the value.
+    #[wire(required)]
+    pub value: SessionConfigValueId,
+    /// What to call it in front of people.
+    #[wire(required)]
+    pub name: String,
+    /// A sentence about it, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-open_enum! {
-    /// What a configuration option is about. Words of one's own begin with `_`.
-    SessionConfigOptionCategory {
-        /// The mode.
-        Mode = "mode",
-        /// The model.
-        Model = "model",
-        /// A parameter of the model.
-        ModelConfig = "model_config",
-        /// How hard to think.
-        ThoughtLevel = "thought_level",
-    } else Other
+/// What a configuration option is about. Words of one's own begin with `_`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum SessionConfigOptionCategory {
+    /// The mode.
+    #[wire("mode")]
+    Mode,
+    /// The model.
+    #[wire("model")]
+    Model,
+    /// A parameter of the model.
+    #[wire("model_config")]
+    ModelConfig,
+    /// How hard to think.
+    #[wire("thought_level")]
+    ThoughtLevel,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }

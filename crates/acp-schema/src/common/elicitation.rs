@@ -1,34 +1,52 @@
+use agentwire_jsonrpc::wire::{WriteMembers, write_members};
 use agentwire_jsonrpc::{Notice, RawObject, RequestId};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use agentwire_wire_derive::{Build, Wire};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::common::{ElicitationId, SessionId, ToolCallId};
-use crate::wire::{marker_capability, object};
+use crate::common::{ElicitationId, Meta, SessionId, ToolCallId, marker_capability};
 
-object! {
-    /// A URL to send the person to, for what must not pass through the client, such as a password.
-    ElicitationUrlMode {
-        /// What the question belongs to. On the wire its members are the request's own.
-        union scope: ElicitationScope,
-        /// Names the question, so that `elicitation/complete` can say when the person is done.
-        required elicitation_id: ElicitationId,
-        /// Where to. Clients show it in full, ask first, and fetch nothing from it themselves.
-        #[cfg_attr(feature = "schema", schemars(url))]
-        required url: String,
-    }
+/// A URL to send the person to, for what must not pass through the client, such as a password.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ElicitationUrlMode {
+    /// What the question belongs to. On the wire its members are the request's own.
+    #[wire(union)]
+    pub scope: ElicitationScope,
+    /// Names the question, so that `elicitation/complete` can say when the person is done.
+    #[wire(required)]
+    pub elicitation_id: ElicitationId,
+    /// Where to. Clients show it in full, ask first, and fetch nothing from it themselves.
+    #[wire(required, schema(url))]
+    pub url: String,
 }
 
 /// What an elicitation belongs to: a session, or a request outside of any.
 ///
 /// Told apart by the member `sessionId`; an object with both members belongs to the session.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
 #[non_exhaustive]
 pub enum ElicitationScope {
     /// A session.
     Session(ElicitationSessionScope),
     /// A request.
     Request(ElicitationRequestScope),
+}
+
+impl WriteMembers for ElicitationScope {
+    fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
+        match self {
+            Self::Session(scope) => scope.write_members(members),
+            Self::Request(scope) => scope.write_members(members),
+        }
+    }
+}
+
+impl Serialize for ElicitationScope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write_members(self, serializer)
+    }
 }
 
 impl<'de> Deserialize<'de> for ElicitationScope {
@@ -73,47 +91,59 @@ impl From<ElicitationRequestScope> for ElicitationScope {
     }
 }
 
-object! {
-    /// The session, and perhaps the tool call, that an elicitation belongs to.
-    ElicitationSessionScope {
-        /// The session.
-        required session_id: SessionId,
-        /// The tool call, for instance where an MCP server asked during one.
-        lenient tool_call_id: Option<ToolCallId>,
-    }
+/// The session, and perhaps the tool call, that an elicitation belongs to.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ElicitationSessionScope {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The tool call, for instance where an MCP server asked during one.
+    #[wire(lenient)]
+    pub tool_call_id: Option<ToolCallId>,
 }
 
-object! {
-    /// The request that an elicitation belongs to, where there is no session yet.
-    ElicitationRequestScope {
-        /// The request.
-        required request_id: RequestId,
-    }
+/// The request that an elicitation belongs to, where there is no session yet.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ElicitationRequestScope {
+    /// The request.
+    #[wire(required)]
+    pub request_id: RequestId,
 }
 
-object! {
-    /// `elicitation/complete`: the person is done at the URL. Unknown ids are ignored.
-    CompleteElicitationNotification {
-        /// The question.
-        required elicitation_id: ElicitationId,
-        meta,
-    }
+/// `elicitation/complete`: the person is done at the URL. Unknown ids are ignored.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CompleteElicitationNotification {
+    /// The question.
+    #[wire(required)]
+    pub elicitation_id: ElicitationId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Notice for CompleteElicitationNotification {
     const NAME: &'static str = "elicitation/complete";
 }
 
-object! {
-    /// How an agent may ask the person for input.
-    ElicitationCapabilities {
-        /// With a form.
-        lenient form: Option<ElicitationFormCapabilities>,
-        /// By sending the person to a URL.
-        lenient url: Option<ElicitationUrlCapabilities>,
-        meta,
-        extra,
-    }
+/// How an agent may ask the person for input.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ElicitationCapabilities {
+    /// With a form.
+    #[wire(lenient)]
+    pub form: Option<ElicitationFormCapabilities>,
+    /// By sending the person to a URL.
+    #[wire(lenient)]
+    pub url: Option<ElicitationUrlCapabilities>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }
 
 marker_capability! {

@@ -1,50 +1,73 @@
+use agentwire_jsonrpc::wire::WriteMembers;
+use agentwire_wire_derive::{Build, Wire};
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::common::Meta;
-use crate::wire::object;
 
-object! {
-    /// A choice with a title.
-    EnumOption {
-        /// The value that is sent. On the wire `const`.
-        required value: String = "const",
-        /// What people see.
-        required title: String,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        meta,
-    }
+/// A choice with a title.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct EnumOption {
+    /// The value that is sent. On the wire `const`.
+    #[wire(required, name = "const")]
+    pub value: String,
+    /// What people see.
+    #[wire(required)]
+    pub title: String,
+    /// A sentence about it, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// A field for several choices.
-    MultiSelectPropertySchema {
-        /// What to call it in front of people.
-        lenient title: Option<String>,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        /// How many at least.
-        number min_items: Option<u64>,
-        /// How many at most.
-        number max_items: Option<u64>,
-        /// The choices.
-        required items: MultiSelectItems,
-        /// What is chosen at first.
-        optional_items default: Option<Vec<String>>,
-        meta,
-    }
+/// A field for several choices.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct MultiSelectPropertySchema {
+    /// What to call it in front of people.
+    #[wire(lenient)]
+    pub title: Option<String>,
+    /// A sentence about it, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// How many at least.
+    #[wire(number)]
+    pub min_items: Option<u64>,
+    /// How many at most.
+    #[wire(number)]
+    pub max_items: Option<u64>,
+    /// The choices.
+    #[wire(required)]
+    pub items: MultiSelectItems,
+    /// What is chosen at first.
+    #[wire(optional_items)]
+    pub default: Option<Vec<String>>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 /// The choices of a field for several.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(tag = "type", extend("x-open" = true))
+)]
 #[non_exhaustive]
 pub enum MultiSelectItems {
-    /// Shown as they are: `"type":"string"`.
+    /// Shown as they are.
+    #[cfg_attr(feature = "schema", schemars(rename = "string"))]
     String(StringMultiSelectItems),
-    /// Each with a title: known by the member `anyOf`, without a `type`.
-    Titled(TitledMultiSelectItems),
     /// Choices of a type that this version does not know: the whole object.
+    #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown(Meta),
+    /// Each with a title.
+    #[cfg_attr(feature = "schema", schemars(untagged))]
+    Titled(TitledMultiSelectItems),
 }
 
 impl From<StringMultiSelectItems> for MultiSelectItems {
@@ -59,37 +82,19 @@ impl From<TitledMultiSelectItems> for MultiSelectItems {
     }
 }
 
-#[cfg(feature = "schema")]
-crate::wire::described_by! {
-    MultiSelectItems
-    /// The choices of a field for several.
-    #[derive(schemars::JsonSchema)]
-    #[schemars(tag = "type")]
-    #[allow(dead_code, reason = "only its shape is looked at")]
-    enum Described {
-        /// Shown as they are.
-        #[schemars(rename = "string")]
-        String(StringMultiSelectItems),
-        /// Each with a title.
-        #[schemars(untagged)]
-        Titled(TitledMultiSelectItems),
-    }
-}
-
+/// Titled choices are told apart by the member `anyOf`, and are written without a `type`.
 impl Serialize for MultiSelectItems {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Typed<'a> {
-            r#type: &'static str,
-            #[serde(flatten)]
-            items: &'a StringMultiSelectItems,
-        }
-
+        let mut members = serializer.serialize_map(None)?;
         match self {
-            Self::String(items) => Typed { r#type: "string", items }.serialize(serializer),
-            Self::Titled(items) => items.serialize(serializer),
-            Self::Unknown(object) => object.serialize_members(serializer),
+            Self::String(items) => {
+                members.serialize_entry("type", "string")?;
+                items.write_members(&mut members)?;
+            }
+            Self::Titled(items) => items.write_members(&mut members)?,
+            Self::Unknown(object) => object.write_members(&mut members)?,
         }
+        members.end()
     }
 }
 
@@ -110,20 +115,26 @@ impl<'de> Deserialize<'de> for MultiSelectItems {
     }
 }
 
-object! {
-    /// Choices that are shown as they are.
-    StringMultiSelectItems {
-        /// The choices. On the wire `enum`.
-        required enum_values: Vec<String> = "enum",
-        meta,
-    }
+/// Choices that are shown as they are.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct StringMultiSelectItems {
+    /// The choices. On the wire `enum`.
+    #[wire(required, name = "enum")]
+    pub enum_values: Vec<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// Choices that each have a title.
-    TitledMultiSelectItems {
-        /// The choices.
-        required any_of: Vec<EnumOption>,
-        meta,
-    }
+/// Choices that each have a title.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TitledMultiSelectItems {
+    /// The choices.
+    #[wire(required)]
+    pub any_of: Vec<EnumOption>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

@@ -1,4 +1,4 @@
-use crate::wire::string_id;
+use crate::common::string_id;
 
 string_id! {
     /// Names a conversation. The agent chooses it in the answer to `session/new`.

@@ -1,23 +1,33 @@
-use crate::wire::object;
+use agentwire_wire_derive::{Build, Wire};
 
-object! {
-    /// An HTTP header.
-    HttpHeader {
-        /// Its name.
-        required name: String,
-        /// Its value.
-        required value: String,
-        meta,
-    }
+use crate::common::Meta;
+
+/// An HTTP header.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct HttpHeader {
+    /// Its name.
+    #[wire(required)]
+    pub name: String,
+    /// Its value.
+    #[wire(required)]
+    pub value: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// An environment variable.
-    EnvVariable {
-        /// Its name.
-        required name: String,
-        /// Its value.
-        required value: String,
-        meta,
-    }
+/// An environment variable.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct EnvVariable {
+    /// Its name.
+    #[wire(required)]
+    pub name: String,
+    /// Its value.
+    #[wire(required)]
+    pub value: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

@@ -9,6 +9,7 @@ mod draft;
 mod elicitation;
 mod elicitation_choice;
 mod elicitation_schema;
+mod empty;
 mod error_info;
 mod id;
 mod implementation;
@@ -18,6 +19,7 @@ mod notice;
 mod permission;
 mod plan;
 mod session;
+mod string_id;
 mod tool;
 #[cfg(feature = "unstable")]
 pub(crate) mod unstable;
@@ -42,6 +44,7 @@ pub use elicitation_schema::{
     BooleanPropertySchema, ElicitationPropertySchema, IntegerPropertySchema, NumberPropertySchema,
     StringFormat, StringPropertySchema,
 };
+pub(crate) use empty::{empty_object, marker_capability};
 pub use error_info::ErrorInfo;
 pub(crate) use error_info::error_codes;
 pub use id::{
@@ -59,11 +62,12 @@ pub use session::{
     CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse,
     SessionAdditionalDirectoriesCapabilities, SessionDeleteCapabilities,
 };
+pub(crate) use string_id::string_id;
 pub use tool::{Terminal, ToolKind};
 pub use usage::{Cost, UsageUpdate};
 pub use version::ProtocolVersion;
 
-pub use crate::wire::Patch;
+pub use agentwire_jsonrpc::wire::Patch;
 
 /// Free room on nearly every type: the `_meta` member. It is kept as the text that it is, and looked into by key.
 ///

@@ -1,31 +1,44 @@
-use crate::common::PermissionOptionId;
-use crate::wire::{object, open_enum};
+use agentwire_wire_derive::{Build, Wire};
 
-object! {
-    /// One answer that a permission request offers.
-    PermissionOption {
-        /// Names the answer.
-        required option_id: PermissionOptionId,
-        /// What to call it in front of people.
-        required name: String,
-        /// What it means.
-        required kind: PermissionOptionKind,
-        meta,
-    }
+use crate::common::{Meta, PermissionOptionId};
+
+/// One answer that a permission request offers.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PermissionOption {
+    /// Names the answer.
+    #[wire(required)]
+    pub option_id: PermissionOptionId,
+    /// What to call it in front of people.
+    #[wire(required)]
+    pub name: String,
+    /// What it means.
+    #[wire(required)]
+    pub kind: PermissionOptionKind,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-open_enum! {
-    /// What an answer to a permission request means.
-    PermissionOptionKind {
-        /// Yes, this time.
-        AllowOnce = "allow_once",
-        /// Yes, and do not ask again.
-        AllowAlways = "allow_always",
-        /// No, this time.
-        RejectOnce = "reject_once",
-        /// No, and do not ask again.
-        RejectAlways = "reject_always",
-    } else Other
+/// What an answer to a permission request means.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum PermissionOptionKind {
+    /// Yes, this time.
+    #[wire("allow_once")]
+    AllowOnce,
+    /// Yes, and do not ask again.
+    #[wire("allow_always")]
+    AllowAlways,
+    /// No, this time.
+    #[wire("reject_once")]
+    RejectOnce,
+    /// No, and do not ask again.
+    #[wire("reject_always")]
+    RejectAlways,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }
 
 impl PermissionOptionKind {
@@ -35,11 +48,14 @@ impl PermissionOptionKind {
     }
 }
 
-object! {
-    /// The option that the person chose.
-    SelectedPermissionOutcome {
-        /// One of those offered.
-        required option_id: PermissionOptionId,
-        meta,
-    }
+/// The option that the person chose.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SelectedPermissionOutcome {
+    /// One of those offered.
+    #[wire(required)]
+    pub option_id: PermissionOptionId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

@@ -1,17 +1,20 @@
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::SessionId;
-use crate::wire::{empty_object, marker_capability, object};
+use crate::common::{Meta, SessionId, empty_object, marker_capability};
 
-object! {
-    /// `session/delete`: take a conversation off the list. One that is not there should be no error.
-    ///
-    /// Only where the agent says in its capabilities for sessions that it can.
-    DeleteSessionRequest {
-        /// The session.
-        required session_id: SessionId,
-        meta,
-    }
+/// `session/delete`: take a conversation off the list. One that is not there should be no error.
+///
+/// Only where the agent says in its capabilities for sessions that it can.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct DeleteSessionRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for DeleteSessionRequest {
@@ -19,16 +22,19 @@ impl Method for DeleteSessionRequest {
     type Response = DeleteSessionResponse;
 }
 
-object! {
-    /// `session/close`: stop what the session does, as `session/cancel` would, and free what it holds.
-    ///
-    /// In version 1 only where the agent has the capability `sessionCapabilities.close`; in version 2 every agent with sessions
-    /// can.
-    CloseSessionRequest {
-        /// The session.
-        required session_id: SessionId,
-        meta,
-    }
+/// `session/close`: stop what the session does, as `session/cancel` would, and free what it holds.
+///
+/// In version 1 only where the agent has the capability `sessionCapabilities.close`; in version 2 every agent with sessions
+/// can.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CloseSessionRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for CloseSessionRequest {

@@ -1,16 +1,24 @@
-use crate::wire::object;
+use agentwire_wire_derive::{Build, Wire};
 
-object! {
-    /// The update `usage_update`.
-    UsageUpdate without new {
-        /// Tokens in the context now.
-        required used: u64,
-        /// Tokens that fit into it.
-        required size: u64,
-        /// What the session has cost so far.
-        lenient cost: Option<Cost>,
-        meta,
-    }
+use crate::common::Meta;
+
+/// The update `usage_update`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[wire(without_new)]
+#[non_exhaustive]
+pub struct UsageUpdate {
+    /// Tokens in the context now.
+    #[wire(required)]
+    pub used: u64,
+    /// Tokens that fit into it.
+    #[wire(required)]
+    pub size: u64,
+    /// What the session has cost so far.
+    #[wire(lenient)]
+    pub cost: Option<Cost>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl UsageUpdate {
@@ -21,15 +29,20 @@ impl UsageUpdate {
     }
 }
 
-object! {
-    /// An amount of money, or of whatever the agent counts in.
-    Cost without new {
-        /// How much, in total.
-        required amount: f64,
-        /// Of what: a currency of ISO 4217 such as `EUR`, or another unit such as `credits`.
-        required currency: String,
-        meta,
-    }
+/// An amount of money, or of whatever the agent counts in.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[wire(without_new)]
+#[non_exhaustive]
+pub struct Cost {
+    /// How much, in total.
+    #[wire(required)]
+    pub amount: f64,
+    /// Of what: a currency of ISO 4217 such as `EUR`, or another unit such as `credits`.
+    #[wire(required)]
+    pub currency: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Cost {

@@ -1,80 +1,119 @@
-use crate::common::{SessionAdditionalDirectoriesCapabilities, SessionDeleteCapabilities};
-use crate::wire::{marker_capability, object};
+use agentwire_wire_derive::{Build, Wire};
 
-object! {
-    /// What an agent can do, as told in the answer to `initialize`.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v1/initialization>.
-    AgentCapabilities {
-        /// Whether it answers `session/load`.
-        default load_session: bool,
-        /// Which content blocks a prompt may hold beyond text and resource links.
-        default prompt_capabilities: PromptCapabilities,
-        /// Which MCP servers it can reach beyond those on stdio.
-        default mcp_capabilities: McpCapabilities,
-        /// Which `session/*` methods it answers beyond new, prompt, cancel and load.
-        default session_capabilities: SessionCapabilities,
-        /// What it can do about authentication.
-        default auth: AgentAuthCapabilities,
-        meta,
-        extra,
-    }
+use crate::common::{
+    Meta, SessionAdditionalDirectoriesCapabilities, SessionDeleteCapabilities, marker_capability,
+};
+
+/// What an agent can do, as told in the answer to `initialize`.
+///
+/// See <https://agentclientprotocol.com/protocol/v1/initialization>.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AgentCapabilities {
+    /// Whether it answers `session/load`.
+    #[wire(default)]
+    pub load_session: bool,
+    /// Which content blocks a prompt may hold beyond text and resource links.
+    #[wire(default)]
+    pub prompt_capabilities: PromptCapabilities,
+    /// Which MCP servers it can reach beyond those on stdio.
+    #[wire(default)]
+    pub mcp_capabilities: McpCapabilities,
+    /// Which `session/*` methods it answers beyond new, prompt, cancel and load.
+    #[wire(default)]
+    pub session_capabilities: SessionCapabilities,
+    /// What it can do about authentication.
+    #[wire(default)]
+    pub auth: AgentAuthCapabilities,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }
 
-object! {
-    /// Which content blocks a prompt may hold beyond text and resource links, which every agent takes.
-    PromptCapabilities {
-        /// Blocks of type `image`.
-        default image: bool,
-        /// Blocks of type `audio`.
-        default audio: bool,
-        /// Blocks of type `resource`.
-        default embedded_context: bool,
-        meta,
-        extra,
-    }
+/// Which content blocks a prompt may hold beyond text and resource links, which every agent takes.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PromptCapabilities {
+    /// Blocks of type `image`.
+    #[wire(default)]
+    pub image: bool,
+    /// Blocks of type `audio`.
+    #[wire(default)]
+    pub audio: bool,
+    /// Blocks of type `resource`.
+    #[wire(default)]
+    pub embedded_context: bool,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }
 
-object! {
-    /// Which MCP servers an agent can reach beyond those on stdio, which every agent can.
-    McpCapabilities {
-        /// Servers of type `http`.
-        default http: bool,
-        /// Servers of type `sse`, the transport that MCP has deprecated.
-        default sse: bool,
-        meta,
-        extra,
-    }
+/// Which MCP servers an agent can reach beyond those on stdio, which every agent can.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct McpCapabilities {
+    /// Servers of type `http`.
+    #[wire(default)]
+    pub http: bool,
+    /// Servers of type `sse`, the transport that MCP has deprecated.
+    #[wire(default)]
+    pub sse: bool,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }
 
-object! {
-    /// Which `session/*` methods an agent answers beyond the baseline.
-    ///
-    /// `session/load` is not among them: that is [`AgentCapabilities::load_session`].
-    SessionCapabilities {
-        /// `session/list`.
-        lenient list: Option<SessionListCapabilities>,
-        /// `session/delete`.
-        lenient delete: Option<SessionDeleteCapabilities>,
-        /// The member `additionalDirectories` of the requests that begin a session.
-        lenient additional_directories: Option<SessionAdditionalDirectoriesCapabilities>,
-        /// `session/resume`.
-        lenient resume: Option<SessionResumeCapabilities>,
-        /// `session/close`.
-        lenient close: Option<SessionCloseCapabilities>,
-        meta,
-        extra,
-    }
+/// Which `session/*` methods an agent answers beyond the baseline.
+///
+/// `session/load` is not among them: that is [`AgentCapabilities::load_session`].
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionCapabilities {
+    /// `session/list`.
+    #[wire(lenient)]
+    pub list: Option<SessionListCapabilities>,
+    /// `session/delete`.
+    #[wire(lenient)]
+    pub delete: Option<SessionDeleteCapabilities>,
+    /// The member `additionalDirectories` of the requests that begin a session.
+    #[wire(lenient)]
+    pub additional_directories: Option<SessionAdditionalDirectoriesCapabilities>,
+    /// `session/resume`.
+    #[wire(lenient)]
+    pub resume: Option<SessionResumeCapabilities>,
+    /// `session/close`.
+    #[wire(lenient)]
+    pub close: Option<SessionCloseCapabilities>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }
 
-object! {
-    /// What an agent can do about authentication.
-    AgentAuthCapabilities {
-        /// `logout`.
-        lenient logout: Option<LogoutCapabilities>,
-        meta,
-        extra,
-    }
+/// What an agent can do about authentication.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AgentAuthCapabilities {
+    /// `logout`.
+    #[wire(lenient)]
+    pub logout: Option<LogoutCapabilities>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }
 
 marker_capability! {

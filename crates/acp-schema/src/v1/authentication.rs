@@ -2,19 +2,22 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::AuthMethodId;
-use crate::wire::{empty_object, object, tagged_union};
+use crate::common::{AuthMethodId, Meta, empty_object};
 
-object! {
-    /// `authenticate`: the client picks one of the ways to authenticate that the agent offered.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v1/authentication>.
-    AuthenticateRequest {
-        /// One of the offered methods; never one of type `terminal`, which the client carries out by itself.
-        required method_id: AuthMethodId,
-        meta,
-    }
+/// `authenticate`: the client picks one of the ways to authenticate that the agent offered.
+///
+/// See <https://agentclientprotocol.com/protocol/v1/authentication>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AuthenticateRequest {
+    /// One of the offered methods; never one of type `terminal`, which the client carries out by itself.
+    #[wire(required)]
+    pub method_id: AuthMethodId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for AuthenticateRequest {
@@ -36,22 +39,22 @@ impl Method for LogoutRequest {
     type Response = LogoutResponse;
 }
 
-tagged_union! {
-    /// A way to authenticate that an agent offers.
-    ///
-    /// An object without the member `type` is of type `agent`.
-    AuthMethod by "type" {
-        /// The client runs the agent's program once more, in a terminal.
-        "terminal" => Terminal(AuthMethodTerminal) from AuthMethodTerminal,
-    }
-    untagged {
-        /// The agent does it by itself when `authenticate` names this method.
-        "agent" => Agent(AuthMethodAgent) from AuthMethodAgent
-    }
-    else {
-        /// A method of a type that this version does not know: the whole object.
-        Unknown
-    }
+/// A way to authenticate that an agent offers.
+///
+/// An object without the member `type` is of type `agent`.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum AuthMethod {
+    /// The client runs the agent's program once more, in a terminal.
+    #[wire("terminal", from)]
+    Terminal(AuthMethodTerminal),
+    /// The agent does it by itself when `authenticate` names this method.
+    #[wire("agent", untagged, from)]
+    Agent(AuthMethodAgent),
+    /// A method of a type that this version does not know: the whole object.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
 impl AuthMethod {
@@ -65,33 +68,45 @@ impl AuthMethod {
     }
 }
 
-object! {
-    /// The client runs the agent's program once more in a terminal, where the person authenticates. Exit status zero
-    /// means that it worked. Only for clients with the capability `auth.terminal`.
-    AuthMethodTerminal {
-        /// Names the method. It must not be passed to `authenticate`.
-        required id: AuthMethodId,
-        /// What to call it in front of people.
-        required name: String,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        /// Arguments to add to those that the agent is usually started with.
-        list args: Vec<String>,
-        /// Environment variables to add; they win over those of the same name.
-        list env: BTreeMap<String, String>,
-        meta,
-    }
+/// The client runs the agent's program once more in a terminal, where the person authenticates. Exit status zero
+/// means that it worked. Only for clients with the capability `auth.terminal`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AuthMethodTerminal {
+    /// Names the method. It must not be passed to `authenticate`.
+    #[wire(required)]
+    pub id: AuthMethodId,
+    /// What to call it in front of people.
+    #[wire(required)]
+    pub name: String,
+    /// A sentence about it, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// Arguments to add to those that the agent is usually started with.
+    #[wire(list)]
+    pub args: Vec<String>,
+    /// Environment variables to add; they win over those of the same name.
+    #[wire(list)]
+    pub env: BTreeMap<String, String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The agent authenticates the person by itself when `authenticate` names this method.
-    AuthMethodAgent {
-        /// Names the method.
-        required id: AuthMethodId,
-        /// What to call it in front of people.
-        required name: String,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        meta,
-    }
+/// The agent authenticates the person by itself when `authenticate` names this method.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AuthMethodAgent {
+    /// Names the method.
+    #[wire(required)]
+    pub id: AuthMethodId,
+    /// What to call it in front of people.
+    #[wire(required)]
+    pub name: String,
+    /// A sentence about it, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

@@ -1,18 +1,21 @@
 use agentwire_jsonrpc::Notice;
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::SessionId;
-use crate::wire::object;
+use crate::common::{Meta, SessionId};
 
-object! {
-    /// `session/cancel`: stop the turn. Its prompt is then answered with
-    /// [`StopReason::Cancelled`](super::StopReason::Cancelled), and no update of the turn follows that answer.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation>.
-    CancelNotification {
-        /// The session.
-        required session_id: SessionId,
-        meta,
-    }
+/// `session/cancel`: stop the turn. Its prompt is then answered with
+/// [`StopReason::Cancelled`](super::StopReason::Cancelled), and no update of the turn follows that answer.
+///
+/// See <https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CancelNotification {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Notice for CancelNotification {

@@ -1,29 +1,38 @@
+use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::wire::object;
+use crate::common::Meta;
 
-object! {
-    /// The update `available_commands_update`: all slash commands that there are now.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v1/slash-commands>.
-    AvailableCommandsUpdate {
-        /// The commands.
-        required_items available_commands: Vec<AvailableCommand>,
-        meta,
-    }
+/// The update `available_commands_update`: all slash commands that there are now.
+///
+/// See <https://agentclientprotocol.com/protocol/v1/slash-commands>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AvailableCommandsUpdate {
+    /// The commands.
+    #[wire(required_items)]
+    pub available_commands: Vec<AvailableCommand>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// A slash command: the person types `/name` at the start of a prompt.
-    AvailableCommand {
-        /// Its name, without the slash.
-        required name: String,
-        /// A sentence about it, for people.
-        required description: String,
-        /// What may follow the name.
-        lenient input: Option<AvailableCommandInput>,
-        meta,
-    }
+/// A slash command: the person types `/name` at the start of a prompt.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AvailableCommand {
+    /// Its name, without the slash.
+    #[wire(required)]
+    pub name: String,
+    /// A sentence about it, for people.
+    #[wire(required)]
+    pub description: String,
+    /// What may follow the name.
+    #[wire(lenient)]
+    pub input: Option<AvailableCommandInput>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 /// What may follow the name of a slash command.
@@ -56,11 +65,14 @@ impl From<UnstructuredCommandInput> for AvailableCommandInput {
     }
 }
 
-object! {
-    /// Everything that is typed after the command's name.
-    UnstructuredCommandInput {
-        /// What to show while nothing is typed.
-        required hint: String,
-        meta,
-    }
+/// Everything that is typed after the command's name.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct UnstructuredCommandInput {
+    /// What to show while nothing is typed.
+    #[wire(required)]
+    pub hint: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

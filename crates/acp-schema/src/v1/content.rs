@@ -1,31 +1,34 @@
+use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::common::{Meta, Role};
-use crate::wire::lenient::lenient;
-use crate::wire::object_only::ObjectOnly;
-use crate::wire::{object, tagged_union};
 
-tagged_union! {
-    /// Something to show or to say: in prompts, in streamed messages, in results of tools.
-    ///
-    /// The shapes are those of MCP, so what a tool returned can be passed on as it is. See
-    /// <https://agentclientprotocol.com/protocol/v1/content>.
-    ContentBlock by "type" {
-        /// Text, to be read as Markdown. Every agent takes it.
-        "text" => Text(TextContent) from TextContent,
-        /// A picture; in prompts only where the agent has the capability `image`.
-        "image" => Image(Box<ImageContent>) from ImageContent,
-        /// Sound; in prompts only where the agent has the capability `audio`.
-        "audio" => Audio(Box<AudioContent>) from AudioContent,
-        /// A pointer to something the agent can read by itself. Every agent takes it.
-        "resource_link" => ResourceLink(Box<ResourceLink>) from ResourceLink,
-        /// A resource with its contents; in prompts only where the agent has the capability `embeddedContext`.
-        "resource" => Resource(Box<EmbeddedResource>) from EmbeddedResource,
-    }
-    else {
-        /// A block of a type that this version does not know: the whole object.
-        Unknown
-    }
+/// Something to show or to say: in prompts, in streamed messages, in results of tools.
+///
+/// The shapes are those of MCP, so what a tool returned can be passed on as it is. See
+/// <https://agentclientprotocol.com/protocol/v1/content>.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum ContentBlock {
+    /// Text, to be read as Markdown. Every agent takes it.
+    #[wire("text", from)]
+    Text(TextContent),
+    /// A picture; in prompts only where the agent has the capability `image`.
+    #[wire("image", from)]
+    Image(Box<ImageContent>),
+    /// Sound; in prompts only where the agent has the capability `audio`.
+    #[wire("audio", from)]
+    Audio(Box<AudioContent>),
+    /// A pointer to something the agent can read by itself. Every agent takes it.
+    #[wire("resource_link", from)]
+    ResourceLink(Box<ResourceLink>),
+    /// A resource with its contents; in prompts only where the agent has the capability `embeddedContext`.
+    #[wire("resource", from)]
+    Resource(Box<EmbeddedResource>),
+    /// A block of a type that this version does not know: the whole object.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
 impl ContentBlock {
@@ -50,75 +53,103 @@ impl From<String> for ContentBlock {
     }
 }
 
-object! {
-    /// The block `text`.
-    TextContent {
-        /// How to use the block.
-        lenient annotations: Option<Box<Annotations>>,
-        /// The text.
-        required text: String,
-        meta,
-    }
+/// The block `text`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TextContent {
+    /// How to use the block.
+    #[wire(lenient)]
+    pub annotations: Option<Box<Annotations>>,
+    /// The text.
+    #[wire(required)]
+    pub text: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The block `image`.
-    ImageContent {
-        /// How to use the block.
-        lenient annotations: Option<Box<Annotations>>,
-        /// The bytes of the picture, in Base64.
-        required data: String,
-        /// Their media type, such as `image/png`.
-        required mime_type: String,
-        /// Where the picture is from.
-        lenient uri: Option<String>,
-        meta,
-    }
+/// The block `image`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ImageContent {
+    /// How to use the block.
+    #[wire(lenient)]
+    pub annotations: Option<Box<Annotations>>,
+    /// The bytes of the picture, in Base64.
+    #[wire(required)]
+    pub data: String,
+    /// Their media type, such as `image/png`.
+    #[wire(required)]
+    pub mime_type: String,
+    /// Where the picture is from.
+    #[wire(lenient)]
+    pub uri: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The block `audio`.
-    AudioContent {
-        /// How to use the block.
-        lenient annotations: Option<Box<Annotations>>,
-        /// The bytes of the sound, in Base64.
-        required data: String,
-        /// Their media type, such as `audio/wav`.
-        required mime_type: String,
-        meta,
-    }
+/// The block `audio`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AudioContent {
+    /// How to use the block.
+    #[wire(lenient)]
+    pub annotations: Option<Box<Annotations>>,
+    /// The bytes of the sound, in Base64.
+    #[wire(required)]
+    pub data: String,
+    /// Their media type, such as `audio/wav`.
+    #[wire(required)]
+    pub mime_type: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The block `resource_link`: something the agent can read if it wants to.
-    ResourceLink {
-        /// How to use the block.
-        lenient annotations: Option<Box<Annotations>>,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        /// The media type of what is there.
-        lenient mime_type: Option<String>,
-        /// What to call it where there is no [`title`](Self::title).
-        required name: String,
-        /// Its size in bytes.
-        lenient_number size: Option<i64>,
-        /// What to call it in front of people.
-        lenient title: Option<String>,
-        /// Where it is.
-        required uri: String,
-        meta,
-    }
+/// The block `resource_link`: something the agent can read if it wants to.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ResourceLink {
+    /// How to use the block.
+    #[wire(lenient)]
+    pub annotations: Option<Box<Annotations>>,
+    /// A sentence about it, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// The media type of what is there.
+    #[wire(lenient)]
+    pub mime_type: Option<String>,
+    /// What to call it where there is no [`title`](Self::title).
+    #[wire(required)]
+    pub name: String,
+    /// Its size in bytes.
+    #[wire(lenient_number)]
+    pub size: Option<i64>,
+    /// What to call it in front of people.
+    #[wire(lenient)]
+    pub title: Option<String>,
+    /// Where it is.
+    #[wire(required)]
+    pub uri: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The block `resource`: a resource and its contents at once.
-    EmbeddedResource {
-        /// How to use the block.
-        lenient annotations: Option<Box<Annotations>>,
-        /// The contents.
-        required resource: EmbeddedResourceResource,
-        meta,
-    }
+/// The block `resource`: a resource and its contents at once.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct EmbeddedResource {
+    /// How to use the block.
+    #[wire(lenient)]
+    pub annotations: Option<Box<Annotations>>,
+    /// The contents.
+    #[wire(required)]
+    pub resource: EmbeddedResourceResource,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 /// The contents of an embedded resource: text, or bytes.
@@ -157,8 +188,7 @@ impl Serialize for EmbeddedResourceResource {
 
 impl<'de> Deserialize<'de> for EmbeddedResourceResource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let TextOrBlob { text, blob, uri, mime_type, meta } =
-            TextOrBlob::deserialize(ObjectOnly(deserializer))?;
+        let TextOrBlob { text, blob, uri, mime_type, meta } = TextOrBlob::deserialize(deserializer)?;
         match (text, blob) {
             (Some(text), _) => Ok(Self::Text(TextResourceContents { mime_type, text, uri, meta })),
             (None, Some(blob)) => Ok(Self::Blob(BlobResourceContents { blob, mime_type, uri, meta })),
@@ -168,18 +198,18 @@ impl<'de> Deserialize<'de> for EmbeddedResourceResource {
 }
 
 /// Both shapes at once: the last member may tell which it is, and a file's text is better moved than read twice.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Wire)]
 struct TextOrBlob {
-    #[serde(default, deserialize_with = "present")]
+    #[wire(optional, read = present)]
     text: Option<String>,
     /// Of no interest beside a text, whatever it is.
-    #[serde(default, deserialize_with = "lenient")]
+    #[wire(lenient)]
     blob: Option<String>,
+    #[wire(required)]
     uri: String,
-    #[serde(default, deserialize_with = "lenient")]
+    #[wire(lenient)]
     mime_type: Option<String>,
-    #[serde(rename = "_meta", default, deserialize_with = "lenient")]
+    #[wire(meta)]
     meta: Option<Meta>,
 }
 
@@ -188,41 +218,56 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
     String::deserialize(deserializer).map(Some)
 }
 
-object! {
-    /// The contents of a resource that is text.
-    TextResourceContents {
-        /// Its media type.
-        lenient mime_type: Option<String>,
-        /// The text.
-        required text: String,
-        /// Where it is from.
-        required uri: String,
-        meta,
-    }
+/// The contents of a resource that is text.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TextResourceContents {
+    /// Its media type.
+    #[wire(lenient)]
+    pub mime_type: Option<String>,
+    /// The text.
+    #[wire(required)]
+    pub text: String,
+    /// Where it is from.
+    #[wire(required)]
+    pub uri: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The contents of a resource that is bytes.
-    BlobResourceContents {
-        /// The bytes, in Base64.
-        required blob: String,
-        /// Their media type.
-        lenient mime_type: Option<String>,
-        /// Where it is from.
-        required uri: String,
-        meta,
-    }
+/// The contents of a resource that is bytes.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct BlobResourceContents {
+    /// The bytes, in Base64.
+    #[wire(required)]
+    pub blob: String,
+    /// Their media type.
+    #[wire(lenient)]
+    pub mime_type: Option<String>,
+    /// Where it is from.
+    #[wire(required)]
+    pub uri: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// Hints on how to use a content block.
-    Annotations {
-        /// Whom it is meant for.
-        optional_items audience: Option<Vec<Role>>,
-        /// When what it shows was last changed, in ISO 8601.
-        lenient last_modified: Option<String>,
-        /// How much it matters next to others; MCP uses 0 (not at all) to 1 (indispensable).
-        lenient_number priority: Option<f64>,
-        meta,
-    }
+/// Hints on how to use a content block.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct Annotations {
+    /// Whom it is meant for.
+    #[wire(optional_items)]
+    pub audience: Option<Vec<Role>>,
+    /// When what it shows was last changed, in ISO 8601.
+    #[wire(lenient)]
+    pub last_modified: Option<String>,
+    /// How much it matters next to others; MCP uses 0 (not at all) to 1 (indispensable).
+    #[wire(lenient_number)]
+    pub priority: Option<f64>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

@@ -1,22 +1,26 @@
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::{CreateElicitationResponse, ElicitationSchema};
-use crate::common::{ElicitationScope, ElicitationUrlMode};
-use crate::wire::{object, tagged_union};
+use crate::common::{ElicitationScope, ElicitationUrlMode, Meta};
 
-object! {
-    /// `elicitation/create`: ask the person for input, with a form or by sending them to a URL.
-    ///
-    /// Only in a mode that the client's capability `elicitation` names; a client refuses any other with
-    /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS). See
-    /// <https://agentclientprotocol.com/protocol/v1/elicitation>.
-    CreateElicitationRequest {
-        /// What is wanted, for people.
-        required message: String,
-        /// How to ask. On the wire its members, and the member `mode`, are the request's own.
-        union mode: ElicitationMode,
-        meta,
-    }
+/// `elicitation/create`: ask the person for input, with a form or by sending them to a URL.
+///
+/// Only in a mode that the client's capability `elicitation` names; a client refuses any other with
+/// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS). See
+/// <https://agentclientprotocol.com/protocol/v1/elicitation>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CreateElicitationRequest {
+    /// What is wanted, for people.
+    #[wire(required)]
+    pub message: String,
+    /// How to ask. On the wire its members, and the member `mode`, are the request's own.
+    #[wire(union)]
+    pub mode: ElicitationMode,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for CreateElicitationRequest {
@@ -24,27 +28,31 @@ impl Method for CreateElicitationRequest {
     type Response = CreateElicitationResponse;
 }
 
-tagged_union! {
-    /// How to ask the person.
-    ElicitationMode by "mode" {
-        /// With a form.
-        "form" => Form(ElicitationFormMode) from ElicitationFormMode,
-        /// By sending them to a URL.
-        "url" => Url(ElicitationUrlMode) from ElicitationUrlMode,
-    }
-    else {
-        /// In a mode that this version does not know: the request's members other than `message` and `_meta`. It must not be
-        /// shown as if it were a known one.
-        Unknown
-    }
+/// How to ask the person.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "mode")]
+#[non_exhaustive]
+pub enum ElicitationMode {
+    /// With a form.
+    #[wire("form", from)]
+    Form(ElicitationFormMode),
+    /// By sending them to a URL.
+    #[wire("url", from)]
+    Url(ElicitationUrlMode),
+    /// In a mode that this version does not know: the request's members other than `message` and `_meta`. It must not be
+    /// shown as if it were a known one.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
-object! {
-    /// A form.
-    ElicitationFormMode {
-        /// What the question belongs to. On the wire its members are the request's own.
-        union scope: ElicitationScope,
-        /// The form's fields.
-        required requested_schema: ElicitationSchema,
-    }
+/// A form.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ElicitationFormMode {
+    /// What the question belongs to. On the wire its members are the request's own.
+    #[wire(union)]
+    pub scope: ElicitationScope,
+    /// The form's fields.
+    #[wire(required)]
+    pub requested_schema: ElicitationSchema,
 }

@@ -1,25 +1,33 @@
 use std::collections::BTreeMap;
 
-use crate::common::ElicitationPropertySchema;
-use crate::wire::{object, open_enum};
+use agentwire_wire_derive::{Build, Wire};
 
-object! {
-    /// The fields of a form: a small part of JSON Schema, one object with flat members.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v1/elicitation>.
-    ElicitationSchema {
-        /// Always `object`.
-        default schema_type: ElicitationSchemaType = "type",
-        /// The form's title.
-        lenient title: Option<String>,
-        /// The fields by name.
-        or_default properties: BTreeMap<String, ElicitationPropertySchema>,
-        /// The names of the fields that must be filled in.
-        optional_list required: Option<Vec<String>>,
-        /// A sentence about the form.
-        lenient description: Option<String>,
-        meta,
-    }
+use crate::common::{ElicitationPropertySchema, Meta};
+
+/// The fields of a form: a small part of JSON Schema, one object with flat members.
+///
+/// See <https://agentclientprotocol.com/protocol/v1/elicitation>.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ElicitationSchema {
+    /// Always `object`.
+    #[wire(default, name = "type")]
+    pub schema_type: ElicitationSchemaType,
+    /// The form's title.
+    #[wire(lenient)]
+    pub title: Option<String>,
+    /// The fields by name.
+    #[wire(or_default)]
+    pub properties: BTreeMap<String, ElicitationPropertySchema>,
+    /// The names of the fields that must be filled in.
+    #[wire(optional_list)]
+    pub required: Option<Vec<String>>,
+    /// A sentence about the form.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ElicitationSchema {
@@ -43,12 +51,15 @@ impl ElicitationSchema {
     }
 }
 
-open_enum! {
-    /// What a form's schema describes.
-    #[derive(Default)]
-    ElicitationSchemaType {
-        /// An object, the only kind there is.
-        #[default]
-        Object = "object",
-    } else Other
+/// What a form's schema describes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum ElicitationSchemaType {
+    /// An object, the only kind there is.
+    #[default]
+    #[wire("object")]
+    Object,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }

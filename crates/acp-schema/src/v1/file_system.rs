@@ -1,26 +1,32 @@
 use std::path::PathBuf;
 
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::SessionId;
-use crate::wire::{empty_object, object};
+use crate::common::{Meta, SessionId, empty_object};
 
-object! {
-    /// `fs/read_text_file`: a text file as the client sees it, unsaved changes included.
-    ///
-    /// Only where the client has the capability `fs.readTextFile`. See
-    /// <https://agentclientprotocol.com/protocol/v1/file-system>.
-    ReadTextFileRequest {
-        /// The session.
-        required session_id: SessionId,
-        /// The file, an absolute path.
-        required path: PathBuf,
-        /// The first line wanted, counted from 1; the first of the file where it is not said.
-        number line: Option<u32>,
-        /// How many lines at most; all that follow where it is not said.
-        number limit: Option<u32>,
-        meta,
-    }
+/// `fs/read_text_file`: a text file as the client sees it, unsaved changes included.
+///
+/// Only where the client has the capability `fs.readTextFile`. See
+/// <https://agentclientprotocol.com/protocol/v1/file-system>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ReadTextFileRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The file, an absolute path.
+    #[wire(required)]
+    pub path: PathBuf,
+    /// The first line wanted, counted from 1; the first of the file where it is not said.
+    #[wire(number)]
+    pub line: Option<u32>,
+    /// How many lines at most; all that follow where it is not said.
+    #[wire(number)]
+    pub limit: Option<u32>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for ReadTextFileRequest {
@@ -28,28 +34,36 @@ impl Method for ReadTextFileRequest {
     type Response = ReadTextFileResponse;
 }
 
-object! {
-    /// The answer to `fs/read_text_file`.
-    ReadTextFileResponse {
-        /// The text.
-        required content: String,
-        meta,
-    }
+/// The answer to `fs/read_text_file`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ReadTextFileResponse {
+    /// The text.
+    #[wire(required)]
+    pub content: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// `fs/write_text_file`: make this the text of a file, which the client creates where it is missing.
-    ///
-    /// Only where the client has the capability `fs.writeTextFile`.
-    WriteTextFileRequest {
-        /// The session.
-        required session_id: SessionId,
-        /// The file, an absolute path.
-        required path: PathBuf,
-        /// The text, all of it.
-        required content: String,
-        meta,
-    }
+/// `fs/write_text_file`: make this the text of a file, which the client creates where it is missing.
+///
+/// Only where the client has the capability `fs.writeTextFile`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct WriteTextFileRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The file, an absolute path.
+    #[wire(required)]
+    pub path: PathBuf,
+    /// The text, all of it.
+    #[wire(required)]
+    pub content: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for WriteTextFileRequest {

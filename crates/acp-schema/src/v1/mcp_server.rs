@@ -1,28 +1,30 @@
 use std::borrow::Cow;
 
-use crate::common::{EnvVariable, HttpHeader};
-use crate::wire::{object, tagged_union};
+use agentwire_wire_derive::{Build, Wire};
 
-tagged_union! {
-    /// An MCP server that a session should use, and how to reach it.
-    ///
-    /// An object without the member `type` is a program on stdio. See
-    /// <https://agentclientprotocol.com/protocol/v1/session-setup#mcp-servers>.
-    McpServer by "type" {
-        /// Streamable HTTP; only where the agent has the capability `mcpCapabilities.http`.
-        "http" => Http(McpServerHttp) from McpServerHttp,
-        /// HTTP with server-sent events, which MCP has deprecated; only where the agent has the capability
-        /// `mcpCapabilities.sse`.
-        "sse" => Sse(McpServerSse) from McpServerSse,
-    }
-    untagged {
-        /// A program to start. Every agent can.
-        "stdio" => Stdio(McpServerStdio) from McpServerStdio
-    }
-    else {
-        /// A server of a type that this version does not know: the whole object.
-        Unknown
-    }
+use crate::common::{EnvVariable, HttpHeader, Meta};
+
+/// An MCP server that a session should use, and how to reach it.
+///
+/// An object without the member `type` is a program on stdio. See
+/// <https://agentclientprotocol.com/protocol/v1/session-setup#mcp-servers>.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum McpServer {
+    /// Streamable HTTP; only where the agent has the capability `mcpCapabilities.http`.
+    #[wire("http", from)]
+    Http(McpServerHttp),
+    /// HTTP with server-sent events, which MCP has deprecated; only where the agent has the capability
+    /// `mcpCapabilities.sse`.
+    #[wire("sse", from)]
+    Sse(McpServerSse),
+    /// A program to start. Every agent can.
+    #[wire("stdio", untagged, from)]
+    Stdio(McpServerStdio),
+    /// A server of a type that this version does not know: the whole object.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
 impl McpServer {
@@ -37,43 +39,59 @@ impl McpServer {
     }
 }
 
-object! {
-    /// An MCP server behind Streamable HTTP.
-    McpServerHttp {
-        /// What to call it.
-        required name: String,
-        /// Where it is.
-        required url: String,
-        /// Headers to send with every request. Always written, also when empty.
-        required_list headers: Vec<HttpHeader>,
-        meta,
-    }
+/// An MCP server behind Streamable HTTP.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct McpServerHttp {
+    /// What to call it.
+    #[wire(required)]
+    pub name: String,
+    /// Where it is.
+    #[wire(required)]
+    pub url: String,
+    /// Headers to send with every request. Always written, also when empty.
+    #[wire(required_list)]
+    pub headers: Vec<HttpHeader>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// An MCP server behind HTTP with server-sent events.
-    McpServerSse {
-        /// What to call it.
-        required name: String,
-        /// Where it is.
-        required url: String,
-        /// Headers to send with every request. Always written, also when empty.
-        required_list headers: Vec<HttpHeader>,
-        meta,
-    }
+/// An MCP server behind HTTP with server-sent events.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct McpServerSse {
+    /// What to call it.
+    #[wire(required)]
+    pub name: String,
+    /// Where it is.
+    #[wire(required)]
+    pub url: String,
+    /// Headers to send with every request. Always written, also when empty.
+    #[wire(required_list)]
+    pub headers: Vec<HttpHeader>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// An MCP server that is a program to start.
-    McpServerStdio {
-        /// What to call it.
-        required name: String,
-        /// The program, by the protocol an absolute path.
-        required command: String,
-        /// Its arguments. Always written, also when empty.
-        required_list args: Vec<String>,
-        /// Environment variables to set for it. Always written, also when empty.
-        required_list env: Vec<EnvVariable>,
-        meta,
-    }
+/// An MCP server that is a program to start.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct McpServerStdio {
+    /// What to call it.
+    #[wire(required)]
+    pub name: String,
+    /// The program, by the protocol an absolute path.
+    #[wire(required)]
+    pub command: String,
+    /// Its arguments. Always written, also when empty.
+    #[wire(required_list)]
+    pub args: Vec<String>,
+    /// Environment variables to set for it. Always written, also when empty.
+    #[wire(required_list)]
+    pub env: Vec<EnvVariable>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

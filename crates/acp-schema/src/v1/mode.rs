@@ -1,43 +1,56 @@
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::{SessionId, SessionModeId};
-use crate::wire::{empty_object, object};
+use crate::common::{Meta, SessionId, SessionModeId, empty_object};
 
-object! {
-    /// The modes of a session, and the one it is in.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v1/session-modes>.
-    SessionModeState {
-        /// The mode it is in, one of those available.
-        required current_mode_id: SessionModeId,
-        /// All its modes.
-        required_items available_modes: Vec<SessionMode>,
-        meta,
-    }
+/// The modes of a session, and the one it is in.
+///
+/// See <https://agentclientprotocol.com/protocol/v1/session-modes>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionModeState {
+    /// The mode it is in, one of those available.
+    #[wire(required)]
+    pub current_mode_id: SessionModeId,
+    /// All its modes.
+    #[wire(required_items)]
+    pub available_modes: Vec<SessionMode>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// A way in which an agent can work, such as asking before each edit.
-    SessionMode {
-        /// Names the mode.
-        required id: SessionModeId,
-        /// What to call it in front of people.
-        required name: String,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        meta,
-    }
+/// A way in which an agent can work, such as asking before each edit.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionMode {
+    /// Names the mode.
+    #[wire(required)]
+    pub id: SessionModeId,
+    /// What to call it in front of people.
+    #[wire(required)]
+    pub name: String,
+    /// A sentence about it, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// `session/set_mode`: change the mode, also while a prompt runs.
-    SetSessionModeRequest {
-        /// The session.
-        required session_id: SessionId,
-        /// One of its modes.
-        required mode_id: SessionModeId,
-        meta,
-    }
+/// `session/set_mode`: change the mode, also while a prompt runs.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SetSessionModeRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// One of its modes.
+    #[wire(required)]
+    pub mode_id: SessionModeId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for SetSessionModeRequest {
@@ -50,11 +63,14 @@ empty_object! {
     SetSessionModeResponse,
 }
 
-object! {
-    /// The update `current_mode_update`: the session is in another mode now.
-    CurrentModeUpdate {
-        /// The mode.
-        required current_mode_id: SessionModeId,
-        meta,
-    }
+/// The update `current_mode_update`: the session is in another mode now.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CurrentModeUpdate {
+    /// The mode.
+    #[wire(required)]
+    pub current_mode_id: SessionModeId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

@@ -1,23 +1,27 @@
-use agentwire_jsonrpc::{Method, RawObject};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::ToolCallUpdate;
-use crate::common::{PermissionOption, PermissionOptionId, SelectedPermissionOutcome, SessionId};
-use crate::wire::object;
+use crate::common::{Meta, PermissionOption, PermissionOptionId, SelectedPermissionOutcome, SessionId};
 
-object! {
-    /// `session/request_permission`: may this tool call go on?
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission>.
-    RequestPermissionRequest {
-        /// The session.
-        required session_id: SessionId,
-        /// The call.
-        required tool_call: ToolCallUpdate,
-        /// What the person can answer.
-        required options: Vec<PermissionOption>,
-        meta,
-    }
+/// `session/request_permission`: may this tool call go on?
+///
+/// See <https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct RequestPermissionRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The call.
+    #[wire(required)]
+    pub tool_call: ToolCallUpdate,
+    /// What the person can answer.
+    #[wire(required)]
+    pub options: Vec<PermissionOption>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for RequestPermissionRequest {
@@ -40,13 +44,16 @@ impl RequestPermissionRequest {
     }
 }
 
-object! {
-    /// The answer to `session/request_permission`.
-    RequestPermissionResponse {
-        /// What the person decided.
-        required outcome: RequestPermissionOutcome,
-        meta,
-    }
+/// The answer to `session/request_permission`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct RequestPermissionResponse {
+    /// What the person decided.
+    #[wire(required)]
+    pub outcome: RequestPermissionOutcome,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl RequestPermissionResponse {
@@ -68,52 +75,14 @@ impl RequestPermissionResponse {
 ///
 /// This union is closed: an outcome with a foreign tag is an error, not a value to match on by accident, because what
 /// is no refusal might be taken for consent.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(tag = "outcome", rename_all = "snake_case")
-)]
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "outcome")]
 #[non_exhaustive]
 pub enum RequestPermissionOutcome {
     /// Nothing: the turn was cancelled first.
+    #[wire("cancelled")]
     Cancelled,
     /// One of the options.
+    #[wire("selected", from)]
     Selected(SelectedPermissionOutcome),
-}
-
-impl From<SelectedPermissionOutcome> for RequestPermissionOutcome {
-    fn from(outcome: SelectedPermissionOutcome) -> Self {
-        Self::Selected(outcome)
-    }
-}
-
-impl Serialize for RequestPermissionOutcome {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Outcome<'a> {
-            outcome: &'static str,
-            #[serde(flatten)]
-            selected: Option<&'a SelectedPermissionOutcome>,
-        }
-
-        match self {
-            Self::Cancelled => Outcome { outcome: "cancelled", selected: None },
-            Self::Selected(selected) => Outcome { outcome: "selected", selected: Some(selected) },
-        }
-        .serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for RequestPermissionOutcome {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = RawObject::deserialize(deserializer)?;
-        let outcome: Option<String> = object.decode_member("outcome").map_err(de::Error::custom)?;
-        match outcome.as_deref() {
-            Some("cancelled") => Ok(Self::Cancelled),
-            Some("selected") => object.decode().map(Self::Selected).map_err(de::Error::custom),
-            Some(other) => Err(de::Error::unknown_variant(other, &["cancelled", "selected"])),
-            None => Err(de::Error::missing_field("outcome")),
-        }
-    }
 }

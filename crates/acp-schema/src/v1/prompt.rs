@@ -1,21 +1,26 @@
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::ContentBlock;
-use crate::common::SessionId;
-use crate::wire::{object, open_enum};
+use crate::common::{Meta, SessionId};
 
-object! {
-    /// `session/prompt`: the person's message. The answer comes when the agent's turn is over.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v1/prompt-turn>.
-    PromptRequest without new {
-        /// The session.
-        required session_id: SessionId,
-        /// The message. Text and resource links are always allowed, other blocks where the agent's
-        /// [`PromptCapabilities`](super::PromptCapabilities) name them.
-        required prompt: Vec<ContentBlock>,
-        meta,
-    }
+/// `session/prompt`: the person's message. The answer comes when the agent's turn is over.
+///
+/// See <https://agentclientprotocol.com/protocol/v1/prompt-turn>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[wire(without_new)]
+#[non_exhaustive]
+pub struct PromptRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The message. Text and resource links are always allowed, other blocks where the agent's
+    /// [`PromptCapabilities`](super::PromptCapabilities) name them.
+    #[wire(required)]
+    pub prompt: Vec<ContentBlock>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl PromptRequest {
@@ -65,27 +70,38 @@ impl<const N: usize> From<[ContentBlock; N]> for PromptContent {
     }
 }
 
-object! {
-    /// The answer to `session/prompt`: the turn is over.
-    PromptResponse {
-        /// Why.
-        required stop_reason: StopReason,
-        meta,
-    }
+/// The answer to `session/prompt`: the turn is over.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PromptResponse {
+    /// Why.
+    #[wire(required)]
+    pub stop_reason: StopReason,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-open_enum! {
-    /// Why a turn is over.
-    StopReason {
-        /// The model has said what it had to say.
-        EndTurn = "end_turn",
-        /// The model may not produce more tokens.
-        MaxTokens = "max_tokens",
-        /// The agent may not ask the model again in this turn.
-        MaxTurnRequests = "max_turn_requests",
-        /// The agent refuses to go on. The prompt and what followed will not be part of the next one.
-        Refusal = "refusal",
-        /// The client sent `session/cancel`. This is the answer even if stopping the work raised errors.
-        Cancelled = "cancelled",
-    } else Other
+/// Why a turn is over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The model has said what it had to say.
+    #[wire("end_turn")]
+    EndTurn,
+    /// The model may not produce more tokens.
+    #[wire("max_tokens")]
+    MaxTokens,
+    /// The agent may not ask the model again in this turn.
+    #[wire("max_turn_requests")]
+    MaxTurnRequests,
+    /// The agent refuses to go on. The prompt and what followed will not be part of the next one.
+    #[wire("refusal")]
+    Refusal,
+    /// The client sent `session/cancel`. This is the answer even if stopping the work raised errors.
+    #[wire("cancelled")]
+    Cancelled,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }

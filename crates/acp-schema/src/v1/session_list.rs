@@ -1,22 +1,26 @@
 use std::path::PathBuf;
 
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::SessionId;
-use crate::wire::object;
+use crate::common::{Meta, SessionId};
 
-object! {
-    /// `session/list`: which conversations there are.
-    ///
-    /// Only where the agent has the capability `sessionCapabilities.list`. See
-    /// <https://agentclientprotocol.com/protocol/v1/session-list>.
-    ListSessionsRequest {
-        /// Only sessions with this working directory, an absolute path.
-        optional cwd: Option<PathBuf>,
-        /// Where to go on: what the page before said in [`ListSessionsResponse::next_cursor`].
-        optional cursor: Option<String>,
-        meta,
-    }
+/// `session/list`: which conversations there are.
+///
+/// Only where the agent has the capability `sessionCapabilities.list`. See
+/// <https://agentclientprotocol.com/protocol/v1/session-list>.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ListSessionsRequest {
+    /// Only sessions with this working directory, an absolute path.
+    #[wire(optional)]
+    pub cwd: Option<PathBuf>,
+    /// Where to go on: what the page before said in [`ListSessionsResponse::next_cursor`].
+    #[wire(optional)]
+    pub cursor: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for ListSessionsRequest {
@@ -24,30 +28,41 @@ impl Method for ListSessionsRequest {
     type Response = ListSessionsResponse;
 }
 
-object! {
-    /// The answer to `session/list`: one page.
-    ListSessionsResponse {
-        /// The sessions of this page.
-        required_items sessions: Vec<SessionInfo>,
-        /// Where the next page begins; none after the last. Only the agent knows what it means.
-        lenient next_cursor: Option<String>,
-        meta,
-    }
+/// The answer to `session/list`: one page.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ListSessionsResponse {
+    /// The sessions of this page.
+    #[wire(required_items)]
+    pub sessions: Vec<SessionInfo>,
+    /// Where the next page begins; none after the last. Only the agent knows what it means.
+    #[wire(lenient)]
+    pub next_cursor: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// A session in a list.
-    SessionInfo {
-        /// The session.
-        required session_id: SessionId,
-        /// The directory it works in, an absolute path.
-        required cwd: PathBuf,
-        /// All its further roots in their order, absolute paths.
-        items additional_directories: Vec<PathBuf>,
-        /// What to call it in front of people.
-        lenient title: Option<String>,
-        /// When something last happened in it, in ISO 8601.
-        lenient updated_at: Option<String>,
-        meta,
-    }
+/// A session in a list.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionInfo {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The directory it works in, an absolute path.
+    #[wire(required)]
+    pub cwd: PathBuf,
+    /// All its further roots in their order, absolute paths.
+    #[wire(items)]
+    pub additional_directories: Vec<PathBuf>,
+    /// What to call it in front of people.
+    #[wire(lenient)]
+    pub title: Option<String>,
+    /// When something last happened in it, in ISO 8601.
+    #[wire(lenient)]
+    pub updated_at: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

@@ -1,75 +1,33 @@
+use agentwire_jsonrpc::wire::{WriteMembers, required};
 use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_wire_derive::{Build, Wire};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, de};
 
 use super::SessionConfigOption;
 use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId};
-use crate::wire::lenient::lenient;
-use crate::wire::{builder, object};
 
 /// `session/set_config_option`: give an option another value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SetSessionConfigOptionRequest {
     /// The session.
+    #[wire(required)]
     pub session_id: SessionId,
     /// The option.
+    #[wire(required)]
     pub config_id: SessionConfigId,
     /// The value. On the wire the member `value`, with `"type":"boolean"` beside it where it is a boolean.
-    #[serde(flatten)]
+    #[wire(union)]
     pub value: SessionConfigOptionValue,
     /// Free room; see [`Meta`].
-    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-builder! {
-    SetSessionConfigOptionRequest::new(
-        session_id: SessionId,
-        config_id: SessionConfigId,
-        value: SessionConfigOptionValue
-    ) {
-        option meta: Meta,
-    }
 }
 
 impl Method for SetSessionConfigOptionRequest {
     const NAME: &'static str = "session/set_config_option";
     type Response = SetSessionConfigOptionResponse;
-}
-
-impl<'de> Deserialize<'de> for SetSessionConfigOptionRequest {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Members {
-            session_id: SessionId,
-            config_id: SessionConfigId,
-            r#type: Option<RawJson>,
-            value: RawJson,
-            #[serde(rename = "_meta", default, deserialize_with = "lenient")]
-            meta: Option<Meta>,
-        }
-
-        let Members { session_id, config_id, r#type, value, meta } = Members::deserialize(deserializer)?;
-        let is_boolean =
-            r#type.is_some_and(|word| word.decode::<String>().is_ok_and(|word| word == "boolean"));
-        let value = match value.as_str() {
-            "true" | "false" if is_boolean => (value.as_str() == "true").into(),
-            text if text.starts_with('"') => {
-                SessionConfigOptionValue::ValueId(value.decode().map_err(de::Error::custom)?)
-            }
-            _ => {
-                return Err(de::Error::custom(
-                    "`value` must be a string, or a boolean beside `\"type\":\"boolean\"`",
-                ));
-            }
-        };
-        Ok(Self { session_id, config_id, value, meta })
-    }
 }
 
 /// A new value for a configuration option.
@@ -130,26 +88,43 @@ impl schemars::JsonSchema for SessionConfigOptionValue {
     }
 }
 
-/// Writes the members of the request that hold the value.
-impl Serialize for SessionConfigOptionValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
+impl WriteMembers for SessionConfigOptionValue {
+    fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
         match self {
             Self::Boolean(value) => {
-                map.serialize_entry("type", "boolean")?;
-                map.serialize_entry("value", value)?;
+                members.serialize_entry("type", "boolean")?;
+                members.serialize_entry("value", value)
             }
-            Self::ValueId(value) => map.serialize_entry("value", value)?,
+            Self::ValueId(value) => members.serialize_entry("value", value),
         }
-        map.end()
     }
 }
 
-object! {
-    /// The answer to `session/set_config_option`.
-    SetSessionConfigOptionResponse {
-        /// All options with their values: setting one may change others.
-        required_items config_options: Vec<SessionConfigOption>,
-        meta,
+/// Reads the members of the request that hold the value.
+impl<'de> Deserialize<'de> for SessionConfigOptionValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members = Meta::deserialize(deserializer)?;
+        let kind: Option<RawJson> = members.decode_member("type").map_err(de::Error::custom)?;
+        let value: RawJson = required(&members, "value")?;
+        let is_boolean = kind.is_some_and(|kind| kind.decode::<String>().is_ok_and(|kind| kind == "boolean"));
+        match value.as_str() {
+            "true" | "false" if is_boolean => Ok((value.as_str() == "true").into()),
+            text if text.starts_with('"') => value.decode().map(Self::ValueId).map_err(de::Error::custom),
+            _ => {
+                Err(de::Error::custom("`value` must be a string, or a boolean beside `\"type\":\"boolean\"`"))
+            }
+        }
     }
+}
+
+/// The answer to `session/set_config_option`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SetSessionConfigOptionResponse {
+    /// All options with their values: setting one may change others.
+    #[wire(required_items)]
+    pub config_options: Vec<SessionConfigOption>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

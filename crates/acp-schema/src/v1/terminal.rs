@@ -1,30 +1,38 @@
 use std::path::PathBuf;
 
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::{EnvVariable, SessionId, TerminalId};
-use crate::wire::{empty_object, object};
+use crate::common::{EnvVariable, Meta, SessionId, TerminalId, empty_object};
 
-object! {
-    /// `terminal/create`: run a command in a terminal of the client. The answer does not wait for the command.
-    ///
-    /// This and every other `terminal/*` method only where the client has the capability `terminal`. See
-    /// <https://agentclientprotocol.com/protocol/v1/terminals>.
-    CreateTerminalRequest {
-        /// The session.
-        required session_id: SessionId,
-        /// The program.
-        required command: String,
-        /// Its arguments.
-        list args: Vec<String>,
-        /// Environment variables to set for it.
-        list env: Vec<EnvVariable>,
-        /// The directory it starts in, an absolute path.
-        optional cwd: Option<PathBuf>,
-        /// How many bytes of output to keep at most. The client drops the oldest, whole characters at a time.
-        number output_byte_limit: Option<u64>,
-        meta,
-    }
+/// `terminal/create`: run a command in a terminal of the client. The answer does not wait for the command.
+///
+/// This and every other `terminal/*` method only where the client has the capability `terminal`. See
+/// <https://agentclientprotocol.com/protocol/v1/terminals>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CreateTerminalRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The program.
+    #[wire(required)]
+    pub command: String,
+    /// Its arguments.
+    #[wire(list)]
+    pub args: Vec<String>,
+    /// Environment variables to set for it.
+    #[wire(list)]
+    pub env: Vec<EnvVariable>,
+    /// The directory it starts in, an absolute path.
+    #[wire(optional)]
+    pub cwd: Option<PathBuf>,
+    /// How many bytes of output to keep at most. The client drops the oldest, whole characters at a time.
+    #[wire(number)]
+    pub output_byte_limit: Option<u64>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for CreateTerminalRequest {
@@ -32,27 +40,34 @@ impl Method for CreateTerminalRequest {
     type Response = CreateTerminalResponse;
 }
 
-object! {
-    /// The answer to `terminal/create`.
-    CreateTerminalResponse {
-        /// The terminal, until `terminal/release`.
-        required terminal_id: TerminalId,
-        meta,
-    }
+/// The answer to `terminal/create`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CreateTerminalResponse {
+    /// The terminal, until `terminal/release`.
+    #[wire(required)]
+    pub terminal_id: TerminalId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 /// Defines the requests that only say which terminal is meant.
 macro_rules! terminal_requests {
     ($($(#[$doc:meta])* $name:ident = $method:literal -> $response:ident,)+) => {$(
-        object! {
-            $(#[$doc])*
-            $name {
-                /// The session.
-                required session_id: SessionId,
-                /// The terminal.
-                required terminal_id: TerminalId,
-                meta,
-            }
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Wire, Build)]
+        #[non_exhaustive]
+        pub struct $name {
+            /// The session.
+            #[wire(required)]
+            pub session_id: SessionId,
+            /// The terminal.
+            #[wire(required)]
+            pub terminal_id: TerminalId,
+            /// Free room: its keys belong to whoever sent them.
+            #[wire(meta)]
+            pub meta: Option<Meta>,
         }
 
         impl Method for $name {
@@ -80,17 +95,23 @@ empty_object! {
     ReleaseTerminalResponse,
 }
 
-object! {
-    /// The answer to `terminal/output`.
-    TerminalOutputResponse without new {
-        /// The output, or the end of it.
-        required output: String,
-        /// Whether older output was dropped.
-        required truncated: bool,
-        /// How the command ended; none while it runs.
-        lenient exit_status: Option<TerminalExitStatus>,
-        meta,
-    }
+/// The answer to `terminal/output`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[wire(without_new)]
+#[non_exhaustive]
+pub struct TerminalOutputResponse {
+    /// The output, or the end of it.
+    #[wire(required)]
+    pub output: String,
+    /// Whether older output was dropped.
+    #[wire(required)]
+    pub truncated: bool,
+    /// How the command ended; none while it runs.
+    #[wire(lenient)]
+    pub exit_status: Option<TerminalExitStatus>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl TerminalOutputResponse {
@@ -108,26 +129,34 @@ impl TerminalOutputResponse {
     }
 }
 
-object! {
-    /// How a command ended: usually either with a code or by a signal.
-    TerminalExitStatus {
-        /// The code that it returned.
-        lenient_number exit_code: Option<u32>,
-        /// The signal that ended it, such as `SIGKILL`.
-        lenient signal: Option<String>,
-        meta,
-    }
+/// How a command ended: usually either with a code or by a signal.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TerminalExitStatus {
+    /// The code that it returned.
+    #[wire(lenient_number)]
+    pub exit_code: Option<u32>,
+    /// The signal that ended it, such as `SIGKILL`.
+    #[wire(lenient)]
+    pub signal: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The answer to `terminal/wait_for_exit`: how the command ended.
-    WaitForTerminalExitResponse {
-        /// The code that it returned.
-        lenient_number exit_code: Option<u32>,
-        /// The signal that ended it, such as `SIGKILL`.
-        lenient signal: Option<String>,
-        meta,
-    }
+/// The answer to `terminal/wait_for_exit`: how the command ended.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct WaitForTerminalExitResponse {
+    /// The code that it returned.
+    #[wire(lenient_number)]
+    pub exit_code: Option<u32>,
+    /// The signal that ended it, such as `SIGKILL`.
+    #[wire(lenient)]
+    pub signal: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl From<TerminalExitStatus> for WaitForTerminalExitResponse {

@@ -1,23 +1,27 @@
 use agentwire_jsonrpc::Notice as NoticeMethod;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::{
     AvailableCommandsUpdate, CompactionSummaryChunk, CompactionUpdate, ConfigOptionUpdate, ContentBlock,
     CurrentModeUpdate, Plan, ToolCall, ToolCallUpdate,
 };
-use crate::common::{MessageId, Notice, Patch, SessionId, UsageUpdate};
-use crate::wire::{object, tagged_union};
+use crate::common::{MessageId, Meta, Notice, Patch, SessionId, UsageUpdate};
 
-object! {
-    /// `session/update`: what happens in a session, told by the agent as it happens.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output>.
-    SessionNotification {
-        /// The session.
-        required session_id: SessionId,
-        /// What happened.
-        required update: SessionUpdate,
-        meta,
-    }
+/// `session/update`: what happens in a session, told by the agent as it happens.
+///
+/// See <https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionNotification {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// What happened.
+    #[wire(required)]
+    pub update: SessionUpdate,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl SessionNotification {
@@ -44,63 +48,85 @@ impl NoticeMethod for SessionNotification {
     const NAME: &'static str = "session/update";
 }
 
-tagged_union! {
-    /// One thing that happened in a session.
-    SessionUpdate by "sessionUpdate" {
-        /// A piece of what the person said.
-        "user_message_chunk" => UserMessageChunk(ContentChunk),
-        /// A piece of the agent's answer.
-        "agent_message_chunk" => AgentMessageChunk(ContentChunk),
-        /// A piece of what the agent thinks.
-        "agent_thought_chunk" => AgentThoughtChunk(ContentChunk),
-        /// A tool is called.
-        "tool_call" => ToolCall(Box<ToolCall>) from ToolCall,
-        /// Something about a tool call changed.
-        "tool_call_update" => ToolCallUpdate(Box<ToolCallUpdate>) from ToolCallUpdate,
-        /// The plan, all of it; it replaces the one before.
-        "plan" => Plan(Plan) from Plan,
-        /// The slash commands, all of them.
-        "available_commands_update" => AvailableCommandsUpdate(AvailableCommandsUpdate) from AvailableCommandsUpdate,
-        /// The session is in another mode.
-        "current_mode_update" => CurrentModeUpdate(CurrentModeUpdate) from CurrentModeUpdate,
-        /// The configuration options, all of them.
-        "config_option_update" => ConfigOptionUpdate(ConfigOptionUpdate) from ConfigOptionUpdate,
-        /// Something about the session itself changed.
-        "session_info_update" => SessionInfoUpdate(Box<SessionInfoUpdate>) from SessionInfoUpdate,
-        /// How full the context is, and what the session has cost.
-        "usage_update" => UsageUpdate(UsageUpdate) from UsageUpdate,
-        /// Something to tell the person that is no part of the conversation. Only for clients with the capability
-        /// `session.notices`.
-        "notice" => Notice(Notice) from Notice,
-        /// A compaction of the context began or changed. Only for clients with the capability `session.compaction`.
-        "compaction_update" => CompactionUpdate(Box<CompactionUpdate>) from CompactionUpdate,
-        /// A piece of a compaction's summary. Only for clients with the capability `session.compaction`.
-        "compaction_summary_chunk" => CompactionSummaryChunk(CompactionSummaryChunk) from CompactionSummaryChunk,
-    }
-    else {
-        /// An update of a kind that this version does not know: the whole object.
-        Unknown
-    }
+/// One thing that happened in a session.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "sessionUpdate")]
+#[non_exhaustive]
+pub enum SessionUpdate {
+    /// A piece of what the person said.
+    #[wire("user_message_chunk")]
+    UserMessageChunk(ContentChunk),
+    /// A piece of the agent's answer.
+    #[wire("agent_message_chunk")]
+    AgentMessageChunk(ContentChunk),
+    /// A piece of what the agent thinks.
+    #[wire("agent_thought_chunk")]
+    AgentThoughtChunk(ContentChunk),
+    /// A tool is called.
+    #[wire("tool_call", from)]
+    ToolCall(Box<ToolCall>),
+    /// Something about a tool call changed.
+    #[wire("tool_call_update", from)]
+    ToolCallUpdate(Box<ToolCallUpdate>),
+    /// The plan, all of it; it replaces the one before.
+    #[wire("plan", from)]
+    Plan(Plan),
+    /// The slash commands, all of them.
+    #[wire("available_commands_update", from)]
+    AvailableCommandsUpdate(AvailableCommandsUpdate),
+    /// The session is in another mode.
+    #[wire("current_mode_update", from)]
+    CurrentModeUpdate(CurrentModeUpdate),
+    /// The configuration options, all of them.
+    #[wire("config_option_update", from)]
+    ConfigOptionUpdate(ConfigOptionUpdate),
+    /// Something about the session itself changed.
+    #[wire("session_info_update", from)]
+    SessionInfoUpdate(Box<SessionInfoUpdate>),
+    /// How full the context is, and what the session has cost.
+    #[wire("usage_update", from)]
+    UsageUpdate(UsageUpdate),
+    /// Something to tell the person that is no part of the conversation. Only for clients with the capability
+    /// `session.notices`.
+    #[wire("notice", from)]
+    Notice(Notice),
+    /// A compaction of the context began or changed. Only for clients with the capability `session.compaction`.
+    #[wire("compaction_update", from)]
+    CompactionUpdate(Box<CompactionUpdate>),
+    /// A piece of a compaction's summary. Only for clients with the capability `session.compaction`.
+    #[wire("compaction_summary_chunk", from)]
+    CompactionSummaryChunk(CompactionSummaryChunk),
+    /// An update of a kind that this version does not know: the whole object.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
-object! {
-    /// A piece of a message.
-    ContentChunk {
-        /// The piece.
-        required content: ContentBlock,
-        /// The message it belongs to. Another id begins another message.
-        lenient message_id: Option<MessageId>,
-        meta,
-    }
+/// A piece of a message.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ContentChunk {
+    /// The piece.
+    #[wire(required)]
+    pub content: ContentBlock,
+    /// The message it belongs to. Another id begins another message.
+    #[wire(lenient)]
+    pub message_id: Option<MessageId>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The update `session_info_update`: what is kept is left out, what is cleared is null.
-    SessionInfoUpdate {
-        /// What to call the session in front of people.
-        patch title: Patch<String>,
-        /// When something last happened in it, in ISO 8601.
-        patch updated_at: Patch<String>,
-        meta,
-    }
+/// The update `session_info_update`: what is kept is left out, what is cleared is null.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionInfoUpdate {
+    /// What to call the session in front of people.
+    #[wire(patch)]
+    pub title: Patch<String>,
+    /// When something last happened in it, in ISO 8601.
+    #[wire(patch)]
+    pub updated_at: Patch<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

@@ -1,19 +1,22 @@
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::{AuthMethodId, EnvVariable};
-use crate::wire::{empty_object, object, tagged_union};
+use crate::common::{AuthMethodId, EnvVariable, Meta, empty_object};
 
-object! {
-    /// `auth/login`: the client picks one of the ways to authenticate that the agent offered. Only where there is one.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/initialization>.
-    LoginAuthRequest {
-        /// One of the offered methods; never one of type `terminal`, which the client carries out by itself.
-        required method_id: AuthMethodId,
-        meta,
-    }
+/// `auth/login`: the client picks one of the ways to authenticate that the agent offered. Only where there is one.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/initialization>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct LoginAuthRequest {
+    /// One of the offered methods; never one of type `terminal`, which the client carries out by itself.
+    #[wire(required)]
+    pub method_id: AuthMethodId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for LoginAuthRequest {
@@ -35,18 +38,20 @@ impl Method for LogoutAuthRequest {
     type Response = LogoutAuthResponse;
 }
 
-tagged_union! {
-    /// A way to authenticate that an agent offers.
-    AuthMethod by "type" {
-        /// The client runs the agent's program once more, in a terminal.
-        "terminal" => Terminal(AuthMethodTerminal) from AuthMethodTerminal,
-        /// The agent does it by itself when `auth/login` names this method.
-        "agent" => Agent(AuthMethodAgent) from AuthMethodAgent,
-    }
-    else requiring "methodId" => AuthMethodId, "name" => String {
-        /// A method of a type that this version does not know: the whole object. It may be shown by its member `name`.
-        Unknown
-    }
+/// A way to authenticate that an agent offers.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum AuthMethod {
+    /// The client runs the agent's program once more, in a terminal.
+    #[wire("terminal", from)]
+    Terminal(AuthMethodTerminal),
+    /// The agent does it by itself when `auth/login` names this method.
+    #[wire("agent", from)]
+    Agent(AuthMethodAgent),
+    /// A method of a type that this version does not know: the whole object. It may be shown by its member `name`.
+    #[wire(unknown, requires("methodId" = AuthMethodId, "name" = String))]
+    Unknown(Meta),
 }
 
 impl AuthMethod {
@@ -60,33 +65,45 @@ impl AuthMethod {
     }
 }
 
-object! {
-    /// The client runs the agent's program once more in a terminal, where the person authenticates. Exit status zero
-    /// means that it worked. Only for clients with the capability `auth.terminal`.
-    AuthMethodTerminal {
-        /// Names the method. It must not be passed to `auth/login`.
-        required method_id: AuthMethodId,
-        /// What to call it in front of people.
-        required name: String,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        /// Arguments to add to those that the agent is usually started with.
-        list args: Vec<String>,
-        /// Environment variables to add, each name once; they win over those of the same name.
-        list env: Vec<EnvVariable>,
-        meta,
-    }
+/// The client runs the agent's program once more in a terminal, where the person authenticates. Exit status zero
+/// means that it worked. Only for clients with the capability `auth.terminal`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AuthMethodTerminal {
+    /// Names the method. It must not be passed to `auth/login`.
+    #[wire(required)]
+    pub method_id: AuthMethodId,
+    /// What to call it in front of people.
+    #[wire(required)]
+    pub name: String,
+    /// A sentence about it, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// Arguments to add to those that the agent is usually started with.
+    #[wire(list)]
+    pub args: Vec<String>,
+    /// Environment variables to add, each name once; they win over those of the same name.
+    #[wire(list)]
+    pub env: Vec<EnvVariable>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The agent authenticates the person by itself when `auth/login` names this method.
-    AuthMethodAgent {
-        /// Names the method.
-        required method_id: AuthMethodId,
-        /// What to call it in front of people.
-        required name: String,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        meta,
-    }
+/// The agent authenticates the person by itself when `auth/login` names this method.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AuthMethodAgent {
+    /// Names the method.
+    #[wire(required)]
+    pub method_id: AuthMethodId,
+    /// What to call it in front of people.
+    #[wire(required)]
+    pub name: String,
+    /// A sentence about it, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

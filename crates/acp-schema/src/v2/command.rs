@@ -1,57 +1,72 @@
-use crate::wire::{object, tagged_union};
+use agentwire_wire_derive::{Build, Wire};
 
-object! {
-    /// The update `available_commands_update`: all commands that there are now.
-    AvailableCommandsUpdate {
-        /// The commands.
-        required_valid_items available_commands: Vec<AvailableCommand>,
-        meta,
-    }
+use crate::common::Meta;
+
+/// The update `available_commands_update`: all commands that there are now.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AvailableCommandsUpdate {
+    /// The commands.
+    #[wire(required_valid_items)]
+    pub available_commands: Vec<AvailableCommand>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-tagged_union! {
-    /// Something that the person can invoke by its name.
-    AvailableCommand by "type" {
-        /// A slash command: the person types `/name` at the start of a prompt.
-        "command" => Command(Command) from Command,
-    }
-    else requiring "name" => String, "description" => String {
-        /// A command of a type that this version does not know: the whole object. It may be shown by its members `name` and
-        /// `description`.
-        Unknown
-    }
+/// Something that the person can invoke by its name.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum AvailableCommand {
+    /// A slash command: the person types `/name` at the start of a prompt.
+    #[wire("command", from)]
+    Command(Command),
+    /// A command of a type that this version does not know: the whole object. It may be shown by its members `name` and
+    /// `description`.
+    #[wire(unknown, requires("name" = String, "description" = String))]
+    Unknown(Meta),
 }
 
-object! {
-    /// A slash command.
-    Command {
-        /// Its name, without the slash and without a space. No two commands have the same one.
-        required name: String,
-        /// A sentence about it, for people.
-        required description: String,
-        /// What may follow the name.
-        lenient input: Option<AvailableCommandInput>,
-        meta,
-    }
+/// A slash command.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct Command {
+    /// Its name, without the slash and without a space. No two commands have the same one.
+    #[wire(required)]
+    pub name: String,
+    /// A sentence about it, for people.
+    #[wire(required)]
+    pub description: String,
+    /// What may follow the name.
+    #[wire(lenient)]
+    pub input: Option<AvailableCommandInput>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-tagged_union! {
-    /// What may follow the name of a command.
-    AvailableCommandInput by "type" {
-        /// Whatever the person types.
-        "text" => Text(TextCommandInput) from TextCommandInput,
-    }
-    else {
-        /// Input of a type that this version does not know: the whole object. The command can be shown without it.
-        Unknown
-    }
+/// What may follow the name of a command.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum AvailableCommandInput {
+    /// Whatever the person types.
+    #[wire("text", from)]
+    Text(TextCommandInput),
+    /// Input of a type that this version does not know: the whole object. The command can be shown without it.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
-object! {
-    /// Everything that is typed after the command's name and a space.
-    TextCommandInput {
-        /// What to show while nothing is typed.
-        required hint: String,
-        meta,
-    }
+/// Everything that is typed after the command's name and a space.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TextCommandInput {
+    /// What to show while nothing is typed.
+    #[wire(required)]
+    pub hint: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

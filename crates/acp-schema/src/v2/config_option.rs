@@ -1,30 +1,37 @@
 use agentwire_jsonrpc::RawJson;
+use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::common::{
-    SessionConfigBoolean, SessionConfigGroupId, SessionConfigId, SessionConfigOptionCategory,
+    Meta, SessionConfigBoolean, SessionConfigGroupId, SessionConfigId, SessionConfigOptionCategory,
     SessionConfigSelectOption, SessionConfigValueId,
 };
-use crate::wire::{object, tagged_union};
 
-object! {
-    /// Something about a session that the person can set, such as the model, and what it is set to.
-    ///
-    /// The order in a list means something: the agent puts the more important ones first. See
-    /// <https://agentclientprotocol.com/protocol/v2/session-config-options>.
-    SessionConfigOption {
-        /// Names the option.
-        required config_id: SessionConfigId,
-        /// What to call it in front of people.
-        required name: String,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        /// What it is about: a hint for layout, on which nothing may depend.
-        lenient category: Option<SessionConfigOptionCategory>,
-        /// What it can be set to and is set to. On the wire its members, and the member `type`, are the option's own.
-        union kind: SessionConfigKind,
-        meta,
-    }
+/// Something about a session that the person can set, such as the model, and what it is set to.
+///
+/// The order in a list means something: the agent puts the more important ones first. See
+/// <https://agentclientprotocol.com/protocol/v2/session-config-options>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionConfigOption {
+    /// Names the option.
+    #[wire(required)]
+    pub config_id: SessionConfigId,
+    /// What to call it in front of people.
+    #[wire(required)]
+    pub name: String,
+    /// A sentence about it, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// What it is about: a hint for layout, on which nothing may depend.
+    #[wire(lenient)]
+    pub category: Option<SessionConfigOptionCategory>,
+    /// What it can be set to and is set to. On the wire its members, and the member `type`, are the option's own.
+    #[wire(union)]
+    pub kind: SessionConfigKind,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl SessionConfigOption {
@@ -50,29 +57,33 @@ impl SessionConfigOption {
     }
 }
 
-tagged_union! {
-    /// What a [`SessionConfigOption`] can be set to and is set to.
-    SessionConfigKind by "type" {
-        /// One of several values.
-        "select" => Select(SessionConfigSelect) from SessionConfigSelect,
-        /// On or off.
-        "boolean" => Boolean(SessionConfigBoolean) from SessionConfigBoolean,
-    }
-    else {
-        /// Something of a type that this version does not know: the option's members other than the common ones. Do not
-        /// show it; the agent goes on with the value it has.
-        Unknown
-    }
+/// What a [`SessionConfigOption`] can be set to and is set to.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum SessionConfigKind {
+    /// One of several values.
+    #[wire("select", from)]
+    Select(SessionConfigSelect),
+    /// On or off.
+    #[wire("boolean", from)]
+    Boolean(SessionConfigBoolean),
+    /// Something of a type that this version does not know: the option's members other than the common ones. Do not
+    /// show it; the agent goes on with the value it has.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
-object! {
-    /// An option with a list of values.
-    SessionConfigSelect {
-        /// The value it has, one of those in the list.
-        required current_value: SessionConfigValueId,
-        /// The list.
-        required options: SessionConfigSelectOptions,
-    }
+/// An option with a list of values.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionConfigSelect {
+    /// The value it has, one of those in the list.
+    #[wire(required)]
+    pub current_value: SessionConfigValueId,
+    /// The list.
+    #[wire(required)]
+    pub options: SessionConfigSelectOptions,
 }
 
 /// The values of a select, flat or in groups: at least one, each named once. Told apart by the member `groupId` of the
@@ -112,16 +123,20 @@ impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
     }
 }
 
-object! {
-    /// Values of a select under one heading.
-    SessionConfigSelectGroup {
-        /// Names the group.
-        required group_id: SessionConfigGroupId,
-        /// The heading.
-        required name: String,
-        /// The values, at least one.
-        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-        required_items options: Vec<SessionConfigSelectOption>,
-        meta,
-    }
+/// Values of a select under one heading.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionConfigSelectGroup {
+    /// Names the group.
+    #[wire(required)]
+    pub group_id: SessionConfigGroupId,
+    /// The heading.
+    #[wire(required)]
+    pub name: String,
+    /// The values, at least one.
+    #[wire(required_items, schema(length(min = 1)))]
+    pub options: Vec<SessionConfigSelectOption>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

@@ -1,71 +1,68 @@
-use serde::{Deserialize, Deserializer, Serialize, de};
+use agentwire_wire_derive::{Build, Wire};
 
 use super::{AbsolutePath, MediaType};
 use crate::common::Meta;
-use crate::wire::lenient::lenient;
-use crate::wire::{builder, object, open_enum, tagged_union};
 
-object! {
-    /// Changes of files that a tool call has made.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/tool-calls#content>.
-    Diff {
-        /// What was done to which file. This decides, and not the patch.
-        required_valid_items changes: Vec<DiffChange>,
-        /// Text to show for some or all of the changes. An agent should send it where it can; a client must do without.
-        lenient patch: Option<DiffPatch>,
-        meta,
-    }
-}
-
-object! {
-    /// A patch as text.
-    DiffPatch {
-        /// How the text is written.
-        required format: DiffPatchFormat,
-        /// The text.
-        required text: String,
-        meta,
-    }
-}
-
-open_enum! {
-    /// How a patch is written.
-    DiffPatchFormat {
-        /// As `git diff --patch` writes it, but with absolute paths and without the prefixes `a/` and `b/`.
-        GitPatch = "git_patch",
-    } else Other
-}
-
-/// What was done to one file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+/// Changes of files that a tool call has made.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/tool-calls#content>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
-pub struct DiffChange {
-    /// What was done. On the wire its members, and the member `operation`, are the change's own.
-    #[serde(flatten)]
-    pub operation: DiffOperation,
-    /// What the file is afterwards; of a deleted one, what it was.
-    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file_type: Option<DiffFileType>,
-    /// The media type of its contents afterwards; of a deleted one, before.
-    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<MediaType>,
+pub struct Diff {
+    /// What was done to which file. This decides, and not the patch.
+    #[wire(required_valid_items)]
+    pub changes: Vec<DiffChange>,
+    /// Text to show for some or all of the changes. An agent should send it where it can; a client must do without.
+    #[wire(lenient)]
+    pub patch: Option<DiffPatch>,
     /// Free room: its keys belong to whoever sent them.
-    #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-builder! {
-    DiffChange::new(operation: DiffOperation) {
-        option file_type: DiffFileType,
-        option mime_type: MediaType,
-        option meta: Meta,
-    }
+/// A patch as text.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct DiffPatch {
+    /// How the text is written.
+    #[wire(required)]
+    pub format: DiffPatchFormat,
+    /// The text.
+    #[wire(required)]
+    pub text: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+}
+
+/// How a patch is written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum DiffPatchFormat {
+    /// As `git diff --patch` writes it, but with absolute paths and without the prefixes `a/` and `b/`.
+    #[wire("git_patch")]
+    GitPatch,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
+}
+
+/// What was done to one file.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct DiffChange {
+    /// What was done. On the wire its members, and the member `operation`, are the change's own.
+    #[wire(union)]
+    pub operation: DiffOperation,
+    /// What the file is afterwards; of a deleted one, what it was.
+    #[wire(lenient)]
+    pub file_type: Option<DiffFileType>,
+    /// The media type of its contents afterwards; of a deleted one, before.
+    #[wire(lenient)]
+    pub mime_type: Option<MediaType>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl DiffChange {
@@ -100,77 +97,69 @@ impl DiffChange {
     }
 }
 
-impl<'de> Deserialize<'de> for DiffChange {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Base {
-            #[serde(default, deserialize_with = "lenient")]
-            file_type: Option<DiffFileType>,
-            #[serde(default, deserialize_with = "lenient")]
-            mime_type: Option<MediaType>,
-            #[serde(rename = "_meta", default, deserialize_with = "lenient")]
-            meta: Option<Meta>,
-        }
-
-        let object = Meta::deserialize(deserializer)?;
-        let Base { file_type, mime_type, meta } = object.decode().map_err(de::Error::custom)?;
-        let mut operation: DiffOperation = object.decode().map_err(de::Error::custom)?;
-        if let DiffOperation::Unknown(object) = &mut operation {
-            object.retain(|key| !["fileType", "mimeType", "_meta"].contains(&key));
-        }
-        Ok(Self { operation, file_type, mime_type, meta })
-    }
+/// What was done to a file, and where the file is.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "operation")]
+#[non_exhaustive]
+pub enum DiffOperation {
+    /// It was added.
+    #[wire("add")]
+    Add(DiffPathChange),
+    /// It was deleted.
+    #[wire("delete")]
+    Delete(DiffPathChange),
+    /// Its contents were changed.
+    #[wire("modify")]
+    Modify(DiffPathChange),
+    /// It was moved or renamed.
+    #[wire("move")]
+    Move(DiffPathPairChange),
+    /// It was copied.
+    #[wire("copy")]
+    Copy(DiffPathPairChange),
+    /// Something that this version does not know: the change's members other than the common ones.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
-tagged_union! {
-    /// What was done to a file, and where the file is.
-    DiffOperation by "operation" {
-        /// It was added.
-        "add" => Add(DiffPathChange),
-        /// It was deleted.
-        "delete" => Delete(DiffPathChange),
-        /// Its contents were changed.
-        "modify" => Modify(DiffPathChange),
-        /// It was moved or renamed.
-        "move" => Move(DiffPathPairChange),
-        /// It was copied.
-        "copy" => Copy(DiffPathPairChange),
-    }
-    else {
-        /// Something that this version does not know: the change's members other than the common ones.
-        Unknown
-    }
+/// Where a file is that stays in its place.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct DiffPathChange {
+    /// The file.
+    #[wire(required)]
+    pub path: AbsolutePath,
 }
 
-object! {
-    /// Where a file is that stays in its place.
-    DiffPathChange {
-        /// The file.
-        required path: AbsolutePath,
-    }
+/// Where a file was and is.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct DiffPathPairChange {
+    /// Where it was.
+    #[wire(required)]
+    pub old_path: AbsolutePath,
+    /// Where it is.
+    #[wire(required)]
+    pub path: AbsolutePath,
 }
 
-object! {
-    /// Where a file was and is.
-    DiffPathPairChange {
-        /// Where it was.
-        required old_path: AbsolutePath,
-        /// Where it is.
-        required path: AbsolutePath,
-    }
-}
-
-open_enum! {
-    /// What a file is.
-    DiffFileType {
-        /// Text.
-        Text = "text",
-        /// Anything but text.
-        Binary = "binary",
-        /// A directory.
-        Directory = "directory",
-        /// A symbolic link.
-        Symlink = "symlink",
-    } else Other
+/// What a file is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum DiffFileType {
+    /// Text.
+    #[wire("text")]
+    Text,
+    /// Anything but text.
+    #[wire("binary")]
+    Binary,
+    /// A directory.
+    #[wire("directory")]
+    Directory,
+    /// A symbolic link.
+    #[wire("symlink")]
+    Symlink,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }

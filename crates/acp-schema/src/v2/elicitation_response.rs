@@ -1,19 +1,21 @@
 use std::collections::BTreeMap;
 
 use agentwire_jsonrpc::RawJson;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use agentwire_wire_derive::{Build, Wire};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::common::Meta;
-use crate::wire::fields::required;
-use crate::wire::object;
 
-object! {
-    /// The answer to `elicitation/create`.
-    CreateElicitationResponse {
-        /// What the person did. On the wire its members, and the member `action`, are the answer's own.
-        union action: ElicitationAction,
-        meta,
-    }
+/// The answer to `elicitation/create`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CreateElicitationResponse {
+    /// What the person did. On the wire its members, and the member `action`, are the answer's own.
+    #[wire(union)]
+    pub action: ElicitationAction,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl CreateElicitationResponse {
@@ -37,76 +39,32 @@ impl CreateElicitationResponse {
 }
 
 /// What the person did with an elicitation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "action")]
 #[non_exhaustive]
 pub enum ElicitationAction {
     /// They filled in the form, or agreed to visit the URL.
+    #[wire("accept")]
     Accept(ElicitationAcceptAction),
     /// They said no.
+    #[wire("decline")]
     Decline,
     /// They went away without an answer.
+    #[wire("cancel")]
     Cancel,
     /// Something that this version does not know: the answer's members other than `_meta`. An agent takes it for
     /// [`Cancel`](Self::Cancel), never for consent.
+    #[wire(unknown)]
     Unknown(Meta),
 }
 
-#[cfg(feature = "schema")]
-crate::wire::described_by! {
-    ElicitationAction
-    /// What the person did with an elicitation.
-    #[derive(schemars::JsonSchema)]
-    #[schemars(tag = "action", rename_all = "snake_case")]
-    #[allow(dead_code, reason = "only its shape is looked at")]
-    enum Described {
-        /// They filled in the form, or agreed to visit the URL.
-        Accept(ElicitationAcceptAction),
-        /// They said no.
-        Decline,
-        /// They went away without an answer.
-        Cancel,
-    }
-}
-
-impl Serialize for ElicitationAction {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Action<'a> {
-            action: &'static str,
-            #[serde(flatten)]
-            accepted: Option<&'a ElicitationAcceptAction>,
-        }
-
-        match self {
-            Self::Accept(accepted) => {
-                Action { action: "accept", accepted: Some(accepted) }.serialize(serializer)
-            }
-            Self::Decline => Action { action: "decline", accepted: None }.serialize(serializer),
-            Self::Cancel => Action { action: "cancel", accepted: None }.serialize(serializer),
-            Self::Unknown(object) => object.serialize_members(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for ElicitationAction {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = Meta::deserialize(deserializer)?;
-        let action: String = required(&object, "action")?;
-        match &*action {
-            "accept" => object.decode().map(Self::Accept).map_err(de::Error::custom),
-            "decline" => Ok(Self::Decline),
-            "cancel" => Ok(Self::Cancel),
-            _ => Ok(Self::Unknown(object)),
-        }
-    }
-}
-
-object! {
-    /// What the person filled in.
-    ElicitationAcceptAction {
-        /// The values of the form's fields, by name; none for a URL.
-        optional content: Option<BTreeMap<String, ElicitationContentValue>>,
-    }
+/// What the person filled in.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ElicitationAcceptAction {
+    /// The values of the form's fields, by name; none for a URL.
+    #[wire(optional)]
+    pub content: Option<BTreeMap<String, ElicitationContentValue>>,
 }
 
 impl ElicitationAcceptAction {

@@ -1,9 +1,9 @@
 use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::error_code::{RESOURCE_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
-use crate::common::{ProtocolVersion, SessionId};
-use crate::wire::object;
+use crate::common::{Meta, ProtocolVersion, SessionId};
 
 /// What an error says beside its code and its sentence.
 ///
@@ -49,26 +49,33 @@ impl<'de> Deserialize<'de> for ErrorData {
     }
 }
 
-object! {
-    /// Why `initialize` was refused with [`UNSUPPORTED_PROTOCOL_VERSION`].
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation>.
-    UnsupportedProtocolVersionErrorData {
-        /// The version that the client named.
-        required requested: ProtocolVersion,
-        /// The versions that the agent speaks.
-        required supported: Vec<ProtocolVersion>,
-        meta,
-    }
+/// Why `initialize` was refused with [`UNSUPPORTED_PROTOCOL_VERSION`].
+///
+/// See <https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct UnsupportedProtocolVersionErrorData {
+    /// The version that the client named.
+    #[wire(required)]
+    pub requested: ProtocolVersion,
+    /// The versions that the agent speaks.
+    #[wire(required)]
+    pub supported: Vec<ProtocolVersion>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// Which session was not found, where a request is refused with [`RESOURCE_NOT_FOUND`].
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/error#unknown-sessions>.
-    SessionNotFoundErrorData {
-        /// The session that the request named.
-        required session_id: SessionId,
-        meta,
-    }
+/// Which session was not found, where a request is refused with [`RESOURCE_NOT_FOUND`].
+///
+/// See <https://agentclientprotocol.com/protocol/v2/error#unknown-sessions>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionNotFoundErrorData {
+    /// The session that the request named.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

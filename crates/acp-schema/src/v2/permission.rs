@@ -1,30 +1,37 @@
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::{AbsolutePath, ToolCallUpdate};
 use crate::common::{
-    PermissionOption, PermissionOptionId, SelectedPermissionOutcome, SessionId, TerminalId, ToolCallId,
+    Meta, PermissionOption, PermissionOptionId, SelectedPermissionOutcome, SessionId, TerminalId, ToolCallId,
+    empty_object,
 };
-use crate::wire::{empty_object, object, tagged_union};
 
-object! {
-    /// `session/request_permission`: may this go on?
-    ///
-    /// An agent that no longer needs the answer says so with `$/cancel_request`. See
-    /// <https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission>.
-    RequestPermissionRequest {
-        /// The session.
-        required session_id: SessionId,
-        /// The question, for people. It changes no title of the subject.
-        required title: String,
-        /// Why permission is needed, for people.
-        lenient description: Option<String>,
-        /// What the permission is for.
-        optional subject: Option<RequestPermissionSubject>,
-        /// What the person can answer, at least one.
-        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-        required options: Vec<PermissionOption>,
-        meta,
-    }
+/// `session/request_permission`: may this go on?
+///
+/// An agent that no longer needs the answer says so with `$/cancel_request`. See
+/// <https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct RequestPermissionRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The question, for people. It changes no title of the subject.
+    #[wire(required)]
+    pub title: String,
+    /// Why permission is needed, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// What the permission is for.
+    #[wire(optional)]
+    pub subject: Option<RequestPermissionSubject>,
+    /// What the person can answer, at least one.
+    #[wire(required, schema(length(min = 1)))]
+    pub options: Vec<PermissionOption>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for RequestPermissionRequest {
@@ -53,51 +60,65 @@ impl RequestPermissionRequest {
     }
 }
 
-tagged_union! {
-    /// What a permission is for.
-    RequestPermissionSubject by "type" {
-        /// A tool call.
-        "tool_call" => ToolCall(Box<ToolCallPermissionSubject>) from ToolCallPermissionSubject,
-        /// A command.
-        "command" => Command(Box<CommandPermissionSubject>) from CommandPermissionSubject,
-    }
-    else {
-        /// Something of a type that this version does not know: the whole object. Ask with the title alone.
-        Unknown
-    }
+/// What a permission is for.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum RequestPermissionSubject {
+    /// A tool call.
+    #[wire("tool_call", from)]
+    ToolCall(Box<ToolCallPermissionSubject>),
+    /// A command.
+    #[wire("command", from)]
+    Command(Box<CommandPermissionSubject>),
+    /// Something of a type that this version does not know: the whole object. Ask with the title alone.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
-object! {
-    /// A tool call that needs permission.
-    ToolCallPermissionSubject {
-        /// What is new about the call, or a new call: apply it as the update of a session, before asking.
-        required tool_call: ToolCallUpdate,
-        meta,
-    }
+/// A tool call that needs permission.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ToolCallPermissionSubject {
+    /// What is new about the call, or a new call: apply it as the update of a session, before asking.
+    #[wire(required)]
+    pub tool_call: ToolCallUpdate,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// A command that needs permission.
-    CommandPermissionSubject {
-        /// The command.
-        required command: String,
-        /// The directory it would run in.
-        required cwd: AbsolutePath,
-        /// The tool call that it belongs to.
-        lenient tool_call_id: Option<ToolCallId>,
-        /// The terminal it would run in, where that is known already.
-        lenient terminal_id: Option<TerminalId>,
-        meta,
-    }
+/// A command that needs permission.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CommandPermissionSubject {
+    /// The command.
+    #[wire(required)]
+    pub command: String,
+    /// The directory it would run in.
+    #[wire(required)]
+    pub cwd: AbsolutePath,
+    /// The tool call that it belongs to.
+    #[wire(lenient)]
+    pub tool_call_id: Option<ToolCallId>,
+    /// The terminal it would run in, where that is known already.
+    #[wire(lenient)]
+    pub terminal_id: Option<TerminalId>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The answer to `session/request_permission`.
-    RequestPermissionResponse {
-        /// What the person decided.
-        required outcome: RequestPermissionOutcome,
-        meta,
-    }
+/// The answer to `session/request_permission`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct RequestPermissionResponse {
+    /// What the person decided.
+    #[wire(required)]
+    pub outcome: RequestPermissionOutcome,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl RequestPermissionResponse {
@@ -114,18 +135,20 @@ impl RequestPermissionResponse {
     }
 }
 
-tagged_union! {
-    /// What the person decided. Only an option that was offered and that allows is consent.
-    RequestPermissionOutcome by "outcome" {
-        /// Nothing. The operation must not go on.
-        "cancelled" => Cancelled(CancelledPermissionOutcome) from CancelledPermissionOutcome,
-        /// One of the options.
-        "selected" => Selected(SelectedPermissionOutcome) from SelectedPermissionOutcome,
-    }
-    else {
-        /// An outcome that this version does not know: the whole object. It is no consent.
-        Unknown
-    }
+/// What the person decided. Only an option that was offered and that allows is consent.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "outcome")]
+#[non_exhaustive]
+pub enum RequestPermissionOutcome {
+    /// Nothing. The operation must not go on.
+    #[wire("cancelled", from)]
+    Cancelled(CancelledPermissionOutcome),
+    /// One of the options.
+    #[wire("selected", from)]
+    Selected(SelectedPermissionOutcome),
+    /// An outcome that this version does not know: the whole object. It is no consent.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
 empty_object! {

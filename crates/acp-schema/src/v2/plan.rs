@@ -1,29 +1,34 @@
 use std::borrow::Cow;
 
-use crate::common::{PlanEntryPriority, PlanId};
-use crate::wire::{object, open_enum, tagged_union};
+use agentwire_wire_derive::{Build, Wire};
 
-object! {
-    /// The update `plan_update`: a plan began or changed. A session may have several, told apart by their ids.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/agent-plan>.
-    PlanUpdate {
-        /// The plan, all of it.
-        required plan: PlanUpdateContent,
-        meta,
-    }
+use crate::common::{Meta, PlanEntryPriority, PlanId};
+
+/// The update `plan_update`: a plan began or changed. A session may have several, told apart by their ids.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/agent-plan>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PlanUpdate {
+    /// The plan, all of it.
+    #[wire(required)]
+    pub plan: PlanUpdateContent,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-tagged_union! {
-    /// A plan, in one of the ways to write it down. It replaces what was told of the same plan before.
-    PlanUpdateContent by "type" {
-        /// A list of tasks.
-        "items" => Items(PlanItems) from PlanItems,
-    }
-    else requiring "planId" => PlanId {
-        /// A plan of a type that this version does not know: the whole object. It has an id all the same.
-        Unknown
-    }
+/// A plan, in one of the ways to write it down. It replaces what was told of the same plan before.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum PlanUpdateContent {
+    /// A list of tasks.
+    #[wire("items", from)]
+    Items(PlanItems),
+    /// A plan of a type that this version does not know: the whole object. It has an id all the same.
+    #[wire(unknown, requires("planId" = PlanId))]
+    Unknown(Meta),
 }
 
 impl PlanUpdateContent {
@@ -36,42 +41,58 @@ impl PlanUpdateContent {
     }
 }
 
-object! {
-    /// A plan as a list of tasks.
-    PlanItems {
-        /// Names the plan.
-        required plan_id: PlanId,
-        /// All tasks, each as it is now.
-        required_valid_items entries: Vec<PlanEntry>,
-        meta,
-    }
+/// A plan as a list of tasks.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PlanItems {
+    /// Names the plan.
+    #[wire(required)]
+    pub plan_id: PlanId,
+    /// All tasks, each as it is now.
+    #[wire(required_valid_items)]
+    pub entries: Vec<PlanEntry>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// One task of a plan.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/agent-plan#plan-entries>.
-    PlanEntry {
-        /// What is to be achieved, for people.
-        required content: String,
-        /// How much it matters.
-        required priority: PlanEntryPriority,
-        /// How far it is.
-        required status: PlanEntryStatus,
-        meta,
-    }
+/// One task of a plan.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/agent-plan#plan-entries>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PlanEntry {
+    /// What is to be achieved, for people.
+    #[wire(required)]
+    pub content: String,
+    /// How much it matters.
+    #[wire(required)]
+    pub priority: PlanEntryPriority,
+    /// How far it is.
+    #[wire(required)]
+    pub status: PlanEntryStatus,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-open_enum! {
-    /// How far a task of a plan is.
-    PlanEntryStatus {
-        /// Not begun.
-        Pending = "pending",
-        /// Begun.
-        InProgress = "in_progress",
-        /// Done.
-        Completed = "completed",
-        /// Given up.
-        Cancelled = "cancelled",
-    } else Other
+/// How far a task of a plan is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum PlanEntryStatus {
+    /// Not begun.
+    #[wire("pending")]
+    Pending,
+    /// Begun.
+    #[wire("in_progress")]
+    InProgress,
+    /// Done.
+    #[wire("completed")]
+    Completed,
+    /// Given up.
+    #[wire("cancelled")]
+    Cancelled,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }

@@ -1,24 +1,28 @@
 use agentwire_jsonrpc::{Method, Notice};
+use agentwire_wire_derive::{Build, Wire};
 
 use super::ContentBlock;
-use crate::common::{MessageId, SessionId};
-use crate::wire::object;
+use crate::common::{MessageId, Meta, SessionId};
 
-object! {
-    /// `session/prompt`: the person's message.
-    ///
-    /// The answer says that the message is part of the conversation, and not that the agent is done: that comes as the
-    /// state [`idle`](super::IdleStateUpdate). See
-    /// <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#1-user-message>.
-    PromptRequest without new {
-        /// The session.
-        required session_id: SessionId,
-        /// The message, at least one block. Text and resource links are always allowed, other blocks where the agent's
-        /// [`PromptCapabilities`](super::PromptCapabilities) name them.
-        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-        required prompt: Vec<ContentBlock>,
-        meta,
-    }
+/// `session/prompt`: the person's message.
+///
+/// The answer says that the message is part of the conversation, and not that the agent is done: that comes as the
+/// state [`idle`](super::IdleStateUpdate). See
+/// <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#1-user-message>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[wire(without_new)]
+#[non_exhaustive]
+pub struct PromptRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The message, at least one block. Text and resource links are always allowed, other blocks where the agent's
+    /// [`PromptCapabilities`](super::PromptCapabilities) name them.
+    #[wire(required, schema(length(min = 1)))]
+    pub prompt: Vec<ContentBlock>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl PromptRequest {
@@ -68,28 +72,34 @@ impl<const N: usize> From<[ContentBlock; N]> for PromptContent {
     }
 }
 
-object! {
-    /// The answer to `session/prompt`: the message is part of the conversation.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#2-prompt-accepted>.
-    PromptResponse {
-        /// The message, which also comes as an update with this id, before or after this answer.
-        required message_id: MessageId,
-        meta,
-    }
+/// The answer to `session/prompt`: the message is part of the conversation.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#2-prompt-accepted>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PromptResponse {
+    /// The message, which also comes as an update with this id, before or after this answer.
+    #[wire(required)]
+    pub message_id: MessageId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// `session/cancel`: stop the foreground work of a session, and the prompts that are not part of the conversation yet.
-    ///
-    /// The agent then says that it is idle with the reason [`Cancelled`](super::IdleStopReason::Cancelled), and cancels
-    /// its own open requests. See
-    /// <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation>.
-    CancelSessionNotification {
-        /// The session.
-        required session_id: SessionId,
-        meta,
-    }
+/// `session/cancel`: stop the foreground work of a session, and the prompts that are not part of the conversation yet.
+///
+/// The agent then says that it is idle with the reason [`Cancelled`](super::IdleStopReason::Cancelled), and cancels
+/// its own open requests. See
+/// <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CancelSessionNotification {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Notice for CancelSessionNotification {

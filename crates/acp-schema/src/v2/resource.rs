@@ -1,42 +1,56 @@
 use agentwire_jsonrpc::RawObject;
+use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Annotations, Icon, MediaType};
-use crate::wire::object;
+use crate::common::Meta;
 
-object! {
-    /// The block `resource_link`: something that the receiver can read if it wants to.
-    ResourceLink {
-        /// What to call it where there is no [`title`](Self::title).
-        required name: String,
-        /// Where it is.
-        #[cfg_attr(feature = "schema", schemars(url))]
-        required uri: String,
-        /// What to call it in front of people.
-        lenient title: Option<String>,
-        /// A sentence about it, for people.
-        lenient description: Option<String>,
-        /// Pictures for it, in several sizes.
-        optional_items icons: Option<Vec<Icon>>,
-        /// The media type of what is there.
-        lenient mime_type: Option<MediaType>,
-        /// Its size in bytes.
-        lenient_number size: Option<u64>,
-        /// How to use the block.
-        lenient annotations: Option<Box<Annotations>>,
-        meta,
-    }
+/// The block `resource_link`: something that the receiver can read if it wants to.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ResourceLink {
+    /// What to call it where there is no [`title`](Self::title).
+    #[wire(required)]
+    pub name: String,
+    /// Where it is.
+    #[wire(required, schema(url))]
+    pub uri: String,
+    /// What to call it in front of people.
+    #[wire(lenient)]
+    pub title: Option<String>,
+    /// A sentence about it, for people.
+    #[wire(lenient)]
+    pub description: Option<String>,
+    /// Pictures for it, in several sizes.
+    #[wire(optional_items)]
+    pub icons: Option<Vec<Icon>>,
+    /// The media type of what is there.
+    #[wire(lenient)]
+    pub mime_type: Option<MediaType>,
+    /// Its size in bytes.
+    #[wire(lenient_number)]
+    pub size: Option<u64>,
+    /// How to use the block.
+    #[wire(lenient)]
+    pub annotations: Option<Box<Annotations>>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The block `resource`: a resource and its contents at once.
-    EmbeddedResource {
-        /// The contents.
-        required resource: EmbeddedResourceResource,
-        /// How to use the block.
-        lenient annotations: Option<Box<Annotations>>,
-        meta,
-    }
+/// The block `resource`: a resource and its contents at once.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct EmbeddedResource {
+    /// The contents.
+    #[wire(required)]
+    pub resource: EmbeddedResourceResource,
+    /// How to use the block.
+    #[wire(lenient)]
+    pub annotations: Option<Box<Annotations>>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 /// The contents of an embedded resource: text, or bytes.
@@ -84,31 +98,38 @@ impl<'de> Deserialize<'de> for EmbeddedResourceResource {
     }
 }
 
-object! {
-    /// The contents of a resource that is text.
-    TextResourceContents {
-        /// The text.
-        required text: String,
-        /// Where it is from.
-        #[cfg_attr(feature = "schema", schemars(url))]
-        required uri: String,
-        /// Its media type.
-        lenient mime_type: Option<MediaType>,
-        meta,
-    }
+/// The contents of a resource that is text.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TextResourceContents {
+    /// The text.
+    #[wire(required)]
+    pub text: String,
+    /// Where it is from.
+    #[wire(required, schema(url))]
+    pub uri: String,
+    /// Its media type.
+    #[wire(lenient)]
+    pub mime_type: Option<MediaType>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The contents of a resource that is bytes.
-    BlobResourceContents {
-        /// The bytes, in Base64.
-        #[cfg_attr(feature = "schema", schemars(extend("contentEncoding" = "base64")))]
-        required blob: String,
-        /// Where it is from.
-        #[cfg_attr(feature = "schema", schemars(url))]
-        required uri: String,
-        /// Their media type.
-        lenient mime_type: Option<MediaType>,
-        meta,
-    }
+/// The contents of a resource that is bytes.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct BlobResourceContents {
+    /// The bytes, in Base64.
+    #[wire(required, schema(extend("contentEncoding" = "base64")))]
+    pub blob: String,
+    /// Where it is from.
+    #[wire(required, schema(url))]
+    pub uri: String,
+    /// Their media type.
+    #[wire(lenient)]
+    pub mime_type: Option<MediaType>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

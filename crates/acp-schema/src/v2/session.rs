@@ -1,23 +1,28 @@
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::{AbsolutePath, AvailableCommand, McpServer, SessionConfigOption};
-use crate::common::SessionId;
-use crate::wire::{empty_object, object, tagged_union};
+use crate::common::{Meta, SessionId, empty_object};
 
-object! {
-    /// `session/new`: begin a conversation.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/session-setup#creating-a-session>.
-    NewSessionRequest {
-        /// The directory to work in.
-        required cwd: AbsolutePath,
-        /// Further roots of the workspace. They widen what may be touched; relative paths still start at [`cwd`](Self::cwd).
-        /// Only where the agent has the capability `session.additionalDirectories`.
-        list additional_directories: Vec<AbsolutePath>,
-        /// The MCP servers to connect to.
-        list mcp_servers: Vec<McpServer>,
-        meta,
-    }
+/// `session/new`: begin a conversation.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/session-setup#creating-a-session>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct NewSessionRequest {
+    /// The directory to work in.
+    #[wire(required)]
+    pub cwd: AbsolutePath,
+    /// Further roots of the workspace. They widen what may be touched; relative paths still start at [`cwd`](Self::cwd).
+    /// Only where the agent has the capability `session.additionalDirectories`.
+    #[wire(list)]
+    pub additional_directories: Vec<AbsolutePath>,
+    /// The MCP servers to connect to.
+    #[wire(list)]
+    pub mcp_servers: Vec<McpServer>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for NewSessionRequest {
@@ -25,37 +30,49 @@ impl Method for NewSessionRequest {
     type Response = NewSessionResponse;
 }
 
-object! {
-    /// The answer to `session/new`. The session is idle unless an update, perhaps before this answer, says otherwise.
-    NewSessionResponse {
-        /// What every later message calls the session.
-        required session_id: SessionId,
-        /// The configuration options, until an update replaces them.
-        items config_options: Vec<SessionConfigOption>,
-        /// The commands, until an update replaces them.
-        items available_commands: Vec<AvailableCommand>,
-        meta,
-    }
+/// The answer to `session/new`. The session is idle unless an update, perhaps before this answer, says otherwise.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct NewSessionResponse {
+    /// What every later message calls the session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The configuration options, until an update replaces them.
+    #[wire(items)]
+    pub config_options: Vec<SessionConfigOption>,
+    /// The commands, until an update replaces them.
+    #[wire(items)]
+    pub available_commands: Vec<AvailableCommand>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// `session/resume`: take up an old conversation, with or without a replay of what was said.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/session-setup#current-state-synchronization>.
-    ResumeSessionRequest {
-        /// The session.
-        required session_id: SessionId,
-        /// The directory to work in: the one that the session was made with.
-        required cwd: AbsolutePath,
-        /// All further roots that the session has from now on.
-        list additional_directories: Vec<AbsolutePath>,
-        /// All MCP servers that the session has from now on.
-        list mcp_servers: Vec<McpServer>,
-        /// Where the replay begins; none for no replay. What the agent cannot do or read it refuses with
-        /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS).
-        optional replay_from: Option<ReplayFrom>,
-        meta,
-    }
+/// `session/resume`: take up an old conversation, with or without a replay of what was said.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/session-setup#current-state-synchronization>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ResumeSessionRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The directory to work in: the one that the session was made with.
+    #[wire(required)]
+    pub cwd: AbsolutePath,
+    /// All further roots that the session has from now on.
+    #[wire(list)]
+    pub additional_directories: Vec<AbsolutePath>,
+    /// All MCP servers that the session has from now on.
+    #[wire(list)]
+    pub mcp_servers: Vec<McpServer>,
+    /// Where the replay begins; none for no replay. What the agent cannot do or read it refuses with
+    /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS).
+    #[wire(optional)]
+    pub replay_from: Option<ReplayFrom>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for ResumeSessionRequest {
@@ -63,16 +80,17 @@ impl Method for ResumeSessionRequest {
     type Response = ResumeSessionResponse;
 }
 
-tagged_union! {
-    /// Where a replay begins. What it names is replayed too.
-    ReplayFrom by "type" {
-        /// At the start of all that the agent has kept.
-        "start" => Start(ReplayFromStart) from ReplayFromStart,
-    }
-    else {
-        /// Somewhere that this version does not know: the whole object. An agent refuses it, and begins nowhere else instead.
-        Unknown
-    }
+/// Where a replay begins. What it names is replayed too.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum ReplayFrom {
+    /// At the start of all that the agent has kept.
+    #[wire("start", from)]
+    Start(ReplayFromStart),
+    /// Somewhere that this version does not know: the whole object. An agent refuses it, and begins nowhere else instead.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
 impl ReplayFrom {
@@ -88,14 +106,18 @@ empty_object! {
     ReplayFromStart,
 }
 
-object! {
-    /// The answer to `session/resume`: the replay is over. Before it, the agent tells the session's state in an update, also
-    /// without a replay.
-    ResumeSessionResponse {
-        /// The configuration options, until an update replaces them.
-        items config_options: Vec<SessionConfigOption>,
-        /// The commands, until an update replaces them.
-        items available_commands: Vec<AvailableCommand>,
-        meta,
-    }
+/// The answer to `session/resume`: the replay is over. Before it, the agent tells the session's state in an update, also
+/// without a replay.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ResumeSessionResponse {
+    /// The configuration options, until an update replaces them.
+    #[wire(items)]
+    pub config_options: Vec<SessionConfigOption>,
+    /// The commands, until an update replaces them.
+    #[wire(items)]
+    pub available_commands: Vec<AvailableCommand>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

@@ -1,23 +1,27 @@
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::AbsolutePath;
-use crate::common::SessionId;
-use crate::wire::{object, string_id};
+use crate::common::{Meta, SessionId, string_id};
 
 string_id! {
     /// Where a page of a list begins. Only the agent knows what it means; the empty one is as good as any.
     SessionListCursor,
 }
 
-object! {
-    /// `session/list`: which conversations there are.
-    ListSessionsRequest {
-        /// Only sessions with this working directory.
-        optional cwd: Option<AbsolutePath>,
-        /// Where to go on: what the page before said in [`ListSessionsResponse::next_cursor`].
-        optional cursor: Option<SessionListCursor>,
-        meta,
-    }
+/// `session/list`: which conversations there are.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ListSessionsRequest {
+    /// Only sessions with this working directory.
+    #[wire(optional)]
+    pub cwd: Option<AbsolutePath>,
+    /// Where to go on: what the page before said in [`ListSessionsResponse::next_cursor`].
+    #[wire(optional)]
+    pub cursor: Option<SessionListCursor>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for ListSessionsRequest {
@@ -25,31 +29,41 @@ impl Method for ListSessionsRequest {
     type Response = ListSessionsResponse;
 }
 
-object! {
-    /// The answer to `session/list`: one page.
-    ListSessionsResponse {
-        /// The sessions of this page.
-        required_items sessions: Vec<SessionInfo>,
-        /// Where the next page begins; none after the last.
-        optional next_cursor: Option<SessionListCursor>,
-        meta,
-    }
+/// The answer to `session/list`: one page.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ListSessionsResponse {
+    /// The sessions of this page.
+    #[wire(required_items)]
+    pub sessions: Vec<SessionInfo>,
+    /// Where the next page begins; none after the last.
+    #[wire(optional)]
+    pub next_cursor: Option<SessionListCursor>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// A session in a list.
-    SessionInfo {
-        /// The session.
-        required session_id: SessionId,
-        /// The directory it works in.
-        required cwd: AbsolutePath,
-        /// All its further roots in their order.
-        list additional_directories: Vec<AbsolutePath>,
-        /// What to call it in front of people.
-        lenient title: Option<String>,
-        /// When something last happened in it, in RFC 3339.
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
-        lenient updated_at: Option<String>,
-        meta,
-    }
+/// A session in a list.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionInfo {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The directory it works in.
+    #[wire(required)]
+    pub cwd: AbsolutePath,
+    /// All its further roots in their order.
+    #[wire(list)]
+    pub additional_directories: Vec<AbsolutePath>,
+    /// What to call it in front of people.
+    #[wire(lenient)]
+    pub title: Option<String>,
+    /// When something last happened in it, in RFC 3339.
+    #[wire(lenient, schema(extend("format" = "date-time")))]
+    pub updated_at: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

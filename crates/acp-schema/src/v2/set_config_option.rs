@@ -1,26 +1,32 @@
 use agentwire_jsonrpc::Method;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use agentwire_jsonrpc::wire::{WriteMembers, required};
+use agentwire_wire_derive::{Build, Wire};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, de};
 
 use super::SessionConfigOption;
 use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId};
-use crate::wire::fields::required;
-use crate::wire::object;
 
-object! {
-    /// `session/set_config_option`: give an option another value.
-    ///
-    /// What the agent does not know, be it the option, the value or its type, it refuses with
-    /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS), and changes nothing. See
-    /// <https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option>.
-    SetSessionConfigOptionRequest {
-        /// The session.
-        required session_id: SessionId,
-        /// The option.
-        required config_id: SessionConfigId,
-        /// The value. On the wire the members `type` and `value`.
-        union value: SessionConfigOptionValue,
-        meta,
-    }
+/// `session/set_config_option`: give an option another value.
+///
+/// What the agent does not know, be it the option, the value or its type, it refuses with
+/// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS), and changes nothing. See
+/// <https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SetSessionConfigOptionRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The option.
+    #[wire(required)]
+    pub config_id: SessionConfigId,
+    /// The value. On the wire the members `type` and `value`.
+    #[wire(union)]
+    pub value: SessionConfigOptionValue,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for SetSessionConfigOptionRequest {
@@ -28,13 +34,16 @@ impl Method for SetSessionConfigOptionRequest {
     type Response = SetSessionConfigOptionResponse;
 }
 
-object! {
-    /// The answer to `session/set_config_option`.
-    SetSessionConfigOptionResponse {
-        /// All options with their values: setting one may change others.
-        required_valid_items config_options: Vec<SessionConfigOption>,
-        meta,
-    }
+/// The answer to `session/set_config_option`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SetSessionConfigOptionResponse {
+    /// All options with their values: setting one may change others.
+    #[wire(required_valid_items)]
+    pub config_options: Vec<SessionConfigOption>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 /// A new value for a configuration option.
@@ -73,19 +82,18 @@ impl From<String> for SessionConfigOptionValue {
     }
 }
 
-impl Serialize for SessionConfigOptionValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(tag = "type", rename_all = "snake_case")]
-        enum Known<'a> {
-            Id { value: &'a SessionConfigValueId },
-            Boolean { value: bool },
-        }
-
+impl WriteMembers for SessionConfigOptionValue {
+    fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
         match self {
-            Self::Id(value) => Known::Id { value }.serialize(serializer),
-            Self::Boolean(value) => Known::Boolean { value: *value }.serialize(serializer),
-            Self::Unknown(object) => object.serialize_members(serializer),
+            Self::Id(value) => {
+                members.serialize_entry("type", "id")?;
+                members.serialize_entry("value", value)
+            }
+            Self::Boolean(value) => {
+                members.serialize_entry("type", "boolean")?;
+                members.serialize_entry("value", value)
+            }
+            Self::Unknown(object) => object.write_members(members),
         }
     }
 }
@@ -104,23 +112,36 @@ impl<'de> Deserialize<'de> for SessionConfigOptionValue {
 }
 
 #[cfg(feature = "schema")]
-crate::wire::described_by! {
-    SessionConfigOptionValue
-    requiring "value" => serde_json::Value,
-    /// A new value for a configuration option.
-    #[derive(schemars::JsonSchema)]
-    #[schemars(tag = "type", rename_all = "snake_case")]
-    #[allow(dead_code, reason = "only its shape is looked at")]
-    enum Described {
-        /// One of the values of a select.
-        Id {
-            /// The value.
-            value: SessionConfigValueId,
-        },
-        /// On or off.
-        Boolean {
-            /// Whether it is on.
-            value: bool,
-        },
+impl schemars::JsonSchema for SessionConfigOptionValue {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "SessionConfigOptionValue".into()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        concat!(module_path!(), "::SessionConfigOptionValue").into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        /// A new value for a configuration option.
+        #[derive(schemars::JsonSchema)]
+        #[schemars(tag = "type", rename_all = "snake_case")]
+        #[allow(dead_code, reason = "only its shape is looked at")]
+        enum Described {
+            /// One of the values of a select.
+            Id {
+                /// The value.
+                value: SessionConfigValueId,
+            },
+            /// On or off.
+            Boolean {
+                /// Whether it is on.
+                value: bool,
+            },
+        }
+
+        let mut schema = <Described as schemars::JsonSchema>::json_schema(generator);
+        let open = serde_json::json!({ "value": generator.subschema_for::<serde_json::Value>() });
+        schema.insert("x-open".to_owned(), open);
+        schema
     }
 }

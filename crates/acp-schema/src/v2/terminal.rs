@@ -1,88 +1,114 @@
 use std::num::NonZeroU16;
 
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::AbsolutePath;
-use crate::common::{Meta, Patch, SessionId, TerminalId};
-use crate::wire::{empty_object, marker_capability, object};
+use crate::common::{Meta, Patch, SessionId, TerminalId, empty_object, marker_capability};
 
-object! {
-    /// The update `terminal_update`: a terminal of the agent began or changed.
-    ///
-    /// The first one with an id begins the terminal, later ones patch it: what is kept is left out, what is not known any
-    /// more is null.
-    TerminalUpdate {
-        /// Names the terminal.
-        required terminal_id: TerminalId,
-        /// The command that it runs.
-        patch command: Patch<String>,
-        /// The directory it runs in.
-        patch cwd: Patch<AbsolutePath>,
-        /// All output there is to show.
-        patch output: Patch<TerminalOutput>,
-        /// How the command ended. That it is there says that it has ended.
-        patch exit_status: Patch<TerminalExitStatus>,
-        /// How large the command takes the terminal to be. Show the output in this size.
-        patch size: Patch<TerminalSize>,
-        /// What the client can do to the terminal now, all of it. Nothing for a new one.
-        patch capabilities: Patch<TerminalCapabilities>,
-        /// Free room; see [`Meta`]. It is [merged](Patch::merge).
-        patch meta: Patch<Meta> = "_meta",
-    }
+/// The update `terminal_update`: a terminal of the agent began or changed.
+///
+/// The first one with an id begins the terminal, later ones patch it: what is kept is left out, what is not known any
+/// more is null.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TerminalUpdate {
+    /// Names the terminal.
+    #[wire(required)]
+    pub terminal_id: TerminalId,
+    /// The command that it runs.
+    #[wire(patch)]
+    pub command: Patch<String>,
+    /// The directory it runs in.
+    #[wire(patch)]
+    pub cwd: Patch<AbsolutePath>,
+    /// All output there is to show.
+    #[wire(patch)]
+    pub output: Patch<TerminalOutput>,
+    /// How the command ended. That it is there says that it has ended.
+    #[wire(patch)]
+    pub exit_status: Patch<TerminalExitStatus>,
+    /// How large the command takes the terminal to be. Show the output in this size.
+    #[wire(patch)]
+    pub size: Patch<TerminalSize>,
+    /// What the client can do to the terminal now, all of it. Nothing for a new one.
+    #[wire(patch)]
+    pub capabilities: Patch<TerminalCapabilities>,
+    /// Free room; see [`Meta`]. It is [merged](Patch::merge).
+    #[wire(patch, name = "_meta")]
+    pub meta: Patch<Meta>,
 }
 
-object! {
-    /// The output of a terminal, all that there is to show.
-    TerminalOutput {
-        /// Its bytes, in Base64. They need not be text, nor end with a whole character.
-        #[cfg_attr(feature = "schema", schemars(extend("contentEncoding" = "base64")))]
-        required data: String,
-        meta,
-    }
+/// The output of a terminal, all that there is to show.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TerminalOutput {
+    /// Its bytes, in Base64. They need not be text, nor end with a whole character.
+    #[wire(required, schema(extend("contentEncoding" = "base64")))]
+    pub data: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The update `terminal_output_chunk`: bytes to append to the output of a terminal.
-    TerminalOutputChunk {
-        /// The terminal.
-        required terminal_id: TerminalId,
-        /// The bytes, in Base64 that is whole in itself.
-        #[cfg_attr(feature = "schema", schemars(extend("contentEncoding" = "base64")))]
-        required data: String,
-        meta,
-    }
+/// The update `terminal_output_chunk`: bytes to append to the output of a terminal.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TerminalOutputChunk {
+    /// The terminal.
+    #[wire(required)]
+    pub terminal_id: TerminalId,
+    /// The bytes, in Base64 that is whole in itself.
+    #[wire(required, schema(extend("contentEncoding" = "base64")))]
+    pub data: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// How a command ended. Neither a code nor a signal need be known.
-    TerminalExitStatus {
-        /// The code that it returned, as the system tells it; on Windows it may be negative.
-        lenient_number exit_code: Option<i64>,
-        /// The signal that ended it, such as `SIGKILL`.
-        lenient signal: Option<String>,
-        meta,
-    }
+/// How a command ended. Neither a code nor a signal need be known.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TerminalExitStatus {
+    /// The code that it returned, as the system tells it; on Windows it may be negative.
+    #[wire(lenient_number)]
+    pub exit_code: Option<i64>,
+    /// The signal that ended it, such as `SIGKILL`.
+    #[wire(lenient)]
+    pub signal: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// How large a terminal is, in characters.
-    TerminalSize {
-        /// How many stand in a line.
-        required cols: NonZeroU16,
-        /// How many lines there are.
-        required rows: NonZeroU16,
-        meta,
-    }
+/// How large a terminal is, in characters.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TerminalSize {
+    /// How many stand in a line.
+    #[wire(required)]
+    pub cols: NonZeroU16,
+    /// How many lines there are.
+    #[wire(required)]
+    pub rows: NonZeroU16,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// What a client can do to a terminal now.
-    TerminalCapabilities {
-        /// Whether it may send `terminal/cancel`. An agent should take it back when the command has ended.
-        lenient cancel: Option<TerminalCancelCapabilities>,
-        meta,
-        extra,
-    }
+/// What a client can do to a terminal now.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct TerminalCapabilities {
+    /// Whether it may send `terminal/cancel`. An agent should take it back when the command has ended.
+    #[wire(lenient)]
+    pub cancel: Option<TerminalCancelCapabilities>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }
 
 marker_capability! {
@@ -90,20 +116,24 @@ marker_capability! {
     TerminalCancelCapabilities,
 }
 
-object! {
-    /// `terminal/cancel`: stop the command of one terminal. Only where the terminal has the capability `cancel` now.
-    ///
-    /// The answer says that the agent will try; that the command has ended comes as an update with an exit status. The
-    /// terminal stays. One that is unknown, has ended or cannot be cancelled is an error of the code
-    /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS). See
-    /// <https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals>.
-    CancelTerminalRequest {
-        /// The session.
-        required session_id: SessionId,
-        /// The terminal.
-        required terminal_id: TerminalId,
-        meta,
-    }
+/// `terminal/cancel`: stop the command of one terminal. Only where the terminal has the capability `cancel` now.
+///
+/// The answer says that the agent will try; that the command has ended comes as an update with an exit status. The
+/// terminal stays. One that is unknown, has ended or cannot be cancelled is an error of the code
+/// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS). See
+/// <https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CancelTerminalRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The terminal.
+    #[wire(required)]
+    pub terminal_id: TerminalId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for CancelTerminalRequest {

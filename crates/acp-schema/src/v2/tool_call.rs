@@ -1,74 +1,99 @@
 use std::num::NonZeroU32;
 
 use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_wire_derive::{Build, Wire};
 
 use super::{AbsolutePath, ContentBlock, Diff};
-use crate::common::{Meta, Patch, SessionId, Terminal, ToolCallId, ToolKind};
-use crate::wire::{empty_object, marker_capability, object, open_enum, tagged_union};
+use crate::common::{
+    Meta, Patch, SessionId, Terminal, ToolCallId, ToolKind, empty_object, marker_capability,
+};
 
-object! {
-    /// The update `tool_call_update`: a tool call began or changed.
-    ///
-    /// The first one with an id begins the call, later ones patch it: what is kept is left out, what goes back to how a
-    /// new call begins is null; a list replaces the list. See
-    /// <https://agentclientprotocol.com/protocol/v2/tool-calls>.
-    ToolCallUpdate {
-        /// Names the call.
-        required tool_call_id: ToolCallId,
-        /// The tool's name, for programs.
-        patch name: Patch<String>,
-        /// What it does, for people.
-        patch title: Patch<String>,
-        /// What sort of tool it is. A new call is of [`ToolKind::Other`].
-        patch kind: Patch<ToolKind>,
-        /// How far it is. A new call is [`ToolCallStatus::Pending`].
-        patch status: Patch<ToolCallStatus>,
-        /// All that it has produced.
-        patch_items content: Patch<Vec<ToolCallContent>>,
-        /// All the places it touches, so that a client can follow.
-        patch_items locations: Patch<Vec<ToolCallLocation>>,
-        /// What the tool was given, as it was given.
-        patch raw_input: Patch<RawJson>,
-        /// What the tool returned, as it returned it.
-        patch raw_output: Patch<RawJson>,
-        /// What the client can do to the call now, all of it. Nothing for a new call.
-        patch capabilities: Patch<ToolCallCapabilities>,
-        /// Free room; see [`Meta`]. It is [merged](Patch::merge).
-        patch meta: Patch<Meta> = "_meta",
-    }
+/// The update `tool_call_update`: a tool call began or changed.
+///
+/// The first one with an id begins the call, later ones patch it: what is kept is left out, what goes back to how a
+/// new call begins is null; a list replaces the list. See
+/// <https://agentclientprotocol.com/protocol/v2/tool-calls>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ToolCallUpdate {
+    /// Names the call.
+    #[wire(required)]
+    pub tool_call_id: ToolCallId,
+    /// The tool's name, for programs.
+    #[wire(patch)]
+    pub name: Patch<String>,
+    /// What it does, for people.
+    #[wire(patch)]
+    pub title: Patch<String>,
+    /// What sort of tool it is. A new call is of [`ToolKind::Other`].
+    #[wire(patch)]
+    pub kind: Patch<ToolKind>,
+    /// How far it is. A new call is [`ToolCallStatus::Pending`].
+    #[wire(patch)]
+    pub status: Patch<ToolCallStatus>,
+    /// All that it has produced.
+    #[wire(patch_items)]
+    pub content: Patch<Vec<ToolCallContent>>,
+    /// All the places it touches, so that a client can follow.
+    #[wire(patch_items)]
+    pub locations: Patch<Vec<ToolCallLocation>>,
+    /// What the tool was given, as it was given.
+    #[wire(patch)]
+    pub raw_input: Patch<RawJson>,
+    /// What the tool returned, as it returned it.
+    #[wire(patch)]
+    pub raw_output: Patch<RawJson>,
+    /// What the client can do to the call now, all of it. Nothing for a new call.
+    #[wire(patch)]
+    pub capabilities: Patch<ToolCallCapabilities>,
+    /// Free room; see [`Meta`]. It is [merged](Patch::merge).
+    #[wire(patch, name = "_meta")]
+    pub meta: Patch<Meta>,
 }
 
-object! {
-    /// The update `tool_call_content_chunk`: one more thing that a tool call has produced, to append to the others.
-    ToolCallContentChunk {
-        /// The call.
-        required tool_call_id: ToolCallId,
-        /// The thing.
-        required content: ToolCallContent,
-        meta,
-    }
+/// The update `tool_call_content_chunk`: one more thing that a tool call has produced, to append to the others.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ToolCallContentChunk {
+    /// The call.
+    #[wire(required)]
+    pub tool_call_id: ToolCallId,
+    /// The thing.
+    #[wire(required)]
+    pub content: ToolCallContent,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-open_enum! {
-    /// How far a tool call is. A foreign word means that it is not over.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/tool-calls#status>.
-    #[derive(Default)]
-    ToolCallStatus {
-        /// It has not begun: its input is still coming, it waits for permission, or its time has not come.
-        #[default]
-        Pending = "pending",
-        /// It runs.
-        InProgress = "in_progress",
-        /// It has begun but does not run, until something lets it go on.
-        Paused = "paused",
-        /// It is done.
-        Completed = "completed",
-        /// It has failed.
-        Failed = "failed",
-        /// It was cancelled before it was done.
-        Cancelled = "cancelled",
-    } else Other
+/// How far a tool call is. A foreign word means that it is not over.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/tool-calls#status>.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum ToolCallStatus {
+    /// It has not begun: its input is still coming, it waits for permission, or its time has not come.
+    #[default]
+    #[wire("pending")]
+    Pending,
+    /// It runs.
+    #[wire("in_progress")]
+    InProgress,
+    /// It has begun but does not run, until something lets it go on.
+    #[wire("paused")]
+    Paused,
+    /// It is done.
+    #[wire("completed")]
+    Completed,
+    /// It has failed.
+    #[wire("failed")]
+    Failed,
+    /// It was cancelled before it was done.
+    #[wire("cancelled")]
+    Cancelled,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }
 
 impl ToolCallStatus {
@@ -78,23 +103,26 @@ impl ToolCallStatus {
     }
 }
 
-tagged_union! {
-    /// Something a tool call has produced.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/tool-calls#content>.
-    ToolCallContent by "type" {
-        /// A content block.
-        "content" => Content(Content) from Content,
-        /// Changes of files.
-        "diff" => Diff(Diff) from Diff,
-        /// What a terminal of the agent shows, live.
-        "terminal" => Terminal(Terminal) from Terminal,
-    }
-    else {
-        /// Something of a type that this version does not know: the whole object. Keep it when storing, replaying or
-        /// passing on.
-        Unknown
-    }
+/// Something a tool call has produced.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/tool-calls#content>.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum ToolCallContent {
+    /// A content block.
+    #[wire("content", from)]
+    Content(Content),
+    /// Changes of files.
+    #[wire("diff", from)]
+    Diff(Diff),
+    /// What a terminal of the agent shows, live.
+    #[wire("terminal", from)]
+    Terminal(Terminal),
+    /// Something of a type that this version does not know: the whole object. Keep it when storing, replaying or
+    /// passing on.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
 impl<T: Into<ContentBlock>> From<T> for Content {
@@ -109,36 +137,48 @@ impl From<ContentBlock> for ToolCallContent {
     }
 }
 
-object! {
-    /// A content block that a tool call has produced.
-    Content {
-        /// The block.
-        required content: ContentBlock,
-        meta,
-    }
+/// A content block that a tool call has produced.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct Content {
+    /// The block.
+    #[wire(required)]
+    pub content: ContentBlock,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// A place that a tool call touches.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/tool-calls#following-the-agent>.
-    ToolCallLocation {
-        /// The file.
-        required path: AbsolutePath,
-        /// The line, counted from 1.
-        lenient_number line: Option<NonZeroU32>,
-        meta,
-    }
+/// A place that a tool call touches.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/tool-calls#following-the-agent>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ToolCallLocation {
+    /// The file.
+    #[wire(required)]
+    pub path: AbsolutePath,
+    /// The line, counted from 1.
+    #[wire(lenient_number)]
+    pub line: Option<NonZeroU32>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// What a client can do to a tool call now.
-    ToolCallCapabilities {
-        /// Whether it may send `tool_call/cancel`. An agent should take it back when the call is over.
-        lenient cancel: Option<ToolCallCancelCapabilities>,
-        meta,
-        extra,
-    }
+/// What a client can do to a tool call now.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ToolCallCapabilities {
+    /// Whether it may send `tool_call/cancel`. An agent should take it back when the call is over.
+    #[wire(lenient)]
+    pub cancel: Option<ToolCallCancelCapabilities>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }
 
 marker_capability! {
@@ -146,20 +186,24 @@ marker_capability! {
     ToolCallCancelCapabilities,
 }
 
-object! {
-    /// `tool_call/cancel`: stop one tool call. Only where the call has the capability `cancel` now.
-    ///
-    /// The answer says that the agent will try; that the call is over comes as an update with a final status, which may
-    /// also be `completed` or `failed`. A call that is unknown, over or cannot be cancelled is an error of the code
-    /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS). See
-    /// <https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls>.
-    CancelToolCallRequest {
-        /// The session.
-        required session_id: SessionId,
-        /// The call.
-        required tool_call_id: ToolCallId,
-        meta,
-    }
+/// `tool_call/cancel`: stop one tool call. Only where the call has the capability `cancel` now.
+///
+/// The answer says that the agent will try; that the call is over comes as an update with a final status, which may
+/// also be `completed` or `failed`. A call that is unknown, over or cannot be cancelled is an error of the code
+/// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS). See
+/// <https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct CancelToolCallRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The call.
+    #[wire(required)]
+    pub tool_call_id: ToolCallId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for CancelToolCallRequest {

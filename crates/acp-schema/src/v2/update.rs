@@ -1,4 +1,5 @@
 use agentwire_jsonrpc::Notice as NoticeMethod;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::{
     AgentMessage, AgentThought, AvailableCommandsUpdate, CompactionSummaryChunk, CompactionUpdate,
@@ -6,19 +7,22 @@ use super::{
     TerminalUpdate, ToolCallContentChunk, ToolCallUpdate, UserMessage,
 };
 use crate::common::{Cost, MessageId, Meta, Notice, Patch, SessionId};
-use crate::wire::{object, tagged_union};
 
-object! {
-    /// `session/update`: what happens in a session, told by the agent as it happens.
-    ///
-    /// See <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-reports-output>.
-    UpdateSessionNotification {
-        /// The session.
-        required session_id: SessionId,
-        /// What happened.
-        required update: SessionUpdate,
-        meta,
-    }
+/// `session/update`: what happens in a session, told by the agent as it happens.
+///
+/// See <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-reports-output>.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct UpdateSessionNotification {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// What happened.
+    #[wire(required)]
+    pub update: SessionUpdate,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl UpdateSessionNotification {
@@ -53,91 +57,121 @@ impl NoticeMethod for UpdateSessionNotification {
     const NAME: &'static str = "session/update";
 }
 
-tagged_union! {
-    /// One thing that happened in a session.
-    ///
-    /// What has an id is told by updates that patch it and by chunks that are appended to it, in the order in which they
-    /// come.
-    SessionUpdate by "sessionUpdate" {
-        /// A piece of what the person said.
-        "user_message_chunk" => UserMessageChunk(ContentChunk),
-        /// What the person said.
-        "user_message" => UserMessage(UserMessage) from UserMessage,
-        /// A piece of what the agent says.
-        "agent_message_chunk" => AgentMessageChunk(ContentChunk),
-        /// What the agent said.
-        "agent_message" => AgentMessage(AgentMessage) from AgentMessage,
-        /// A piece of what the agent thinks.
-        "agent_thought_chunk" => AgentThoughtChunk(ContentChunk),
-        /// What the agent thought.
-        "agent_thought" => AgentThought(AgentThought) from AgentThought,
-        /// Whether the agent is busy.
-        "state_update" => StateUpdate(Box<StateUpdate>) from StateUpdate,
-        /// One more thing that a tool call has produced.
-        "tool_call_content_chunk" => ToolCallContentChunk(Box<ToolCallContentChunk>) from ToolCallContentChunk,
-        /// A tool call began or changed.
-        "tool_call_update" => ToolCallUpdate(Box<ToolCallUpdate>) from ToolCallUpdate,
-        /// A terminal of the agent began or changed.
-        "terminal_update" => TerminalUpdate(Box<TerminalUpdate>) from TerminalUpdate,
-        /// Bytes to append to the output of a terminal.
-        "terminal_output_chunk" => TerminalOutputChunk(TerminalOutputChunk) from TerminalOutputChunk,
-        /// A plan began or changed.
-        "plan_update" => PlanUpdate(Box<PlanUpdate>) from PlanUpdate,
-        /// The slash commands, all of them.
-        "available_commands_update" => AvailableCommandsUpdate(AvailableCommandsUpdate) from AvailableCommandsUpdate,
-        /// The configuration options, all of them.
-        "config_option_update" => ConfigOptionUpdate(ConfigOptionUpdate) from ConfigOptionUpdate,
-        /// Something about the session itself changed.
-        "session_info_update" => SessionInfoUpdate(Box<SessionInfoUpdate>) from SessionInfoUpdate,
-        /// How full the context is, and what the session has cost.
-        "usage_update" => UsageUpdate(UsageUpdate) from UsageUpdate,
-        /// Something to tell the person that is no part of the conversation.
-        "notice" => Notice(Notice) from Notice,
-        /// A compaction of the context began or changed.
-        "compaction_update" => CompactionUpdate(Box<CompactionUpdate>) from CompactionUpdate,
-        /// A piece of a compaction's summary.
-        "compaction_summary_chunk" => CompactionSummaryChunk(CompactionSummaryChunk) from CompactionSummaryChunk,
-    }
-    else {
-        /// An update of a kind that this version does not know: the whole object. Keep it when storing, replaying or
-        /// passing on.
-        Unknown
-    }
+/// One thing that happened in a session.
+///
+/// What has an id is told by updates that patch it and by chunks that are appended to it, in the order in which they
+/// come.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "sessionUpdate")]
+#[non_exhaustive]
+pub enum SessionUpdate {
+    /// A piece of what the person said.
+    #[wire("user_message_chunk")]
+    UserMessageChunk(ContentChunk),
+    /// What the person said.
+    #[wire("user_message", from)]
+    UserMessage(UserMessage),
+    /// A piece of what the agent says.
+    #[wire("agent_message_chunk")]
+    AgentMessageChunk(ContentChunk),
+    /// What the agent said.
+    #[wire("agent_message", from)]
+    AgentMessage(AgentMessage),
+    /// A piece of what the agent thinks.
+    #[wire("agent_thought_chunk")]
+    AgentThoughtChunk(ContentChunk),
+    /// What the agent thought.
+    #[wire("agent_thought", from)]
+    AgentThought(AgentThought),
+    /// Whether the agent is busy.
+    #[wire("state_update", from)]
+    StateUpdate(Box<StateUpdate>),
+    /// One more thing that a tool call has produced.
+    #[wire("tool_call_content_chunk", from)]
+    ToolCallContentChunk(Box<ToolCallContentChunk>),
+    /// A tool call began or changed.
+    #[wire("tool_call_update", from)]
+    ToolCallUpdate(Box<ToolCallUpdate>),
+    /// A terminal of the agent began or changed.
+    #[wire("terminal_update", from)]
+    TerminalUpdate(Box<TerminalUpdate>),
+    /// Bytes to append to the output of a terminal.
+    #[wire("terminal_output_chunk", from)]
+    TerminalOutputChunk(TerminalOutputChunk),
+    /// A plan began or changed.
+    #[wire("plan_update", from)]
+    PlanUpdate(Box<PlanUpdate>),
+    /// The slash commands, all of them.
+    #[wire("available_commands_update", from)]
+    AvailableCommandsUpdate(AvailableCommandsUpdate),
+    /// The configuration options, all of them.
+    #[wire("config_option_update", from)]
+    ConfigOptionUpdate(ConfigOptionUpdate),
+    /// Something about the session itself changed.
+    #[wire("session_info_update", from)]
+    SessionInfoUpdate(Box<SessionInfoUpdate>),
+    /// How full the context is, and what the session has cost.
+    #[wire("usage_update", from)]
+    UsageUpdate(UsageUpdate),
+    /// Something to tell the person that is no part of the conversation.
+    #[wire("notice", from)]
+    Notice(Notice),
+    /// A compaction of the context began or changed.
+    #[wire("compaction_update", from)]
+    CompactionUpdate(Box<CompactionUpdate>),
+    /// A piece of a compaction's summary.
+    #[wire("compaction_summary_chunk", from)]
+    CompactionSummaryChunk(CompactionSummaryChunk),
+    /// An update of a kind that this version does not know: the whole object. Keep it when storing, replaying or
+    /// passing on.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
-object! {
-    /// The update `config_option_update`: the options are different now.
-    ConfigOptionUpdate {
-        /// All options with their values.
-        required_valid_items config_options: Vec<SessionConfigOption>,
-        meta,
-    }
+/// The update `config_option_update`: the options are different now.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ConfigOptionUpdate {
+    /// All options with their values.
+    #[wire(required_valid_items)]
+    pub config_options: Vec<SessionConfigOption>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The update `session_info_update`: what is kept is left out, what is cleared is null.
-    SessionInfoUpdate {
-        /// What to call the session in front of people.
-        patch title: Patch<String>,
-        /// When something last happened in it, as RFC 3339 writes it.
-        #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
-        patch updated_at: Patch<String>,
-        /// Free room; see [`Meta`]. It is [merged](Patch::merge).
-        patch meta: Patch<Meta> = "_meta",
-    }
+/// The update `session_info_update`: what is kept is left out, what is cleared is null.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionInfoUpdate {
+    /// What to call the session in front of people.
+    #[wire(patch)]
+    pub title: Patch<String>,
+    /// When something last happened in it, as RFC 3339 writes it.
+    #[wire(patch, schema(extend("format" = "date-time")))]
+    pub updated_at: Patch<String>,
+    /// Free room; see [`Meta`]. It is [merged](Patch::merge).
+    #[wire(patch, name = "_meta")]
+    pub meta: Patch<Meta>,
 }
 
-object! {
-    /// The update `usage_update`.
-    UsageUpdate without new {
-        /// Tokens in the context now.
-        required used: u64,
-        /// Tokens that fit into it.
-        required size: u64,
-        /// What the session has cost so far.
-        patch cost: Patch<Cost>,
-        meta,
-    }
+/// The update `usage_update`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[wire(without_new)]
+#[non_exhaustive]
+pub struct UsageUpdate {
+    /// Tokens in the context now.
+    #[wire(required)]
+    pub used: u64,
+    /// Tokens that fit into it.
+    #[wire(required)]
+    pub size: u64,
+    /// What the session has cost so far.
+    #[wire(patch)]
+    pub cost: Patch<Cost>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl UsageUpdate {

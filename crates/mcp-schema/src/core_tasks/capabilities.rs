@@ -1,6 +1,6 @@
 //! Who runs which requests as tasks.
 
-use serde::{Deserialize, Serialize};
+use agentwire_wire_derive::Wire;
 
 use crate::JsonObject;
 
@@ -8,18 +8,16 @@ macro_rules! capability {
     ($( $(#[$attribute:meta])* $name:ident { $( $(#[$member_attribute:meta])* $member:ident: $kind:ty, )+ } )+) => {
         $(
             $(#[$attribute])*
-            #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-            #[serde(rename_all = "camelCase")]
+            #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
             #[non_exhaustive]
             pub struct $name {
                 $(
                     $(#[$member_attribute])*
-                    #[serde(skip_serializing_if = "Option::is_none")]
+                    #[wire(optional)]
                     pub $member: Option<$kind>,
                 )+
                 /// Members that this version of the library does not know.
-                #[serde(flatten)]
+                #[wire(extra)]
                 pub other: JsonObject,
             }
 

@@ -13,6 +13,7 @@
 mod capabilities;
 
 use agentwire_jsonrpc::RawJson;
+use agentwire_wire_derive::Wire;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,21 +27,29 @@ use crate::{Cursor, Meta, Paginated};
 /// The key in `_meta` under which messages about a task name it, with a [`RelatedTaskMetadata`].
 pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
-open_enum! {
-    /// How a task stands.
-    pub enum TaskStatus {
-        /// It runs.
-        Working = "working",
-        /// It waits for an answer; whoever asked for it should send [`GetTaskPayloadRequest`] to get the
-        /// question.
-        InputRequired = "input_required",
-        /// It is done, and there is a result.
-        Completed = "completed",
-        /// It ended with an error, or its tool failed.
-        Failed = "failed",
-        /// It was cancelled.
-        Cancelled = "cancelled",
-    }
+/// How a task stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum TaskStatus {
+    /// It runs.
+    #[wire("working")]
+    Working,
+    /// It waits for an answer; whoever asked for it should send [`GetTaskPayloadRequest`] to get the
+    /// question.
+    #[wire("input_required")]
+    InputRequired,
+    /// It is done, and there is a result.
+    #[wire("completed")]
+    Completed,
+    /// It ended with an error, or its tool failed.
+    #[wire("failed")]
+    Failed,
+    /// It was cancelled.
+    #[wire("cancelled")]
+    Cancelled,
+    /// A word that this version of the library does not know, kept as it came.
+    #[wire(unknown)]
+    Unknown(Box<str>),
 }
 
 impl TaskStatus {
@@ -50,47 +59,44 @@ impl TaskStatus {
     }
 }
 
-object! {
-    /// Asks that a request be run as a task; the member `task` of the request.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct TaskMetadata {
-        /// For how many milliseconds to keep it from its creation on.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub ttl: Option<u64>,
-    }
+/// Asks that a request be run as a task; the member `task` of the request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct TaskMetadata {
+    /// For how many milliseconds to keep it from its creation on.
+    #[wire(optional)]
+    pub ttl: Option<u64>,
 }
 
 setters!(TaskMetadata {
     some ttl: u64,
 });
 
-object! {
-    /// A task and how it stands.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct Task {
-        /// Its name, which whoever runs it chose, so that nobody can guess it.
-        pub task_id: String,
-        /// How it stands.
-        pub status: TaskStatus,
-        /// The same for people.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub status_message: Option<String>,
-        /// When it was created, in ISO 8601.
-        pub created_at: String,
-        /// When its status last changed, in ISO 8601.
-        pub last_updated_at: String,
-        /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
-        #[cfg_attr(feature = "schema", schemars(extend("x-nullable" = true)))]
-        pub ttl: Option<u64>,
-        /// How many milliseconds to wait between two questions about it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub poll_interval: Option<u64>,
-    }
+/// A task and how it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct Task {
+    /// Its name, which whoever runs it chose, so that nobody can guess it.
+    #[wire(required)]
+    pub task_id: String,
+    /// How it stands.
+    #[wire(required)]
+    pub status: TaskStatus,
+    /// The same for people.
+    #[wire(optional)]
+    pub status_message: Option<String>,
+    /// When it was created, in ISO 8601.
+    #[wire(required)]
+    pub created_at: String,
+    /// When its status last changed, in ISO 8601.
+    #[wire(required)]
+    pub last_updated_at: String,
+    /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
+    #[wire(nullable, schema(extend("x-nullable" = true)))]
+    pub ttl: Option<u64>,
+    /// How many milliseconds to wait between two questions about it.
+    #[wire(optional)]
+    pub poll_interval: Option<u64>,
 }
 
 impl Task {
@@ -117,18 +123,16 @@ setters!(Task {
     some poll_interval: u64,
 });
 
-object! {
-    /// The request runs as this task. It comes in place of the request's own result.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct CreateTaskResult {
-        /// The task.
-        pub task: Task,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// The request runs as this task. It comes in place of the request's own result.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct CreateTaskResult {
+    /// The task.
+    #[wire(required)]
+    pub task: Task,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl CreateTaskResult {
@@ -145,19 +149,16 @@ setters!(CreateTaskResult {
 macro_rules! task_requests {
     ($( $(#[$attribute:meta])* $request:ident; )+) => {
         $(
-            object! {
-                $(#[$attribute])*
-                #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-                #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-                #[serde(rename_all = "camelCase")]
-                #[non_exhaustive]
-                pub struct $request {
-                    /// Which task.
-                    pub task_id: String,
-                    /// Attachments.
-                    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-                    pub meta: Option<Meta>,
-                }
+            $(#[$attribute])*
+            #[derive(Clone, Debug, PartialEq, Eq, agentwire_wire_derive::Wire)]
+            #[non_exhaustive]
+            pub struct $request {
+                /// Which task.
+                #[wire(required)]
+                pub task_id: String,
+                /// Attachments.
+                #[wire(strict_meta)]
+                pub meta: Option<Meta>,
             }
 
             impl $request {
@@ -189,15 +190,14 @@ macro_rules! task_reports {
     ($( $(#[$attribute:meta])* $report:ident; )+) => {
         $(
             $(#[$attribute])*
-            #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            #[derive(Clone, Debug, PartialEq, Eq, agentwire_wire_derive::Wire)]
             #[non_exhaustive]
             pub struct $report {
                 /// The task.
-                #[serde(flatten)]
+                #[wire(union)]
                 pub task: Task,
                 /// Attachments.
-                #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+                #[wire(strict_meta)]
                 pub meta: Option<Meta>,
             }
 
@@ -255,19 +255,16 @@ impl GetTaskPayloadResult {
     }
 }
 
-object! {
-    /// Asks for the tasks that there are.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[non_exhaustive]
-    pub struct ListTasksRequest {
-        /// Where the page begins; the first one without.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub cursor: Option<Cursor>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// Asks for the tasks that there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct ListTasksRequest {
+    /// Where the page begins; the first one without.
+    #[wire(optional)]
+    pub cursor: Option<Cursor>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 setters!(ListTasksRequest {
@@ -275,22 +272,19 @@ setters!(ListTasksRequest {
     some meta: Meta,
 });
 
-object! {
-    /// A page of the tasks that there are.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct ListTasksResult {
-        /// The tasks.
-        pub tasks: Vec<Task>,
-        /// Where the next page begins; none on the last one.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub next_cursor: Option<Cursor>,
-        /// Attachments.
-        #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-        pub meta: Option<Meta>,
-    }
+/// A page of the tasks that there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct ListTasksResult {
+    /// The tasks.
+    #[wire(required)]
+    pub tasks: Vec<Task>,
+    /// Where the next page begins; none on the last one.
+    #[wire(optional)]
+    pub next_cursor: Option<Cursor>,
+    /// Attachments.
+    #[wire(strict_meta)]
+    pub meta: Option<Meta>,
 }
 
 impl ListTasksResult {
@@ -315,16 +309,13 @@ impl Paginated for ListTasksRequest {
     }
 }
 
-object! {
-    /// Names the task that a message is about, in its `_meta`.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "camelCase")]
-    #[non_exhaustive]
-    pub struct RelatedTaskMetadata {
-        /// The task.
-        pub task_id: String,
-    }
+/// Names the task that a message is about, in its `_meta`.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct RelatedTaskMetadata {
+    /// The task.
+    #[wire(required)]
+    pub task_id: String,
 }
 
 impl RelatedTaskMetadata {

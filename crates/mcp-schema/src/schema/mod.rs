@@ -9,7 +9,6 @@
 mod definitions;
 mod shapes;
 
-use schemars::transform::Transform;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
@@ -76,19 +75,6 @@ pub enum Role {
     Alias,
 }
 
-/// The schema of a set of words, with the lines of its doc comment and of theirs.
-pub(crate) fn words(about: &[&str], words: &[(&str, &[&str])], is_string: bool) -> Schema {
-    let text = |lines: &[&str]| lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n");
-    if is_string {
-        return schemars::json_schema!({ "description": text(about), "type": "string" });
-    }
-    let words: Vec<Value> = words
-        .iter()
-        .map(|(word, about)| json!({ "description": text(about), "type": "string", "const": word }))
-        .collect();
-    schemars::json_schema!({ "description": text(about), "oneOf": words, "x-open": true })
-}
-
 /// The schema of a union.
 pub(crate) fn union<const N: usize>(variants: [Schema; N], is_open: bool) -> Schema {
     let variants: Vec<Value> = variants.into_iter().map(Schema::to_value).collect();
@@ -97,18 +83,6 @@ pub(crate) fn union<const N: usize>(variants: [Schema; N], is_open: bool) -> Sch
         schema.insert("x-open".to_owned(), true.into());
     }
     schema
-}
-
-/// Adds the member that tells a struct from others, which serde writes without a field for it.
-pub(crate) struct Tag(pub(crate) &'static str, pub(crate) &'static str);
-
-impl Transform for Tag {
-    fn transform(&mut self, schema: &mut Schema) {
-        let Self(name, word) = *self;
-        add_property(schema, name, json!({ "type": "string", "const": word }));
-        let required = schema.ensure_object().entry("required").or_insert_with(|| json!([]));
-        required.as_array_mut().expect("`required` is a list").insert(0, name.into());
-    }
 }
 
 /// Adds the member `mode` to a form, which is read past and never written.

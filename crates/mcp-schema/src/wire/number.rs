@@ -23,13 +23,6 @@ pub(crate) fn number<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok,
     }
 }
 
-pub(crate) fn optional_number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => number(value, serializer),
-        None => serializer.serialize_none(),
-    }
-}
-
 /// Reads a time to live. A negative one means 0, says the protocol, so it must not cost the whole result.
 pub(crate) fn time_to_live<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     struct TimeToLive(u64);

@@ -11,12 +11,6 @@ pub(crate) fn encode_object<T: Serialize + ?Sized>(value: &T) -> Result<RawJson,
     Ok(raw)
 }
 
-pub(crate) fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
-    let raw = Option::<RawJson>::deserialize(deserializer)?;
-    check(raw.as_ref().map(RawJson::as_str))?;
-    Ok(raw)
-}
-
 pub(crate) fn borrowed_object<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<&'de RawValue>, D::Error> {

@@ -1,5 +1,5 @@
 //! A list that travels as one bare item when it has one, as sampling messages do.
-//! For `#[serde(with = …)]`.
+//! For `#[wire(with = …)]`.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! A JSON object whose order counts, as a list of names and values. For `#[serde(with = …)]`.
+//! A JSON object whose order counts, as a list of names and values. For `#[wire(with = …)]`.
 
 use std::fmt;
 use std::marker::PhantomData;

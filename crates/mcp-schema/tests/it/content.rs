@@ -1,5 +1,8 @@
 use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_schema::{CallToolResult, ContentBlock, ResourceContents, SamplingMessage, TextContent};
+use agentwire_mcp_schema::{
+    Annotations, CallToolResult, ClientCapabilities, CompletionReference, ContentBlock, ResourceContents,
+    SamplingContent, SamplingMessage, TextContent,
+};
 use serde_json::{Value, json};
 
 use crate::{read, write};
@@ -68,6 +71,27 @@ fn a_block_without_a_usable_tag_or_body_is_refused() {
     ] {
         assert!(serde_json::from_str::<ContentBlock>(bad).is_err(), "{bad}");
     }
+}
+
+/// Readers differ in which of two they believe.
+#[test]
+fn a_tag_stands_once() {
+    fn refused<T: serde::de::DeserializeOwned + std::fmt::Debug>(text: &str) {
+        let read: Result<T, _> = serde_json::from_str(text);
+        assert!(read.as_ref().is_err_and(|error| error.to_string().contains("duplicate field")), "{read:?}");
+    }
+    refused::<ContentBlock>(r#"{"type":"text","text":"t","type":"image"}"#);
+    refused::<ContentBlock>(r#"{"text":"t","type":"text","type":"image"}"#);
+    refused::<ContentBlock>(r#"{"type":"odd","type":"text","text":"t"}"#);
+    refused::<SamplingContent>(r#"{"type":"text","text":"t","type":"text"}"#);
+    refused::<CompletionReference>(r#"{"name":"n","type":"ref/prompt","type":"ref/resource"}"#);
+}
+
+#[test]
+fn an_object_is_no_array() {
+    assert!(serde_json::from_str::<ClientCapabilities>("[]").is_err());
+    assert!(serde_json::from_str::<ContentBlock>(r#"["text","t"]"#).is_err());
+    assert!(serde_json::from_str::<Annotations>("[]").is_err());
 }
 
 #[test]

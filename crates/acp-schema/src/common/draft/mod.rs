@@ -2,7 +2,7 @@
 
 mod stop_reason;
 
-use crate::wire::string_id;
+use crate::common::string_id;
 
 pub use stop_reason::{ErrorStopReason, IdleStopReason};
 

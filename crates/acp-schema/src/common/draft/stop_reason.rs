@@ -1,12 +1,12 @@
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::ErrorObject;
+use agentwire_jsonrpc::wire::WriteMembers;
+use agentwire_wire_derive::{Build, Wire};
 use serde::de::IgnoredAny;
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 
 use crate::common::Meta;
-use crate::wire::object;
 
 const KEY: &str = "stopReason";
 
@@ -46,23 +46,23 @@ impl IdleStopReason {
         }
     }
 
-    /// Reads it from an object that has members of its own beside it. One that is malformed counts as not told.
-    pub(crate) fn read(object: &Meta, own_members: &[&str]) -> Option<Self> {
-        // Two would be believed by nobody. What is lent is not copied: a foreign word may be long.
-        object.decode_member::<IgnoredAny>(KEY).ok()?;
-        match &*object.text(KEY)? {
-            "end_turn" => Some(Self::EndTurn),
-            "max_tokens" => Some(Self::MaxTokens),
-            "max_turn_requests" => Some(Self::MaxTurnRequests),
-            "refusal" => Some(Self::Refusal),
-            "cancelled" => Some(Self::Cancelled),
-            "error" => object.decode().ok().map(Self::Error),
-            _ => {
-                let mut object = object.clone();
-                object.retain(|name| !own_members.contains(&name));
-                Some(Self::Unknown(object))
-            }
+    /// Reads it from the members of an object that no field is. One that is malformed counts as missing.
+    pub(crate) fn read(members: Meta) -> Result<Option<Self>, serde_json::Error> {
+        // A repeated reason is malformed. A borrowed string is not copied: an unknown one may be long.
+        if members.decode_member::<IgnoredAny>(KEY).is_err() {
+            return Ok(None);
         }
+        let reason = match members.text(KEY).as_deref() {
+            None => None,
+            Some("end_turn") => Some(Self::EndTurn),
+            Some("max_tokens") => Some(Self::MaxTokens),
+            Some("max_turn_requests") => Some(Self::MaxTurnRequests),
+            Some("refusal") => Some(Self::Refusal),
+            Some("cancelled") => Some(Self::Cancelled),
+            Some("error") => members.decode().ok().map(Self::Error),
+            Some(_) => Some(Self::Unknown(members.clone())),
+        };
+        Ok(reason)
     }
 }
 
@@ -79,28 +79,26 @@ impl From<ErrorStopReason> for IdleStopReason {
 }
 
 /// Written flat into the object around it.
-impl Serialize for IdleStopReason {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl WriteMembers for IdleStopReason {
+    fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
         if let Self::Unknown(object) = self {
-            return object.serialize_members(serializer);
+            return object.write_members(members);
         }
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(KEY, &self.word())?;
-        if let Self::Error(reason) = self
-            && let Some(error) = &reason.error
-        {
-            map.serialize_entry("error", error)?;
+        members.serialize_entry(KEY, &self.word())?;
+        match self {
+            Self::Error(reason) => reason.write_members(members),
+            _ => Ok(()),
         }
-        map.end()
     }
 }
 
-object! {
-    /// What belongs to the stop reason `error`.
-    ErrorStopReason {
-        /// What failed. An agent should say it.
-        lenient error: Option<ErrorObject>,
-    }
+/// What belongs to the stop reason `error`.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ErrorStopReason {
+    /// What failed. An agent should say it.
+    #[wire(lenient)]
+    pub error: Option<ErrorObject>,
 }
 
 /// The members that it brings into the object around it.

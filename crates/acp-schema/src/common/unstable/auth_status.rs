@@ -1,6 +1,7 @@
 use agentwire_jsonrpc::{Method, Notice};
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::wire::{empty_object, marker_capability, object, open_enum};
+use crate::common::{Meta, empty_object, marker_capability};
 
 empty_object! {
     /// `auth/status`: whether the person has to log in. Nothing changes by asking, and the agent does not refuse with
@@ -15,64 +16,86 @@ impl Method for AuthStatusRequest {
     type Response = AuthStatusResponse;
 }
 
-object! {
-    /// The answer to `auth/status`.
-    AuthStatusResponse {
-        /// Whether sessions can begin. Programs decide on this alone.
-        required state: AuthState,
-        /// The accounts that the agent knows, to show.
-        items accounts: Vec<AuthAccount>,
-        meta,
-    }
+/// The answer to `auth/status`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AuthStatusResponse {
+    /// Whether sessions can begin. Programs decide on this alone.
+    #[wire(required)]
+    pub state: AuthState,
+    /// The accounts that the agent knows, to show.
+    #[wire(items)]
+    pub accounts: Vec<AuthAccount>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// `auth/status_update`: the status is another one now. It says what an answer to `auth/status` would.
-    ///
-    /// An agent with the capability `auth.status` sends it whenever it likes once it has been initialized. A draft.
-    AuthStatusUpdateNotification {
-        /// Whether sessions can begin. Programs decide on this alone.
-        required state: AuthState,
-        /// The accounts that the agent knows, to show.
-        items accounts: Vec<AuthAccount>,
-        meta,
-    }
+/// `auth/status_update`: the status is another one now. It says what an answer to `auth/status` would.
+///
+/// An agent with the capability `auth.status` sends it whenever it likes once it has been initialized. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AuthStatusUpdateNotification {
+    /// Whether sessions can begin. Programs decide on this alone.
+    #[wire(required)]
+    pub state: AuthState,
+    /// The accounts that the agent knows, to show.
+    #[wire(items)]
+    pub accounts: Vec<AuthAccount>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Notice for AuthStatusUpdateNotification {
     const NAME: &'static str = "auth/status_update";
 }
 
-open_enum! {
-    /// Whether an agent can begin sessions without a login. Words of one's own begin with `_`; take a word that you do not
-    /// know as [`Unknown`](Self::Unknown).
-    AuthState {
-        /// There are credentials, which may turn out to be no good.
-        Authenticated = "authenticated",
-        /// The person has to log in.
-        Unauthenticated = "unauthenticated",
-        /// Nobody has to log in, for instance because the model runs here.
-        NotRequired = "not_required",
-        /// The agent says that it cannot tell.
-        Unknown = "unknown",
-    } else Other
+/// Whether an agent can begin sessions without a login. Words of one's own begin with `_`; take a word that you do not
+/// know as [`Unknown`](Self::Unknown).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum AuthState {
+    /// There are credentials, which may turn out to be no good.
+    #[wire("authenticated")]
+    Authenticated,
+    /// The person has to log in.
+    #[wire("unauthenticated")]
+    Unauthenticated,
+    /// Nobody has to log in, for instance because the model runs here.
+    #[wire("not_required")]
+    NotRequired,
+    /// The agent says that it cannot tell.
+    #[wire("unknown")]
+    Unknown,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }
 
-object! {
-    /// An account or a key that an agent knows: to show, not to tell accounts apart by, and better not logged.
-    AuthAccount {
-        /// What to call it in front of people.
-        required label: String,
-        /// Whether the agent uses it; several may be in use, such as one for each provider.
-        lenient_number active: Option<bool>,
-        /// The person's name.
-        lenient name: Option<String>,
-        /// The person's e-mail address.
-        lenient email: Option<String>,
-        /// The organization, team or workspace.
-        lenient organization: Option<String>,
-        meta,
-    }
+/// An account or a key that an agent knows: to show, not to tell accounts apart by, and better not logged.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AuthAccount {
+    /// What to call it in front of people.
+    #[wire(required)]
+    pub label: String,
+    /// Whether the agent uses it; several may be in use, such as one for each provider.
+    #[wire(lenient_number)]
+    pub active: Option<bool>,
+    /// The person's name.
+    #[wire(lenient)]
+    pub name: Option<String>,
+    /// The person's e-mail address.
+    #[wire(lenient)]
+    pub email: Option<String>,
+    /// The organization, team or workspace.
+    #[wire(lenient)]
+    pub organization: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 marker_capability! {

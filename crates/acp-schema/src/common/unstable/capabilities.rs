@@ -1,37 +1,46 @@
+use agentwire_wire_derive::{Build, Wire};
+
 use super::additions::capability_additions;
 use super::{AuthStatusCapabilities, ProvidersCapabilities};
-use crate::wire::{marker_capability, object};
+use crate::common::{Meta, marker_capability};
 
-object! {
-    /// What drafts add to the capabilities of an agent.
-    AgentCapabilitiesAdditions {
-        /// The methods `providers/*`.
-        lenient providers: Option<ProvidersCapabilities>,
-    }
+/// What drafts add to the capabilities of an agent.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AgentCapabilitiesAdditions {
+    /// The methods `providers/*`.
+    #[wire(lenient)]
+    pub providers: Option<ProvidersCapabilities>,
 }
 
-object! {
-    /// What drafts add to what an agent can do about authentication.
-    AgentAuthCapabilitiesAdditions {
-        /// `auth/status`.
-        lenient status: Option<AuthStatusCapabilities>,
-    }
+/// What drafts add to what an agent can do about authentication.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct AgentAuthCapabilitiesAdditions {
+    /// `auth/status`.
+    #[wire(lenient)]
+    pub status: Option<AuthStatusCapabilities>,
 }
 
-object! {
-    /// What drafts add to what an agent can do about sessions.
-    SessionCapabilitiesAdditions {
-        /// The member `systemPrompt` of the requests that begin a session.
-        lenient system_prompt: Option<SessionSystemPromptCapabilities>,
-        /// `session/fork`.
-        lenient fork: Option<SessionForkCapabilities>,
-        /// `session/archive` and `session/unarchive`, and the members `archived` of a list of sessions.
-        lenient archive: Option<SessionArchiveCapabilities>,
-        /// `session/status`.
-        lenient status: Option<SessionStatusCapabilities>,
-        /// `session/set_title`.
-        lenient title: Option<SessionTitleCapabilities>,
-    }
+/// What drafts add to what an agent can do about sessions.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionCapabilitiesAdditions {
+    /// The member `systemPrompt` of the requests that begin a session.
+    #[wire(lenient)]
+    pub system_prompt: Option<SessionSystemPromptCapabilities>,
+    /// `session/fork`.
+    #[wire(lenient)]
+    pub fork: Option<SessionForkCapabilities>,
+    /// `session/archive` and `session/unarchive`, and the members `archived` of a list of sessions.
+    #[wire(lenient)]
+    pub archive: Option<SessionArchiveCapabilities>,
+    /// `session/status`.
+    #[wire(lenient)]
+    pub status: Option<SessionStatusCapabilities>,
+    /// `session/set_title`.
+    #[wire(lenient)]
+    pub title: Option<SessionTitleCapabilities>,
 }
 
 capability_additions! {
@@ -40,34 +49,49 @@ capability_additions! {
     SessionCapabilitiesAdditions: "systemPrompt", "fork", "archive", "status", "title";
 }
 
-object! {
-    /// That an agent takes a system prompt, in the mode `append` at least.
-    SessionSystemPromptCapabilities {
-        /// Which other modes.
-        lenient mode: Option<SessionSystemPromptModeCapabilities>,
-        meta,
-        extra,
-    }
+/// That an agent takes a system prompt, in the mode `append` at least.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionSystemPromptCapabilities {
+    /// Which other modes.
+    #[wire(lenient)]
+    pub mode: Option<SessionSystemPromptModeCapabilities>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }
 
-object! {
-    /// Which modes of a system prompt an agent takes beyond `append`.
-    SessionSystemPromptModeCapabilities {
-        /// The mode `override`. On the wire `override`.
-        lenient replace: Option<SessionSystemPromptOverrideCapabilities> = "override",
-        meta,
-        extra,
-    }
+/// Which modes of a system prompt an agent takes beyond `append`.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionSystemPromptModeCapabilities {
+    /// The mode `override`. On the wire `override`.
+    #[wire(lenient, name = "override")]
+    pub replace: Option<SessionSystemPromptOverrideCapabilities>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }
 
-object! {
-    /// What a client may do to a subagent's session. What an ordinary session allows says nothing about it.
-    SubagentSessionCapabilities {
-        /// `session/cancel`, which ends the work and not the session.
-        lenient cancel: Option<SessionCancelCapabilities>,
-        meta,
-        extra,
-    }
+/// What a client may do to a subagent's session. What an ordinary session allows says nothing about it.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SubagentSessionCapabilities {
+    /// `session/cancel`, which ends the work and not the session.
+    #[wire(lenient)]
+    pub cancel: Option<SessionCancelCapabilities>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }
 
 marker_capability! {

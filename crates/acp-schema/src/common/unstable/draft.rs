@@ -1,22 +1,21 @@
 use std::ops::{Deref, DerefMut};
 
 use agentwire_jsonrpc::RawObject;
+use agentwire_jsonrpc::wire::{WriteMembers, write_members};
+use agentwire_wire_derive::{Build, Wire};
 use serde::de::{DeserializeOwned, Error};
-use serde::{Deserialize, Deserializer, Serialize};
-
-use crate::wire::object;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An object of the protocol with what drafts add to it; on the wire they are one object.
 ///
 /// It dereferences to the object without the additions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Draft<T, A> {
     /// The object without the additions.
-    #[serde(flatten)]
     pub stable: T,
     /// The additions.
-    #[serde(flatten)]
     pub added: A,
 }
 
@@ -44,6 +43,19 @@ impl<T, A> DerefMut for Draft<T, A> {
 impl<T, A: Default> From<T> for Draft<T, A> {
     fn from(stable: T) -> Self {
         Self { stable, added: A::default() }
+    }
+}
+
+impl<T: WriteMembers, A: WriteMembers> WriteMembers for Draft<T, A> {
+    fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
+        self.stable.write_members(members)?;
+        self.added.write_members(members)
+    }
+}
+
+impl<T: WriteMembers, A: WriteMembers> Serialize for Draft<T, A> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write_members(self, serializer)
     }
 }
 
@@ -83,7 +95,7 @@ impl<T, A: schemars::JsonSchema> super::Added for Draft<T, A> {
     }
 }
 
-object! {
-    /// No addition: for params to which drafts add nothing, while they add to the answer.
-    Unchanged {}
-}
+/// No addition: for params to which drafts add nothing, while they add to the answer.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct Unchanged {}

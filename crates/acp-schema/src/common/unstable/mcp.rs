@@ -1,9 +1,8 @@
-use agentwire_jsonrpc::{Method, Notice, RawJson};
+use agentwire_jsonrpc::{Method, Notice, RawJson, wire};
+use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::common::Meta;
-use crate::wire::lenient::lenient;
-use crate::wire::{object, string_id};
+use crate::common::{Meta, string_id};
 
 string_id! {
     /// Names an MCP server that is reached through the connection itself. Whoever offers the server chooses it, and no two
@@ -14,33 +13,43 @@ string_id! {
     McpRequestId,
 }
 
-object! {
-    /// An MCP server that is reached through the connection itself, with `mcp/message`. A draft.
-    McpServerAcp {
-        /// What to call it.
-        required name: String,
-        /// Names the server.
-        required server_id: McpServerAcpId,
-        meta,
-    }
+/// An MCP server that is reached through the connection itself, with `mcp/message`. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct McpServerAcp {
+    /// What to call it.
+    #[wire(required)]
+    pub name: String,
+    /// Names the server.
+    #[wire(required)]
+    pub server_id: McpServerAcpId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// `mcp/message` as a request: the agent calls a method of an MCP server that the client has offered. Each call is a
-    /// request of its own, as in MCP since its revision of 2026-07-28; nothing is connected before.
-    ///
-    /// Only where the agent has the capability for servers of type `acp`. A draft.
-    MessageMcpRequest {
-        /// The server.
-        required server_id: McpServerAcpId,
-        /// Names the call; a new one each time.
-        required request_id: McpRequestId,
-        /// MCP's method.
-        required method: String,
-        /// Its params, an object, as they are.
-        raw_object params: Option<RawJson>,
-        meta,
-    }
+/// `mcp/message` as a request: the agent calls a method of an MCP server that the client has offered. Each call is a
+/// request of its own, as in MCP since its revision of 2026-07-28; nothing is connected before.
+///
+/// Only where the agent has the capability for servers of type `acp`. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct MessageMcpRequest {
+    /// The server.
+    #[wire(required)]
+    pub server_id: McpServerAcpId,
+    /// Names the call; a new one each time.
+    #[wire(required)]
+    pub request_id: McpRequestId,
+    /// MCP's method.
+    #[wire(required)]
+    pub method: String,
+    /// Its params, an object, as they are.
+    #[wire(raw_object)]
+    pub params: Option<RawJson>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for MessageMcpRequest {
@@ -48,19 +57,25 @@ impl Method for MessageMcpRequest {
     type Response = MessageMcpResponse;
 }
 
-object! {
-    /// `mcp/message` as a notification: what an MCP server tells its caller while a request runs. A draft.
-    MessageMcpNotification {
-        /// The server.
-        required server_id: McpServerAcpId,
-        /// The request that runs.
-        required request_id: McpRequestId,
-        /// MCP's method.
-        required method: String,
-        /// Its params, an object, as they are.
-        raw_object params: Option<RawJson>,
-        meta,
-    }
+/// `mcp/message` as a notification: what an MCP server tells its caller while a request runs. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct MessageMcpNotification {
+    /// The server.
+    #[wire(required)]
+    pub server_id: McpServerAcpId,
+    /// The request that runs.
+    #[wire(required)]
+    pub request_id: McpRequestId,
+    /// MCP's method.
+    #[wire(required)]
+    pub method: String,
+    /// Its params, an object, as they are.
+    #[wire(raw_object)]
+    pub params: Option<RawJson>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Notice for MessageMcpNotification {
@@ -110,14 +125,14 @@ impl<'de> Deserialize<'de> for MessageMcpResponse {
         #[derive(Deserialize)]
         struct Well {
             result: RawJson,
-            #[serde(rename = "_meta", default, deserialize_with = "lenient")]
+            #[serde(rename = "_meta", default, deserialize_with = "wire::lenient")]
             meta: Option<Meta>,
         }
 
         #[derive(Deserialize)]
         struct Badly {
             error: McpError,
-            #[serde(rename = "_meta", default, deserialize_with = "lenient")]
+            #[serde(rename = "_meta", default, deserialize_with = "wire::lenient")]
             meta: Option<Meta>,
         }
 
@@ -131,15 +146,20 @@ impl<'de> Deserialize<'de> for MessageMcpResponse {
     }
 }
 
-object! {
-    /// An error of MCP, which is none of ACP.
-    McpError {
-        /// MCP's code.
-        required code: i32,
-        /// One short sentence for people.
-        required message: String,
-        /// Anything more, as it is; null is something too.
-        raw data: Option<RawJson>,
-        extra,
-    }
+/// An error of MCP, which is none of ACP.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct McpError {
+    /// MCP's code.
+    #[wire(required)]
+    pub code: i32,
+    /// One short sentence for people.
+    #[wire(required)]
+    pub message: String,
+    /// Anything more, as it is; null is something too.
+    #[wire(raw)]
+    pub data: Option<RawJson>,
+    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    #[wire(extra)]
+    pub extra: Meta,
 }

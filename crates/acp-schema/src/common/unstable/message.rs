@@ -3,38 +3,49 @@
 /// The types are each version's own, because its content blocks are. Around the call there must be `ContentBlock`.
 macro_rules! session_message_types {
     () => {
-        $crate::wire::object! {
-            /// The update `session_message`: a message from one session to another, as one of them sees it. What is kept is left
-            /// out, what is cleared is null.
-            ///
-            /// Only for clients that show subagents. See <https://agentclientprotocol.com/rfds/subagents>. A draft.
-            SessionMessage {
-                /// Names the message within the session that the update is about.
-                required message_id: $crate::common::MessageId,
-                /// Who has sent it.
-                patch sender_session_id: Patch<$crate::common::SessionId>,
-                /// Whom it is for.
-                patch recipient_session_id: Patch<$crate::common::SessionId>,
-                /// What the sender's session calls it, where this session receives it.
-                patch sender_message_id: Patch<$crate::common::MessageId>,
-                /// What the recipient's session calls it, where this session sends it.
-                patch recipient_message_id: Patch<$crate::common::MessageId>,
-                /// All it says. An empty list clears it, as null does.
-                patch_items content: Patch<Vec<ContentBlock>>,
-                /// Free room: its keys belong to whoever sent them. It is patched too.
-                patch meta: Patch<$crate::common::Meta> = "_meta",
-            }
+        /// The update `session_message`: a message from one session to another, as one of them sees it. What is kept is left
+        /// out, what is cleared is null.
+        ///
+        /// Only for clients that show subagents. See <https://agentclientprotocol.com/rfds/subagents>. A draft.
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct SessionMessage {
+            /// Names the message within the session that the update is about.
+            #[wire(required)]
+            pub message_id: $crate::common::MessageId,
+            /// Who has sent it.
+            #[wire(patch)]
+            pub sender_session_id: Patch<$crate::common::SessionId>,
+            /// Whom it is for.
+            #[wire(patch)]
+            pub recipient_session_id: Patch<$crate::common::SessionId>,
+            /// What the sender's session calls it, where this session receives it.
+            #[wire(patch)]
+            pub sender_message_id: Patch<$crate::common::MessageId>,
+            /// What the recipient's session calls it, where this session sends it.
+            #[wire(patch)]
+            pub recipient_message_id: Patch<$crate::common::MessageId>,
+            /// All it says. An empty list clears it, as null does.
+            #[wire(patch_items)]
+            pub content: Patch<Vec<ContentBlock>>,
+            /// Free room: its keys belong to whoever sent them. It is patched too.
+            #[wire(patch, name = "_meta")]
+            pub meta: Patch<$crate::common::Meta>,
         }
 
-        $crate::wire::object! {
-            /// The update `session_message_chunk`: a piece to append to such a message. A draft.
-            SessionMessageChunk {
-                /// The message.
-                required message_id: $crate::common::MessageId,
-                /// The piece.
-                required content: ContentBlock,
-                meta,
-            }
+        /// The update `session_message_chunk`: a piece to append to such a message. A draft.
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct SessionMessageChunk {
+            /// The message.
+            #[wire(required)]
+            pub message_id: $crate::common::MessageId,
+            /// The piece.
+            #[wire(required)]
+            pub content: ContentBlock,
+            /// Free room: its keys belong to whoever sent them.
+            #[wire(meta)]
+            pub meta: Option<$crate::common::Meta>,
         }
     };
 }

@@ -1,22 +1,30 @@
-use crate::common::PlanId;
-use crate::wire::object;
+use agentwire_wire_derive::{Build, Wire};
 
-object! {
-    /// A plan as text in Markdown.
-    PlanMarkdown {
-        /// Names the plan.
-        required plan_id: PlanId,
-        /// The text, all of it.
-        required content: String,
-        meta,
-    }
+use crate::common::{Meta, PlanId};
+
+/// A plan as text in Markdown.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PlanMarkdown {
+    /// Names the plan.
+    #[wire(required)]
+    pub plan_id: PlanId,
+    /// The text, all of it.
+    #[wire(required)]
+    pub content: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// The update `plan_removed`: there is no such plan any more. A draft.
-    PlanRemoved {
-        /// The plan.
-        required plan_id: PlanId,
-        meta,
-    }
+/// The update `plan_removed`: there is no such plan any more. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PlanRemoved {
+    /// The plan.
+    #[wire(required)]
+    pub plan_id: PlanId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

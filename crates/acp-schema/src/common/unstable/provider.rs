@@ -1,37 +1,49 @@
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::wire::{empty_object, marker_capability, object, open_enum, string_id};
+use crate::common::{Meta, empty_object, marker_capability, string_id};
 
 string_id! {
     /// Names a provider of models that an agent can be set up for.
     ProviderId,
 }
 
-open_enum! {
-    /// Which API a provider speaks. Words of one's own begin with `_`.
-    LlmProtocol {
-        /// Anthropic's.
-        Anthropic = "anthropic",
-        /// OpenAI's.
-        Openai = "openai",
-        /// OpenAI's as Azure has it.
-        Azure = "azure",
-        /// That of Google's Vertex AI.
-        Vertex = "vertex",
-        /// That of AWS Bedrock.
-        Bedrock = "bedrock",
-    } else Other
+/// Which API a provider speaks. Words of one's own begin with `_`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum LlmProtocol {
+    /// Anthropic's.
+    #[wire("anthropic")]
+    Anthropic,
+    /// OpenAI's.
+    #[wire("openai")]
+    Openai,
+    /// OpenAI's as Azure has it.
+    #[wire("azure")]
+    Azure,
+    /// That of Google's Vertex AI.
+    #[wire("vertex")]
+    Vertex,
+    /// That of AWS Bedrock.
+    #[wire("bedrock")]
+    Bedrock,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }
 
-object! {
-    /// `providers/disable`: use that provider no more. Not for one that is required.
-    ///
-    /// Only where the agent has the capability `providers`. A draft.
-    DisableProviderRequest {
-        /// The provider.
-        required provider_id: ProviderId,
-        meta,
-    }
+/// `providers/disable`: use that provider no more. Not for one that is required.
+///
+/// Only where the agent has the capability `providers`. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct DisableProviderRequest {
+    /// The provider.
+    #[wire(required)]
+    pub provider_id: ProviderId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for DisableProviderRequest {
@@ -56,7 +68,7 @@ marker_capability! {
 /// The types are each version's own, because not each publishes that an address is a URI: the attribute says so.
 macro_rules! provider_types {
     ($(#[$uri:meta])?) => {
-        $crate::wire::empty_object! {
+        $crate::common::empty_object! {
             /// `providers/list`: which providers of models the agent can be set up for.
             ///
             /// Only where the agent has the capability `providers`. A draft.
@@ -68,59 +80,77 @@ macro_rules! provider_types {
             type Response = ListProvidersResponse;
         }
 
-        $crate::wire::object! {
-            /// The answer to `providers/list`.
-            ListProvidersResponse {
-                /// The providers.
-                required providers: Vec<ProviderInfo>,
-                meta,
-            }
+        /// The answer to `providers/list`.
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct ListProvidersResponse {
+            /// The providers.
+            #[wire(required)]
+            pub providers: Vec<ProviderInfo>,
+            /// Free room: its keys belong to whoever sent them.
+            #[wire(meta)]
+            pub meta: Option<$crate::common::Meta>,
         }
 
-        $crate::wire::object! {
-            /// A provider of models that an agent can be set up for.
-            ProviderInfo {
-                /// Names the provider.
-                required provider_id: $crate::common::unstable::ProviderId,
-                /// Which APIs it may speak.
-                required_items supported: Vec<$crate::common::unstable::LlmProtocol>,
-                /// Whether the agent cannot do without it.
-                required required: bool,
-                /// How it is set up, without secrets; none where it is not used.
-                optional current: Option<ProviderCurrentConfig>,
-                meta,
-            }
+        /// A provider of models that an agent can be set up for.
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct ProviderInfo {
+            /// Names the provider.
+            #[wire(required)]
+            pub provider_id: $crate::common::unstable::ProviderId,
+            /// Which APIs it may speak.
+            #[wire(required_items)]
+            pub supported: Vec<$crate::common::unstable::LlmProtocol>,
+            /// Whether the agent cannot do without it.
+            #[wire(required)]
+            pub required: bool,
+            /// How it is set up, without secrets; none where it is not used.
+            #[wire(optional)]
+            pub current: Option<ProviderCurrentConfig>,
+            /// Free room: its keys belong to whoever sent them.
+            #[wire(meta)]
+            pub meta: Option<$crate::common::Meta>,
         }
 
-        $crate::wire::object! {
-            /// How a provider is set up, without secrets.
-            ProviderCurrentConfig {
-                /// Which API it speaks.
-                required api_type: $crate::common::unstable::LlmProtocol,
-                /// Where it is.
-                $(#[$uri])?
-                required base_url: String,
-                meta,
-            }
+        /// How a provider is set up, without secrets.
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct ProviderCurrentConfig {
+            /// Which API it speaks.
+            #[wire(required)]
+            pub api_type: $crate::common::unstable::LlmProtocol,
+            /// Where it is.
+            $(#[$uri])?
+            #[wire(required)]
+            pub base_url: String,
+            /// Free room: its keys belong to whoever sent them.
+            #[wire(meta)]
+            pub meta: Option<$crate::common::Meta>,
         }
 
-        $crate::wire::object! {
-            /// `providers/set`: set a provider up, all of it; nothing stays of what it was before.
-            ///
-            /// Only where the agent has the capability `providers`. A draft.
-            SetProviderRequest {
-                /// The provider.
-                required provider_id: $crate::common::unstable::ProviderId,
-                /// Which API it speaks.
-                required api_type: $crate::common::unstable::LlmProtocol,
-                /// Where it is.
-                $(#[$uri])?
-                required base_url: String,
-                /// The headers of requests to it, secrets among them.
-                #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
-                or_default headers: std::collections::BTreeMap<String, String>,
-                meta,
-            }
+        /// `providers/set`: set a provider up, all of it; nothing stays of what it was before.
+        ///
+        /// Only where the agent has the capability `providers`. A draft.
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct SetProviderRequest {
+            /// The provider.
+            #[wire(required)]
+            pub provider_id: $crate::common::unstable::ProviderId,
+            /// Which API it speaks.
+            #[wire(required)]
+            pub api_type: $crate::common::unstable::LlmProtocol,
+            /// Where it is.
+            $(#[$uri])?
+            #[wire(required)]
+            pub base_url: String,
+            /// The headers of requests to it, secrets among them.
+            #[wire(or_default, omit_if = std::collections::BTreeMap::is_empty)]
+            pub headers: std::collections::BTreeMap<String, String>,
+            /// Free room: its keys belong to whoever sent them.
+            #[wire(meta)]
+            pub meta: Option<$crate::common::Meta>,
         }
 
         impl agentwire_jsonrpc::Method for SetProviderRequest {

@@ -1,20 +1,25 @@
 use agentwire_jsonrpc::{Method, Notice, RawJson};
+use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Serialize};
 
-use crate::wire::object;
+use crate::common::Meta;
 
-object! {
-    /// `proxy/successor` as a request: a request that goes one hop on, to the proxy's successor or back from it.
-    ///
-    /// The result or the error of the request inside comes back as that of this one. Who wants it cancelled cancels this
-    /// one. See <https://agentclientprotocol.com/rfds/proxy-chains>. A draft.
-    ProxySuccessorRequest {
-        /// The method of the request inside.
-        required method: String,
-        /// The params of the request inside, an object or an array, as they are, its `_meta` among them.
-        optional params: Option<RawJson>,
-        meta,
-    }
+/// `proxy/successor` as a request: a request that goes one hop on, to the proxy's successor or back from it.
+///
+/// The result or the error of the request inside comes back as that of this one. Who wants it cancelled cancels this
+/// one. See <https://agentclientprotocol.com/rfds/proxy-chains>. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ProxySuccessorRequest {
+    /// The method of the request inside.
+    #[wire(required)]
+    pub method: String,
+    /// The params of the request inside, an object or an array, as they are, its `_meta` among them.
+    #[wire(optional)]
+    pub params: Option<RawJson>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for ProxySuccessorRequest {
@@ -35,17 +40,21 @@ impl From<RawJson> for ProxySuccessorResponse {
     }
 }
 
-object! {
-    /// `proxy/successor` as a notification: a notification that goes one hop on, to the proxy's successor or back from it.
-    ///
-    /// See <https://agentclientprotocol.com/rfds/proxy-chains>. A draft.
-    ProxySuccessorNotification {
-        /// The method of the notification inside.
-        required method: String,
-        /// The params of the notification inside, an object or an array, as they are, its `_meta` among them.
-        optional params: Option<RawJson>,
-        meta,
-    }
+/// `proxy/successor` as a notification: a notification that goes one hop on, to the proxy's successor or back from it.
+///
+/// See <https://agentclientprotocol.com/rfds/proxy-chains>. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ProxySuccessorNotification {
+    /// The method of the notification inside.
+    #[wire(required)]
+    pub method: String,
+    /// The params of the notification inside, an object or an array, as they are, its `_meta` among them.
+    #[wire(optional)]
+    pub params: Option<RawJson>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Notice for ProxySuccessorNotification {

@@ -1,17 +1,20 @@
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::SessionId;
-use crate::wire::{empty_object, object, open_enum};
+use crate::common::{Meta, SessionId, empty_object};
 
-object! {
-    /// `session/archive`: keep a conversation and take it off the list as it is by default. One that is active is closed.
-    ///
-    /// Archiving twice is no error. Only where the agent has the capability `archive` for sessions. A draft.
-    ArchiveSessionRequest {
-        /// The session.
-        required session_id: SessionId,
-        meta,
-    }
+/// `session/archive`: keep a conversation and take it off the list as it is by default. One that is active is closed.
+///
+/// Archiving twice is no error. Only where the agent has the capability `archive` for sessions. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ArchiveSessionRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for ArchiveSessionRequest {
@@ -19,15 +22,18 @@ impl Method for ArchiveSessionRequest {
     type Response = ArchiveSessionResponse;
 }
 
-object! {
-    /// `session/unarchive`: put an archived conversation on the list again, without taking it up.
-    ///
-    /// One that is not archived is no error. Only where the agent has the capability `archive` for sessions. A draft.
-    UnarchiveSessionRequest {
-        /// The session.
-        required session_id: SessionId,
-        meta,
-    }
+/// `session/unarchive`: put an archived conversation on the list again, without taking it up.
+///
+/// One that is not archived is no error. Only where the agent has the capability `archive` for sessions. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct UnarchiveSessionRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for UnarchiveSessionRequest {
@@ -42,18 +48,22 @@ empty_object! {
     UnarchiveSessionResponse,
 }
 
-object! {
-    /// `session/set_title`: call a conversation something else. It need not be active.
-    ///
-    /// Afterwards the agent should not replace the title by one of its own making. Only where the agent has the
-    /// capability `title` for sessions. A draft.
-    SetSessionTitleRequest {
-        /// The session.
-        required session_id: SessionId,
-        /// The title. The agent may trim it, and refuses one of which nothing is left.
-        required title: String,
-        meta,
-    }
+/// `session/set_title`: call a conversation something else. It need not be active.
+///
+/// Afterwards the agent should not replace the title by one of its own making. Only where the agent has the
+/// capability `title` for sessions. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SetSessionTitleRequest {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The title. The agent may trim it, and refuses one of which nothing is left.
+    #[wire(required)]
+    pub title: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for SetSessionTitleRequest {
@@ -61,65 +71,86 @@ impl Method for SetSessionTitleRequest {
     type Response = SetSessionTitleResponse;
 }
 
-object! {
-    /// The answer to `session/set_title`.
-    SetSessionTitleResponse {
-        /// The title that the agent has kept: the one to show.
-        required title: String,
-        meta,
-    }
+/// The answer to `session/set_title`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SetSessionTitleResponse {
+    /// The title that the agent has kept: the one to show.
+    #[wire(required)]
+    pub title: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-open_enum! {
-    /// Whether an agent has a session in memory. Words of one's own begin with `_`; take a word that you do not know as
-    /// [`Saved`](Self::Saved).
-    SessionStatus {
-        /// It has, for whichever connection. One that did not begin or take it up has to do so before it prompts.
-        Open = "open",
-        /// It has not, and can take it up.
-        Saved = "saved",
-    } else Other
+/// Whether an agent has a session in memory. Words of one's own begin with `_`; take a word that you do not know as
+/// [`Saved`](Self::Saved).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum SessionStatus {
+    /// It has, for whichever connection. One that did not begin or take it up has to do so before it prompts.
+    #[wire("open")]
+    Open,
+    /// It has not, and can take it up.
+    #[wire("saved")]
+    Saved,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }
 
-open_enum! {
-    /// Which sessions a list holds. Words of one's own begin with `_`; an agent refuses a word that it does not know.
-    SessionArchiveFilter {
-        /// Those that are not archived: the default.
-        Exclude = "exclude",
-        /// All.
-        Include = "include",
-        /// Those that are archived.
-        Only = "only",
-    } else Other
+/// Which sessions a list holds. Words of one's own begin with `_`; an agent refuses a word that it does not know.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum SessionArchiveFilter {
+    /// Those that are not archived: the default.
+    #[wire("exclude")]
+    Exclude,
+    /// All.
+    #[wire("include")]
+    Include,
+    /// Those that are archived.
+    #[wire("only")]
+    Only,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }
 
-open_enum! {
-    /// What becomes of the agent's own instructions. Words of one's own begin with `_`; an agent refuses a word that it does
-    /// not know.
-    SystemPromptMode {
-        /// They stay, and the client's are added.
-        Append = "append",
-        /// The client's stand in place of those that the agent has by default. Tools, permissions and what the agent says of
-        /// the workspace are another matter. Only where the agent has the capability `systemPrompt.mode.override`.
-        Override = "override",
-    } else Other
+/// What becomes of the agent's own instructions. Words of one's own begin with `_`; an agent refuses a word that it does
+/// not know.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
+#[non_exhaustive]
+pub enum SystemPromptMode {
+    /// They stay, and the client's are added.
+    #[wire("append")]
+    Append,
+    /// The client's stand in place of those that the agent has by default. Tools, permissions and what the agent says of
+    /// the workspace are another matter. Only where the agent has the capability `systemPrompt.mode.override`.
+    #[wire("override")]
+    Override,
+    /// A word that this version of the crate does not know, as it came.
+    #[wire(unknown)]
+    Other(String),
 }
 
-object! {
-    /// What `session/list` takes in a draft.
-    ArchiveFilterAddition {
-        /// Whether the list holds archived sessions; none for `exclude`. Keep it when asking for the next page. Only where
-        /// the agent has the capability `archive` for sessions.
-        optional archived: Option<SessionArchiveFilter>,
-    }
+/// What `session/list` takes in a draft.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ArchiveFilterAddition {
+    /// Whether the list holds archived sessions; none for `exclude`. Keep it when asking for the next page. Only where
+    /// the agent has the capability `archive` for sessions.
+    #[wire(optional)]
+    pub archived: Option<SessionArchiveFilter>,
 }
 
-object! {
-    /// What a session in a list has in a draft.
-    ArchivedAddition {
-        /// Whether it is archived; an agent with the capability `archive` for sessions always says so.
-        lenient_number archived: Option<bool>,
-    }
+/// What a session in a list has in a draft.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ArchivedAddition {
+    /// Whether it is archived; an agent with the capability `archive` for sessions always says so.
+    #[wire(lenient_number)]
+    pub archived: Option<bool>,
 }
 
 /// Defines what versions say in the same words about a session's status and its system prompt.
@@ -128,15 +159,18 @@ object! {
 /// `ContentBlock`, and `SessionStatusResponse`.
 macro_rules! session_types {
     () => {
-        $crate::wire::object! {
-            /// `session/status`: whether a session is loaded at the moment, and what goes on in it. Nothing changes by asking.
-            ///
-            /// Only where the agent has the capability `status` for sessions. A draft.
-            SessionStatusRequest {
-                /// The session.
-                required session_id: $crate::common::SessionId,
-                meta,
-            }
+        /// `session/status`: whether a session is loaded at the moment, and what goes on in it. Nothing changes by asking.
+        ///
+        /// Only where the agent has the capability `status` for sessions. A draft.
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct SessionStatusRequest {
+            /// The session.
+            #[wire(required)]
+            pub session_id: $crate::common::SessionId,
+            /// Free room: its keys belong to whoever sent them.
+            #[wire(meta)]
+            pub meta: Option<$crate::common::Meta>,
         }
 
         impl agentwire_jsonrpc::Method for SessionStatusRequest {
@@ -144,25 +178,32 @@ macro_rules! session_types {
             type Response = SessionStatusResponse;
         }
 
-        $crate::wire::object! {
-            /// Instructions for a session, at the level of the agent's own. An agent that cannot follow them refuses the request.
-            ///
-            /// Only where the agent has the capability `systemPrompt` for sessions. A draft.
-            SystemPrompt {
-                /// What becomes of the agent's own instructions.
-                required mode: $crate::common::unstable::SystemPromptMode,
-                /// The instructions, not empty. Only text is allowed so far.
-                required content: Vec<ContentBlock>,
-                meta,
-            }
+        /// Instructions for a session, at the level of the agent's own. An agent that cannot follow them refuses the request.
+        ///
+        /// Only where the agent has the capability `systemPrompt` for sessions. A draft.
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct SystemPrompt {
+            /// What becomes of the agent's own instructions.
+            #[wire(required)]
+            pub mode: $crate::common::unstable::SystemPromptMode,
+            /// The instructions, not empty. Only text is allowed so far.
+            #[wire(required)]
+            pub content: Vec<ContentBlock>,
+            /// Free room: its keys belong to whoever sent them.
+            #[wire(meta)]
+            pub meta: Option<$crate::common::Meta>,
         }
 
-        $crate::wire::object! {
-            /// What the requests that begin a session take in a draft.
-            SystemPromptAddition {
-                /// Instructions for the session. Who takes up an old session should send those it was made with.
-                optional system_prompt: Option<SystemPrompt>,
-            }
+        /// What the requests that begin a session take in a draft.
+        #[derive(
+            Clone, Debug, Default, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build,
+        )]
+        #[non_exhaustive]
+        pub struct SystemPromptAddition {
+            /// Instructions for the session. Who takes up an old session should send those it was made with.
+            #[wire(optional)]
+            pub system_prompt: Option<SystemPrompt>,
         }
     };
 }

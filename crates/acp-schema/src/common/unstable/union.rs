@@ -28,63 +28,23 @@ macro_rules! draft_union {
         })?
     ) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire)]
+        #[wire(tag = $key)]
         #[non_exhaustive]
         pub enum $name {
-            $($(#[$variant_doc])* $variant($type),)+
-            $($($(#[$new_doc])* $new($new_type),)+)?
+            $(
+                $(#[$variant_doc])*
+                #[wire($tag)]
+                $variant($type),
+            )+
+            $($(
+                $(#[$new_doc])*
+                #[wire($new_tag)]
+                $new($new_type),
+            )+)?
             /// What the version has without drafts.
+            #[wire(base)]
             Stable($version::$stable),
-        }
-
-        impl $crate::wire::tagged::Tagged for $name {
-            const KEY: &'static str = $key;
-
-            fn knows(tag: &str) -> bool {
-                matches!(tag, $($tag)|+ $($(| $new_tag)+)?) || $version::$stable::knows(tag)
-            }
-
-            fn unknown<E: serde::de::Error>(object: $crate::common::Meta) -> Result<Self, E> {
-                $version::$stable::unknown(object).map(Self::Stable)
-            }
-
-            fn decode<'de, D: serde::Deserializer<'de>>(tag: &str, members: D) -> Result<Self, D::Error> {
-                use serde::Deserialize as _;
-
-                match tag {
-                    $($tag => <$type>::deserialize(members).map(Self::$variant),)+
-                    $($($new_tag => <$new_type>::deserialize(members).map(Self::$new),)+)?
-                    _ => $version::$stable::decode(tag, members).map(Self::Stable),
-                }
-            }
-
-            fn decode_untagged<'de, D: serde::Deserializer<'de>>(members: D) -> Result<Self, D::Error> {
-                $version::$stable::decode_untagged(members).map(Self::Stable)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::wire::tagged::deserialize(deserializer)
-            }
-        }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                #[derive(serde::Serialize)]
-                struct Variant<'a, T> {
-                    #[serde(rename = $key)]
-                    tag: &'static str,
-                    #[serde(flatten)]
-                    members: &'a T,
-                }
-
-                match self {
-                    $(Self::$variant(members) => Variant { tag: $tag, members }.serialize(serializer),)+
-                    $($(Self::$new(members) => Variant { tag: $new_tag, members }.serialize(serializer),)+)?
-                    Self::Stable(stable) => stable.serialize(serializer),
-                }
-            }
         }
 
         /// What the version does not know is looked at once more.
@@ -113,22 +73,6 @@ macro_rules! draft_union {
                     $name::Stable(stable) => Ok(stable),
                     added => $crate::common::Meta::encode(&added).map(Self::Unknown),
                 }
-            }
-        }
-
-        /// The definition without the additions: those are listed apart, for whoever puts a schema together.
-        #[cfg(feature = "schema")]
-        impl schemars::JsonSchema for $name {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                $version::$stable::schema_name()
-            }
-
-            fn schema_id() -> std::borrow::Cow<'static, str> {
-                $version::$stable::schema_id()
-            }
-
-            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                $version::$stable::json_schema(generator)
             }
         }
 

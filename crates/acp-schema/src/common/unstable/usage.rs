@@ -1,22 +1,33 @@
-use crate::wire::object;
+use agentwire_wire_derive::{Build, Wire};
 
-object! {
-    /// How many tokens were used. A draft.
-    Usage without new {
-        /// All together.
-        required total_tokens: u64,
-        /// Those that the model has read.
-        required input_tokens: u64,
-        /// Those that the model has written.
-        required output_tokens: u64,
-        /// Those that the model has written to think.
-        lenient_number thought_tokens: Option<u64>,
-        /// Those that were read from a cache.
-        lenient_number cached_read_tokens: Option<u64>,
-        /// Those that were written to a cache.
-        lenient_number cached_write_tokens: Option<u64>,
-        meta,
-    }
+use crate::common::Meta;
+
+/// How many tokens were used. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[wire(without_new)]
+#[non_exhaustive]
+pub struct Usage {
+    /// All together.
+    #[wire(required)]
+    pub total_tokens: u64,
+    /// Those that the model has read.
+    #[wire(required)]
+    pub input_tokens: u64,
+    /// Those that the model has written.
+    #[wire(required)]
+    pub output_tokens: u64,
+    /// Those that the model has written to think.
+    #[wire(lenient_number)]
+    pub thought_tokens: Option<u64>,
+    /// Those that were read from a cache.
+    #[wire(lenient_number)]
+    pub cached_read_tokens: Option<u64>,
+    /// Those that were written to a cache.
+    #[wire(lenient_number)]
+    pub cached_write_tokens: Option<u64>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Usage {
@@ -42,10 +53,11 @@ impl Usage {
     }
 }
 
-object! {
-    /// What the end of work tells in a draft.
-    UsageAddition {
-        /// How many tokens the work has used.
-        lenient usage: Option<Usage>,
-    }
+/// What the end of work tells in a draft.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct UsageAddition {
+    /// How many tokens the work has used.
+    #[wire(lenient)]
+    pub usage: Option<Usage>,
 }

@@ -1,22 +1,27 @@
-use crate::common::unstable::additions::capability_additions;
-use crate::wire::{marker_capability, object};
+use agentwire_wire_derive::{Build, Wire};
 
-object! {
-    /// What drafts add to the capabilities of a client.
-    ClientCapabilitiesAdditions {
-        /// That it shows subagents.
-        lenient subagents: Option<SubagentCapabilities>,
-        /// That it shows plans with ids.
-        lenient plan: Option<PlanCapabilities>,
-    }
+use crate::common::marker_capability;
+use crate::common::unstable::additions::capability_additions;
+
+/// What drafts add to the capabilities of a client.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ClientCapabilitiesAdditions {
+    /// That it shows subagents.
+    #[wire(lenient)]
+    pub subagents: Option<SubagentCapabilities>,
+    /// That it shows plans with ids.
+    #[wire(lenient)]
+    pub plan: Option<PlanCapabilities>,
 }
 
-object! {
-    /// What drafts add to which MCP servers an agent can reach.
-    McpCapabilitiesAdditions {
-        /// Servers of type `acp`.
-        default acp: bool,
-    }
+/// What drafts add to which MCP servers an agent can reach.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct McpCapabilitiesAdditions {
+    /// Servers of type `acp`.
+    #[wire(default)]
+    pub acp: bool,
 }
 
 capability_additions! {

@@ -1,53 +1,68 @@
-use crate::common::PlanId;
+use agentwire_wire_derive::{Build, Wire};
+
 use crate::common::unstable::PlanMarkdown;
+use crate::common::{Meta, PlanId};
 use crate::v1::PlanEntry;
-use crate::wire::{object, tagged_union};
 
-object! {
-    /// The update `plan_update`: a plan began or changed. A session may have several, told apart by their ids.
-    ///
-    /// Only for clients with the capability `plan`. A draft.
-    PlanUpdate {
-        /// The plan, all of it.
-        required plan: PlanUpdateContent,
-        meta,
-    }
+/// The update `plan_update`: a plan began or changed. A session may have several, told apart by their ids.
+///
+/// Only for clients with the capability `plan`. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PlanUpdate {
+    /// The plan, all of it.
+    #[wire(required)]
+    pub plan: PlanUpdateContent,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-tagged_union! {
-    /// A plan, in one of the ways to write it down. It replaces what was told of the same plan before.
-    PlanUpdateContent by "type" {
-        /// A list of tasks.
-        "items" => Items(PlanItems) from PlanItems,
-        /// A file.
-        "file" => File(PlanFile) from PlanFile,
-        /// Text.
-        "markdown" => Markdown(PlanMarkdown) from PlanMarkdown,
-    }
-    else {
-        /// A plan of a type that this version does not know: the whole object.
-        Unknown
-    }
+/// A plan, in one of the ways to write it down. It replaces what was told of the same plan before.
+#[derive(Clone, Debug, PartialEq, Wire)]
+#[wire(tag = "type")]
+#[non_exhaustive]
+pub enum PlanUpdateContent {
+    /// A list of tasks.
+    #[wire("items", from)]
+    Items(PlanItems),
+    /// A file.
+    #[wire("file", from)]
+    File(PlanFile),
+    /// Text.
+    #[wire("markdown", from)]
+    Markdown(PlanMarkdown),
+    /// A plan of a type that this version does not know: the whole object.
+    #[wire(unknown)]
+    Unknown(Meta),
 }
 
-object! {
-    /// A plan as a list of tasks.
-    PlanItems {
-        /// Names the plan.
-        required plan_id: PlanId,
-        /// All tasks, each as it is now.
-        required_items entries: Vec<PlanEntry>,
-        meta,
-    }
+/// A plan as a list of tasks.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PlanItems {
+    /// Names the plan.
+    #[wire(required)]
+    pub plan_id: PlanId,
+    /// All tasks, each as it is now.
+    #[wire(required_items)]
+    pub entries: Vec<PlanEntry>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// A plan that stands in a file.
-    PlanFile {
-        /// Names the plan.
-        required plan_id: PlanId,
-        /// The URI of the file.
-        required uri: String,
-        meta,
-    }
+/// A plan that stands in a file.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PlanFile {
+    /// Names the plan.
+    #[wire(required)]
+    pub plan_id: PlanId,
+    /// The URI of the file.
+    #[wire(required)]
+    pub uri: String,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

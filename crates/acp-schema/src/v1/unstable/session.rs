@@ -1,43 +1,53 @@
 use std::path::PathBuf;
 
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::McpServer;
-use crate::common::SessionId;
 use crate::common::unstable::{
     ArchiveFilterAddition, ArchivedAddition, Draft, SessionStatus, Unchanged, UsageAddition, session_types,
 };
+use crate::common::{Meta, SessionId};
 use crate::v1::{self, ContentBlock, SessionConfigOption, SessionModeState};
-use crate::wire::object;
 
 session_types! {}
 
-object! {
-    /// The answer to `session/status`: how it was just now.
-    SessionStatusResponse {
-        /// Whether the agent has it in memory.
-        required status: SessionStatus,
-        meta,
-    }
+/// The answer to `session/status`: how it was just now.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionStatusResponse {
+    /// Whether the agent has it in memory.
+    #[wire(required)]
+    pub status: SessionStatus,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// `session/fork`: begin a conversation with all that an old one has in its context, and leave the old one as it is.
-    ///
-    /// Only where the agent has the capability `sessionCapabilities.fork`. A draft.
-    ForkSessionRequest {
-        /// The old session.
-        required session_id: SessionId,
-        /// The directory to work in, an absolute path.
-        required cwd: PathBuf,
-        /// All further roots that the new session has, absolute paths.
-        list additional_directories: Vec<PathBuf>,
-        /// The MCP servers to connect to.
-        list mcp_servers: Vec<McpServer>,
-        /// Instructions for the new session. Send those that the old one was made with.
-        optional system_prompt: Option<SystemPrompt>,
-        meta,
-    }
+/// `session/fork`: begin a conversation with all that an old one has in its context, and leave the old one as it is.
+///
+/// Only where the agent has the capability `sessionCapabilities.fork`. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ForkSessionRequest {
+    /// The old session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The directory to work in, an absolute path.
+    #[wire(required)]
+    pub cwd: PathBuf,
+    /// All further roots that the new session has, absolute paths.
+    #[wire(list)]
+    pub additional_directories: Vec<PathBuf>,
+    /// The MCP servers to connect to.
+    #[wire(list)]
+    pub mcp_servers: Vec<McpServer>,
+    /// Instructions for the new session. Send those that the old one was made with.
+    #[wire(optional)]
+    pub system_prompt: Option<SystemPrompt>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for ForkSessionRequest {
@@ -45,17 +55,22 @@ impl Method for ForkSessionRequest {
     type Response = ForkSessionResponse;
 }
 
-object! {
-    /// The answer to `session/fork`.
-    ForkSessionResponse {
-        /// What every later message calls the new session.
-        required session_id: SessionId,
-        /// The modes, where the agent has any.
-        lenient modes: Option<SessionModeState>,
-        /// The configuration options, where the agent has any.
-        optional_items config_options: Option<Vec<SessionConfigOption>>,
-        meta,
-    }
+/// The answer to `session/fork`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ForkSessionResponse {
+    /// What every later message calls the new session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The modes, where the agent has any.
+    #[wire(lenient)]
+    pub modes: Option<SessionModeState>,
+    /// The configuration options, where the agent has any.
+    #[wire(optional_items)]
+    pub config_options: Option<Vec<SessionConfigOption>>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 /// `session/new` with a system prompt.
@@ -90,15 +105,19 @@ impl Method for ListSessionsRequest {
     type Response = ListSessionsResponse;
 }
 
-object! {
-    /// The answer to `session/list` that tells which sessions are archived: one page.
-    ListSessionsResponse {
-        /// The sessions of this page.
-        required_items sessions: Vec<SessionInfo>,
-        /// Where the next page begins; none after the last. Only the agent knows what it means.
-        lenient next_cursor: Option<String>,
-        meta,
-    }
+/// The answer to `session/list` that tells which sessions are archived: one page.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ListSessionsResponse {
+    /// The sessions of this page.
+    #[wire(required_items)]
+    pub sessions: Vec<SessionInfo>,
+    /// Where the next page begins; none after the last. Only the agent knows what it means.
+    #[wire(lenient)]
+    pub next_cursor: Option<String>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 /// A session in a list, and whether it is archived.

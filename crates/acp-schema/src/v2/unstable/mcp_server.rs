@@ -1,7 +1,9 @@
+use agentwire_wire_derive::{Build, Wire};
+
+use crate::common::marker_capability;
 use crate::common::unstable::additions::capability_additions;
 use crate::common::unstable::{McpServerAcp, draft_union};
 use crate::v2;
-use crate::wire::{marker_capability, object};
 
 draft_union! {
     /// An MCP server that a session should use, also one that is reached through the connection itself. A draft.
@@ -11,12 +13,13 @@ draft_union! {
     }
 }
 
-object! {
-    /// What drafts add to which MCP servers an agent can reach.
-    McpCapabilitiesAdditions {
-        /// Servers of type `acp`.
-        lenient acp: Option<McpAcpCapabilities>,
-    }
+/// What drafts add to which MCP servers an agent can reach.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct McpCapabilitiesAdditions {
+    /// Servers of type `acp`.
+    #[wire(lenient)]
+    pub acp: Option<McpAcpCapabilities>,
 }
 
 capability_additions! {

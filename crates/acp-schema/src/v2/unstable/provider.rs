@@ -1,3 +1,3 @@
 use crate::common::unstable::provider_types;
 
-provider_types! { #[cfg_attr(feature = "schema", schemars(extend("format" = "uri")))] }
+provider_types! { #[wire(schema(extend("format" = "uri")))] }

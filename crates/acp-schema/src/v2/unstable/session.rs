@@ -1,41 +1,52 @@
 use agentwire_jsonrpc::Method;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::{McpServer, StateUpdate};
-use crate::common::SessionId;
 use crate::common::unstable::{ArchiveFilterAddition, ArchivedAddition, Draft, SessionStatus, session_types};
+use crate::common::{Meta, SessionId};
 use crate::v2::{self, AbsolutePath, AvailableCommand, ContentBlock, SessionConfigOption, SessionListCursor};
-use crate::wire::object;
 
 session_types! {}
 
-object! {
-    /// The answer to `session/status`: how it was just now.
-    SessionStatusResponse {
-        /// Whether the agent has it in memory.
-        required status: SessionStatus,
-        /// Whether the agent is busy in it, where the agent says so.
-        lenient state: Option<StateUpdate>,
-        meta,
-    }
+/// The answer to `session/status`: how it was just now.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct SessionStatusResponse {
+    /// Whether the agent has it in memory.
+    #[wire(required)]
+    pub status: SessionStatus,
+    /// Whether the agent is busy in it, where the agent says so.
+    #[wire(lenient)]
+    pub state: Option<StateUpdate>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
-object! {
-    /// `session/fork`: begin a conversation with all that an old one has in its context, and leave the old one as it is.
-    ///
-    /// Only where the agent has the capability `session.fork`. A draft.
-    ForkSessionRequest {
-        /// The old session.
-        required session_id: SessionId,
-        /// The directory to work in.
-        required cwd: AbsolutePath,
-        /// All further roots that the new session has.
-        list additional_directories: Vec<AbsolutePath>,
-        /// The MCP servers to connect to.
-        list mcp_servers: Vec<McpServer>,
-        /// Instructions for the new session. Send those that the old one was made with.
-        optional system_prompt: Option<SystemPrompt>,
-        meta,
-    }
+/// `session/fork`: begin a conversation with all that an old one has in its context, and leave the old one as it is.
+///
+/// Only where the agent has the capability `session.fork`. A draft.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ForkSessionRequest {
+    /// The old session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The directory to work in.
+    #[wire(required)]
+    pub cwd: AbsolutePath,
+    /// All further roots that the new session has.
+    #[wire(list)]
+    pub additional_directories: Vec<AbsolutePath>,
+    /// The MCP servers to connect to.
+    #[wire(list)]
+    pub mcp_servers: Vec<McpServer>,
+    /// Instructions for the new session. Send those that the old one was made with.
+    #[wire(optional)]
+    pub system_prompt: Option<SystemPrompt>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Method for ForkSessionRequest {
@@ -43,17 +54,22 @@ impl Method for ForkSessionRequest {
     type Response = ForkSessionResponse;
 }
 
-object! {
-    /// The answer to `session/fork`.
-    ForkSessionResponse {
-        /// What every later message calls the new session.
-        required session_id: SessionId,
-        /// The configuration options, until an update replaces them.
-        items config_options: Vec<SessionConfigOption>,
-        /// The commands, until an update replaces them.
-        items available_commands: Vec<AvailableCommand>,
-        meta,
-    }
+/// The answer to `session/fork`.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ForkSessionResponse {
+    /// What every later message calls the new session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// The configuration options, until an update replaces them.
+    #[wire(items)]
+    pub config_options: Vec<SessionConfigOption>,
+    /// The commands, until an update replaces them.
+    #[wire(items)]
+    pub available_commands: Vec<AvailableCommand>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 /// `session/new` with a system prompt.
@@ -80,15 +96,19 @@ impl Method for ListSessionsRequest {
     type Response = ListSessionsResponse;
 }
 
-object! {
-    /// The answer to `session/list` that tells which sessions are archived: one page.
-    ListSessionsResponse {
-        /// The sessions of this page.
-        required_items sessions: Vec<SessionInfo>,
-        /// Where the next page begins; none after the last.
-        optional next_cursor: Option<SessionListCursor>,
-        meta,
-    }
+/// The answer to `session/list` that tells which sessions are archived: one page.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct ListSessionsResponse {
+    /// The sessions of this page.
+    #[wire(required_items)]
+    pub sessions: Vec<SessionInfo>,
+    /// Where the next page begins; none after the last.
+    #[wire(optional)]
+    pub next_cursor: Option<SessionListCursor>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 /// A session in a list, and whether it is archived.

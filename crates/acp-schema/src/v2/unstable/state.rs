@@ -1,7 +1,8 @@
-use crate::common::SessionId;
+use agentwire_wire_derive::{Build, Wire};
+
 use crate::common::unstable::{Draft, UsageAddition, draft_union};
+use crate::common::{Meta, SessionId};
 use crate::v2;
-use crate::wire::object;
 
 draft_union! {
     /// Whether the agent is busy in the foreground, also what drafts add to it. A draft.
@@ -18,13 +19,16 @@ draft_union! {
 /// The state `idle`, and how many tokens the work has used.
 pub type IdleStateUpdate = Draft<v2::IdleStateUpdate, UsageAddition>;
 
-object! {
-    /// The state `unknown`.
-    UnknownStateUpdate {
-        /// All work that goes on beside the foreground; none is not the same as empty, it says nothing.
-        lenient_list background: Option<Vec<BackgroundWork>>,
-        meta,
-    }
+/// The state `unknown`.
+#[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct UnknownStateUpdate {
+    /// All work that goes on beside the foreground; none is not the same as empty, it says nothing.
+    #[wire(lenient_list)]
+    pub background: Option<Vec<BackgroundWork>>,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 draft_union! {
@@ -36,11 +40,14 @@ draft_union! {
     }
 }
 
-object! {
-    /// A subagent that works in the background.
-    BackgroundSubagent {
-        /// Its session.
-        required session_id: SessionId,
-        meta,
-    }
+/// A subagent that works in the background.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct BackgroundSubagent {
+    /// Its session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }

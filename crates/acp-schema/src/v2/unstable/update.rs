@@ -1,20 +1,24 @@
 use agentwire_jsonrpc::Notice;
+use agentwire_wire_derive::{Build, Wire};
 
 use super::StateUpdate;
 use crate::common::unstable::{PlanRemoved, draft_union, session_message_types, subagent_types};
-use crate::common::{Patch, SessionId};
+use crate::common::{Meta, Patch, SessionId};
 use crate::v2::{self, AbsolutePath, ContentBlock};
-use crate::wire::object;
 
-object! {
-    /// `session/update` with what drafts add.
-    UpdateSessionNotification {
-        /// The session.
-        required session_id: SessionId,
-        /// What happened.
-        required update: SessionUpdate,
-        meta,
-    }
+/// `session/update` with what drafts add.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct UpdateSessionNotification {
+    /// The session.
+    #[wire(required)]
+    pub session_id: SessionId,
+    /// What happened.
+    #[wire(required)]
+    pub update: SessionUpdate,
+    /// Free room: its keys belong to whoever sent them.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
 }
 
 impl Notice for UpdateSessionNotification {

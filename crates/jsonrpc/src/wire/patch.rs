@@ -1,5 +1,6 @@
-use agentwire_jsonrpc::RawObject;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::RawObject;
 
 /// A member of an update that tells "leave it", "clear it" and "set it" apart.
 ///

@@ -9,15 +9,18 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::slice;
 
-use agentwire_jsonrpc::{RawJson, RawObject, RawObjectBuilder, read, value_text};
-use serde::Deserializer;
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
-use super::fields::{Text, TextDeserializer};
+use crate::text::Text;
+use crate::{RawJson, RawObject, RawObjectBuilder, read, value_text};
 
-/// What [`tagged_union!`] writes down about a union.
-pub(crate) trait Tagged: Sized {
+// read: it has been read as text, and halves of surrogate pairs are mended where the whole message is read.
+type TextDeserializer<'de> = serde_json::Deserializer<serde_json::de::StrRead<'de>>;
+
+/// A union whose variant is named by one member.
+pub trait Tagged: Sized {
     /// The member that holds the tag.
     const KEY: &'static str;
 
@@ -25,19 +28,36 @@ pub(crate) trait Tagged: Sized {
     fn knows(tag: &str) -> bool;
 
     /// Decodes the variant that `tag` names from the members other than the tag.
+    ///
+    /// # Errors
+    ///
+    /// When the members are not the variant's, or the union is closed and has no such variant.
     fn decode<'de, D: Deserializer<'de>>(tag: &str, members: D) -> Result<Self, D::Error>;
 
     /// Keeps an object whose tag no variant has, tag included.
-    fn unknown<E: Error>(object: RawObject) -> Result<Self, E>;
+    ///
+    /// # Errors
+    ///
+    /// When the union is closed, or the object lacks a member that every variant must have.
+    fn unknown<E: Error>(tag: &str, object: RawObject) -> Result<Self, E>;
 
     /// Decodes an object without a tag.
+    ///
+    /// # Errors
+    ///
+    /// When every variant has a tag, or the members are not those of the variant without.
     fn decode_untagged<'de, D: Deserializer<'de>>(members: D) -> Result<Self, D::Error> {
         drop(members);
         Err(D::Error::missing_field(Self::KEY))
     }
 }
 
-pub(crate) fn deserialize<'de, T: Tagged, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+/// Reads a union.
+///
+/// # Errors
+///
+/// When the value is no object, has no tag or more than one, or the members are not those of the variant that it names.
+pub fn read_tagged<'de, T: Tagged, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_map(TaggedVisitor(PhantomData))
 }
 
@@ -66,7 +86,7 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
                 let map = Untagged { map: members.access(), key: T::KEY, tags: 1 };
                 T::decode(&tag, MapAccessDeserializer::new(map))
             }
-            Some(_) => members.object().and_then(T::unknown),
+            Some(tag) => members.object().and_then(|object| T::unknown(&tag, object)),
         }
         .map_err(A::Error::custom)
     }
@@ -175,154 +195,32 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Untagged<A> {
     }
 }
 
-/// Puts an object together again whose tag came first and is none that somebody here knows.
-pub(crate) fn with_tag<'de, D: Deserializer<'de>>(
-    key: &str,
-    tag: &str,
-    members: D,
-) -> Result<RawObject, D::Error> {
+/// Puts an object together again whose tag came first and is unknown.
+///
+/// # Errors
+///
+/// When a member cannot be read.
+pub fn with_tag<'de, D: Deserializer<'de>>(key: &str, tag: &str, members: D) -> Result<RawObject, D::Error> {
     let mut object = RawObjectBuilder::new();
     object.push(key, &RawJson::encode(tag).map_err(D::Error::custom)?);
     object.take_all(members)
 }
 
-/// Makes sure that such an object has the member that every variant must have.
-#[cfg_attr(not(feature = "v2"), expect(dead_code, reason = "only version 2 has such a union"))]
-pub(crate) fn require<T: DeserializeOwned, E: Error>(object: &RawObject, key: &'static str) -> Result<(), E> {
+/// Reads past the members of a variant that has none.
+///
+/// # Errors
+///
+/// When the text is not JSON, or the tag stands twice.
+pub fn ignore_members<'de, D: Deserializer<'de>>(members: D) -> Result<(), D::Error> {
+    IgnoredAny::deserialize(members).map(drop)
+}
+
+/// Makes sure that an object with an unknown tag has the member that every variant must have.
+///
+/// # Errors
+///
+/// When the member is missing or malformed.
+pub fn require<T: DeserializeOwned, E: Error>(object: &RawObject, key: &'static str) -> Result<(), E> {
     let value: Option<T> = object.decode_member(key).map_err(E::custom)?;
     value.map(drop).ok_or_else(|| E::missing_field(key))
 }
-
-/// Defines a tagged union: its enum, how it is read and written, and its schema.
-///
-/// ```text
-/// tagged_union! {
-///     /// What it is.
-///     Name by "type" {
-///         /// What the variant is.
-///         "tag" => Variant(Type) from Type,
-///     }
-///     untagged {
-///         /// What an object without a tag is. Its own tag is read, not written.
-///         "tag" => Other(Type) from Type
-///     }
-///     else {
-///         /// What a foreign tag means: the variant keeps the whole object.
-///         Unknown
-///     }
-/// }
-/// ```
-///
-/// With `from`, the type converts into the union. The part `untagged` is there only where the protocol allows it.
-/// `else requiring "key" => Type` says that also an object with a foreign tag must have that member; there may be several.
-macro_rules! tagged_union {
-    (
-        $(#[$doc:meta])*
-        $name:ident by $key:literal {
-            $($(#[$variant_doc:meta])* $tag:literal => $variant:ident($type:ty) $(from $from:ty)?,)+
-        }
-        $(untagged {
-            $(#[$plain_doc:meta])*
-            $plain_tag:literal => $plain:ident($plain_type:ty) $(from $plain_from:ty)?
-        })?
-        else $(requiring $($needed:literal => $needed_type:ty),+)? {
-            $(#[$unknown_doc:meta])*
-            Unknown
-        }
-    ) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq)]
-        #[non_exhaustive]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant($type),)+
-            $($(#[$plain_doc])* $plain($plain_type),)?
-            $(#[$unknown_doc])*
-            Unknown($crate::common::Meta),
-        }
-
-        impl $crate::wire::tagged::Tagged for $name {
-            const KEY: &'static str = $key;
-
-            fn knows(tag: &str) -> bool {
-                matches!(tag, $($tag)|+ $(| $plain_tag)?)
-            }
-
-            fn decode<'de, D: serde::Deserializer<'de>>(tag: &str, members: D) -> Result<Self, D::Error> {
-                use serde::Deserialize as _;
-
-                match tag {
-                    $($tag => <$type>::deserialize(members).map(Self::$variant),)+
-                    $($plain_tag => <$plain_type>::deserialize(members).map(Self::$plain),)?
-                    _ => Self::unknown($crate::wire::tagged::with_tag($key, tag, members)?),
-                }
-            }
-
-            fn unknown<E: serde::de::Error>(object: $crate::common::Meta) -> Result<Self, E> {
-                $($($crate::wire::tagged::require::<$needed_type, E>(&object, $needed)?;)+)?
-                Ok(Self::Unknown(object))
-            }
-
-            $(
-                fn decode_untagged<'de, D: serde::Deserializer<'de>>(members: D) -> Result<Self, D::Error> {
-                    use serde::Deserialize as _;
-
-                    <$plain_type>::deserialize(members).map(Self::$plain)
-                }
-            )?
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::wire::tagged::deserialize(deserializer)
-            }
-        }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                /// Flattening buffers nothing when writing.
-                #[derive(serde::Serialize)]
-                struct Variant<'a, T> {
-                    #[serde(rename = $key)]
-                    tag: &'static str,
-                    #[serde(flatten)]
-                    members: &'a T,
-                }
-
-                match self {
-                    $(Self::$variant(members) => Variant { tag: $tag, members }.serialize(serializer),)+
-                    $(Self::$plain(members) => members.serialize(serializer),)?
-                    Self::Unknown(object) => object.serialize_members(serializer),
-                }
-            }
-        }
-
-        #[cfg(feature = "schema")]
-        $crate::wire::described_by! {
-            $name $(requiring $($needed => $needed_type,)+)?
-            $(#[$doc])*
-            #[derive(schemars::JsonSchema)]
-            #[schemars(tag = $key)]
-            #[allow(dead_code, reason = "only its shape is looked at")]
-            enum Described {
-                $($(#[$variant_doc])* #[schemars(rename = $tag)] $variant($type),)+
-                $($(#[$plain_doc])* #[schemars(untagged)] $plain($plain_type),)?
-            }
-        }
-
-        $($(
-            impl From<$from> for $name {
-                fn from(value: $from) -> Self {
-                    Self::$variant(value.into())
-                }
-            }
-        )?)+
-        $($(
-            impl From<$plain_from> for $name {
-                fn from(value: $plain_from) -> Self {
-                    Self::$plain(value.into())
-                }
-            }
-        )?)?
-    };
-}
-pub(crate) use tagged_union;

@@ -94,7 +94,7 @@ macro_rules! string_id {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                <$crate::wire::fields::Text<'de> as serde::Deserialize>::deserialize(deserializer).map(|text| Self(text.into()))
+                <agentwire_jsonrpc::wire::Text<'de> as serde::Deserialize>::deserialize(deserializer).map(|text| Self(text.into()))
             }
         }
     )*};

@@ -12,7 +12,7 @@ use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
-use super::fields::Text;
+use crate::text::Text;
 
 /// Takes a value as JSON text. Succeeds for every well-formed one.
 pub(super) fn undecoded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, RawValue>, D::Error> {

@@ -1,0 +1,187 @@
+//! The ways to read a member, each a type that implements [`ReadAs`].
+//!
+//! Three of them are how ACP's published schema tells a reader to be forgiving:
+//!
+//! | keyword of the schema | way |
+//! |---|---|
+//! | `x-deserialize-default-on-error` | [`Lenient`] |
+//! | the same with `x-deserialize-skip-invalid-items` | [`Items`], [`OptionalItems`], [`PatchItems`] |
+//! | `x-deserialize-skip-invalid-items` | [`ValidItems`] |
+//! | `x-deserialize-default-on-null` | [`NullAsDefault`] |
+//!
+//! The first two must go on after any fault, so they first take the member as JSON text, which succeeds for every
+//! well-formed value: also for a number that no type holds, a lone surrogate, or a nesting deeper than
+//! `serde_json` decodes. Nothing is buffered where the member is missing. What is left out is noted for
+//! [`noting`](crate::noting).
+
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeOwned, DeserializeSeed, Error};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::Patch;
+use super::undecoded::undecoded;
+use crate::{RawJson, note_skipped, read, read_items};
+
+/// A way to read a value of the type `T`.
+pub trait ReadAs<'de, T> {
+    /// Reads the value.
+    ///
+    /// # Errors
+    ///
+    /// When the way does not forgive what is wrong with the value.
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>;
+}
+
+/// Reads a value in the way `W`.
+pub(super) struct Seed<W, T>(PhantomData<(W, T)>);
+
+impl<W, T> Seed<W, T> {
+    pub(super) const NEW: Self = Self(PhantomData);
+}
+
+impl<'de, T, W: ReadAs<'de, T>> DeserializeSeed<'de> for Seed<W, T> {
+    type Value = T;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        W::read(deserializer)
+    }
+}
+
+/// Anything that is wrong is an error.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+pub struct Strict;
+
+impl<'de, T: Deserialize<'de>> ReadAs<'de, T> for Strict {
+    #[inline]
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        T::deserialize(deserializer)
+    }
+}
+
+/// A malformed value is the default. Never fails on JSON.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+pub struct Lenient;
+
+impl<'de, T: DeserializeOwned + Default> ReadAs<'de, T> for Lenient {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        lenient(deserializer)
+    }
+}
+
+/// [`Lenient`] as a function, for `#[serde(deserialize_with)]`.
+///
+/// # Errors
+///
+/// When the text is not JSON.
+pub fn lenient<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned + Default,
+{
+    Ok(decode(&undecoded(deserializer)?).unwrap_or_default())
+}
+
+/// An array of which bad items are dropped; empty when it is no array. Never fails on JSON.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+pub struct Items;
+
+impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for Items {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+        Ok(decode_items(&undecoded(deserializer)?).unwrap_or_default())
+    }
+}
+
+/// An array of which bad items are dropped; none when it is no array. Never fails on JSON.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+pub struct OptionalItems;
+
+impl<'de, T: DeserializeOwned> ReadAs<'de, Option<Vec<T>>> for OptionalItems {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {
+        Ok(decode_items(&undecoded(deserializer)?))
+    }
+}
+
+/// An array of which bad items are dropped, where `null` clears and anything else keeps. Never fails on JSON.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+pub struct PatchItems;
+
+impl<'de, T: DeserializeOwned> ReadAs<'de, Patch<Vec<T>>> for PatchItems {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Patch<Vec<T>>, D::Error> {
+        let raw = undecoded(deserializer)?;
+        if raw.get() == "null" {
+            return Ok(Patch::Clear);
+        }
+        Ok(decode_items(&raw).map_or(Patch::Keep, Patch::Set))
+    }
+}
+
+/// An array of which bad items are dropped. Anything but an array is an error.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+pub struct ValidItems;
+
+impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for ValidItems {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+        read_items(undecoded(deserializer)?.get()).map_err(D::Error::custom)
+    }
+}
+
+/// `null` is the default; anything else that is wrong is an error.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+pub struct NullAsDefault;
+
+impl<'de, T: Deserialize<'de> + Default> ReadAs<'de, T> for NullAsDefault {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        Option::deserialize(deserializer).map(Option::unwrap_or_default)
+    }
+}
+
+/// JSON text that stays as it is. `null` is something, too.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+pub struct RawOrNull;
+
+impl<'de> ReadAs<'de, Option<RawJson>> for RawOrNull {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
+        RawJson::deserialize(deserializer).map(Some)
+    }
+}
+
+/// JSON text that stays as it is, but must be an object; none when it is `null`.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+pub struct RawObjectOrNull;
+
+impl<'de> ReadAs<'de, Option<RawJson>> for RawObjectOrNull {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
+        match Option::<RawJson>::deserialize(deserializer)? {
+            Some(raw) if !raw.as_str().starts_with('{') => Err(D::Error::custom("expected an object")),
+            raw => Ok(raw),
+        }
+    }
+}
+
+/// Decodes a value; one that cannot be read is left out, which is noted.
+fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+    read(raw.get()).inspect_err(|why| note::<T>(raw, why)).ok()
+}
+
+fn decode_items<T: DeserializeOwned>(raw: &RawValue) -> Option<Vec<T>> {
+    read_items(raw.get()).inspect_err(|why| note::<Vec<T>>(raw, why)).ok()
+}
+
+/// What is null is no more than missing.
+fn note<T>(raw: &RawValue, why: &serde_json::Error) {
+    if raw.get() != "null" {
+        note_skipped::<T>(None, why);
+    }
+}

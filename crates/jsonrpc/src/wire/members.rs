@@ -1,0 +1,224 @@
+//! Objects, member by member.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserializer, Serializer};
+use serde_json::{Map, Value};
+
+use super::lenient::{ReadAs, Seed};
+use crate::RawObject;
+use crate::text::Text;
+
+/// A type that is read from the members of an object.
+pub trait Names<'de>: Sized {
+    /// The type's name, for errors.
+    const NAME: &'static str;
+
+    /// Which of the type's members the name is.
+    fn position(name: &str) -> Option<usize>;
+
+    /// Reads the members.
+    ///
+    /// # Errors
+    ///
+    /// When a member is missing, stands twice or cannot be read.
+    fn read<A: MapAccess<'de>>(members: A) -> Result<Self, A::Error>;
+}
+
+/// Reads a type from an object, and from nothing else. Derived code of serde would also take an array for an object whose
+/// members come by position, so that `[]` would advertise a capability.
+///
+/// # Errors
+///
+/// When the value is no object, or its members cannot be read.
+#[inline]
+pub fn read_members<'de, T: Names<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    struct ObjectVisitor<T>(PhantomData<T>);
+
+    impl<'de, T: Names<'de>> Visitor<'de> for ObjectVisitor<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "an object of the type {}", T::NAME)
+        }
+
+        #[inline]
+        fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<T, A::Error> {
+            T::read(members)
+        }
+    }
+
+    deserializer.deserialize_map(ObjectVisitor(PhantomData))
+}
+
+/// Reads a name as the member of `T` that it is, without a copy.
+struct Position<T>(PhantomData<T>);
+
+/// The name of a member.
+#[derive(Debug)]
+pub enum Key<'de> {
+    /// A member of the type.
+    Own(usize),
+    /// Any other member.
+    Other(Text<'de>),
+}
+
+impl<'de> Key<'de> {
+    /// The next member's name where the members that are not the type's own are passed over. `None` within is such a one.
+    ///
+    /// # Errors
+    ///
+    /// When the name cannot be read.
+    #[inline]
+    pub fn own<T: Names<'de>, A: MapAccess<'de>>(members: &mut A) -> Result<Option<Option<usize>>, A::Error> {
+        members.next_key_seed(Position::<T>(PhantomData))
+    }
+
+    /// The next member's name where the members that are not the type's own are kept.
+    ///
+    /// # Errors
+    ///
+    /// When the name cannot be read.
+    #[inline]
+    pub fn any<T: Names<'de>, A: MapAccess<'de>>(members: &mut A) -> Result<Option<Self>, A::Error> {
+        let Some(name) = members.next_key::<Text<'de>>()? else { return Ok(None) };
+        Ok(Some(T::position(name.as_str()).map_or(Self::Other(name), Self::Own)))
+    }
+}
+
+impl<'de, T: Names<'de>> DeserializeSeed<'de> for Position<T> {
+    type Value = Option<usize>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl<'de, T: Names<'de>> Visitor<'de> for Position<T> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    #[inline]
+    fn visit_str<E: Error>(self, name: &str) -> Result<Option<usize>, E> {
+        Ok(T::position(name))
+    }
+}
+
+/// Reads the value of a member into its place.
+///
+/// # Errors
+///
+/// When there is a value already, since readers differ in which of two they believe, and when the value cannot be read.
+#[inline]
+pub fn take<'de, W: ReadAs<'de, T>, T, A: MapAccess<'de>>(
+    place: &mut Option<T>,
+    name: &'static str,
+    members: &mut A,
+) -> Result<(), A::Error> {
+    if place.is_some() {
+        return duplicate(name);
+    }
+    *place = Some(members.next_value_seed(Seed::<W, T>::NEW)?);
+    Ok(())
+}
+
+/// Says that a member stands twice.
+///
+/// # Errors
+///
+/// Always.
+#[cold]
+pub fn duplicate<E: Error>(name: &'static str) -> Result<(), E> {
+    Err(E::duplicate_field(name))
+}
+
+/// Decodes one member that must be there.
+///
+/// # Errors
+///
+/// When the member is missing, stands twice or cannot be read.
+pub fn required<T: DeserializeOwned, E: Error>(object: &RawObject, name: &'static str) -> Result<T, E> {
+    object.decode_member(name).map_err(E::custom)?.ok_or_else(|| E::missing_field(name))
+}
+
+/// A type that keeps the members of an object that no field is.
+pub trait Others: Sized {
+    /// Takes the members.
+    ///
+    /// # Errors
+    ///
+    /// When a member is more than the type can hold, such as a number beyond the greatest `f64`.
+    fn of(members: RawObject) -> Result<Self, serde_json::Error>;
+}
+
+impl Others for RawObject {
+    #[inline]
+    fn of(members: RawObject) -> Result<Self, serde_json::Error> {
+        Ok(members)
+    }
+}
+
+impl Others for Map<String, Value> {
+    fn of(members: RawObject) -> Result<Self, serde_json::Error> {
+        if members.is_empty() { Ok(Self::new()) } else { members.decode() }
+    }
+}
+
+/// A type that is written as members of an object.
+pub trait WriteMembers {
+    /// Writes the members into an object that is open.
+    ///
+    /// # Errors
+    ///
+    /// When a value has no JSON form, or the serializer fails.
+    fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error>;
+}
+
+/// Writes a type as an object of its own.
+///
+/// # Errors
+///
+/// When a value has no JSON form, or the serializer fails.
+#[inline]
+pub fn write_members<T: WriteMembers, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut members = serializer.serialize_map(None)?;
+    value.write_members(&mut members)?;
+    members.end()
+}
+
+impl<T: WriteMembers> WriteMembers for Box<T> {
+    #[inline]
+    fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
+        T::write_members(self, members)
+    }
+}
+
+/// Nothing, or the members.
+impl<T: WriteMembers> WriteMembers for Option<T> {
+    #[inline]
+    fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
+        self.as_ref().map_or(Ok(()), |value| value.write_members(members))
+    }
+}
+
+impl WriteMembers for RawObject {
+    fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
+        for (name, value) in self.iter() {
+            members.serialize_entry(&name, &value)?;
+        }
+        Ok(())
+    }
+}
+
+impl WriteMembers for Map<String, Value> {
+    fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
+        self.iter().try_for_each(|(name, value)| members.serialize_entry(name, value))
+    }
+}

@@ -1,0 +1,106 @@
+//! `#[derive(Build)]`: `new` and setters.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{DeriveInput, Result};
+
+use crate::attribute::Options;
+use crate::field::{Field, Kind, argument};
+use crate::word;
+
+pub(crate) fn expand(input: &DeriveInput, fields: &syn::FieldsNamed) -> Result<TokenStream> {
+    let without_new = Options::of(&input.attrs)?.take("without_new");
+    let fields = Field::all(fields)?;
+    let new = (!without_new).then(|| constructor(&fields));
+    let setters = fields.iter().filter(|field| !is_argument(field)).map(setter);
+    let name = &input.ident;
+    Ok(quote! {
+        #[automatically_derived]
+        impl #name {
+            #new
+            #(#setters)*
+        }
+    })
+}
+
+/// Whether `new` takes it.
+fn is_argument(field: &Field<'_>) -> bool {
+    match &field.kind {
+        Kind::Member { word, .. } => word.build == word::Build::Argument,
+        Kind::Union | Kind::Extra => !field.has_default(),
+    }
+}
+
+fn constructor(fields: &[Field<'_>]) -> TokenStream {
+    let (arguments, others): (Vec<_>, Vec<_>) = fields.iter().partition(|field| is_argument(field));
+    let (names, kinds): (Vec<_>, Vec<_>) =
+        arguments.iter().map(|field| (field.ident, &field.source.ty)).unzip();
+    let others = others.iter().map(|field| field.ident);
+    quote! {
+        /// Makes one of what the protocol requires; the rest is left out until a setter adds it.
+        #[must_use]
+        pub fn new(#(#names: impl ::core::convert::Into<#kinds>),*) -> Self {
+            Self {
+                #(#names: #names.into(),)*
+                #(#others: ::core::default::Default::default(),)*
+            }
+        }
+    }
+}
+
+fn setter(field: &Field<'_>) -> TokenStream {
+    let (ident, kind) = (field.ident, &field.source.ty);
+    let (argument, value) = match &field.kind {
+        Kind::Extra => (quote! { #kind }, quote! { #ident }),
+        Kind::Union => into(field),
+        Kind::Member { word, .. } => match word.build {
+            word::Build::List => list(field),
+            word::Build::Exact => exact(field),
+            word::Build::Into | word::Build::Argument => into(field),
+        },
+    };
+    let docs = format!("Sets [`{ident}`](Self#structfield.{ident}).");
+    quote! {
+        #[doc = #docs]
+        #[must_use]
+        pub fn #ident(mut self, #ident: #argument) -> Self {
+            self.#ident = #value;
+            self
+        }
+    }
+}
+
+fn into(field: &Field<'_>) -> (TokenStream, TokenStream) {
+    let (ident, kind) = (field.ident, &field.source.ty);
+    if let Some(inner) = argument(kind, "Option") {
+        let value = quote! { ::core::option::Option::Some(#ident.into()) };
+        return (quote! { impl ::core::convert::Into<#inner> }, value);
+    }
+    if let Some(inner) = argument(kind, "Patch") {
+        let value = quote! { ::agentwire_jsonrpc::wire::Patch::Set(#ident.into()) };
+        return (quote! { impl ::core::convert::Into<#inner> }, value);
+    }
+    (quote! { impl ::core::convert::Into<#kind> }, quote! { #ident.into() })
+}
+
+fn exact(field: &Field<'_>) -> (TokenStream, TokenStream) {
+    let (ident, kind) = (field.ident, &field.source.ty);
+    match argument(kind, "Option") {
+        Some(inner) => (quote! { #inner }, quote! { ::core::option::Option::Some(#ident) }),
+        None => (quote! { #kind }, quote! { #ident }),
+    }
+}
+
+fn list(field: &Field<'_>) -> (TokenStream, TokenStream) {
+    let (ident, kind) = (field.ident, &field.source.ty);
+    let option = argument(kind, "Option");
+    let Some(item) = argument(option.unwrap_or(kind), "Vec") else { return exact(field) };
+    let taken = quote! { impl ::core::iter::IntoIterator<Item = impl ::core::convert::Into<#item>> };
+    let list = quote! { #ident.into_iter().map(::core::convert::Into::into).collect() };
+    let value = if option.is_some() {
+        quote! { ::core::option::Option::Some(#list) }
+    } else {
+        list
+    };
+    (taken, value)
+}

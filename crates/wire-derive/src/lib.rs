@@ -1,0 +1,181 @@
+//! Derives how a wire type is read, written, built and described, for every protocol alike.
+//!
+//! serde's derive cannot say what these protocols say of a member: that a malformed one counts as missing, that a bad item of
+//! a list is dropped, that `null` clears. Each member therefore has one word for what its protocol says of it, and everything
+//! else follows from the word.
+//!
+//! ```text
+//! #[derive(Clone, Debug, PartialEq, Wire, Build)]
+//! pub struct ToolCall {
+//!     #[wire(required)]
+//!     pub tool_call_id: ToolCallId,        reading    Names, Deserialize: from an object only, a repeated member is an error
+//!     #[wire(lenient)]                     writing    WriteMembers, Serialize
+//!     pub name: Option<String>,        ──▶ building   new(tool_call_id), a setter for each other member
+//!     #[wire(items)]                       schema     JsonSchema, behind the feature `schema` of the crate with the type
+//!     pub content: Vec<ToolCallContent>,
+//!     #[wire(meta)]
+//!     pub meta: Option<Meta>,
+//! }
+//! ```
+//!
+//! The generated code calls `agentwire_jsonrpc::wire`, and needs `serde`, and `schemars` and `serde_json` for schemas. It is
+//! written for the schema crates of this project and supports what they use: structs with named fields and without
+//! parameters, and enums.
+//!
+//! # Objects
+//!
+//! A field's name on the wire is its own in camel case, or `name = "…"`. A word says the rest:
+//!
+//! | word | type | when the member is missing | when it is malformed |
+//! |---|---|---|---|
+//! | `required` | `T` | error | error |
+//! | `required_items` | `Vec<T>` | error | a bad item is dropped, anything else is empty |
+//! | `required_valid_items` | `Vec<T>` | error | a bad item is dropped, anything else is an error |
+//! | `required_list` | `Vec<T>` | error | `null` is empty, anything else an error |
+//! | `optional` | `Option<T>` | none | `null` is none, anything else an error |
+//! | `number` | `Option<T>` | none | the same; the setter takes a `T`, so that a literal needs no suffix |
+//! | `nullable` | `Option<T>` | none, which is written as `null` | the same as `optional` |
+//! | `optional_list` | `Option<Vec<T>>` | none | `null` is none, anything else an error |
+//! | `lenient` | `Option<T>` | none | none |
+//! | `lenient_number` | `Option<T>` | none | none; with the setter of `number` |
+//! | `lenient_list` | `Option<Vec<T>>` | none | none |
+//! | `raw` | `Option<RawJson>` | none | never: it is kept as text, and `null` is a value |
+//! | `raw_object` | `Option<RawJson>` | none | `null` is none, anything but an object an error |
+//! | `default` | `T` | the default, which is always written | the same |
+//! | `or_default` | `T` | the default, which is always written | error |
+//! | `default_list` | `Vec<T>`, `BTreeMap<K, V>` | empty, and written | `null` is empty, anything else an error |
+//! | `flag` | `bool` | `false`, which is never written | `null` is `false`, anything else an error |
+//! | `list` | `Vec<T>`, `BTreeMap<K, V>` | empty, and not written | `null` is empty, anything else an error |
+//! | `plain_list` | the same | the same, but the schema does not say that `null` is empty | the same |
+//! | `items` | `Vec<T>` | empty, and not written | a bad item is dropped, anything else is empty |
+//! | `optional_items` | `Option<Vec<T>>` | none | a bad item is dropped, anything else is none |
+//! | `patch` | `Patch<T>` | kept | kept; `null` clears |
+//! | `strict_patch` | `Patch<T>` | kept | error; `null` clears |
+//! | `patch_items` | `Patch<Vec<T>>` | kept | a bad item is dropped, anything else is kept; `null` clears |
+//! | `meta` | `Option<Meta>` | none | none; it is the member `_meta` |
+//! | `strict_meta` | `Option<Meta>` | none | error; it is the member `_meta` |
+//! | `union` | a union, or an option of one | error | error: its members are the object's own, and no field reads them |
+//! | `extra` | `RawObject`, or a map of `Value` | empty | never: it keeps the members that no field is |
+//!
+//! A member that stands twice is an error in each of them. Beside the word there may be:
+//!
+//! - `with = module`, `read = function`, `write = function`: functions as serde's attributes of similar names take them, in
+//!   place of the word's own reading or writing. `write` gets what is in an option. The `read` of a union takes a `RawObject`.
+//! - `omit_if = function`: leaves the member out when the function says so.
+//! - `schema(…)`: what the schema says in addition, in the words of `#[schemars(…)]`.
+//!
+//! A struct may have `tag = "type", value = "text"`: a member that it writes first where it stands alone. In a union the union
+//! writes it. `without_new` leaves `new` to be written by hand, `without_schema` the schema; unions have the latter too.
+//!
+//! # Unions
+//!
+//! An enum with `#[wire(tag = "type")]` is a union, whose variants have one of:
+//!
+//! - `"text"`: objects with this tag. The variant holds a type, or nothing where no member belongs to it. With `from`, the type
+//!   converts into the union.
+//! - `"stdio", untagged`: objects without a tag, too. The tag is read and not written.
+//! - `unknown`: keeps objects with any other tag, as a `RawObject`. `requires("name" = String)` names members that they must
+//!   have. Without such a variant the union is closed, and any other tag is an error.
+//! - `base`: holds another union, which takes every other object.
+//!
+//! A second tag is an error: readers differ in which of two they believe, and what one takes for a refusal must not be
+//! another's consent.
+//!
+//! # Strings
+//!
+//! An enum without a tag is a set of strings: `#[wire("pending")]` before each, and `#[wire(unknown)]` before the variant that
+//! keeps any other. Without that the set is closed. `any_string` on the enum is for strings that the protocol's schema does not
+//! list.
+//!
+//! # What it does not do
+//!
+//! It reads nothing twice, buffers no value in a tree, and changes no item that it is put on.
+
+mod attribute;
+mod build;
+mod field;
+mod object;
+mod schema;
+mod string_enum;
+mod tagged;
+mod word;
+
+#[cfg(test)]
+mod tests;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Data, DataEnum, DataStruct, DeriveInput, Error, Fields, FieldsNamed, Result};
+
+use attribute::Options;
+use object::Object;
+use string_enum::StringEnum;
+use tagged::Union;
+
+/// Derives how a type is read, written and described. See the [crate](crate).
+#[proc_macro_derive(Wire, attributes(wire))]
+pub fn derive_wire(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    expand(input, wire)
+}
+
+/// Derives `new`, which takes what the protocol requires, and a setter for each other member. See the [crate](crate).
+#[proc_macro_derive(Build, attributes(wire))]
+pub fn derive_build(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    expand(input, build)
+}
+
+fn expand(
+    input: proc_macro::TokenStream,
+    derive: fn(&DeriveInput) -> Result<TokenStream>,
+) -> proc_macro::TokenStream {
+    let expanded = syn::parse(input).and_then(|input| derive(&input));
+    expanded.unwrap_or_else(Error::into_compile_error).into()
+}
+
+fn wire(input: &DeriveInput) -> Result<TokenStream> {
+    refuse_parameters(input)?;
+    match &input.data {
+        Data::Struct(_) => {
+            let object = Object::new(input, named_fields(input)?)?;
+            let schema = object.has_schema.then(|| schema::of_object(&object));
+            let code = object.expand();
+            Ok(quote! { #code #schema })
+        }
+        Data::Enum(data) => wire_enum(input, data),
+        Data::Union(_) => Err(Error::new(input.ident.span(), "a wire type is a struct or an enum")),
+    }
+}
+
+fn wire_enum(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
+    let options = Options::of(&input.attrs)?;
+    let (code, schema) = match options.tag.clone() {
+        Some(tag) => {
+            let union = Union::new(input, data, options, tag)?;
+            (union.expand(), union.has_schema.then(|| schema::of_union(&union)))
+        }
+        None => {
+            let strings = StringEnum::new(input, data, options)?;
+            (strings.expand(), Some(schema::of_strings(&strings)))
+        }
+    };
+    Ok(quote! { #code #schema })
+}
+
+fn build(input: &DeriveInput) -> Result<TokenStream> {
+    refuse_parameters(input)?;
+    build::expand(input, named_fields(input)?)
+}
+
+fn named_fields(input: &DeriveInput) -> Result<&FieldsNamed> {
+    match &input.data {
+        Data::Struct(DataStruct { fields: Fields::Named(fields), .. }) => Ok(fields),
+        _ => Err(Error::new(input.ident.span(), "an object is a struct with named fields")),
+    }
+}
+
+fn refuse_parameters(input: &DeriveInput) -> Result<()> {
+    match input.generics.params.first() {
+        Some(parameter) => Err(Error::new_spanned(parameter, "a wire type has no parameters")),
+        None => Ok(()),
+    }
+}
