@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -118,6 +119,11 @@ impl CallError {
     /// A call that had its time, where somebody else than the driver keeps it: for what takes more than one answer.
     pub fn timed_out(method: impl Into<ByteString>, after: Duration) -> Self {
         Self::TimedOut { method: method.into(), after }
+    }
+
+    /// A call that was not carried to its answer, where something between the caller and the transport failed.
+    pub fn failed(method: impl Into<ByteString>, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Failed { method: method.into(), fault: Arc::new(Fault::other(error)) }
     }
 
     /// A call that the peer refused, where it said so otherwise than by the answer: for what takes more than one.

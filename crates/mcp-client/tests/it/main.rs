@@ -6,6 +6,7 @@ mod calls;
 mod eras;
 mod handshake;
 mod input;
+mod layers;
 mod lists;
 mod marks;
 mod mock;

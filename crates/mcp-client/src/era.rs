@@ -1,10 +1,3 @@
-//! The two eras of the protocol. What only one of them has is in its module, and nowhere else.
-
-pub(crate) mod discovery;
-pub(crate) mod input;
-pub(crate) mod session;
-pub(crate) mod stateless;
-
 /// Which revisions a client speaks: those of the sessions, up to 2025-11-25, the stateless ones after that, or
 /// whichever the server does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,17 +1,23 @@
+mod discovery;
+mod stateful;
+
 use std::time::Duration;
 
 use agentwire_mcp_schema::code::UnsupportedVersion;
-use agentwire_mcp_schema::{ClientCapabilities, Implementation, LoggingLevel, ProtocolVersion, Revision};
+use agentwire_mcp_schema::{
+    ClientCapabilities, Implementation, LoggingLevel, Narrow, ProtocolVersion, Revision,
+};
 use agentwire_peer::{CallError, Peer};
 
+use self::discovery::{Discovery, discover};
 use crate::Server;
-use crate::call::Waits;
-use crate::era::discovery::{Discovery, discover};
-use crate::era::{Era, session};
-use crate::front::Front;
-use crate::server::Terms;
+use crate::connection::ServerInfo;
+use crate::era::Era;
+use crate::handler::ClientHandler;
+use crate::raw::Waits;
+use crate::stack::stamp::Stamp;
 
-/// Why there is no understanding with a server.
+/// Why the handshake with a server failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandshakeError {
@@ -49,20 +55,20 @@ fn list(versions: &[ProtocolVersion]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// What we say of ourselves, and how long we wait.
+/// What the client says about itself, and how long it waits.
 #[derive(Clone)]
 pub(crate) struct Handshake {
     pub(crate) era: Era,
-    /// Those that may be agreed on.
+    /// The revisions that may be agreed on.
     pub(crate) revisions: Vec<Revision>,
     pub(crate) info: Implementation,
     pub(crate) capabilities: ClientCapabilities,
     pub(crate) log_level: Option<LoggingLevel>,
-    /// How long the answer may take on which all depends.
+    /// How long the answer to `initialize`, or to the only `server/discover`, may take.
     pub(crate) handshake_timeout: Option<Duration>,
     /// How long [`Era::Either`] waits for the answer to `server/discover`.
     pub(crate) discover_timeout: Duration,
-    /// How long calls wait after it.
+    /// How long calls wait.
     pub(crate) waits: Waits,
 }
 
@@ -72,42 +78,55 @@ impl Handshake {
         self.revisions.contains(&revision)
     }
 
-    /// The newest revision that may be agreed on and is as wanted.
-    pub(crate) fn newest(&self, wanted: fn(Revision) -> bool) -> Option<Revision> {
-        self.revisions.iter().copied().filter(|revision| wanted(*revision)).max()
+    /// The newest revision that may be agreed on and meets the condition.
+    pub(crate) fn newest(&self, condition: fn(Revision) -> bool) -> Option<Revision> {
+        self.revisions.iter().copied().filter(|revision| condition(*revision)).max()
     }
 
-    /// Comes to an understanding with the server, for whom `front` answers.
-    pub(crate) async fn with(self, peer: Peer, front: &Front) -> Result<Server, HandshakeError> {
-        let terms = match self.era {
+    /// The capabilities in the terms of a revision.
+    fn capabilities_in(&self, revision: Revision) -> ClientCapabilities {
+        let mut capabilities = self.capabilities.clone();
+        capabilities.narrow(revision);
+        capabilities
+    }
+
+    /// What every stateless request says about the client.
+    fn stamp(&self, revision: Revision) -> Stamp {
+        let capabilities = self.capabilities_in(revision);
+        Stamp::new(revision, self.info.clone(), capabilities, self.log_level.clone())
+    }
+
+    /// Agrees with the server on a revision. The handler answers what the server asks.
+    pub(crate) async fn run(self, peer: Peer, handler: &ClientHandler) -> Result<Server, HandshakeError> {
+        let server = match self.era {
             Era::Session => self.open(&peer).await?,
             Era::Stateless => self.discover(&peer).await?,
             Era::Either if self.newest(Revision::is_stateless).is_none() => self.open(&peer).await?,
             Era::Either if self.newest(Revision::has_sessions).is_none() => self.discover(&peer).await?,
             Era::Either => self.find_out(&peer).await?,
         };
-        let _agreed_once = front.agreed.set(terms.revision);
-        Ok(Server::new(peer, terms, front))
+        let _agreed_once = handler.agreed.set(server.revision);
+        Ok(Server::new(peer, server, handler))
     }
 
-    async fn open(self, peer: &Peer) -> Result<Terms, HandshakeError> {
+    async fn open(self, peer: &Peer) -> Result<ServerInfo, HandshakeError> {
         let revision = self.newest(Revision::has_sessions).ok_or(HandshakeError::NoRevision)?;
-        session::open(self, peer, revision).await
+        stateful::open(self, peer, revision).await
     }
 
-    async fn discover(self, peer: &Peer) -> Result<Terms, HandshakeError> {
+    async fn discover(self, peer: &Peer) -> Result<ServerInfo, HandshakeError> {
         match discover(&self, peer, self.handshake_timeout).await? {
-            Discovery::Stateless(terms) => Ok(*terms),
+            Discovery::Stateless(server) => Ok(*server),
             Discovery::Session(_, versions) => Err(HandshakeError::VersionRefused(versions)),
             Discovery::Unknown(error) => Err(error.into()),
         }
     }
 
-    /// A server of sessions may answer `server/discover` by any error, or by none. A late answer finds nobody.
-    async fn find_out(self, peer: &Peer) -> Result<Terms, HandshakeError> {
+    /// A stateful server may answer `server/discover` by any error, or not at all. A late answer is ignored.
+    async fn find_out(self, peer: &Peer) -> Result<ServerInfo, HandshakeError> {
         match discover(&self, peer, Some(self.discover_timeout)).await? {
-            Discovery::Stateless(terms) => Ok(*terms),
-            Discovery::Session(revision, _) => session::open(self, peer, revision).await,
+            Discovery::Stateless(server) => Ok(*server),
+            Discovery::Session(revision, _) => stateful::open(self, peer, revision).await,
             Discovery::Unknown(discover) => match self.open(peer).await {
                 Err(HandshakeError::Call(initialize @ CallError::Refused { .. })) => {
                     let (discover, initialize) = (Box::new(discover), Box::new(initialize));
