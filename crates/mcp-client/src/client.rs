@@ -13,11 +13,11 @@ use agentwire_peer::{Config, Dialect};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::era::Era;
 use crate::error::BoxError;
 use crate::handler::ClientHandler;
 use crate::handshake::Handshake;
 use crate::hooks::hook;
+use crate::mode::ProtocolMode;
 use crate::raw::Waits;
 use crate::result::DEFAULT_VALUE_LIMIT;
 use crate::stack::add_layer;
@@ -113,7 +113,7 @@ impl Client {
     /// A client with more information about itself, such as a title.
     pub fn from_info(info: Implementation) -> Self {
         let handshake = Handshake {
-            era: Era::Session,
+            mode: ProtocolMode::Stateful,
             revisions: Revision::ALL.to_vec(),
             info,
             capabilities: ClientCapabilities::default(),
@@ -128,14 +128,14 @@ impl Client {
         Self { handshake, connection: Config::new(Dialect::MCP), handler: ClientHandler::default() }
     }
 
-    /// Sets which revisions are spoken (default [`Era::Session`]).
+    /// Sets which revisions are spoken (default [`ProtocolMode::Stateful`]).
     #[must_use]
-    pub fn era(mut self, era: Era) -> Self {
-        self.handshake.era = era;
+    pub fn mode(mut self, mode: ProtocolMode) -> Self {
+        self.handshake.mode = mode;
         self
     }
 
-    /// Sets which revisions may be agreed on (default all that the library has), within the [era](Self::era): the newest
+    /// Sets which revisions may be agreed on (default all that the library has), within the [mode](Self::mode): the newest
     /// of them is offered, and a server that wants another is refused.
     ///
     /// Without this a client speaks the newest revision that both sides have. Where none of these is of the mode, connecting
@@ -147,7 +147,7 @@ impl Client {
         self
     }
 
-    /// Sets how long [`Era::Either`] waits for the answer to `server/discover` before it sends `initialize`
+    /// Sets how long [`ProtocolMode::Auto`] waits for the answer to `server/discover` before it sends `initialize`
     /// (default 5 s).
     #[must_use]
     pub fn discover_timeout(mut self, timeout: Duration) -> Self {
@@ -170,7 +170,7 @@ impl Client {
         self
     }
 
-    /// Sets how long the answer to `initialize` may take, or with [`Era::Stateless`] that to `server/discover`
+    /// Sets how long the answer to `initialize` may take, or with [`ProtocolMode::Stateless`] that to `server/discover`
     /// (default 60 s); `None` for ever.
     #[must_use]
     pub fn handshake_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {

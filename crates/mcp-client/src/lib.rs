@@ -29,8 +29,8 @@
 //! # Defaults
 //!
 //! - The client opens a session in the newest stateful revision, or in the one that the server answers with, from 2024-11-05
-//!   on. Any other answer ends the connection with an error that names it. With [`Client::era`], [`Era::Stateless`] speaks
-//!   2026-07-28, and [`Era::Either`] finds out what the server speaks. [`Client::revisions`] leaves out some.
+//!   on. Any other answer ends the connection with an error that names it. With [`Client::mode`], [`ProtocolMode::Stateless`] speaks
+//!   2026-07-28, and [`ProtocolMode::Auto`] finds out what the server speaks. [`Client::revisions`] leaves out some.
 //! - Every call has a time limit of 60 s, which each progress report starts anew, up to 10 min. A client or a call can set
 //!   others. A call that times out or is dropped is cancelled at the server.
 //! - A request that the server does not offer, or that its revision does not have, is not sent: the call fails with
@@ -70,11 +70,11 @@
 //! which can be dropped and found again by its id, also after a restart of the program:
 //!
 //! ```no_run
-//! # use agentwire_mcp_client::{BoxError, Client, Era, Server, Started, Tasks};
+//! # use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server, Started, Tasks};
 //! # use agentwire_transport_stdio::{Child, Command};
 //! # fn keep(_: &str) {}
 //! # async fn run() -> Result<(), BoxError> {
-//! let client = Client::new("my-host", "1.0.0").era(Era::Either).tasks(Tasks::new());
+//! let client = Client::new("my-host", "1.0.0").mode(ProtocolMode::Auto).tasks(Tasks::new());
 //! client
 //!     .connect(Child::spawn(Command::new("builder"))?, async |server: Server| {
 //!         match server.call_tool("build", ()).start().await? {
@@ -105,6 +105,8 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+// Two circles of files. `server`, `call` and `pages` name each other, because the handle makes calls and lists, and these keep
+// the handle. `tasks::run` follows the tasks of both protocols by `tasks::core` and `tasks::extension`, which use it.
 mod answers;
 mod cache;
 mod call;
@@ -112,13 +114,13 @@ mod cleanup;
 mod client;
 mod connecting;
 mod connection;
-mod era;
 mod error;
 mod handler;
 mod handshake;
 mod hooks;
 mod listening;
 mod lists;
+mod mode;
 #[cfg(feature = "validate")]
 mod output;
 mod page;
@@ -142,9 +144,9 @@ pub use cache::Cache;
 pub use call::{Call, Calling};
 pub use client::Client;
 pub use connecting::connect;
-pub use era::Era;
 pub use error::BoxError;
 pub use handshake::HandshakeError;
+pub use mode::ProtocolMode;
 pub use pages::Pages;
 pub use raw::{RawAnswer, RawCall};
 pub use server::Server;

@@ -8,6 +8,7 @@ use agentwire_mcp_schema::CallToolRequest;
 use bytestring::ByteString;
 
 use crate::hooks::{ProgressHook, ProgressRegistration};
+use crate::result::ResultKind;
 use crate::tasks::report::{Report, StartedTask, TaskHook};
 use crate::tools::Tools;
 
@@ -134,19 +135,6 @@ pub(crate) fn with_meta(params: &RawJson, name: &str, value: RawJson) -> RawJson
     let mut params = object(params.clone()).unwrap_or_default();
     params.insert("_meta", meta);
     params.into()
-}
-
-/// The kind of result, which stateless servers name in `resultType`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ResultKind {
-    /// What was asked for.
-    Complete,
-    /// What the server must know first.
-    InputRequired,
-    /// The server works on the request as a task.
-    Task,
-    /// A kind that this client does not know.
-    Unknown,
 }
 
 /// A successful answer on its way back through the [layers](crate::Client#layers): the result as JSON text.

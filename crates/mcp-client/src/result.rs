@@ -7,8 +7,6 @@ use bytestring::ByteString;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error};
 
-use crate::raw::ResultKind;
-
 /// The memory in bytes that one decoded message may take, unless the client sets another limit: 32 MiB.
 pub(crate) const DEFAULT_VALUE_LIMIT: usize = 32 * 1024 * 1024;
 
@@ -59,6 +57,19 @@ pub(crate) fn check(text: &RawJson, limit: usize) -> Result<(), serde_json::Erro
     }
     let why = format_args!("it takes more than {limit} bytes of memory (Client::value_limit)");
     Err(serde_json::Error::custom(why))
+}
+
+/// The kind of result, which stateless servers name in `resultType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResultKind {
+    /// What was asked for.
+    Complete,
+    /// What the server must know first.
+    InputRequired,
+    /// The server works on the request as a task.
+    Task,
+    /// A kind that this client does not know.
+    Unknown,
 }
 
 /// The kind of a stateless server's result.

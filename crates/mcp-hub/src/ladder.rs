@@ -12,7 +12,7 @@ use agentwire_mcp_client::schema::code::{
     HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION, UnsupportedVersion,
 };
 use agentwire_mcp_client::schema::{DiscoverRequest, InitializeRequest, Revision};
-use agentwire_mcp_client::{CallError, Era, ErrorObject, HandshakeError};
+use agentwire_mcp_client::{CallError, ErrorObject, HandshakeError, ProtocolMode};
 use agentwire_transport_http::client::HttpError;
 use agentwire_transport_sse::client::SseError;
 use agentwire_transport_stdio::Exited;
@@ -99,11 +99,11 @@ impl Rung {
         }
     }
 
-    pub(crate) fn era(self) -> Era {
+    pub(crate) fn mode(self) -> ProtocolMode {
         match self {
-            Self::Either => Era::Either,
-            Self::Stateless => Era::Stateless,
-            Self::Session | Self::Sse => Era::Session,
+            Self::Either => ProtocolMode::Auto,
+            Self::Stateless => ProtocolMode::Stateless,
+            Self::Session | Self::Sse => ProtocolMode::Stateful,
         }
     }
 

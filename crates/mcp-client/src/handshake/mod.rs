@@ -12,8 +12,8 @@ use agentwire_peer::{CallError, Peer};
 use self::discovery::{Discovery, discover};
 use crate::Server;
 use crate::connection::ServerInfo;
-use crate::era::Era;
 use crate::handler::ClientHandler;
+use crate::mode::ProtocolMode;
 use crate::raw::Waits;
 use crate::stack::stamp::Stamp;
 
@@ -28,14 +28,14 @@ pub enum HandshakeError {
         /// What the server answered.
         answered: ProtocolVersion,
     },
-    /// The server named its versions, and this client speaks none of them, or none of the [`Era`] that it is
+    /// The server named its versions, and this client speaks none of them, or none of the [`ProtocolMode`] that it is
     /// set to.
     #[error("the server refuses version `{}`; it speaks {}", .0.requested, list(&.0.supported))]
     VersionRefused(UnsupportedVersion),
-    /// The client is set to [revisions](crate::Client::revisions) of which none is of the [`Era`] that it is set to.
-    #[error("this client is set to revisions that the era which it is set to does not have")]
+    /// The client is set to [revisions](crate::Client::revisions) of which none is of the [`ProtocolMode`] that it is set to.
+    #[error("no revision that this client may speak is of its protocol mode")]
     NoRevision,
-    /// With [`Era::Either`]: nothing came of `server/discover`, and the server refused `initialize` too.
+    /// With [`ProtocolMode::Auto`]: nothing came of `server/discover`, and the server refused `initialize` too.
     #[error("the server takes neither beginning: {discover}; {initialize}")]
     #[non_exhaustive]
     RefusedBoth {
@@ -58,7 +58,7 @@ fn list(versions: &[ProtocolVersion]) -> String {
 /// What the client says about itself, and how long it waits.
 #[derive(Clone)]
 pub(crate) struct Handshake {
-    pub(crate) era: Era,
+    pub(crate) mode: ProtocolMode,
     /// The revisions that may be agreed on.
     pub(crate) revisions: Vec<Revision>,
     pub(crate) info: Implementation,
@@ -66,7 +66,7 @@ pub(crate) struct Handshake {
     pub(crate) log_level: Option<LoggingLevel>,
     /// How long the answer to `initialize`, or to the only `server/discover`, may take.
     pub(crate) handshake_timeout: Option<Duration>,
-    /// How long [`Era::Either`] waits for the answer to `server/discover`.
+    /// How long [`ProtocolMode::Auto`] waits for the answer to `server/discover`.
     pub(crate) discover_timeout: Duration,
     /// How long calls wait.
     pub(crate) waits: Waits,
@@ -98,12 +98,14 @@ impl Handshake {
 
     /// Agrees with the server on a revision. The handler answers what the server asks.
     pub(crate) async fn run(self, peer: Peer, handler: &ClientHandler) -> Result<Server, HandshakeError> {
-        let server = match self.era {
-            Era::Session => self.open(&peer).await?,
-            Era::Stateless => self.discover(&peer).await?,
-            Era::Either if self.newest(Revision::is_stateless).is_none() => self.open(&peer).await?,
-            Era::Either if self.newest(Revision::has_sessions).is_none() => self.discover(&peer).await?,
-            Era::Either => self.find_out(&peer).await?,
+        let server = match self.mode {
+            ProtocolMode::Stateful => self.open(&peer).await?,
+            ProtocolMode::Stateless => self.discover(&peer).await?,
+            ProtocolMode::Auto if self.newest(Revision::is_stateless).is_none() => self.open(&peer).await?,
+            ProtocolMode::Auto if self.newest(Revision::has_sessions).is_none() => {
+                self.discover(&peer).await?
+            }
+            ProtocolMode::Auto => self.find_out(&peer).await?,
         };
         let _agreed_once = handler.agreed.set(server.revision);
         Ok(Server::new(peer, server, handler))

@@ -13,8 +13,8 @@ use serde::Deserialize;
 use super::recovery;
 use crate::answers::Question;
 use crate::connection::Connection;
-use crate::raw::{RawAnswer, RawCall, ResultKind};
-use crate::result::{check, malformed};
+use crate::raw::{RawAnswer, RawCall};
+use crate::result::{ResultKind, check, malformed};
 
 /// The methods that may be answered by questions.
 const ASKING: [&str; 3] = [CallToolRequest::NAME, GetPromptRequest::NAME, ReadResourceRequest::NAME];

@@ -7,7 +7,8 @@ use agentwire_peer::CallError;
 use super::send;
 use crate::connection::Connection;
 use crate::page::PageReader;
-use crate::raw::{CallOptions, RawCall, ResultKind};
+use crate::raw::{CallOptions, RawCall};
+use crate::result::ResultKind;
 
 /// Lists tools page by page until this one comes. Returns false if it does not.
 ///

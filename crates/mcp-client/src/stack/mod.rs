@@ -11,10 +11,11 @@
 //!             send ▼        one request, one answer                           │
 //! ```
 //!
-//! Below [`Next`] a layer is a function that calls the next one, so that no layer costs an allocation: a call of a
+//! A built-in layer is a function that calls the next one, so that no layer costs an allocation: a call of a
 //! stateless server is one boxed future, and so is a call of a session in which some layer has something to do. Any other
 //! call of a session is the peer's future itself.
 
+mod built_in;
 mod cache;
 pub(crate) mod downgrade;
 mod encode;
@@ -27,92 +28,8 @@ pub(crate) mod send;
 pub(crate) mod stamp;
 pub(crate) mod validation;
 
-use std::fmt;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-
-use agentwire_jsonrpc::RawJson;
-use agentwire_peer::CallError;
-use futures::FutureExt;
-use futures::future::BoxFuture;
-
-use crate::connection::Connection;
-use crate::raw::{RawAnswer, RawCall};
-use crate::tasks::core;
-use validation::Validation;
-
+pub use built_in::CallFuture;
+pub(crate) use built_in::start;
 pub(crate) use next::{AddLayer, add_layer};
 pub use next::{FromFn, FromFnService, Next, from_fn};
 pub use retry::{Retry, RetryFuture, RetryService};
-
-/// The answer of a [`RawCall`], once it is there. Dropping the future cancels the call at the server.
-#[must_use = "a call is not made until it is awaited"]
-pub struct CallFuture(State);
-
-#[expect(clippy::large_enum_variant, reason = "the usual one needs no allocation")]
-enum State {
-    Sent(agentwire_peer::Call<RawJson>),
-    Boxed(BoxFuture<'static, Result<RawAnswer, CallError>>),
-}
-
-impl CallFuture {
-    pub(crate) fn boxed(future: BoxFuture<'static, Result<RawAnswer, CallError>>) -> Self {
-        Self(State::Boxed(future))
-    }
-
-    /// A call that fails when it is awaited.
-    pub(crate) fn refused(connection: &Connection, error: CallError) -> Self {
-        Self(State::Sent(connection.peer.refuse_call(error)))
-    }
-}
-
-impl Future for CallFuture {
-    type Output = Result<RawAnswer, CallError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut self.0 {
-            State::Sent(call) => Pin::new(call).poll(cx).map_ok(RawAnswer::new),
-            State::Boxed(call) => call.as_mut().poll(cx),
-        }
-    }
-}
-
-impl fmt::Debug for CallFuture {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallFuture").finish_non_exhaustive()
-    }
-}
-
-/// Passes a call through the built-in layers.
-pub(crate) fn start(connection: &Arc<Connection>, call: RawCall) -> CallFuture {
-    let validation = Validation::of(connection, &call);
-    if connection.is_stateless() {
-        return CallFuture::boxed(stateless(connection.clone(), call, validation).boxed());
-    }
-    if let Some(error) = core::refusal(connection, &call) {
-        return CallFuture::refused(connection, error);
-    }
-    if core::follows(connection, &call) || validation.is_needed() {
-        return CallFuture::boxed(session(connection.clone(), call, validation).boxed());
-    }
-    CallFuture(State::Sent(send::start(connection, &call)))
-}
-
-async fn stateless(
-    connection: Arc<Connection>,
-    call: RawCall,
-    validation: Validation,
-) -> Result<RawAnswer, CallError> {
-    let answer = cache::call(&connection, call).await?;
-    validation.apply(&connection, answer)
-}
-
-async fn session(
-    connection: Arc<Connection>,
-    call: RawCall,
-    validation: Validation,
-) -> Result<RawAnswer, CallError> {
-    let answer = core::call(&connection, call).await?;
-    validation.apply(&connection, answer)
-}

@@ -8,7 +8,7 @@ use futures::FutureExt;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::CallFuture;
+use super::built_in::{self, CallFuture};
 use crate::connection::Connection;
 use crate::error::BoxError;
 use crate::raw::{RawAnswer, RawCall};
@@ -34,7 +34,7 @@ impl Next {
     /// Passes a call on. Dropping the future cancels it.
     pub fn call(&self, call: RawCall) -> CallFuture {
         match &self.0 {
-            Inner::BuiltIn(connection) => super::start(connection, call),
+            Inner::BuiltIn(connection) => built_in::start(connection, call),
             Inner::Layer(service) => service.call(call),
         }
     }

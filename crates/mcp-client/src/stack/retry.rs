@@ -16,7 +16,8 @@ use futures::future::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::{CallFuture, Next};
+use super::built_in::CallFuture;
+use super::next::Next;
 use crate::raw::{RawAnswer, RawCall};
 
 /// The methods by which a client only reads.

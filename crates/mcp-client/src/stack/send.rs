@@ -4,8 +4,8 @@ use agentwire_jsonrpc::RawJson;
 use agentwire_peer::CallError;
 
 use crate::connection::Connection;
-use crate::raw::{RawAnswer, RawCall, ResultKind, with_meta};
-use crate::result::{UNKNOWN_KIND, as_text, kind_of, malformed};
+use crate::raw::{RawAnswer, RawCall, with_meta};
+use crate::result::{ResultKind, UNKNOWN_KIND, as_text, kind_of, malformed};
 
 /// Sends a request and waits for its answer. The parameters have their [stamp](super::stamp) afterwards.
 pub(crate) async fn call(connection: &Connection, call: &mut RawCall) -> Result<RawAnswer, CallError> {

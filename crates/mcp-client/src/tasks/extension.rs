@@ -21,8 +21,8 @@ use super::report::Report;
 use super::run::{self, Responses, Run, unusable};
 use crate::answers::Question;
 use crate::connection::Connection;
-use crate::raw::{CallOptions, RawAnswer, RawCall, ResultKind, Waits};
-use crate::result;
+use crate::raw::{CallOptions, RawAnswer, RawCall, Waits};
+use crate::result::{self, ResultKind};
 use crate::stack::input::{self, Questions, too_often};
 
 /// The longest id of a task in an error, in characters.
