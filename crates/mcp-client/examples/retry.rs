@@ -4,6 +4,7 @@
 //! cargo run -p agentwire-mcp-client --example retry -- my-server --its-argument
 //! ```
 
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use agentwire_mcp_client::{BoxError, Client, Next, RawCall, Retry, from_fn};
@@ -28,7 +29,7 @@ async fn main() -> Result<(), BoxError> {
         .connect(server, async |server| {
             // A tool's annotations are known once it is listed, and say whether its calls may be repeated.
             for tool in server.tools().collect().await? {
-                println!("{}", tool.name);
+                writeln!(io::stdout(), "{}", tool.name)?;
             }
             Ok(())
         })

@@ -15,9 +15,9 @@ use serde::de::DeserializeOwned;
 
 use crate::connection::Connection;
 use crate::raw::{CallOptions, RawCall, Waits};
-use crate::stack::CallFuture;
+use crate::stack::RawCallFuture;
 use crate::tasks::handle;
-use crate::{Server, Started, TaskState, lists, result};
+use crate::{Server, TaskOrResult, TaskState, lists, result};
 
 /// A call to the server: a value until it is awaited, which sends it.
 ///
@@ -83,7 +83,7 @@ impl Call<CallToolRequest> {
     ///
     /// As the call itself; [`CallError::NotAllowed`] where the client has no [`Tasks`](crate::Client::tasks), or, in
     /// 2025-11-25, the server or the tool does not run as a task. A tool that was not listed before is looked up for that.
-    pub async fn start(mut self) -> Result<Started, CallError> {
+    pub async fn start(mut self) -> Result<TaskOrResult, CallError> {
         if self.request.is_ok() {
             handle::may_start(&self.server.connection)?;
         }
@@ -98,23 +98,23 @@ impl Call<CallToolRequest> {
 
 impl<M: Method + HasMeta> Call<M> {
     /// Makes the call, and returns the text of its result.
-    pub(crate) fn into_raw(self) -> CallFuture {
+    pub(crate) fn into_raw(self) -> RawCallFuture {
         let Self { server, request, options } = self;
         let call = request.and_then(|request| RawCall::encode(&server.connection, &request, options));
         match call {
             Ok(call) => server.start(call),
-            Err(error) => CallFuture::refused(&server.connection, error),
+            Err(error) => RawCallFuture::refused(&server.connection, error),
         }
     }
 }
 
 impl<M: Method + HasMeta + Send + 'static> IntoFuture for Call<M> {
     type Output = Result<M::Response, CallError>;
-    type IntoFuture = Calling<M::Response>;
+    type IntoFuture = CallFuture<M::Response>;
 
     fn into_future(self) -> Self::IntoFuture {
         let connection = self.server.connection.clone();
-        Calling { call: self.into_raw(), connection, method: M::NAME, result: PhantomData }
+        CallFuture { call: self.into_raw(), connection, method: M::NAME, result: PhantomData }
     }
 }
 
@@ -129,14 +129,14 @@ impl<M: fmt::Debug> fmt::Debug for Call<M> {
 
 /// A [`Call`] as a future.
 #[must_use = "a call is not made until it is awaited"]
-pub struct Calling<R> {
-    call: CallFuture,
+pub struct CallFuture<R> {
+    call: RawCallFuture,
     connection: Arc<Connection>,
     method: &'static str,
     result: PhantomData<fn() -> R>,
 }
 
-impl<R: DeserializeOwned> Future for Calling<R> {
+impl<R: DeserializeOwned> Future for CallFuture<R> {
     type Output = Result<R, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -162,8 +162,8 @@ pub(crate) fn decode<R: DeserializeOwned>(
     })
 }
 
-impl<R> fmt::Debug for Calling<R> {
+impl<R> fmt::Debug for CallFuture<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Calling").field("method", &self.method).finish_non_exhaustive()
+        f.debug_struct("CallFuture").field("method", &self.method).finish_non_exhaustive()
     }
 }

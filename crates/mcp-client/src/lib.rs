@@ -70,7 +70,7 @@
 //! which can be dropped and found again by its id, also after a restart of the program:
 //!
 //! ```no_run
-//! # use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server, Started, Tasks};
+//! # use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server, TaskOrResult, Tasks};
 //! # use agentwire_transport_stdio::{Child, Command};
 //! # fn keep(_: &str) {}
 //! # async fn run() -> Result<(), BoxError> {
@@ -78,8 +78,8 @@
 //! client
 //!     .connect(Child::spawn(Command::new("builder"))?, async |server: Server| {
 //!         match server.call_tool("build", ()).start().await? {
-//!             Started::Task(task) => keep(task.id()), // later: `server.task(id)?.result().await?`
-//!             Started::Done(result) => println!("{}", result.text()),
+//!             TaskOrResult::Task(task) => keep(task.id()), // later: `server.task(id)?.result().await?`
+//!             TaskOrResult::Result(result) => println!("{}", result.text()),
 //!             _ => {}
 //!         }
 //!         Ok(())
@@ -141,7 +141,7 @@ pub use agentwire_mcp_schema as schema;
 pub use agentwire_jsonrpc::ErrorObject;
 pub use agentwire_peer::{CallError, Clock, Closed, Config, TokioClock};
 pub use cache::Cache;
-pub use call::{Call, Calling};
+pub use call::{Call, CallFuture};
 pub use client::Client;
 pub use connecting::connect;
 pub use error::BoxError;
@@ -150,7 +150,7 @@ pub use mode::ProtocolMode;
 pub use pages::Pages;
 pub use raw::{RawAnswer, RawCall};
 pub use server::Server;
-pub use stack::{CallFuture, FromFn, FromFnService, Next, Retry, RetryFuture, RetryService, from_fn};
+pub use stack::{FromFn, FromFnService, Next, RawCallFuture, Retry, RetryFuture, RetryService, from_fn};
 pub use subscription::Subscription;
-pub use tasks::{Started, Task, TaskState, Tasks};
+pub use tasks::{Task, TaskOrResult, TaskState, Tasks};
 pub use warning::Warning;

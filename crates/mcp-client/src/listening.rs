@@ -45,7 +45,7 @@ pub(crate) async fn listen(server: Server, handler: ClientHandler) {
                     handler.assume_changed(&acknowledged);
                 } else if acknowledged != filter {
                     let nothing = acknowledged == SubscriptionFilter::default();
-                    server.connection.warn(Warning::NotAllHeard { acknowledged });
+                    server.connection.warn(Warning::ChangesPartlyReported { acknowledged });
                     if nothing {
                         return;
                     }
@@ -62,10 +62,10 @@ pub(crate) async fn listen(server: Server, handler: ClientHandler) {
             ) => {
                 tries += 1;
                 if !was_acknowledged && tries == MAX_TRIES {
-                    return server.connection.warn(Warning::NotHeard { error });
+                    return server.connection.warn(Warning::ChangesNotReported { error });
                 }
             }
-            Err(error) => return server.connection.warn(Warning::NotHeard { error }),
+            Err(error) => return server.connection.warn(Warning::ChangesNotReported { error }),
         }
         if server.connection.peer.is_closed() {
             return;

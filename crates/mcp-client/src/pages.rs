@@ -10,7 +10,7 @@ use futures::Stream;
 
 use crate::connection::Connection;
 use crate::page::{BYTE_LIMIT, ITEM_LIMIT, PAGE_LIMIT, PageReader};
-use crate::stack::CallFuture;
+use crate::stack::RawCallFuture;
 use crate::{RawAnswer, Server};
 
 /// A list of the server, item by item: a page is requested when the one before is used up.
@@ -33,7 +33,7 @@ pub struct Pages<M: Paginated> {
 
 enum NextPage {
     At(Option<Cursor>),
-    Requested(Box<CallFuture>),
+    Requested(Box<RawCallFuture>),
     None,
 }
 

@@ -86,10 +86,11 @@ impl RawCall {
         self.params.member("_meta")?.member(name)
     }
 
-    /// Sets a member of `_meta`, for example `traceparent`. A call with such a member is neither answered from the
-    /// [cache](crate::Cache) nor kept in it.
+    /// Sets a member of `_meta`, for example `traceparent`. The revision, the capabilities and the name of the client stay
+    /// those of the connection. A call with such a member is neither answered from the [cache](crate::Cache) nor kept in it.
     pub fn set_meta(&mut self, name: impl AsRef<str>, value: impl Into<RawJson>) {
         self.has_own_meta = true;
+        self.is_stamped = false;
         self.params = with_meta(&self.params, name.as_ref(), value.into());
     }
 

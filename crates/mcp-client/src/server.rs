@@ -19,7 +19,7 @@ use crate::hooks::{Hook, hook};
 use crate::output::Outputs;
 use crate::raw::{RawCall, Waits};
 use crate::stack::downgrade::downgrade;
-use crate::stack::{self, CallFuture};
+use crate::stack::{self, RawCallFuture};
 use crate::tasks::handle;
 use crate::{Call, Next, Pages, Subscription, Task};
 
@@ -61,7 +61,7 @@ impl Server {
     }
 
     /// Passes a call through all layers.
-    pub(crate) fn start(&self, call: RawCall) -> CallFuture {
+    pub(crate) fn start(&self, call: RawCall) -> RawCallFuture {
         match &self.layers {
             Some(layers) => layers.call(call),
             None => stack::start(&self.connection, call),

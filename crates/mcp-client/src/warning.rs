@@ -63,7 +63,7 @@ pub enum Warning {
     /// The server offers to report changes, but agrees to report only some of them, or none.
     #[error("the server does not report all changes that it offers to report")]
     #[non_exhaustive]
-    NotAllHeard {
+    ChangesPartlyReported {
         /// The changes that it reports.
         acknowledged: SubscriptionFilter,
     },
@@ -71,7 +71,7 @@ pub enum Warning {
     /// again.
     #[error("the server reports no changes: {error}")]
     #[non_exhaustive]
-    NotHeard {
+    ChangesNotReported {
         /// The error of the last subscription.
         #[source]
         error: CallError,

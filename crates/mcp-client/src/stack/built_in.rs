@@ -16,7 +16,7 @@ use crate::tasks::core;
 
 /// The answer of a [`RawCall`], once it is there. Dropping the future cancels the call at the server.
 #[must_use = "a call is not made until it is awaited"]
-pub struct CallFuture(State);
+pub struct RawCallFuture(State);
 
 #[expect(clippy::large_enum_variant, reason = "the usual one needs no allocation")]
 enum State {
@@ -24,7 +24,7 @@ enum State {
     Boxed(BoxFuture<'static, Result<RawAnswer, CallError>>),
 }
 
-impl CallFuture {
+impl RawCallFuture {
     pub(crate) fn boxed(future: BoxFuture<'static, Result<RawAnswer, CallError>>) -> Self {
         Self(State::Boxed(future))
     }
@@ -35,7 +35,7 @@ impl CallFuture {
     }
 }
 
-impl Future for CallFuture {
+impl Future for RawCallFuture {
     type Output = Result<RawAnswer, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -46,25 +46,25 @@ impl Future for CallFuture {
     }
 }
 
-impl fmt::Debug for CallFuture {
+impl fmt::Debug for RawCallFuture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallFuture").finish_non_exhaustive()
+        f.debug_struct("RawCallFuture").finish_non_exhaustive()
     }
 }
 
 /// Passes a call through the built-in layers.
-pub(crate) fn start(connection: &Arc<Connection>, call: RawCall) -> CallFuture {
+pub(crate) fn start(connection: &Arc<Connection>, call: RawCall) -> RawCallFuture {
     let validation = Validation::of(connection, &call);
     if connection.is_stateless() {
-        return CallFuture::boxed(stateless(connection.clone(), call, validation).boxed());
+        return RawCallFuture::boxed(stateless(connection.clone(), call, validation).boxed());
     }
     if let Some(error) = core::refusal(connection, &call) {
-        return CallFuture::refused(connection, error);
+        return RawCallFuture::refused(connection, error);
     }
     if core::follows(connection, &call) || validation.is_needed() {
-        return CallFuture::boxed(session(connection.clone(), call, validation).boxed());
+        return RawCallFuture::boxed(session(connection.clone(), call, validation).boxed());
     }
-    CallFuture(State::Sent(send::start(connection, &call)))
+    RawCallFuture(State::Sent(send::start(connection, &call)))
 }
 
 async fn stateless(

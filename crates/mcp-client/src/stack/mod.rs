@@ -28,7 +28,7 @@ pub(crate) mod send;
 pub(crate) mod stamp;
 pub(crate) mod validation;
 
-pub use built_in::CallFuture;
+pub use built_in::RawCallFuture;
 pub(crate) use built_in::start;
 pub(crate) use next::{AddLayer, add_layer};
 pub use next::{FromFn, FromFnService, Next, from_fn};

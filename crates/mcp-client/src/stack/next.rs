@@ -8,7 +8,7 @@ use futures::FutureExt;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::built_in::{self, CallFuture};
+use super::built_in::{self, RawCallFuture};
 use crate::connection::Connection;
 use crate::error::BoxError;
 use crate::raw::{RawAnswer, RawCall};
@@ -32,7 +32,7 @@ impl Next {
     }
 
     /// Passes a call on. Dropping the future cancels it.
-    pub fn call(&self, call: RawCall) -> CallFuture {
+    pub fn call(&self, call: RawCall) -> RawCallFuture {
         match &self.0 {
             Inner::BuiltIn(connection) => built_in::start(connection, call),
             Inner::Layer(service) => service.call(call),
@@ -43,13 +43,13 @@ impl Next {
 impl Service<RawCall> for Next {
     type Response = RawAnswer;
     type Error = CallError;
-    type Future = CallFuture;
+    type Future = RawCallFuture;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), CallError>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, call: RawCall) -> CallFuture {
+    fn call(&mut self, call: RawCall) -> RawCallFuture {
         Next::call(self, call)
     }
 }
@@ -62,7 +62,7 @@ impl fmt::Debug for Next {
 
 /// A service of any type.
 trait AnyService: Send + Sync {
-    fn call(&self, call: RawCall) -> CallFuture;
+    fn call(&self, call: RawCall) -> RawCallFuture;
 }
 
 impl<S> AnyService for S
@@ -73,7 +73,7 @@ where
         + Sync
         + 'static,
 {
-    fn call(&self, call: RawCall) -> CallFuture {
+    fn call(&self, call: RawCall) -> RawCallFuture {
         // A service may have reserved something for the call when it said that it was ready, so each call has a clone.
         let mut service = self.clone();
         let method = call.method.clone();
@@ -87,7 +87,7 @@ where
                 Err(error) => CallError::failed(method, error),
             })
         };
-        CallFuture::boxed(answer.boxed())
+        RawCallFuture::boxed(answer.boxed())
     }
 }
 

@@ -16,7 +16,7 @@ use futures::future::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::built_in::CallFuture;
+use super::built_in::RawCallFuture;
 use super::next::Next;
 use crate::raw::{RawAnswer, RawCall};
 
@@ -79,12 +79,14 @@ impl RawCall {
 #[derive(Clone)]
 pub struct Retry(Arc<Settings>);
 
+type Condition = Arc<dyn Fn(&CallError) -> bool + Send + Sync>;
+
 #[derive(Clone)]
 struct Settings {
     retries: u32,
     first_pause: Duration,
     longest_pause: Duration,
-    when: Option<Arc<dyn Fn(&CallError) -> bool + Send + Sync>>,
+    when: Option<Condition>,
     clock: Arc<dyn Clock>,
 }
 
@@ -191,8 +193,9 @@ pub struct RetryFuture {
     attempt: Attempt,
 }
 
+#[expect(clippy::large_enum_variant, reason = "the usual one needs no allocation")]
 enum Attempt {
-    Sent(CallFuture),
+    Sent(RawCallFuture),
     Pause(BoxFuture<'static, ()>),
 }
 

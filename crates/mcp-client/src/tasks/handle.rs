@@ -20,14 +20,14 @@ use crate::stack::validation::Validation;
 /// The outcome of [`Call::start`](crate::Call::start).
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Started {
+pub enum TaskOrResult {
     /// The result: the server made no task of the call.
-    Done(CallToolResult),
+    Result(CallToolResult),
     /// The task that the server works on.
     Task(Task),
 }
 
-impl Started {
+impl TaskOrResult {
     /// Waits for the result, however long it takes; see [`Task::result`].
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl Started {
     /// As [`Task::result`] says.
     pub async fn result(self) -> Result<CallToolResult, CallError> {
         match self {
-            Self::Done(result) => Ok(result),
+            Self::Result(result) => Ok(result),
             Self::Task(task) => task.result().await,
         }
     }
@@ -163,10 +163,10 @@ pub(crate) fn started(
     tool: String,
     hook: Option<TaskHook>,
     answer: RawAnswer,
-) -> Result<Started, CallError> {
+) -> Result<TaskOrResult, CallError> {
     Ok(match answer.task {
-        Some(started) => Started::Task(Task::created(connection, tool, *started, hook)),
-        None => Started::Done(decode(&connection, &answer.result)?),
+        Some(started) => TaskOrResult::Task(Task::created(connection, tool, *started, hook)),
+        None => TaskOrResult::Result(decode(&connection, &answer.result)?),
     })
 }
 

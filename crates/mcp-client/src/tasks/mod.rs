@@ -9,6 +9,6 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod settings;
 
-pub use self::handle::{Started, Task};
+pub use self::handle::{Task, TaskOrResult};
 pub use self::report::TaskState;
 pub use self::settings::Tasks;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_client::schema::{CallToolRequest, Meta, Root};
 use agentwire_mcp_client::{
-    BoxError, Cache, CallError, Client, Clock, Next, RawAnswer, RawCall, Retry, Server, Started, Tasks,
+    BoxError, Cache, CallError, Client, Clock, Next, RawAnswer, RawCall, Retry, Server, TaskOrResult, Tasks,
     from_fn,
 };
 use futures::future::BoxFuture;
@@ -121,7 +121,7 @@ async fn a_layer_sees_each_call_once() {
             assert_eq!(server.call_tool("x", ()).await?.text(), expected);
             assert_eq!(noted(&log), ["layer tools/call", "layer ok"], "{expected}");
         }
-        assert!(matches!(server.call_tool("x", ()).start().await?, Started::Task(_)));
+        assert!(matches!(server.call_tool("x", ()).start().await?, TaskOrResult::Task(_)));
         assert_eq!(noted(&log), ["layer tools/call", "layer ok"]);
         // The list is still fresh.
         assert_eq!(server.tools().collect().await?.len(), 1);
@@ -143,6 +143,11 @@ async fn a_layer_changes_calls_and_answers_and_answers_by_itself() {
             Some("x") => {
                 assert_eq!((call.method(), call.meta("example.com/trace")), ("tools/call", None));
                 call.set_meta("example.com/trace", RawJson::encode("7").expect("JSON"));
+                // That is not a layer's to say.
+                call.set_meta(
+                    "io.modelcontextprotocol/protocolVersion",
+                    RawJson::encode("1999-01-01").expect("JSON"),
+                );
                 call.set_timeout(5 * SECOND);
                 let mut answer = next.call(call).await?;
                 let changed = answer.result().as_str().replace("five", "5");

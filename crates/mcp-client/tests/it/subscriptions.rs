@@ -242,7 +242,7 @@ async fn a_server_that_never_says_what_it_agrees_to_is_not_asked_for_ever() {
     .await;
     result.unwrap();
     let heard = heard.take();
-    assert!(matches!(&heard[..], [warning] if warning.starts_with("NotHeard")), "{heard:?}");
+    assert!(matches!(&heard[..], [warning] if warning.starts_with("ChangesNotReported")), "{heard:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -313,7 +313,7 @@ async fn a_refusal_is_the_end_of_it_and_is_told() {
     .await;
     result.unwrap();
     let warnings = heard.take();
-    assert!(warnings.len() == 1 && warnings[0].starts_with("NotHeard"), "{warnings:?}");
+    assert!(warnings.len() == 1 && warnings[0].starts_with("ChangesNotReported"), "{warnings:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -323,7 +323,9 @@ async fn sub_08_less_than_was_asked_is_told_and_nothing_is_not_kept() {
         let heard = warnings.clone();
         let client =
             Heard::default().tools(Client::default()).on_prompts_changed(|| {}).on_warning(move |warning| {
-                let Warning::NotAllHeard { acknowledged, .. } = warning else { panic!("{warning}") };
+                let Warning::ChangesPartlyReported { acknowledged, .. } = warning else {
+                    panic!("{warning}")
+                };
                 heard.lock().unwrap().push(acknowledged);
             });
         let script = async |mut mock: Mock| {

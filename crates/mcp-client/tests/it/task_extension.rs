@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentwire_mcp_client::schema::task_extension::{TaskStatus, TaskSubscription};
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult, JsonObject, SubscriptionFilter};
-use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, Server, Started, Tasks};
+use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, Server, TaskOrResult, Tasks};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -431,7 +431,7 @@ async fn a_task_is_started_and_found_again_on_another_connection() {
         }
     });
     let (result, ()) = with_tasks(client.clone(), script, async |server: Server| {
-        let Started::Task(task) = server.call_tool("x", json!({ "a": 1 })).start().await? else {
+        let TaskOrResult::Task(task) = server.call_tool("x", json!({ "a": 1 })).start().await? else {
             panic!("it is a task")
         };
         assert_eq!(task.first_state().unwrap().status, TaskStatus::Working);
@@ -480,7 +480,7 @@ async fn a_handle_that_is_dropped_leaves_the_task_alone_and_a_call_may_be_answer
         drop(server.call_tool("x", ()).start().await?);
         tokio::time::sleep(3 * SECOND).await;
         let started = server.call_tool("x", ()).start().await?;
-        assert!(matches!(started, Started::Done(_)));
+        assert!(matches!(started, TaskOrResult::Result(_)));
         Ok(started.result().await?)
     })
     .await;
