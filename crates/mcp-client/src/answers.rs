@@ -1,4 +1,4 @@
-//! What the client answers a server that asks, whether it asks by a request or by a result.
+//! The client's answers to a server's questions, which come as requests or as results.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -11,7 +11,7 @@ use agentwire_mcp_schema::{
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::result::{DEFAULT_VALUE_LIMIT, check};
 
@@ -20,26 +20,33 @@ pub(crate) type Agreed = Arc<OnceLock<Revision>>;
 
 pub(crate) type Outcome = Result<RawJson, ErrorObject>;
 
-/// An answer on its way, or what is wrong with the question.
-pub(crate) type Answering = Result<BoxFuture<'static, Outcome>, ErrorObject>;
+/// A future answer, or what is wrong with the question.
+pub(crate) type AnswerFuture = Result<BoxFuture<'static, Outcome>, ErrorObject>;
 
-/// Answers a request of the server's, in the terms of the revision that was agreed on.
-type Answer = Arc<dyn Fn(Option<&RawJson>, &Agreed) -> Answering + Send + Sync>;
+/// Answers a request of the server, in the terms of the agreed revision.
+type Answer = Arc<dyn Fn(Option<&RawJson>, &Agreed) -> AnswerFuture + Send + Sync>;
 
 /// Asks the user.
 type Elicit<M> = Arc<dyn Fn(M) -> BoxFuture<'static, Result<ElicitResult, ErrorObject>> + Send + Sync>;
 
-/// Everything that a client was given to answer with.
+/// A question of the server that came as part of a result.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Question {
+    pub(crate) method: String,
+    pub(crate) params: Option<RawJson>,
+}
+
+/// The functions that a client answers with, and their limits.
 #[derive(Clone)]
 pub(crate) struct Answers {
     by_method: BTreeMap<&'static str, Answer>,
     form: Option<Elicit<ElicitFormRequest>>,
     url: Option<Elicit<ElicitUrlRequest>>,
-    /// How often one call is made again with answers.
+    /// How often a call is made again with answers.
     pub(crate) round_limit: usize,
-    /// How many questions there may be at once in a result.
+    /// How many questions a result may have.
     pub(crate) request_limit: usize,
-    /// How much memory what one message of the server's says may take.
+    /// How many bytes of memory one decoded message of the server may take.
     pub(crate) value_limit: usize,
 }
 
@@ -57,7 +64,7 @@ impl Default for Answers {
 }
 
 impl Answers {
-    /// Answers a method by an async function.
+    /// Sets the async function that answers a method.
     pub(crate) fn set<M, F, O>(&mut self, function: F)
     where
         M: Method,
@@ -74,7 +81,7 @@ impl Answers {
         self.by_method.insert(M::NAME, Arc::new(answer));
     }
 
-    /// Answers forms by an async function, and fills in their defaults.
+    /// Sets the async function that answers forms. Their defaults are filled in.
     pub(crate) fn set_form<F, O>(&mut self, function: F)
     where
         F: Fn(ElicitFormRequest) -> O + Send + Sync + 'static,
@@ -89,7 +96,7 @@ impl Answers {
         self.set_elicitation();
     }
 
-    /// Answers by an async function what sends the user to a web page.
+    /// Sets the async function that answers requests to open a web page.
     pub(crate) fn set_url<F, O>(&mut self, function: F)
     where
         F: Fn(ElicitUrlRequest) -> O + Send + Sync + 'static,
@@ -99,7 +106,8 @@ impl Answers {
         self.set_elicitation();
     }
 
-    /// Both kinds of questions to the user are one method. The kind that is not advertised is refused.
+    /// Sets the function for the one method that both kinds of questions to the user have. It refuses the kind that is not
+    /// advertised.
     fn set_elicitation(&mut self) {
         let (form, url) = (self.form.clone(), self.url.clone());
         let refuse = |mode| async move { Err(ErrorObject::invalid_params(unknown_mode(mode))) }.boxed();
@@ -111,18 +119,18 @@ impl Answers {
         });
     }
 
-    /// Whether a method is answered.
+    /// Whether a method has an answer.
     pub(crate) fn has(&self, method: &str) -> bool {
         self.by_method.contains_key(method)
     }
 
-    /// Answers a request; none if there is nothing to answer it with.
+    /// Answers a request; `None` where the method has no answer.
     pub(crate) fn answer(
         &self,
         method: &str,
         params: Option<&RawJson>,
         agreed: &Agreed,
-    ) -> Option<Answering> {
+    ) -> Option<AnswerFuture> {
         let answer = self.by_method.get(method)?;
         let checked = params.map_or(Ok(()), |params| check(params, self.value_limit));
         Some(checked.map_err(ErrorObject::invalid_params).and_then(|()| answer(params, agreed)))
@@ -133,7 +141,7 @@ fn unknown_mode(mode: &str) -> String {
     format!("this client does not have the mode `{mode}` of elicitation")
 }
 
-/// What the user left as it was in an accepted form is what the form had there at first.
+/// Fills the fields that an accepted form leaves out with their defaults.
 fn with_defaults(mut result: ElicitResult, schema: &ElicitSchema) -> ElicitResult {
     if result.action != ElicitAction::Accept {
         return result;
@@ -143,7 +151,7 @@ fn with_defaults(mut result: ElicitResult, schema: &ElicitSchema) -> ElicitResul
         if content.contains_key(name) {
             continue;
         }
-        // Every kind of field has it in the same place on the wire, also one that we do not know.
+        // Every kind of field has its default in the same place, also a kind that this library does not know.
         let default =
             serde_json::to_value(field).ok().and_then(|mut field| Some(field.get_mut("default")?.take()));
         content.extend(default.map(|default| (name.clone(), default)));
@@ -151,7 +159,8 @@ fn with_defaults(mut result: ElicitResult, schema: &ElicitSchema) -> ElicitResul
     result
 }
 
-/// In the terms of the server's revision. One that asks before it has answered the handshake gets those offered.
+/// Encodes an answer in the terms of the server's revision. A server that asks before it has answered the handshake gets the
+/// offered revision.
 fn encode_in<T: Serialize + Narrow>(mut value: T, agreed: &OnceLock<Revision>) -> Outcome {
     let revision = agreed.get().copied().unwrap_or(Revision::LATEST_SESSION);
     value.narrow(revision);

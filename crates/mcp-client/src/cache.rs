@@ -1,26 +1,22 @@
-//! Results that need not be asked for again.
+//! The store of results that are still fresh.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agentwire_jsonrpc::{Method, RawJson, read};
+use agentwire_jsonrpc::{Members, Method, RawJson, read};
 use agentwire_mcp_schema::{
-    CacheScope, HasMeta, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
-    ListToolsRequest, ReadResourceRequest,
+    CacheScope, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
+    ReadResourceRequest,
 };
-use agentwire_peer::{CallError, Clock, TokioClock};
+use agentwire_peer::{Clock, TokioClock};
 use agentwire_sync::{Mutex, MutexGuard};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
 
-use crate::Server;
-use crate::call::Options;
-use crate::era::stateless;
-use crate::kept::Kept;
+use crate::raw::RawCall;
 
-/// What a list of resources may have to do with.
+/// The methods whose results depend on the list of resources.
 pub(crate) const RESOURCES: &[&str] =
     &[ListResourcesRequest::NAME, ListResourceTemplatesRequest::NAME, ReadResourceRequest::NAME];
 
@@ -32,15 +28,15 @@ const METHODS: [&str; 5] = [
     ReadResourceRequest::NAME,
 ];
 
-/// What an entry takes beside its texts, about.
+/// The bytes that an entry takes beside its texts, about.
 const OVERHEAD: usize = 300;
 
-/// Keeps lists and resources for as long as the server says that they are fresh. Since 2026-07-28, before which servers
-/// say nothing of it. See [`Client::cache`](crate::Client::cache).
+/// Keeps lists and resources for as long as a stateless server says that they are fresh. See
+/// [`Client::cache`](crate::Client::cache).
 ///
-/// Kept are the pages of lists, and resources, by their exact parameters; not what was asked for with a `_meta` of its
-/// own, nor what a server gave only after it had asked back. What the server says to have changed is forgotten, and so
-/// are a list's pages when it refuses one of them, and everything that is private to a connection when that ends.
+/// It keeps the pages of lists, and resources, by their exact parameters. It does not keep results of requests with a `_meta`
+/// of their own, nor results for which the server asked a question. It forgets what the server reports as changed, a list's
+/// pages when the server refuses one of them, and everything that is private to a connection when that ends.
 ///
 /// See <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>.
 #[derive(Clone)]
@@ -50,18 +46,18 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// A cache that gives nothing from one connection to another, whatever the server says of it.
+    /// A cache that shares nothing between connections, even what the server calls public.
     pub fn new() -> Self {
         Self { store: Arc::default(), shares: false }
     }
 
-    /// A cache that gives what the server calls public to the connections of all clients that were given a clone of it.
-    /// All of these must be to one server: nothing here tells servers apart.
+    /// A cache that shares what the server calls public between the connections of all clients that have a clone of it. All
+    /// of these must be to one server: the cache does not tell servers apart.
     pub fn shared() -> Self {
         Self { shares: true, ..Self::new() }
     }
 
-    /// Sets how many bytes are kept (default 16 MiB). What is stale soonest makes room.
+    /// Sets how many bytes are kept (default 16 MiB). The entries that are stale soonest make room.
     #[must_use]
     pub fn limit(self, bytes: usize) -> Self {
         self.lock().limit = bytes;
@@ -96,7 +92,7 @@ impl fmt::Debug for Cache {
 
 struct Store {
     entries: HashMap<Arc<Key>, Entry>,
-    /// The same in the order in which they are stale, and of equal ones in that in which they came.
+    /// The keys in the order in which their entries become stale, then in the order in which they came.
     by_time: BTreeMap<(Instant, u64), Arc<Key>>,
     /// How many entries there have been.
     inserted: u64,
@@ -104,13 +100,13 @@ struct Store {
     limit: usize,
     /// How many connections there have been.
     connections: u64,
-    /// How often something was forgotten. What was asked for before that is not kept.
+    /// How often something was forgotten. A result that was requested before that is not kept.
     forgotten: u64,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
-    /// The connection that it is private to.
+    /// The connection that the entry is private to; `None` for a public one.
     owner: Option<u64>,
     method: &'static str,
     params: String,
@@ -119,7 +115,7 @@ struct Key {
 struct Entry {
     text: RawJson,
     fresh_until: Instant,
-    /// No other entry has it.
+    /// Unique among the entries.
     number: u64,
 }
 
@@ -184,13 +180,13 @@ fn size(key: &Key, entry: &Entry) -> usize {
     key.params.len() + entry.text.len() + OVERHEAD
 }
 
-/// What one connection has of a cache.
-pub(crate) struct Connected {
+/// The view of a cache that belongs to one connection.
+pub(crate) struct ConnectionCache {
     cache: Cache,
     connection: u64,
 }
 
-impl Connected {
+impl ConnectionCache {
     pub(crate) fn new(cache: Cache) -> Self {
         let mut store = cache.lock();
         store.connections += 1;
@@ -199,12 +195,12 @@ impl Connected {
         Self { cache, connection }
     }
 
-    /// Forgets everything of these methods.
+    /// Forgets all results of these methods.
     pub(crate) fn forget(&self, methods: &[&str]) {
         self.cache.lock().forget(|key| self.sees(key) && methods.contains(&key.method));
     }
 
-    /// Forgets a resource, and those that it may be a part of.
+    /// Forgets a resource, and those that contain it.
     pub(crate) fn forget_resource(&self, uri: &str) {
         #[derive(Deserialize)]
         struct Params {
@@ -216,30 +212,30 @@ impl Connected {
         self.cache.lock().forget(|key| self.sees(key) && which(key));
     }
 
-    /// By what the result of a request is kept, if it may be.
-    pub(crate) fn place<M: Method + HasMeta>(&self, request: &M) -> Option<Place> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Answers {
-            input_responses: Option<IgnoredAny>,
-            request_state: Option<IgnoredAny>,
-        }
-
-        if !METHODS.contains(&M::NAME) || request.meta_ref().is_some() {
+    /// The place of a call's result; `None` where the result is not kept.
+    pub(crate) fn place(&self, call: &RawCall) -> Option<Place> {
+        let method = METHODS.into_iter().find(|method| *method == &*call.method)?;
+        if call.has_own_meta {
             return None;
         }
-        let params = RawJson::encode(request).ok()?;
-        let Answers { input_responses: None, request_state: None } = params.decode().ok()? else {
-            return None;
-        };
-        Some(Place {
-            method: M::NAME,
-            params: params.as_str().to_owned(),
-            forgotten: self.cache.lock().forgotten,
-        })
+        // The stamp is the same for every request of a connection.
+        let mut params = String::new();
+        for (name, value) in Members::of(call.params.as_str()).filter(|(name, _)| name != "_meta") {
+            if name == "inputResponses" || name == "requestState" {
+                return None;
+            }
+            // No parameter of the protocol has such a name; two of them must not become one key.
+            if name.contains(|c: char| matches!(c, '"' | '\\') || c.is_control()) {
+                return None;
+            }
+            params.push(if params.is_empty() { '{' } else { ',' });
+            params.extend(["\"", &*name, "\":", value]);
+        }
+        params.push_str(if params.is_empty() { "{}" } else { "}" });
+        Some(Place { method, params, forgotten: self.cache.lock().forgotten })
     }
 
-    fn find(&self, place: &Place) -> Option<RawJson> {
+    pub(crate) fn find(&self, place: &Place) -> Option<RawJson> {
         let now = TokioClock::default().now();
         let mut store = self.cache.lock();
         let owners = [Some(self.connection), None];
@@ -254,7 +250,7 @@ impl Connected {
         })
     }
 
-    fn keep(&self, place: Place, text: &RawJson) {
+    pub(crate) fn keep(&self, place: Place, text: &RawJson) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Hints {
@@ -263,7 +259,7 @@ impl Connected {
         }
 
         let Ok(Hints { ttl_ms, cache_scope }) = text.decode() else { return };
-        // What is negative, or too far off for the clock, is as good as nothing.
+        // A time that is negative or too large for the clock counts as none.
         let time = Duration::from_millis(ttl_ms.and_then(|time| time.as_u64()).unwrap_or_default());
         let fresh_until = TokioClock::default().now().checked_add(time);
         let Some(fresh_until) = fresh_until.filter(|_| !time.is_zero()) else { return };
@@ -272,7 +268,7 @@ impl Connected {
         let mut store = self.cache.lock();
         if store.forgotten == place.forgotten {
             let key = Key { owner, method: place.method, params: place.params };
-            // What is kept is not a slice of a message that is larger.
+            // A copy, so that the entry does not keep the whole message in memory.
             let text = RawJson::encode(text).unwrap_or_else(|_| text.clone());
             store.insert(key, text, fresh_until);
         }
@@ -283,51 +279,19 @@ impl Connected {
     }
 }
 
-impl Drop for Connected {
+impl Drop for ConnectionCache {
     fn drop(&mut self) {
         let connection = Some(self.connection);
         self.cache.lock().forget(|key| key.owner == connection);
     }
 }
 
-/// Where a result is kept.
+/// The place of a result in the cache.
 pub(crate) struct Place {
     method: &'static str,
     params: String,
-    /// How often something had been forgotten when it was asked for.
+    /// How often something had been forgotten when the result was requested.
     forgotten: u64,
-}
-
-/// Makes a call whose result may be there already.
-pub(crate) async fn ask<M, R>(
-    server: Server,
-    request: M,
-    options: Options,
-    cache: Arc<Connected>,
-    place: Place,
-) -> Result<R, CallError>
-where
-    M: Method + HasMeta,
-    R: DeserializeOwned,
-{
-    if let Some(result) = cache.find(&place).and_then(|text| text.decode().ok()) {
-        return Ok(result);
-    }
-    match stateless::ask_counting(server, request, options).await {
-        Ok((Kept { result, text }, rounds)) => {
-            if rounds == 0 {
-                cache.keep(place, &text);
-            }
-            Ok(result)
-        }
-        Err(error) => {
-            // A page that is refused is one of a list that is no longer what it was.
-            if error.refusal().is_some() {
-                cache.forget(&[M::NAME]);
-            }
-            Err(error)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -10,56 +10,95 @@ use agentwire_mcp_schema::{
     LoggingMessageNotification, Revision, Root,
 };
 use agentwire_peer::{Config, Dialect};
+use tower_layer::Layer;
+use tower_service::Service;
 
-use crate::call::Waits;
-use crate::era::Era;
-use crate::front::{Front, set};
+use crate::error::BoxError;
+use crate::handler::ClientHandler;
 use crate::handshake::Handshake;
+use crate::hooks::hook;
+use crate::mode::ProtocolMode;
+use crate::raw::Waits;
 use crate::result::DEFAULT_VALUE_LIMIT;
-use crate::{Cache, TaskState, Tasks, Warning};
+use crate::stack::add_layer;
+use crate::{Cache, Next, RawAnswer, RawCall, TaskState, Tasks, Warning};
 
-/// An MCP client before it is connected: who it is, how long it waits, what it hears and what it answers.
+/// An MCP client before it is connected: its name, its time limits, its hooks and what it answers with.
 ///
-/// What it was given something to answer with is what it advertises. Functions are `Send`, so that the future of a
-/// connection can be spawned.
+/// It advertises what it has a function for. Functions are `Send`, so that the future of a connection can be spawned.
 ///
 /// # Questions
 ///
-/// In a session a server asks by requests of its own, while a call waits for it. Since 2026-07-28 it answers a call by
-/// what it must know first, and the call is made once more with the answers: by the same functions, side by side where
-/// it wants several, and up to [so often](Self::input_rounds). Each of these requests has the whole
-/// [time](Self::timeout) of the call, and the time in which we answer does not count. A function that fails, fails the
-/// call: a server cannot be told. A call that is dropped drops the functions too.
+/// In a session a server asks by requests of its own, while a call waits for it. A stateless server answers a call by its
+/// questions, and the client makes the call again with the answers, up to a [limit](Self::input_rounds). The same functions
+/// answer both, concurrently where there are several questions. Each of these requests has the whole
+/// [time limit](Self::timeout) of the call, and the time in which the client answers does not count. A function that fails
+/// fails the call, because a stateless server cannot be told. Dropping the call drops the functions' futures.
 ///
 /// # Tasks
 ///
-/// A client with [`Tasks`] says so to servers since 2026-07-28, and these may then work on a call of a tool as a task. The
-/// call asks after it as often as the server wants, answers what it asks by the functions above, each question once,
-/// and gives what a plain call would give. It waits as long as a plain call does, where each change of the task counts as
-/// a report of progress and the time in which we answer does not count; then, or when it is dropped, the task is
-/// cancelled. So calls that may take hours need a [time](crate::Call::timeout) to match, or are
-/// [started](crate::Call::start) and come back to.
+/// A client with [`Tasks`] lets stateless servers work on a call of a tool as a task. The call polls the task at the server's
+/// interval, answers each of its questions once by the functions above, and returns what a plain call would return. It has
+/// the time limit of a plain call: each change of the task counts as a progress report, and the time in which the client
+/// answers does not count. When the time is over, or the call is dropped, the task is cancelled. So a call that may take
+/// hours needs a [time limit](crate::Call::timeout) to match, or is [started](crate::Call::start).
 ///
-/// In 2025-11-25 it is the client that wants a task. Only those calls are run as one that are started as one, that have
-/// the member `task`, or whose tool says that it runs no other way. There questions are requests of the server's, and
-/// the time in which we answer them counts, as it does for plain calls.
+/// In 2025-11-25 the client decides. A call becomes a task where it is started as one, has the member `task`, or its tool
+/// runs no other way. There the questions are requests of the server, and the time in which the client answers them counts,
+/// as it does for plain calls.
 ///
 /// # Changes
 ///
-/// In a session a server tells of changes unasked. Since 2026-07-28 it does so only on a subscription, so a
-/// client that was given something for changes of lists opens one for what the server offers to tell of, and
-/// another when the server ends that, after 1 s, then 2 s, and so on up to a minute. After such a gap it hears of
-/// a change that there may have been. A server that never says what it agrees to is asked five times. This runs within
-/// the future of the connection.
+/// In a session a server reports changes unasked. A stateless server does so only on a subscription, so a client with hooks
+/// for changes of lists opens one for the changes that the server offers to report. When the server ends that, the client
+/// opens another one after 1 s, then 2 s, and so on up to 60 s. After such a gap it calls the hooks, because there may have
+/// been a change. A server that never acknowledges a subscription gets five. This runs within the future of the connection.
+///
+/// # Layers
+///
+/// A call passes a stack of layers, each of which may change it, repeat it or answer it. From the outside in:
+///
+/// 1. The typed request is brought into the terms of the revision and encoded; `_meta` gets what a stateless request must
+///    say there. What the server does not offer fails here.
+/// 2. **The layers of [`layer`](Self::layer)**, the first one added outermost.
+/// 3. Validation of structured results (feature `validate`).
+/// 4. The [cache](Self::cache).
+/// 5. [Tasks](Self::tasks), which are followed to their results.
+/// 6. [Questions](Self#questions), which are answered.
+/// 7. Recovery: a stateless request is repeated once where the refusal says how to mend it.
+/// 8. The request itself, with its progress token.
+///
+/// So a layer of yours sees each call once and its final result, however many requests that takes, and sees a call too that
+/// is answered from the cache. It does not see the requests that the built-in layers make by themselves, such as `tasks/get`
+/// or the lookup of a tool, nor the handshake, subscriptions and the methods of [`Task`](crate::Task). Dropping a call drops
+/// its layers' futures and cancels the request. Each such layer costs one allocation for each call; without any, a plain call
+/// in a session costs none for the stack.
+///
+/// A layer is a [`tower_layer::Layer`] over a [`tower_service::Service`], so those of `tower` fit. [`from_fn`](crate::from_fn)
+/// makes one of an async function, and [`Retry`](crate::Retry) is one:
+///
+/// ```
+/// use agentwire_mcp_client::{Client, Next, RawCall, Retry, from_fn};
+///
+/// let client = Client::new("my-host", "1.0.0").layer(Retry::idempotent(3)).layer(from_fn(
+///     async |call: RawCall, next: Next| {
+///         let method = call.method().to_owned();
+///         let answer = next.call(call).await; // once for each try of the layer before
+///         eprintln!("{method}: {}", if answer.is_ok() { "answered" } else { "failed" });
+///         answer
+///     },
+/// ));
+/// # let _ = client;
+/// ```
 ///
 /// # Clones
 ///
-/// A clone connects by itself, with the same functions: what one hears, it hears from the connections of all.
+/// A clone makes connections of its own, with the same functions: a hook is called by the connections of all clones.
 #[derive(Clone)]
 pub struct Client {
     pub(crate) handshake: Handshake,
     pub(crate) connection: Config,
-    pub(crate) front: Front,
+    pub(crate) handler: ClientHandler,
 }
 
 impl Client {
@@ -71,10 +110,10 @@ impl Client {
         Self::from_info(Implementation::new(name, version))
     }
 
-    /// A client that says more of itself, such as a title.
+    /// A client with more information about itself, such as a title.
     pub fn from_info(info: Implementation) -> Self {
         let handshake = Handshake {
-            era: Era::Session,
+            mode: ProtocolMode::Stateful,
             revisions: Revision::ALL.to_vec(),
             info,
             capabilities: ClientCapabilities::default(),
@@ -86,21 +125,21 @@ impl Client {
                 progress_maximum: Some(Duration::from_secs(600)),
             },
         };
-        Self { handshake, connection: Config::new(Dialect::MCP), front: Front::default() }
+        Self { handshake, connection: Config::new(Dialect::MCP), handler: ClientHandler::default() }
     }
 
-    /// Sets which revisions are spoken (default [`Era::Session`]).
+    /// Sets which revisions are spoken (default [`ProtocolMode::Stateful`]).
     #[must_use]
-    pub fn era(mut self, era: Era) -> Self {
-        self.handshake.era = era;
+    pub fn mode(mut self, mode: ProtocolMode) -> Self {
+        self.handshake.mode = mode;
         self
     }
 
-    /// Sets which revisions may be agreed on (default all that the library has), within the [era](Self::era): the newest
+    /// Sets which revisions may be agreed on (default all that the library has), within the [mode](Self::mode): the newest
     /// of them is offered, and a server that wants another is refused.
     ///
-    /// For those who depend on what one revision has, or must not meet another: by itself a client speaks the newest
-    /// that both have. Where there are none of the era, connecting fails with
+    /// Without this a client speaks the newest revision that both sides have. Where none of these is of the mode, connecting
+    /// fails with
     /// [`HandshakeError::NoRevision`](crate::HandshakeError::NoRevision), and nothing is sent.
     #[must_use]
     pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
@@ -108,7 +147,7 @@ impl Client {
         self
     }
 
-    /// Sets how long [`Era::Either`] waits for the answer to `server/discover` before it sends `initialize`
+    /// Sets how long [`ProtocolMode::Auto`] waits for the answer to `server/discover` before it sends `initialize`
     /// (default 5 s).
     #[must_use]
     pub fn discover_timeout(mut self, timeout: Duration) -> Self {
@@ -131,7 +170,7 @@ impl Client {
         self
     }
 
-    /// Sets how long the answer to `initialize` may take, or with [`Era::Stateless`] that to `server/discover`
+    /// Sets how long the answer to `initialize` may take, or with [`ProtocolMode::Stateless`] that to `server/discover`
     /// (default 60 s); `None` for ever.
     #[must_use]
     pub fn handshake_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
@@ -139,32 +178,32 @@ impl Client {
         self
     }
 
-    /// Changes limits and times of the connection.
+    /// Changes limits and time limits of the connection.
     #[must_use]
     pub fn connection(mut self, change: impl FnOnce(Config) -> Config) -> Self {
         self.connection = change(self.connection);
         self
     }
 
-    /// Changes what is advertised beyond what follows from what is answered, such as experimental things.
+    /// Changes the advertised capabilities, for example to add experimental ones.
     #[must_use]
     pub fn advertise(mut self, change: impl FnOnce(&mut ClientCapabilities)) -> Self {
         change(&mut self.handshake.capabilities);
         self
     }
 
-    /// Tells the server, when it asks, the folders that we work in.
+    /// Answers the server's requests for roots with these folders.
     #[must_use]
     pub fn roots(mut self, roots: Vec<Root>) -> Self {
         self.handshake.capabilities.roots.get_or_insert_default();
-        self.front.answers.set(move |_: ListRootsRequest| {
+        self.handler.answers.set(move |_: ListRootsRequest| {
             let result = ListRootsResult::new(roots.clone());
             async { Ok(result) }
         });
         self
     }
 
-    /// Lets the server ask our language model. Ask the user first.
+    /// Lets the server use the client's language model. Ask the user first.
     #[must_use]
     pub fn sampling<F, O>(mut self, function: F) -> Self
     where
@@ -172,14 +211,13 @@ impl Client {
         O: Future<Output = Result<CreateMessageResult, ErrorObject>> + Send + 'static,
     {
         self.handshake.capabilities.sampling.get_or_insert_default();
-        self.front.answers.set(function);
+        self.handler.answers.set(function);
         self
     }
 
-    /// Lets the server ask our user, by forms.
+    /// Lets the server ask the user by forms.
     ///
-    /// What an accepted form leaves out is filled in from the defaults of the form's fields, where they have one: the
-    /// function need only say what the user changed.
+    /// Fields that an accepted form leaves out get their defaults, so the function need only return what the user changed.
     #[must_use]
     pub fn elicitation<F, O>(mut self, function: F) -> Self
     where
@@ -191,12 +229,12 @@ impl Client {
         if modes.url.is_some() {
             modes.form.get_or_insert_default();
         }
-        self.front.answers.set_form(function);
+        self.handler.answers.set_form(function);
         self
     }
 
-    /// Lets the server send our user to a web page, for what must not pass through us. Show the whole URL and ask before
-    /// it is opened; accepting says that the user agreed to go there. In revisions since 2025-11-25.
+    /// Lets the server send the user to a web page, for data that must not pass through the client. Show the whole URL and ask
+    /// before it is opened; accepting says that the user agreed to open it. Since 2025-11-25.
     #[must_use]
     pub fn elicitation_url<F, O>(mut self, function: F) -> Self
     where
@@ -209,44 +247,61 @@ impl Client {
             modes.form.get_or_insert_default();
         }
         modes.url.get_or_insert_default();
-        self.front.answers.set_url(function);
+        self.handler.answers.set_url(function);
         self
     }
 
-    /// Sets how often a call is made again with answers, since 2026-07-28, when the server asks back each time
-    /// (default 10).
+    /// Sets how often a call is made again with answers to a stateless server's questions (default 10).
     #[must_use]
     pub fn input_rounds(mut self, rounds: usize) -> Self {
-        self.front.answers.round_limit = rounds;
+        self.handler.answers.round_limit = rounds;
         self
     }
 
-    /// Sets how many answers a server may want at once, since 2026-07-28 (default 100). They are found out side by side.
+    /// Sets how many questions a stateless server may ask at once (default 100). They are answered concurrently.
     #[must_use]
     pub fn input_requests(mut self, requests: usize) -> Self {
-        self.front.answers.request_limit = requests;
+        self.handler.answers.request_limit = requests;
         self
     }
 
-    /// Sets how much memory what one message of the server's says may take when it is decoded, in bytes (default
-    /// [`DEFAULT_VALUE_LIMIT`](Self::DEFAULT_VALUE_LIMIT)). It is estimated from the text, before anything is decoded; the
-    /// text of strings and structured content, which stays text, do not count.
+    /// Sets how many bytes of memory one decoded message of the server may take (default
+    /// [`DEFAULT_VALUE_LIMIT`](Self::DEFAULT_VALUE_LIMIT)). This is estimated from the text, before it is decoded. The text of
+    /// strings and structured content, which stays text, do not count.
     ///
     /// A result over the limit is a [`CallError::Decode`](crate::CallError::Decode) that names it, a request is refused, and
-    /// a notification is not heard. [`Pages`](crate::Pages) hold all items of a list to it.
+    /// a notification is ignored. [`Pages`](crate::Pages) hold all items of a list to it.
     #[must_use]
     pub fn value_limit(mut self, bytes: usize) -> Self {
-        self.front.answers.value_limit = bytes;
+        self.handler.answers.value_limit = bytes;
         self
     }
 
-    /// Keeps lists and resources for as long as the server says that they are fresh, since 2026-07-28 (default: not).
+    /// Keeps lists and resources for as long as a stateless server says that they are fresh (default: not).
     ///
-    /// Such a client also listens for changes of lists, as one does that was given something for them. Of a resource it
-    /// hears only while there is a [subscription](crate::Server::listen) to it.
+    /// Such a client also subscribes to changes of lists. Changes of a resource are reported only on a
+    /// [subscription](crate::Server::listen) to it.
     #[must_use]
     pub fn cache(mut self, cache: Cache) -> Self {
-        self.front.cache = Some(cache);
+        self.handler.cache = Some(cache);
+        self
+    }
+
+    /// Adds a layer that every call of this client passes; see [above](Self#layers). The first layer added is the outermost.
+    ///
+    /// A layer's error becomes the error of the call: a [`CallError`](crate::CallError) as it is, and any other as the cause
+    /// of a [`CallError::Failed`](crate::CallError::Failed).
+    #[must_use]
+    pub fn layer<L>(mut self, layer: L) -> Self
+    where
+        L: Layer<Next> + Send + Sync + 'static,
+        L::Service: Service<RawCall, Response = RawAnswer, Error: Into<BoxError>, Future: Send>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+    {
+        self.handler.layers.push(add_layer(layer));
         self
     }
 
@@ -255,102 +310,101 @@ impl Client {
     pub fn tasks(mut self, tasks: Tasks) -> Self {
         let extensions = self.handshake.capabilities.extensions.get_or_insert_default();
         extensions.extend(task_extension::extensions());
-        self.front.tasks = Some(tasks);
+        self.handler.tasks = Some(tasks);
         self
     }
 
-    /// Checks what tools give by their output schemas (default: not). A call whose result is not as its tool promises
-    /// fails with [`CallError::Unusable`](crate::CallError::Unusable), which names the place and does not repeat what is
-    /// there.
+    /// Checks the results of tools against their output schemas (default: not). A call with another result fails with
+    /// [`CallError::Unusable`](crate::CallError::Unusable), which names the place and does not repeat the value.
     ///
-    /// That goes for tools that [`Server::tools`](crate::Server::tools) has listed before the call, and not for results with `is_error`.
-    /// Nothing is fetched for a schema: where it refers to another place, [`on_warning`](Self::on_warning) hears that
-    /// the tool's results are not checked.
+    /// This holds for tools that [`Server::tools`](crate::Server::tools) listed before the call, and not for results with
+    /// `is_error`. Nothing is fetched for a schema: where it refers to another document, the tool's results are not checked, and
+    /// [`on_warning`](Self::on_warning) is called.
     #[cfg(feature = "validate")]
     #[must_use]
     pub fn validate_output(mut self, validate: bool) -> Self {
-        self.front.checks_output = validate;
+        self.handler.checks_output = validate;
         self
     }
 
-    /// Asks for the server's log from that level upwards; see [`on_log`](Self::on_log).
+    /// Requests the server's log from this level upwards; see [`on_log`](Self::on_log).
     ///
-    /// In a session this is `logging/setLevel` before anything else, where the server has a log, and which it may
-    /// refuse without further effect. Since 2026-07-28 every request says it, and a server logs nothing without.
+    /// In a session this sends `logging/setLevel` first, where the server has a log; a refusal is ignored. Every stateless
+    /// request carries the level, and a stateless server logs nothing without it.
     #[must_use]
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.handshake.log_level = Some(level);
         self
     }
 
-    /// Hears the server's log. Since 2026-07-28 there is none without a [level](Self::log_level).
+    /// Sets a hook for the server's log. A stateless server sends none without a [level](Self::log_level).
     #[must_use]
-    pub fn on_log(mut self, hook: impl FnMut(LoggingMessageNotification) + Send + 'static) -> Self {
-        self.front.on_log = set(hook);
+    pub fn on_log(mut self, function: impl FnMut(LoggingMessageNotification) + Send + 'static) -> Self {
+        self.handler.on_log = hook(function);
         self
     }
 
-    /// Hears that the server's tools are others now, or may be. See [above](Self#changes).
+    /// Sets a hook that is called when the server's tool list has changed, or may have; see [above](Self#changes).
     #[must_use]
-    pub fn on_tools_changed(mut self, mut hook: impl FnMut() + Send + 'static) -> Self {
-        self.front.on_tools_changed = set(move |()| hook());
+    pub fn on_tools_changed(mut self, mut function: impl FnMut() + Send + 'static) -> Self {
+        self.handler.on_tools_changed = hook(move |()| function());
         self
     }
 
-    /// Hears that the server's resources are others now, or may be. See [above](Self#changes).
+    /// Sets a hook that is called when the server's resource list has changed, or may have; see [above](Self#changes).
     #[must_use]
-    pub fn on_resources_changed(mut self, mut hook: impl FnMut() + Send + 'static) -> Self {
-        self.front.on_resources_changed = set(move |()| hook());
+    pub fn on_resources_changed(mut self, mut function: impl FnMut() + Send + 'static) -> Self {
+        self.handler.on_resources_changed = hook(move |()| function());
         self
     }
 
-    /// Hears that the server's prompts are others now, or may be. See [above](Self#changes).
+    /// Sets a hook that is called when the server's prompt list has changed, or may have; see [above](Self#changes).
     #[must_use]
-    pub fn on_prompts_changed(mut self, mut hook: impl FnMut() + Send + 'static) -> Self {
-        self.front.on_prompts_changed = set(move |()| hook());
+    pub fn on_prompts_changed(mut self, mut function: impl FnMut() + Send + 'static) -> Self {
+        self.handler.on_prompts_changed = hook(move |()| function());
         self
     }
 
-    /// Hears the URI of a resource that changed, after [`Server::subscribe`](crate::Server::subscribe) or [`Server::listen`](crate::Server::listen).
+    /// Sets a hook that gets the URI of each changed resource, after [`Server::subscribe`](crate::Server::subscribe) or
+    /// [`Server::listen`](crate::Server::listen).
     #[must_use]
-    pub fn on_resource_updated(mut self, hook: impl FnMut(String) + Send + 'static) -> Self {
-        self.front.on_resource_updated = set(hook);
+    pub fn on_resource_updated(mut self, function: impl FnMut(String) + Send + 'static) -> Self {
+        self.handler.on_resource_updated = hook(function);
         self
     }
 
-    /// Hears every notification of the server's but progress, which the calls hear, before what else here is for it. It
-    /// makes the client listen for nothing: since 2026-07-28 there is only what something else asked for.
+    /// Sets a hook that gets every notification except progress, before the other hooks. It opens no subscription.
     #[must_use]
-    pub fn on_notification(mut self, hook: impl FnMut(Notification) + Send + 'static) -> Self {
-        self.front.on_notification = set(hook);
+    pub fn on_notification(mut self, function: impl FnMut(Notification) + Send + 'static) -> Self {
+        self.handler.on_notification = hook(function);
         self
     }
 
-    /// Hears how a task stands, where the server says so by itself: in 2025-11-25 unasked, since 2026-07-28 on a
-    /// [subscription](crate::Server::listen) with a [`TaskSubscription`](task_extension::TaskSubscription). It need not say it,
-    /// and nothing that follows a task waits for it.
+    /// Sets a hook that gets the states of tasks that the server reports: in 2025-11-25 unasked, later on a
+    /// [subscription](crate::Server::listen) with a [`TaskSubscription`](task_extension::TaskSubscription). A server need not
+    /// report them, and following a task does not depend on it.
     #[must_use]
-    pub fn on_task_changed(mut self, hook: impl FnMut(TaskState) + Send + 'static) -> Self {
-        self.front.on_task_changed = set(hook);
+    pub fn on_task_changed(mut self, function: impl FnMut(TaskState) + Send + 'static) -> Self {
+        self.handler.on_task_changed = hook(function);
         self
     }
 
-    /// Hears every notification that nothing else here is for.
+    /// Sets a hook that gets every notification that has no other hook here.
     #[must_use]
-    pub fn on_other(mut self, hook: impl FnMut(Notification) + Send + 'static) -> Self {
-        self.front.on_other = set(hook);
+    pub fn on_other(mut self, function: impl FnMut(Notification) + Send + 'static) -> Self {
+        self.handler.on_other = hook(function);
         self
     }
 
-    /// Hears what went wrong without being anybody's error. It must not take long, and not list tools.
+    /// Sets a hook that gets faults that fail no call. It must be quick, and must not list tools.
     #[must_use]
-    pub fn on_warning(mut self, hook: impl FnMut(Warning) + Send + 'static) -> Self {
-        self.front.on_warning = set(hook);
+    pub fn on_warning(mut self, function: impl FnMut(Warning) + Send + 'static) -> Self {
+        self.handler.on_warning = hook(function);
         self
     }
 }
 
-/// A client that gives the name and version of this library as its own.
+/// A client with the name and version of this library.
 impl Default for Client {
     fn default() -> Self {
         Self::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))

@@ -1,22 +1,22 @@
-//! What a client becomes: a connection, with what runs beside it.
+//! From a [`Client`] to a connection, and what runs beside the caller's code.
 
 use agentwire_peer::{Closed, TokioClock, driver};
 use agentwire_transport::Transport;
 use futures::channel::oneshot;
+use futures::future::join;
 
-use crate::listening::beside;
-use crate::tasks::{fresh, side};
+use crate::cleanup::{Cleanup, CleanupQueue};
+use crate::error::BoxError;
+use crate::handler::ClientHandler;
+use crate::listening::{beside, listen};
 use crate::{Client, HandshakeError, Server};
-
-/// Whatever went wrong in the code that was given to [`connect`], or before it.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Connects to a server, with the defaults, for as long as `main` runs.
 ///
 /// # Errors
 ///
-/// A [`HandshakeError`], or those of `main`. When the connection ends first, the calls that `main` waits for
-/// fail, and say why.
+/// A [`HandshakeError`], or those of `main`. When the connection ends first, the calls that `main` waits for fail with the
+/// reason.
 pub async fn connect<T: Transport, R>(
     transport: T,
     main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
@@ -31,54 +31,71 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As [`connect`] says.
+    /// A [`HandshakeError`], or those of `main`. When the connection ends first, the calls that `main` waits for fail with
+    /// the reason.
     pub async fn connect<T: Transport, R>(
         self,
         transport: T,
         main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
     ) -> Result<R, BoxError> {
-        let Self { handshake, connection, front } = self;
+        let Self { handshake, connection, handler } = self;
         let (peer, driver) = driver(connection, TokioClock::default());
-        let (front, mut left) = fresh(front);
-        let ears = front.clone();
+        let (handler, mut queue) = for_connection(handler);
+        let for_server = handler.clone();
         let main = async move {
-            let server = handshake.with(peer, &ears).await?;
-            let side = side(server.clone(), ears, left.as_mut());
+            let server = handshake.run(peer, &for_server).await?;
+            let side = side(server.clone(), for_server, queue.as_mut());
             let output = beside(main(server), side).await;
-            if let Some(left) = left {
-                left.finish().await;
+            if let Some(queue) = queue {
+                queue.finish().await;
             }
             output
         };
-        driver.run(front, transport, main).await.0
+        driver.run(handler, transport, main).await.0
     }
 
-    /// A future that gives the handle on a server, and the one that runs the connection until the server
-    /// closes it.
+    /// Returns a future for the handle on a server, and one that runs the connection until the server closes it.
     ///
-    /// For programs in which the connection does not end where a function ends. Nothing happens unless the
-    /// second future is polled; dropping it ends the connection.
+    /// This is for programs in which the connection does not end where a function ends. Nothing happens unless the second
+    /// future is polled; dropping it ends the connection.
     pub fn start<T: Transport>(
         self,
         transport: T,
     ) -> (impl Future<Output = Result<Server, HandshakeError>>, impl Future<Output = Result<(), Closed>>)
     {
-        let Self { handshake, connection, front } = self;
+        let Self { handshake, connection, handler } = self;
         let (peer, driver) = driver(connection, TokioClock::default());
-        let (front, mut left) = fresh(front);
-        let (ears, known_to) = (front.clone(), front.clone());
+        let (handler, mut queue) = for_connection(handler);
+        let (for_server, for_side) = (handler.clone(), handler.clone());
         let (connected, once_connected) = oneshot::channel();
         let connecting = async move {
-            let server = handshake.with(peer, &known_to).await?;
-            // Where the other future is gone already, nobody listens.
+            let server = handshake.run(peer, &for_server).await?;
+            // The other future may be gone already.
             let _ = connected.send(server.clone());
             Ok(server)
         };
-        let listening = async move {
+        let side = async move {
             if let Ok(server) = once_connected.await {
-                side(server, ears, left.as_mut()).await;
+                side(server, for_side, queue.as_mut()).await;
             }
         };
-        (connecting, beside(driver.serve(front, transport), listening))
+        (connecting, beside(driver.serve(handler, transport), side))
+    }
+}
+
+/// A handler for one connection, and the queue of what outlives its calls, where that is needed.
+fn for_connection(handler: ClientHandler) -> (ClientHandler, Option<CleanupQueue>) {
+    let mut handler = handler.for_connection();
+    let (cleanup, queue) = handler.tasks.is_some().then(Cleanup::queue).unzip();
+    handler.cleanup = cleanup.unwrap_or_default();
+    (handler, queue)
+}
+
+/// What runs beside a connection's main future.
+async fn side(server: Server, handler: ClientHandler, queue: Option<&mut CleanupQueue>) {
+    let listening = listen(server, handler);
+    match queue {
+        Some(queue) => drop(join(listening, queue.run()).await),
+        None => listening.await,
     }
 }

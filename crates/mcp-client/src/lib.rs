@@ -22,61 +22,64 @@
 //! # }
 //! ```
 //!
-//! The handshake is over before the closure begins, and the connection ends where the closure does: there is no
-//! handle to close and no task to forget. [`Client`] has the settings: who we are, how long to wait, what to do
-//! with what the server says by itself, and what to answer it. [`Server`] is the handle on the other side.
+//! The handshake is over before the closure begins, and the connection ends with the closure: there is no handle to close
+//! and no task to forget. [`Client`] has the settings: name, time limits, hooks, and the answers to the server's questions.
+//! [`Server`] is the handle on the server.
 //!
-//! # What happens without you
+//! # Defaults
 //!
-//! - A session is opened in the newest revision that has them, or in the one that the server prefers, from
-//!   2024-11-05 on. Another answer ends the connection with an error that names it. [`Client::era`] changes that:
-//!   [`Era::Stateless`] speaks 2026-07-28, and [`Era::Either`] finds out what the server speaks. [`Client::revisions`]
-//!   leaves out some.
-//! - Every call has a time limit: 60 seconds, which each progress report starts anew, up to 10 minutes. Whoever
-//!   needs another says so, for a client or for a call. A call that is given up, or dropped, is cancelled at
-//!   the server.
-//! - What the server did not advertise, or its revision does not have, is not asked: such a call fails with
+//! - The client opens a session in the newest stateful revision, or in the one that the server answers with, from 2024-11-05
+//!   on. Any other answer ends the connection with an error that names it. With [`Client::mode`], [`ProtocolMode::Stateless`] speaks
+//!   2026-07-28, and [`ProtocolMode::Auto`] finds out what the server speaks. [`Client::revisions`] leaves out some.
+//! - Every call has a time limit of 60 s, which each progress report starts anew, up to 10 min. A client or a call can set
+//!   others. A call that times out or is dropped is cancelled at the server.
+//! - A request that the server does not offer, or that its revision does not have, is not sent: the call fails with
 //!   [`CallError::NotAllowed`].
-//! - What an older revision does not have is left out of calls and answers, by [`Narrow`](schema::Narrow); what
-//!   cannot be said to it at all is an error.
-//! - Pings are answered. So are requests for roots, sampling and elicitation if the client was given something
-//!   to answer with; if not, they are refused and not advertised. The defaults of a form are filled in.
-//! - Lists end: a server whose cursors go in a circle, or on for ever, is an error. So is one that lists more than 10,000
-//!   items, or 16 MiB; see [`Pages`]. An item that cannot be decoded is left out, and [`Client::on_warning`] hears of it.
-//! - What would take more than 32 MiB of memory once decoded is not decoded; see [`Client::value_limit`].
+//! - Members that an older revision does not have are left out of calls and answers, by [`Narrow`](schema::Narrow). A request
+//!   that has no form in the revision is an error.
+//! - Pings are answered. Requests for roots, sampling and elicitation are answered where the client has a function for them;
+//!   others are refused and not advertised. The defaults of a form are filled in.
+//! - Lists end: cursors that form a cycle are an error, and so are more than 1,000 pages, 10,000 items or 16 MiB; see
+//!   [`Pages`]. An item that cannot be decoded is left out, and [`Client::on_warning`] is called.
+//! - A message that would take more than 32 MiB of memory once decoded is not decoded; see [`Client::value_limit`].
 //!
-//! Since 2026-07-28, moreover:
+//! With a stateless server, since 2026-07-28:
 //!
-//! - Every request says who asks, in which revision and with which capabilities, and for which level of the log.
-//! - A client that was given something for changes of lists subscribes to them, and again when that ends; see
-//!   [`Client`](Client#changes). [`Server::listen`] is for the rest.
-//! - A call of a tool that is refused because of its HTTP headers is made once more, after the tools have been
-//!   listed anew; and any request once more that is refused because of its version, if the server names one that
-//!   will do. Neither was worked on before. The second time has a limit of its own.
-//! - Tools that ask for HTTP headers in a wrong way are left out, and [`Client::on_warning`] hears of them.
-//! - What a server wants to know before it answers is found out by the same functions as in a session, and the call is
-//!   made again with the answers and the server's state, up to ten times; see [`Client`](Client#questions). A call of a
-//!   server that wants something else fails with [`CallError::Unusable`], which names it.
-//! - A server may work on a call of a tool as a task. A client that was given [`Tasks`] says that it can wait for that, and
-//!   does: the call gives its result as if there were no task. To another client it is an error that names the task.
+//! - Every request carries the revision, the client's capabilities, its name and its log level.
+//! - A client with hooks for changes of lists subscribes to them, and again when that ends; see [`Client`](Client#changes).
+//!   [`Server::listen`] subscribes to anything else.
+//! - A call of a tool that is refused because of its HTTP headers is repeated once, after the tools have been listed again.
+//!   So is any request that is refused because of its version, if the server names one that the client speaks. The server has
+//!   not worked on either before. The repetition has a time limit of its own.
+//! - Tools that ask for HTTP headers in a wrong way are left out, and [`Client::on_warning`] is called.
+//! - The functions that answer a server's requests in a session also answer the questions by which a stateless server
+//!   answers a call, and the call is made again, up to 10 times; see [`Client`](Client#questions). A call whose server asks
+//!   another kind of question fails with [`CallError::Unusable`], which names it.
+//! - A server may work on a call of a tool as a task. A client with [`Tasks`] says that it can wait for that: the call returns
+//!   its result as if there were no task. To another client a task is an error that names it.
 //! - With [`Client::cache`], lists and resources are kept for as long as the server calls them fresh.
+//!
+//! # Layers
+//!
+//! A call passes a stack of layers as a [`RawCall`], and its answer comes back as a [`RawAnswer`]. [`Client::layer`] adds
+//! layers of your own, such as [`Retry`]; the [order](Client#layers) is part of the interface.
 //!
 //! # Tasks
 //!
-//! [`Client::tasks`] is all that it takes for [calls](Server::call_tool) to wait for tasks. [`Call::start`] gives a handle
-//! instead, a [`Task`], which can be left and found again by its id, after the program has begun anew, too:
+//! With [`Client::tasks`], [calls](Server::call_tool) wait for tasks. [`Call::start`] returns a handle instead, a [`Task`],
+//! which can be dropped and found again by its id, also after a restart of the program:
 //!
 //! ```no_run
-//! # use agentwire_mcp_client::{BoxError, Client, Era, Server, Started, Tasks};
+//! # use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server, TaskOrResult, Tasks};
 //! # use agentwire_transport_stdio::{Child, Command};
 //! # fn keep(_: &str) {}
 //! # async fn run() -> Result<(), BoxError> {
-//! let client = Client::new("my-host", "1.0.0").era(Era::Either).tasks(Tasks::new());
+//! let client = Client::new("my-host", "1.0.0").mode(ProtocolMode::Auto).tasks(Tasks::new());
 //! client
 //!     .connect(Child::spawn(Command::new("builder"))?, async |server: Server| {
 //!         match server.call_tool("build", ()).start().await? {
-//!             Started::Task(task) => keep(task.id()), // later: `server.task(id)?.result().await?`
-//!             Started::Done(result) => println!("{}", result.text()),
+//!             TaskOrResult::Task(task) => keep(task.id()), // later: `server.task(id)?.result().await?`
+//!             TaskOrResult::Result(result) => println!("{}", result.text()),
 //!             _ => {}
 //!         }
 //!         Ok(())
@@ -86,53 +89,68 @@
 //! # }
 //! ```
 //!
-//! The tasks of 2025-11-25 and those since 2026-07-28 are two protocols; both are behind these names.
+//! The tasks of 2025-11-25 and those since 2026-07-28 are two protocols with one interface here.
 //!
 //! # What it does not do
 //!
-//! It runs no tasks itself, which 2025-11-25 lets clients do for what servers ask.
+//! It runs no tasks for the server, which 2025-11-25 lets clients do.
 //!
-//! It spawns nothing, starts no process and opens no socket: nothing is fetched for a schema either. It checks a
-//! structured result against its tool's schema only when it is told to, with the feature `validate`; and it never sends
-//! a batch.
+//! It spawns nothing, starts no process and opens no socket. Nothing is fetched for a schema. It checks structured results
+//! against their tools' schemas only with the feature `validate` and [`Client`]'s setting for it, and it never sends a batch.
+//!
+//! It does not reconnect. A session that the server has forgotten (404 over HTTP) ends the connection, because only the owner
+//! of the transport can make another one; `agentwire-mcp-hub` does.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+// Two circles of files. `server`, `call` and `pages` name each other, because the handle makes calls and lists, and these keep
+// the handle. `tasks::run` follows the tasks of both protocols by `tasks::core` and `tasks::extension`, which use it.
 mod answers;
 mod cache;
 mod call;
+mod cleanup;
 mod client;
 mod connecting;
-mod era;
-mod front;
+mod connection;
+mod error;
+mod handler;
 mod handshake;
-mod kept;
+mod hooks;
 mod listening;
 mod lists;
+mod mode;
 #[cfg(feature = "validate")]
 mod output;
+mod page;
 mod pages;
+mod raw;
 mod result;
 mod server;
+mod stack;
 mod subscription;
 mod tasks;
+mod tools;
+mod versions;
 mod warning;
 
-/// The words of the protocol.
+/// The types of the protocol.
 pub use agentwire_mcp_schema as schema;
 
 pub use agentwire_jsonrpc::ErrorObject;
-pub use agentwire_peer::{CallError, Closed, Config};
+pub use agentwire_peer::{CallError, Clock, Closed, Config, TokioClock};
 pub use cache::Cache;
-pub use call::{Call, Calling};
+pub use call::{Call, CallFuture};
 pub use client::Client;
-pub use connecting::{BoxError, connect};
-pub use era::Era;
+pub use connecting::connect;
+pub use error::BoxError;
 pub use handshake::HandshakeError;
+pub use mode::ProtocolMode;
 pub use pages::Pages;
+pub use raw::{RawAnswer, RawCall};
 pub use server::Server;
+pub use stack::{FromFn, FromFnService, Next, RawCallFuture, Retry, RetryFuture, RetryService, from_fn};
 pub use subscription::Subscription;
-pub use tasks::{Started, Task, TaskState, Tasks};
+pub use tasks::{Task, TaskOrResult, TaskState, Tasks};
 pub use warning::Warning;

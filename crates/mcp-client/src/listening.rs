@@ -1,4 +1,4 @@
-//! A client that has something for changes of lists hears of them in either era, without asking for it.
+//! The subscription that a client with hooks for changes of lists opens by itself at a stateless server.
 
 use std::time::{Duration, Instant};
 
@@ -6,16 +6,16 @@ use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::{CallError, Clock, TokioClock};
 use futures::future::{Either, select};
 
-use crate::front::Front;
+use crate::handler::ClientHandler;
 use crate::{Server, Warning};
 
-/// The first and the longest pause before listening again. Each is twice the one before.
+/// The first and the longest pause before subscribing again. Each is twice the one before.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// How often a server is asked that never says what it agrees to.
-const TRIES: usize = 5;
+/// The most subscriptions that a server may leave unacknowledged.
+const MAX_TRIES: usize = 5;
 
-/// Runs `main`, and beside it what may end before or must end with it.
+/// Runs `main`, and `side` until `main` ends.
 pub(crate) async fn beside<T>(main: impl Future<Output = T>, side: impl Future<Output = ()>) -> T {
     let (main, side) = (std::pin::pin!(main), std::pin::pin!(side));
     match select(main, side).await {
@@ -24,34 +24,34 @@ pub(crate) async fn beside<T>(main: impl Future<Output = T>, side: impl Future<O
     }
 }
 
-/// Listens for the changes that the client has something for and that the server offers to tell of, again when
-/// the server ends that, until it refuses, or turns out to answer nobody.
-pub(crate) async fn listen(server: Server, front: Front) {
-    let filter = wanted(&server, &front);
-    if !server.is_stateless() || filter == SubscriptionFilter::default() {
+/// Subscribes to the changes that the client has hooks for and the server offers to report. Subscribes again when the server
+/// ends that, until it refuses or has left too many subscriptions unacknowledged.
+pub(crate) async fn listen(server: Server, handler: ClientHandler) {
+    let filter = wanted(&server, &handler);
+    if !server.connection.is_stateless() || filter == SubscriptionFilter::default() {
         return;
     }
     let clock = TokioClock::default();
     let mut pause = PAUSES.0;
-    let mut heard_before = false;
+    let mut was_acknowledged = false;
     let mut tries = 0;
     loop {
         let since = clock.now();
         match server.listen(filter.clone()).await {
             Ok(subscription) => {
                 let acknowledged = subscription.acknowledged().clone();
-                if heard_before {
-                    // Something may have changed while nobody listened.
-                    front.tell_of(&acknowledged);
+                if was_acknowledged {
+                    // Changes between the two subscriptions were not reported.
+                    handler.assume_changed(&acknowledged);
                 } else if acknowledged != filter {
                     let nothing = acknowledged == SubscriptionFilter::default();
-                    server.warn(Warning::NotAllHeard { acknowledged });
+                    server.connection.warn(Warning::ChangesPartlyReported { acknowledged });
                     if nothing {
                         return;
                     }
                 }
-                heard_before = true;
-                // However it ended, it is tried again.
+                was_acknowledged = true;
+                // However it ended, the loop subscribes again.
                 let _ = subscription.ended().await;
             }
             Err(
@@ -61,13 +61,13 @@ pub(crate) async fn listen(server: Server, front: Front) {
                 | CallError::Unusable { .. }),
             ) => {
                 tries += 1;
-                if !heard_before && tries == TRIES {
-                    return server.warn(Warning::NotHeard { error });
+                if !was_acknowledged && tries == MAX_TRIES {
+                    return server.connection.warn(Warning::ChangesNotReported { error });
                 }
             }
-            Err(error) => return server.warn(Warning::NotHeard { error }),
+            Err(error) => return server.connection.warn(Warning::ChangesNotReported { error }),
         }
-        if server.peer.is_closed() {
+        if server.connection.peer.is_closed() {
             return;
         }
         if lasted(&clock, since) > PAUSES.1 {
@@ -82,20 +82,20 @@ fn lasted(clock: &TokioClock, since: Instant) -> Duration {
     clock.now().saturating_duration_since(since)
 }
 
-fn wanted(server: &Server, front: &Front) -> SubscriptionFilter {
-    let caches = front.connected.is_some();
+fn wanted(server: &Server, handler: &ClientHandler) -> SubscriptionFilter {
+    let caches = handler.connection_cache.is_some();
     let can = |capability| server.capabilities().has(capability);
     SubscriptionFilter::default()
-        .tools_list_changed((caches || front.on_tools_changed.is_some()) && can("tools.listChanged"))
-        .prompts_list_changed((caches || front.on_prompts_changed.is_some()) && can("prompts.listChanged"))
+        .tools_list_changed((caches || handler.on_tools_changed.is_some()) && can("tools.listChanged"))
+        .prompts_list_changed((caches || handler.on_prompts_changed.is_some()) && can("prompts.listChanged"))
         .resources_list_changed(
-            (caches || front.on_resources_changed.is_some()) && can("resources.listChanged"),
+            (caches || handler.on_resources_changed.is_some()) && can("resources.listChanged"),
         )
 }
 
-impl Front {
-    /// Tells of changes as if the server had.
-    fn tell_of(&self, changes: &SubscriptionFilter) {
+impl ClientHandler {
+    /// Calls the hooks as if the server had reported these changes.
+    fn assume_changed(&self, changes: &SubscriptionFilter) {
         if changes.tools_list_changed {
             self.tools_changed();
         }

@@ -5,18 +5,16 @@ use std::collections::BTreeMap;
 use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::core_tasks::ListTasksRequest;
 use agentwire_mcp_schema::{
-    HasMeta, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
-    Paginated,
+    ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, Paginated,
 };
-use agentwire_peer::CallError;
 use serde::de::DeserializeOwned;
 
-use crate::call::Call;
-use crate::pages::name_of;
-use crate::result::{self, malformed};
-use crate::{Pages, Server, Warning};
+use crate::Warning;
+use crate::connection::Connection;
+use crate::page::{ITEM_LIMIT, name_of};
+use crate::result;
 
-/// The methods that list something, and which member of a result holds the items.
+/// The methods that list something, and the member of a result that holds the items.
 const LISTS: [(&str, &str); 5] = [
     (ListPromptsRequest::NAME, ListPromptsRequest::ITEMS),
     (ListResourceTemplatesRequest::NAME, ListResourceTemplatesRequest::ITEMS),
@@ -25,45 +23,43 @@ const LISTS: [(&str, &str); 5] = [
     (ListToolsRequest::NAME, ListToolsRequest::ITEMS),
 ];
 
-/// Of more items than this none is looked at on its own.
-const MOST_ITEMS: usize = Pages::<ListToolsRequest>::DEFAULT_ITEM_LIMIT;
-
-/// Which member of a method's results holds the items. None where it lists nothing.
+/// The member of a method's results that holds the items. `None` where the method lists nothing.
 pub(crate) fn items_of(method: &str) -> Option<&'static str> {
     LISTS.iter().find(|(name, _)| *name == method).map(|(_, items)| *items)
 }
 
-/// Makes a call that lists something. Items that cannot be decoded are left out with a warning.
-pub(crate) async fn ask<M, R>(server: Server, call: Call<M>, items: &'static str) -> Result<R, CallError>
-where
-    M: Method + HasMeta + Send + 'static,
-    R: DeserializeOwned,
-{
-    let text = call.into_text().await?;
-    let limit = server.value_limit();
-    result::check(&text, limit).map_err(|why| malformed(M::NAME, &why))?;
-    let why = match result::decode(&text, limit) {
+/// Decodes a page. Leaves out items that cannot be decoded, after a warning.
+pub(crate) fn decode<R: DeserializeOwned>(
+    connection: &Connection,
+    method: &'static str,
+    items: &str,
+    text: &RawJson,
+) -> Result<R, serde_json::Error> {
+    let limit = connection.value_limit();
+    result::check(text, limit)?;
+    let why = match result::decode(text, limit) {
         Ok(page) => return Ok(page),
-        Err(why) => malformed(M::NAME, &why),
+        Err(why) => why,
     };
-    let Some((page, left_out)) = without_bad_items::<R>(&text, items) else {
+    let Some((page, left_out)) = without_bad_items::<R>(text, items) else {
         return Err(why);
     };
     let page = result::decode(&page, limit).map_err(|_| why)?;
     for (item, why) in left_out {
-        server.warn(Warning::ItemLeftOut { method: M::NAME, name: name_of(&item), why });
+        connection.warn(Warning::ItemLeftOut { method, name: name_of(&item), why });
     }
     Ok(page)
 }
 
-/// The page without the items of which one alone makes no page, and these. None where that is not what is wrong with it.
+/// Returns the page without its bad items, and these. An item is bad where it alone makes no page. `None` where no item is
+/// bad, or there are too many items.
 fn without_bad_items<R: DeserializeOwned>(
     page: &RawJson,
     member: &str,
 ) -> Option<(RawJson, Vec<(RawJson, String)>)> {
     let items = page.member(member).filter(|items| items.as_str().starts_with('['))?;
-    let items: Vec<_> = items.elements().take(MOST_ITEMS + 1).collect();
-    if items.len() > MOST_ITEMS {
+    let items: Vec<_> = items.elements().take(ITEM_LIMIT + 1).collect();
+    if items.len() > ITEM_LIMIT {
         return None;
     }
     let mut good = Vec::with_capacity(items.len());

@@ -1,4 +1,4 @@
-//! Results of tools that say what these look like.
+//! The output schemas of tools, and the results that they are checked by.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,38 +8,36 @@ use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::{CallToolRequest, JsonSchema, Tool};
 use agentwire_peer::CallError;
 use agentwire_sync::Mutex;
-use bytestring::ByteString;
 use jsonschema::{PatternOptions, Validator};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::call::Check;
-use crate::{Server, Warning};
+use crate::Warning;
 
-/// How many tools are known at once: whoever lists more names than that without end fills no memory.
-const MOST_TOOLS: usize = 10_000;
+/// How many schemas are kept. A server that lists more names than that makes the client forget the earlier ones.
+const MAX_TOOLS: usize = 10_000;
 
 /// The output schemas of the tools that were listed.
 #[derive(Default)]
 pub(crate) struct Outputs(Mutex<HashMap<String, Arc<Output>>>);
 
-/// What the results of one tool look like.
+/// The output schema of one tool.
 struct Output {
     schema: JsonSchema,
-    /// Made when it is first needed.
+    /// Compiled when it is first needed; `None` where that fails.
     validator: OnceLock<Option<Validator>>,
 }
 
 impl Outputs {
-    /// Takes what a list says of a tool.
+    /// Keeps what a list says about a tool.
     pub(crate) fn learn(&self, tool: &Tool) {
         let mut outputs = self.0.lock();
         match &tool.output_schema {
             None => drop(outputs.remove(&tool.name)),
-            // What is compiled already need not be compiled again.
+            // The same schema need not be compiled again.
             Some(schema) if outputs.get(&tool.name).is_some_and(|known| known.schema == *schema) => {}
             Some(schema) => {
-                if outputs.len() >= MOST_TOOLS {
+                if outputs.len() >= MAX_TOOLS {
                     outputs.clear();
                 }
                 let output = Output { schema: schema.clone(), validator: OnceLock::new() };
@@ -48,34 +46,38 @@ impl Outputs {
         }
     }
 
-    /// What checks the results of a request; none where there is nothing to check.
-    pub(crate) fn check<M: Method>(&self, server: &Server, request: &M) -> Option<Check> {
-        #[derive(Deserialize)]
-        struct Call {
-            name: String,
-        }
+    /// The check of a tool's result; `None` where there is nothing to check.
+    pub(crate) fn check(&self, tool: &str) -> Option<OutputCheck> {
+        let output = self.0.lock().get(tool)?.clone();
+        Some(OutputCheck { tool: tool.to_owned(), output })
+    }
+}
 
-        if M::NAME != CallToolRequest::NAME {
-            return None;
-        }
-        let Call { name } = RawJson::encode(request).ok()?.decode().ok()?;
-        let output = self.0.lock().get(&name)?.clone();
-        let server = server.clone();
-        Some(Box::new(move |result| match output.validator(&name, &server) {
-            Some(validator) => fits(result, validator)
-                .map_err(|why| CallError::unusable(ByteString::from_static(M::NAME), why)),
+/// The check of one result, by the schema that was known when the call was made.
+pub(crate) struct OutputCheck {
+    tool: String,
+    output: Arc<Output>,
+}
+
+impl OutputCheck {
+    /// Fails where the result does not match the schema. A schema that cannot be used fails nothing, and warns once.
+    pub(crate) fn run(&self, result: &RawJson, warn: impl Fn(Warning)) -> Result<(), CallError> {
+        match self.output.validator(&self.tool, warn) {
+            Some(validator) => {
+                matches(result, validator).map_err(|why| CallError::unusable(CallToolRequest::NAME, why))
+            }
             None => Ok(()),
-        }))
+        }
     }
 }
 
 impl Output {
-    /// None if it cannot be checked, which is told once.
-    fn validator(&self, tool: &str, server: &Server) -> Option<&Validator> {
+    /// Returns `None` for a schema that cannot be used, and warns the first time.
+    fn validator(&self, tool: &str, warn: impl Fn(Warning)) -> Option<&Validator> {
         let compile = || match compile(&self.schema) {
             Ok(validator) => Some(validator),
             Err(why) => {
-                server.warn(Warning::OutputNotChecked { tool: tool.to_owned(), why });
+                warn(Warning::OutputNotChecked { tool: tool.to_owned(), why });
                 None
             }
         };
@@ -83,14 +85,14 @@ impl Output {
     }
 }
 
-/// Nothing is fetched for a schema, and no pattern takes longer than its text is long.
+/// Compiles a schema. Nothing is fetched for it, and patterns match in linear time.
 fn compile(schema: &JsonSchema) -> Result<Validator, String> {
     let schema = Value::Object(schema.as_map().clone());
     let options = jsonschema::options().offline().with_pattern_options(PatternOptions::regex());
     options.build(&schema).map_err(|error| error.to_string())
 }
 
-fn fits(result: &RawJson, validator: &Validator) -> Result<(), String> {
+fn matches(result: &RawJson, validator: &Validator) -> Result<(), String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Structured {
@@ -102,11 +104,11 @@ fn fits(result: &RawJson, validator: &Validator) -> Result<(), String> {
     let Structured { is_error, structured_content } = result.decode().map_err(|error| error.to_string())?;
     match structured_content {
         _ if is_error == Some(true) => Ok(()),
-        None => Err("the tool has an output schema, and its result nothing structured".to_owned()),
+        None => Err("the tool has an output schema, but its result has nothing structured".to_owned()),
         Some(content) => validator.validate(&content).map_err(|error| {
-            // The value itself may be large, and somebody's secret.
+            // The value itself may be large or secret.
             format!(
-                "the result is not as the tool's output schema says: at `{}`: {}",
+                "the result does not match the tool's output schema: at `{}`: {}",
                 error.instance_path(),
                 error.masked()
             )

@@ -1,35 +1,31 @@
-//! Results of the server's, which take no more memory than they may.
-
-use std::fmt;
-use std::future::Future;
-use std::marker::PhantomData;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+//! Decoding results within the limit on memory.
 
 use agentwire_jsonrpc::{Members, RawJson, TreeCost};
+use agentwire_mcp_schema::ResultType;
 use agentwire_peer::CallError;
 use bytestring::ByteString;
+use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error};
 
-/// How much memory what one message says may take, unless the client says otherwise: 32 MiB.
+/// The memory in bytes that one decoded message may take, unless the client sets another limit: 32 MiB.
 pub(crate) const DEFAULT_VALUE_LIMIT: usize = 32 * 1024 * 1024;
 
 /// The members of a result that stay text.
 const RAW: [&str; 2] = ["structuredContent", "_meta"];
 
-/// From this length on a text is not held in two forms, in bytes.
+/// From this length in bytes on, a text is not held in two forms.
 const LONG: usize = 1 << 20;
 
-/// Gives a result as the text that it is, for whoever decodes it later. What would be made of a long one while it is decoded
-/// (see [`RawJson::with_whole_pairs`]) is made here, where the text that came in is about to go.
+/// Returns the text of a result, to be decoded later. A long text gets its half surrogate pairs replaced here (see
+/// [`RawJson::with_whole_pairs`]), because the text that came in is dropped right after.
 #[expect(clippy::unnecessary_wraps, reason = "other ways to read a result can fail")]
 pub(crate) fn as_text(result: &RawJson) -> Result<RawJson, serde_json::Error> {
     let result = result.clone();
     Ok(if result.len() < LONG { result } else { result.with_whole_pairs() })
 }
 
-/// Decodes a result, unless that takes more memory than it may. Servers that have nothing to say write null where the
-/// protocol wants an empty object.
+/// Decodes a result, unless that takes more memory than the limit. Some servers send null where the protocol wants an empty
+/// object.
 pub(crate) fn decode<R: DeserializeOwned>(result: &RawJson, limit: usize) -> Result<R, serde_json::Error> {
     check(result, limit)?;
     match result.decode() {
@@ -38,14 +34,14 @@ pub(crate) fn decode<R: DeserializeOwned>(result: &RawJson, limit: usize) -> Res
     }
 }
 
-/// The same with the default limit, where there is no client yet to say otherwise.
+/// Decodes with the default limit, before the handshake is over.
 pub(crate) fn decode_by_default<R: DeserializeOwned>(result: &RawJson) -> Result<R, serde_json::Error> {
     decode(result, DEFAULT_VALUE_LIMIT)
 }
 
-/// Fails where what a message says would take more memory than it may.
+/// Fails where a decoded message would take more memory than the limit.
 pub(crate) fn check(text: &RawJson, limit: usize) -> Result<(), serde_json::Error> {
-    // Looks at nothing that is too short for that, as nearly everything is.
+    // Nearly every text is too short to reach the limit, and is not scanned.
     if text.len() <= limit / TreeCost::MAX_PER_BYTE {
         return Ok(());
     }
@@ -63,35 +59,57 @@ pub(crate) fn check(text: &RawJson, limit: usize) -> Result<(), serde_json::Erro
     Err(serde_json::Error::custom(why))
 }
 
-/// A call in a session, whose result is decoded here.
-pub(crate) struct DecodedCall<R> {
-    call: agentwire_peer::Call<RawJson>,
+/// The kind of result, which stateless servers name in `resultType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResultKind {
+    /// What was asked for.
+    Complete,
+    /// What the server must know first.
+    InputRequired,
+    /// The server works on the request as a task.
+    Task,
+    /// A kind that this client does not know.
+    Unknown,
+}
+
+/// The kind of a stateless server's result.
+pub(crate) fn kind_of(result: &RawJson) -> Result<ResultKind, serde_json::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Kind {
+        result_type: Option<ResultType>,
+    }
+
+    // Some servers send null where the protocol wants an empty object.
+    let result = if result.is_null() { &RawJson::EMPTY_OBJECT } else { result };
+    Ok(match result.decode::<Kind>()?.result_type {
+        None | Some(ResultType::Complete) => ResultKind::Complete,
+        Some(ResultType::InputRequired) => ResultKind::InputRequired,
+        Some(ResultType::Task) => ResultKind::Task,
+        _ => ResultKind::Unknown,
+    })
+}
+
+/// Decodes a stateless server's result where only a complete one will do, with the default limit.
+pub(crate) fn decode_complete<T: DeserializeOwned>(
     method: &'static str,
-    limit: usize,
-    result: PhantomData<fn() -> R>,
+    result: &RawJson,
+) -> Result<T, CallError> {
+    let malformed = |why: serde_json::Error| malformed(ByteString::from_static(method), &why);
+    check(result, DEFAULT_VALUE_LIMIT).map_err(malformed)?;
+    let why = match kind_of(result).map_err(malformed)? {
+        ResultKind::Complete => return decode_by_default(result).map_err(malformed),
+        ResultKind::InputRequired => "the server asks a question where the protocol does not allow it",
+        ResultKind::Task => "the server answers with a task where the protocol does not allow it",
+        ResultKind::Unknown => UNKNOWN_KIND,
+    };
+    Err(CallError::unusable(ByteString::from_static(method), why))
 }
 
-impl<R> DecodedCall<R> {
-    pub(crate) fn new(call: agentwire_peer::Call<RawJson>, method: &'static str, limit: usize) -> Self {
-        Self { call: call.decode_by(as_text), method, limit, result: PhantomData }
-    }
-}
+/// Why an unknown kind of result is an error.
+pub(crate) const UNKNOWN_KIND: &str =
+    "the server answers with a kind of result that this client does not know";
 
-impl<R: DeserializeOwned> Future for DecodedCall<R> {
-    type Output = Result<R, CallError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let result = ready!(Pin::new(&mut self.call).poll(cx))?;
-        Poll::Ready(decode(&result, self.limit).map_err(|why| malformed(self.method, &why)))
-    }
-}
-
-impl<R> fmt::Debug for DecodedCall<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DecodedCall").field("method", &self.method).finish_non_exhaustive()
-    }
-}
-
-pub(crate) fn malformed(method: &'static str, why: &serde_json::Error) -> CallError {
-    CallError::malformed(ByteString::from_static(method), why.to_string())
+pub(crate) fn malformed(method: ByteString, why: &serde_json::Error) -> CallError {
+    CallError::malformed(method, why.to_string())
 }

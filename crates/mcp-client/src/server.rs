@@ -4,110 +4,96 @@ use std::sync::Arc;
 use agentwire_jsonrpc::{Method, Notification, RawJson};
 use agentwire_mcp_schema::core_tasks::ListTasksRequest;
 use agentwire_mcp_schema::{
-    CallToolRequest, ClientCapabilities, CompleteRequest, GetPromptRequest, HasMeta, Implementation,
-    ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, LoggingLevel,
-    MethodInfo, Narrow, PingRequest, ReadResourceRequest, Revision, ServerCapabilities, SetLevelRequest,
-    SubscribeRequest, SubscriptionFilter, SubscriptionsListenRequest, Tool, UnsubscribeRequest,
+    CallToolRequest, CompleteRequest, GetPromptRequest, HasMeta, Implementation, ListPromptsRequest,
+    ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, LoggingLevel, Narrow, PingRequest,
+    ReadResourceRequest, Revision, ServerCapabilities, SetLevelRequest, SubscribeRequest, SubscriptionFilter,
+    SubscriptionsListenRequest, UnsubscribeRequest,
 };
 use agentwire_peer::{CallError, Closed, Peer};
-use futures::future::BoxFuture;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
-use crate::answers::{Agreed, Answering, Answers};
-use crate::cache::Connected;
-use crate::call::{Check, Options, Waits};
-use crate::era::stateless::Stateless;
-use crate::front::{Front, Hook, set, tell};
+use crate::connection::{Connection, ServerInfo};
+use crate::handler::ClientHandler;
+use crate::hooks::{Hook, hook};
 #[cfg(feature = "validate")]
 use crate::output::Outputs;
-use crate::subscription::Subscriptions;
-use crate::tasks::{Leave, ProgressHooks, Supports, handle};
-use crate::{Call, Pages, Subscription, Task, Tasks, Warning};
+use crate::raw::{RawCall, Waits};
+use crate::stack::downgrade::downgrade;
+use crate::stack::{self, RawCallFuture};
+use crate::tasks::handle;
+use crate::{Call, Next, Pages, Subscription, Task};
 
 /// A handle on the server, after the handshake. Cloning is cheap.
 ///
-/// Every method that asks something gives a [`Call`] to be awaited.
+/// Every method that sends a request returns a [`Call`] to be awaited.
 #[derive(Clone)]
 pub struct Server {
-    pub(crate) peer: Peer,
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    terms: Terms,
-    on_warning: Hook<Warning>,
-    subscriptions: Subscriptions,
-    answers: Answers,
-    agreed: Agreed,
-    cache: Option<Arc<Connected>>,
-    tasks: Option<Tasks>,
-    supports: Arc<Supports>,
-    progress_hooks: ProgressHooks,
-    leave: Leave,
-    #[cfg(feature = "validate")]
-    outputs: Option<Outputs>,
-}
-
-/// What the handshake found out, and how long to wait.
-pub(crate) struct Terms {
-    pub(crate) info: Implementation,
-    pub(crate) capabilities: ServerCapabilities,
-    pub(crate) instructions: Option<String>,
-    pub(crate) revision: Revision,
-    pub(crate) client_capabilities: ClientCapabilities,
-    pub(crate) waits: Waits,
-    /// The revisions that the client speaks.
-    pub(crate) revisions: Vec<Revision>,
-    /// What requests say of themselves, where no session remembers it.
-    pub(crate) stateless: Option<Stateless>,
+    pub(crate) connection: Arc<Connection>,
+    /// The user's layers; `None` where there are none.
+    layers: Option<Next>,
 }
 
 impl Server {
-    pub(crate) fn new(peer: Peer, terms: Terms, front: &Front) -> Self {
-        let shared = Shared {
-            terms,
-            on_warning: front.on_warning.clone(),
-            subscriptions: front.subscriptions.clone(),
-            answers: front.answers.clone(),
-            agreed: front.agreed.clone(),
-            cache: front.connected.clone(),
-            tasks: front.tasks.clone(),
-            supports: front.supports.clone(),
-            progress_hooks: front.progress_hooks.clone(),
-            leave: front.leave.clone(),
+    pub(crate) fn new(peer: Peer, server: ServerInfo, handler: &ClientHandler) -> Self {
+        let is_stateless = server.stamp.is_some();
+        let needs_tools =
+            !handler.layers.is_empty() || (handler.tasks.is_some() && server.revision.has_core_tasks());
+        let connection = Arc::new(Connection {
+            peer,
+            server,
+            on_warning: handler.on_warning.clone(),
+            subscriptions: handler.subscriptions.clone(),
+            answers: handler.answers.clone(),
+            agreed: handler.agreed.clone(),
+            cache: handler.connection_cache.clone().filter(|_| is_stateless),
+            tasks: handler.tasks.clone(),
+            tools: needs_tools.then(|| handler.tools.clone()),
+            progress_hooks: handler.progress_hooks.clone(),
+            cleanup: handler.cleanup.clone(),
             #[cfg(feature = "validate")]
-            outputs: front.checks_output.then(Outputs::default),
-        };
-        Self { peer, shared: Arc::new(shared) }
+            outputs: handler.checks_output.then(Outputs::default),
+        });
+        let built_in = || Next::built_in(connection.clone());
+        // The first layer is the outermost.
+        let add = |next: Option<Next>, layer: &stack::AddLayer| Some(layer(next.unwrap_or_else(built_in)));
+        let layers = handler.layers.iter().rev().fold(None, add);
+        Self { connection, layers }
     }
 
-    /// Who the server says it is. A stateless server need not say it; its name is empty then.
+    /// Passes a call through all layers.
+    pub(crate) fn start(&self, call: RawCall) -> RawCallFuture {
+        match &self.layers {
+            Some(layers) => layers.call(call),
+            None => stack::start(&self.connection, call),
+        }
+    }
+
+    /// The server's name and version. A stateless server need not name itself: then the name is empty.
     pub fn info(&self) -> &Implementation {
-        &self.shared.terms.info
+        &self.connection.server.info
     }
 
     /// What the server offers.
     pub fn capabilities(&self) -> &ServerCapabilities {
-        &self.shared.terms.capabilities
+        &self.connection.server.capabilities
     }
 
-    /// How to use the server, in words for the model.
+    /// The server's instructions for the model.
     pub fn instructions(&self) -> Option<&str> {
-        self.shared.terms.instructions.as_deref()
+        self.connection.server.instructions.as_deref()
     }
 
-    /// The revision of the protocol that was agreed on, which tells the era too.
+    /// The agreed revision of the protocol.
     pub fn revision(&self) -> Revision {
-        self.shared.terms.revision
+        self.connection.server.revision
     }
 
     /// The server's tools.
     ///
-    /// Since 2026-07-28, those whose schema asks for HTTP headers in a way that it must not are left out, on any
-    /// transport; [`Client::on_warning`](crate::Client::on_warning) hears which and why.
+    /// Since 2026-07-28, a tool whose schema asks for HTTP headers in a way that the protocol forbids is left out, on any
+    /// transport, and [`Client::on_warning`](crate::Client::on_warning) is called.
     pub fn tools(&self) -> Pages<ListToolsRequest> {
-        Pages::new(self.clone()).keeping(Self::keeps_tool)
+        Pages::new(self.clone()).keeping(Connection::keeps_tool)
     }
 
     /// The server's resources.
@@ -115,7 +101,7 @@ impl Server {
         Pages::new(self.clone())
     }
 
-    /// The patterns of the resources that the server does not list one by one.
+    /// The URI templates of resources that the server does not list one by one.
     pub fn resource_templates(&self) -> Pages<ListResourceTemplatesRequest> {
         Pages::new(self.clone())
     }
@@ -127,14 +113,14 @@ impl Server {
 
     /// Calls a tool. The arguments are anything whose JSON is an object, or `()` for none.
     ///
-    /// A tool that failed gives a result with `is_error`, which is for the model to read, not an error. Where the server
-    /// makes a task of it, and the client [follows tasks](crate::Client::tasks), this is its result all the same.
+    /// A tool that failed returns a result with `is_error`, which is for the model to read, and no error. Where the server
+    /// makes a task of the call, and the client [follows tasks](crate::Client::tasks), this returns the task's result.
     pub fn call_tool<A: Serialize>(&self, name: impl Into<String>, arguments: A) -> Call<CallToolRequest> {
         let request = CallToolRequest::new(name);
         let encoded = match RawJson::encode(&arguments) {
             Ok(none) if none.is_null() => Ok(request),
             Ok(object) if object.as_str().starts_with('{') => Ok(request.arguments(object)),
-            Ok(_) => Err("the arguments are no object".into()),
+            Ok(_) => Err("the arguments are not an object".into()),
             Err(error) => Err(format!("the arguments cannot be sent: {error}")),
         };
         match encoded {
@@ -143,18 +129,18 @@ impl Server {
         }
     }
 
-    /// A handle on a task that was started before, perhaps on another connection, by the [id](Task::id) that it had.
-    /// Nothing is sent; whether there is such a task turns out when it is asked after.
+    /// Returns a handle on a task that was started before, perhaps on another connection, by its [id](Task::id). Sends
+    /// nothing: the first request of the handle fails where there is no such task.
     ///
     /// # Errors
     ///
-    /// [`CallError::NotAllowed`] where the client was not given [`Tasks`], or the server did not say that it has tasks.
+    /// [`CallError::NotAllowed`] where the client has no [`Tasks`](crate::Client::tasks), or the server does not have tasks.
     pub fn task(&self, id: impl Into<String>) -> Result<Task, CallError> {
-        handle::may_ask(self)?;
-        Ok(Task::known(self.clone(), id.into()))
+        handle::may_ask(&self.connection)?;
+        Ok(Task::known(self.connection.clone(), id.into()))
     }
 
-    /// The tasks that the server has of ours. Only 2025-11-25, where the server says that it lists them.
+    /// This client's tasks. Only in 2025-11-25, where the server offers to list them.
     pub fn tasks(&self) -> Pages<ListTasksRequest> {
         Pages::new(self.clone())
     }
@@ -164,13 +150,13 @@ impl Server {
         self.call(ReadResourceRequest::new(uri))
     }
 
-    /// Asks to hear of changes to a resource; see [`Client::on_resource_updated`](crate::Client::on_resource_updated).
-    /// Until 2025-11-25; since then, [`listen`](Self::listen).
+    /// Subscribes to a resource; see [`Client::on_resource_updated`](crate::Client::on_resource_updated). Until 2025-11-25;
+    /// since then, [`listen`](Self::listen).
     pub fn subscribe(&self, uri: impl Into<String>) -> Call<SubscribeRequest> {
         self.call(SubscribeRequest::new(uri))
     }
 
-    /// Asks not to hear of changes to a resource any more.
+    /// Ends the subscription to a resource.
     pub fn unsubscribe(&self, uri: impl Into<String>) -> Call<UnsubscribeRequest> {
         self.call(UnsubscribeRequest::new(uri))
     }
@@ -180,47 +166,47 @@ impl Server {
         self.call(request)
     }
 
-    /// Asks how an argument might go on.
+    /// Requests completions of an argument.
     pub fn complete(&self, request: CompleteRequest) -> Call<CompleteRequest> {
         self.call(request)
     }
 
-    /// Asks for log messages from that level upwards; see [`Client::on_log`](crate::Client::on_log). Until
-    /// 2025-11-25; [`Client::log_level`](crate::Client::log_level) is for every revision.
+    /// Requests log messages from this level upwards; see [`Client::on_log`](crate::Client::on_log). Until 2025-11-25;
+    /// [`Client::log_level`](crate::Client::log_level) works in every revision.
     pub fn set_logging_level(&self, level: LoggingLevel) -> Call<SetLevelRequest> {
         self.call(SetLevelRequest::new(level))
     }
 
-    /// Asks whether the server is still there. Until 2025-11-25.
+    /// Pings the server. Until 2025-11-25.
     pub fn ping(&self) -> Call<PingRequest> {
         self.call(PingRequest::default())
     }
 
-    /// Asks to hear of changes for as long as the subscription that this gives is kept. Since 2026-07-28.
+    /// Subscribes to changes, until the subscription is dropped. Since 2026-07-28.
     ///
-    /// What the server tells goes to what the client was given for it, such as
-    /// [`Client::on_resource_updated`](crate::Client::on_resource_updated). A client that has something for
-    /// changes of lists listens for these by itself.
+    /// The notifications go to the client's hooks, such as
+    /// [`Client::on_resource_updated`](crate::Client::on_resource_updated). A client with hooks for changes of lists
+    /// subscribes to these by itself.
     ///
     /// # Errors
     ///
-    /// When the server refuses it, or does not say within the client's [time](crate::Client::timeout) for calls
-    /// what it agrees to.
+    /// When the server refuses it, or does not acknowledge it within the client's [time limit](crate::Client::timeout).
     pub async fn listen(&self, filter: SubscriptionFilter) -> Result<Subscription, CallError> {
         self.subscribe_to(filter, None).await
     }
 
-    /// The same, and `hook` hears what the server tells on this subscription, in order, before the client does.
+    /// Subscribes as [`listen`](Self::listen) does. The function gets each notification of this subscription, in order,
+    /// before the client's hooks.
     ///
     /// # Errors
     ///
-    /// As [`listen`](Self::listen) says.
+    /// As [`listen`](Self::listen).
     pub async fn listen_with(
         &self,
         filter: SubscriptionFilter,
-        hook: impl FnMut(Notification) + Send + 'static,
+        function: impl FnMut(Notification) + Send + 'static,
     ) -> Result<Subscription, CallError> {
-        self.subscribe_to(filter, set(hook)).await
+        self.subscribe_to(filter, hook(function)).await
     }
 
     async fn subscribe_to(
@@ -228,148 +214,26 @@ impl Server {
         filter: SubscriptionFilter,
         hook: Hook<Notification>,
     ) -> Result<Subscription, CallError> {
-        let mut request = self.prepare(SubscriptionsListenRequest::new(filter))?;
-        self.stamp(&mut request);
-        self.shared.subscriptions.open(&self.peer, &request, self.shared.terms.waits.timeout, hook).await
+        let Connection { peer, server, subscriptions, .. } = &*self.connection;
+        let mut request = downgrade(server, SubscriptionsListenRequest::new(filter))?;
+        if let Some(stamp) = &server.stamp {
+            stamp.write_to(&mut request);
+        }
+        subscriptions.open(peer, &request, server.waits.timeout, hook).await
     }
 
-    /// Asks anything that the protocol has.
+    /// Makes any request that the protocol has.
     ///
-    /// What the server did not say it can do is not asked: the call fails with [`CallError::NotAllowed`]. What
-    /// its revision does not have is left out, and fails the call in the same way where nothing would be left.
+    /// A request that the server does not offer is not sent: the call fails with [`CallError::NotAllowed`]. Members that its
+    /// revision does not have are left out. Where the request has no form in the revision, the call fails likewise.
     pub fn call<M: Method + Narrow + HasMeta>(&self, request: M) -> Call<M> {
-        Call::new(self.clone(), self.prepare(request), self.shared.terms.waits)
+        let server = &self.connection.server;
+        Call::new(self.clone(), downgrade(server, request), server.waits)
     }
 
-    /// Completes when the server has closed its side, or is gone, with the reason where there is one.
+    /// Completes when the server has closed its side or the connection has failed, with the reason where there is one.
     pub async fn closed(&self) -> Closed {
-        self.peer.closed().await
-    }
-
-    /// How tasks are followed, if they are.
-    pub(crate) fn tasks_settings(&self) -> Option<&Tasks> {
-        self.shared.tasks.as_ref()
-    }
-
-    /// Which of the tools that were listed can run as tasks.
-    pub(crate) fn supports(&self) -> &Supports {
-        &self.shared.supports
-    }
-
-    pub(crate) fn progress_hooks(&self) -> &ProgressHooks {
-        &self.shared.progress_hooks
-    }
-
-    /// Does something more for a call that nobody waits for any more.
-    pub(crate) fn leave(&self, what: BoxFuture<'static, ()>) {
-        self.shared.leave.leave(what);
-    }
-
-    /// How much memory what one message of the server's says may take.
-    pub(crate) fn value_limit(&self) -> usize {
-        self.shared.answers.value_limit
-    }
-
-    /// The same for the result of a call.
-    pub(crate) fn limit_of(&self, options: &Options) -> usize {
-        if options.as_text { usize::MAX } else { self.value_limit() }
-    }
-
-    /// How long requests wait that say nothing else.
-    pub(crate) fn waits(&self) -> Waits {
-        self.shared.terms.waits
-    }
-
-    /// Whether the client speaks that revision.
-    pub(crate) fn speaks(&self, revision: Revision) -> bool {
-        self.shared.terms.revisions.contains(&revision)
-    }
-
-    pub(crate) fn is_stateless(&self) -> bool {
-        self.shared.terms.stateless.is_some()
-    }
-
-    /// What a request without a `_meta` says there, where no session remembers it.
-    pub(crate) fn about(&self) -> Option<&RawValue> {
-        self.shared.terms.stateless.as_ref().map(Stateless::text)
-    }
-
-    /// Writes the same into the `_meta` of a request, beside what else is there.
-    pub(crate) fn stamp(&self, request: &mut impl HasMeta) {
-        if let Some(stateless) = &self.shared.terms.stateless {
-            stateless.stamp(request);
-        }
-    }
-
-    /// What the client was given to answer with.
-    pub(crate) fn answers(&self) -> &Answers {
-        &self.shared.answers
-    }
-
-    /// Answers what the server asks by a result; none if there is nothing to answer it with.
-    pub(crate) fn answer(&self, method: &str, params: Option<&RawJson>) -> Option<Answering> {
-        self.shared.answers.answer(method, params, &self.shared.agreed)
-    }
-
-    /// What checks the result of a request; none where there is nothing to check.
-    #[cfg(feature = "validate")]
-    pub(crate) fn check<M: Method>(&self, request: &M) -> Option<Check> {
-        self.shared.outputs.as_ref()?.check(self, request)
-    }
-
-    #[cfg(not(feature = "validate"))]
-    pub(crate) fn check<M: Method>(&self, _: &M) -> Option<Check> {
-        None
-    }
-
-    /// Where results are kept, if this is so.
-    pub(crate) fn cache(&self) -> Option<&Arc<Connected>> {
-        self.shared.cache.as_ref().filter(|_| self.is_stateless())
-    }
-
-    /// Asks for the results of these methods anew the next time.
-    pub(crate) fn forget(&self, methods: &[&str]) {
-        if let Some(cache) = self.cache() {
-            cache.forget(methods);
-        }
-    }
-
-    pub(crate) fn warn(&self, warning: Warning) {
-        tell(&self.shared.on_warning, Some(warning));
-    }
-
-    /// A request in the terms that were agreed on, if it may be made.
-    fn prepare<M: Method + Narrow + HasMeta>(&self, mut request: M) -> Result<M, CallError> {
-        let Terms { revision, client_capabilities, .. } = &self.shared.terms;
-        let Some(method) = MethodInfo::find_in(M::NAME, *revision) else {
-            return Err(CallError::not_allowed(M::NAME, format!("revision {revision} does not have it")));
-        };
-        if !method.is_allowed(*revision, client_capabilities, self.capabilities()) {
-            return Err(CallError::not_allowed(M::NAME, "the server did not say that it offers this"));
-        }
-        request.narrow(*revision);
-        request.fits(*revision).map_err(|misfit| CallError::not_allowed(M::NAME, misfit.to_string()))?;
-        if request.meta_ref().is_some() {
-            self.stamp(&mut request);
-        }
-        Ok(request)
-    }
-
-    fn keeps_tool(&self, tool: &Tool) -> bool {
-        #[cfg(feature = "validate")]
-        if let Some(outputs) = &self.shared.outputs {
-            outputs.learn(tool);
-        }
-        if self.shared.tasks.is_some() && self.revision().has_core_tasks() {
-            self.shared.supports.learn(tool);
-        }
-        if self.is_stateless()
-            && let Err(wrong) = tool.header_marks()
-        {
-            self.warn(Warning::ToolLeftOut { tool: tool.name.clone(), why: wrong.to_string() });
-            return false;
-        }
-        true
+        self.connection.peer.closed().await
     }
 
     fn refuse<M>(&self, error: CallError) -> Call<M> {

@@ -1,4 +1,4 @@
-//! Hearing of changes since 2026-07-28: a request that stays open.
+//! Subscriptions since 2026-07-28: a request that stays open.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,21 +16,21 @@ use futures::channel::oneshot;
 use futures::{FutureExt, select_biased};
 use serde::Deserialize;
 
-use crate::era::stateless::{Answered, complete, read_by_default};
-use crate::front::{Hook, tell};
+use crate::hooks::{Hook, call_hook};
+use crate::result::{as_text, decode_complete};
 
-/// What [`Server::listen`](crate::Server::listen) gives: the server tells of changes for as long as this is kept.
+/// A subscription of [`Server::listen`](crate::Server::listen), until it is dropped.
 ///
-/// Dropping it tells the server to stop, and what it says on it after that is not heard.
+/// Dropping it tells the server to stop. Later notifications of it are ignored.
 #[must_use = "the subscription ends when it is dropped"]
 pub struct Subscription {
-    call: agentwire_peer::Call<Answered<SubscriptionsListenResult>>,
+    call: agentwire_peer::Call<RawJson>,
     acknowledged: SubscriptionFilter,
-    _entry: Entry,
+    _registration: Registration,
 }
 
 impl Subscription {
-    /// What the server agreed to tell, which may be less than it was asked.
+    /// The changes that the server agreed to report, which may be fewer than requested.
     pub fn acknowledged(&self) -> &SubscriptionFilter {
         &self.acknowledged
     }
@@ -39,13 +39,13 @@ impl Subscription {
     ///
     /// # Errors
     ///
-    /// When it ended otherwise: the connection did, or what carried it failed. Nothing was heard from then on, so
-    /// whoever wants to go on [listens](crate::Server::listen) anew, and looks at everything once more.
+    /// When it ended otherwise: the connection ended, or the transport failed. Changes since then were not reported, so
+    /// [subscribe](crate::Server::listen) again and read everything once more.
     pub async fn ended(self) -> Result<(), CallError> {
         match self.call.await {
-            // There are two ways to say the same.
+            // A server may end it by a result or by a cancellation.
             Err(CallError::Cancelled { .. }) => Ok(()),
-            outcome => complete(SubscriptionsListenRequest::NAME, outcome?).map(drop),
+            outcome => ended(&outcome?),
         }
     }
 }
@@ -56,20 +56,20 @@ impl fmt::Debug for Subscription {
     }
 }
 
-/// The subscriptions of a connection that have not ended, by the ids of their requests.
+/// The open subscriptions of a connection, by the ids of their requests.
 #[derive(Clone, Default)]
-pub(crate) struct Subscriptions(Arc<Mutex<HashMap<RequestId, Place>>>);
+pub(crate) struct Subscriptions(Arc<Mutex<HashMap<RequestId, OpenSubscription>>>);
 
-struct Place {
-    state: State,
-    /// What hears what comes on it, beside the client.
+struct OpenSubscription {
+    stage: Stage,
+    /// Gets its notifications before the client does.
     hook: Hook<Notification>,
 }
 
-enum State {
-    /// The server has not said what it agrees to; whoever waits for that.
-    Asked(oneshot::Sender<SubscriptionFilter>),
-    Open,
+enum Stage {
+    /// The server has not acknowledged it; the sender passes the acknowledgement on.
+    Requested(oneshot::Sender<SubscriptionFilter>),
+    Acknowledged,
 }
 
 impl Subscriptions {
@@ -82,9 +82,8 @@ impl Subscriptions {
     ) -> Result<Subscription, CallError> {
         let method = ByteString::from_static(SubscriptionsListenRequest::NAME);
         let id = peer.reserve_call();
-        let (entry, mut acknowledged) = self.enter(id.request_id(), hook);
-        let mut call =
-            peer.call_method(method.clone(), Some(request)).reserved(id).decode_by(read_by_default);
+        let (registration, mut acknowledged) = self.register(id.request_id(), hook);
+        let mut call = peer.call_method(method.clone(), Some(request)).reserved(id).decode_by(as_text);
         let mut late = async {
             match timeout.and_then(|timeout| TokioClock::default().now().checked_add(timeout)) {
                 Some(deadline) => TokioClock::default().sleep_until(deadline).await,
@@ -95,19 +94,19 @@ impl Subscriptions {
         .fuse();
         let why = select_biased! {
             filter = acknowledged => match filter {
-                Ok(acknowledged) => return Ok(Subscription { call, acknowledged, _entry: entry }),
-                Err(oneshot::Canceled) => "it is not known any more",
+                Ok(acknowledged) => return Ok(Subscription { call, acknowledged, _registration: registration }),
+                Err(oneshot::Canceled) => "the connection ended it",
             },
             outcome = (&mut call).fuse() => {
-                complete(SubscriptionsListenRequest::NAME, outcome?)?;
-                "the server ended it before it said what it agrees to"
+                ended(&outcome?)?;
+                "the server ended it before it acknowledged it"
             }
-            () = late => "the server does not say what it agrees to",
+            () = late => "the server does not acknowledge it",
         };
         Err(CallError::unusable(method, why))
     }
 
-    /// Takes the server's word on what it agrees to.
+    /// Takes in the server's acknowledgement.
     pub(crate) fn acknowledge(&self, params: Option<&RawJson>) {
         #[derive(Deserialize)]
         struct Acknowledged {
@@ -118,49 +117,55 @@ impl Subscriptions {
             return;
         };
         let filter = params.and_then(|params| params.decode::<Acknowledged>().ok());
-        if let (Some(filter), Some(place)) = (filter, self.lock().get_mut(&id))
-            && let State::Asked(waiting) = std::mem::replace(&mut place.state, State::Open)
+        if let (Some(filter), Some(open)) = (filter, self.lock().get_mut(&id))
+            && let Stage::Requested(waiting) = std::mem::replace(&mut open.stage, Stage::Acknowledged)
         {
-            // If nobody waits any more, nobody is told.
+            // The caller may have been dropped.
             let _ = waiting.send(filter.notifications);
         }
     }
 
-    /// Hands what the server says to whoever hears the subscription that it belongs to. False if that has ended, and it is
-    /// not to be heard at all.
-    pub(crate) fn hear(&self, notification: &Notification) -> bool {
+    /// Passes a notification to the hook of its subscription. Returns false where the subscription has ended, and the
+    /// notification is ignored.
+    pub(crate) fn dispatch(&self, notification: &Notification) -> bool {
         let Some(id) = id(notification.params.as_ref()) else { return true };
-        let Some(hook) = self.lock().get(&id).map(|place| place.hook.clone()) else { return false };
-        tell(&hook, Some(notification.clone()));
+        let Some(hook) = self.lock().get(&id).map(|open| open.hook.clone()) else { return false };
+        call_hook(&hook, Some(notification.clone()));
         true
     }
 
-    fn enter(
+    fn register(
         &self,
         id: RequestId,
         hook: Hook<Notification>,
-    ) -> (Entry, oneshot::Receiver<SubscriptionFilter>) {
+    ) -> (Registration, oneshot::Receiver<SubscriptionFilter>) {
         let (sender, receiver) = oneshot::channel();
-        self.lock().insert(id.clone(), Place { state: State::Asked(sender), hook });
-        (Entry { subscriptions: self.clone(), id }, receiver)
+        let open = OpenSubscription { stage: Stage::Requested(sender), hook };
+        self.lock().insert(id.clone(), open);
+        (Registration { subscriptions: self.clone(), id }, receiver)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, Place>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, OpenSubscription>> {
         self.0.lock()
     }
 }
 
-/// The place of a subscription, until it is dropped.
-struct Entry {
+/// Keeps a subscription open until it is dropped.
+struct Registration {
     subscriptions: Subscriptions,
     id: RequestId,
 }
 
-impl Drop for Entry {
+impl Drop for Registration {
     fn drop(&mut self) {
-        let place = self.subscriptions.lock().remove(&self.id);
-        drop(place);
+        let open = self.subscriptions.lock().remove(&self.id);
+        drop(open);
     }
+}
+
+/// Reads the result that ends a subscription.
+fn ended(result: &RawJson) -> Result<(), CallError> {
+    decode_complete::<SubscriptionsListenResult>(SubscriptionsListenRequest::NAME, result).map(drop)
 }
 
 /// The subscription that a notification belongs to.

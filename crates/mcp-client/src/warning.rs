@@ -4,15 +4,15 @@ use agentwire_jsonrpc::Printable;
 use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::CallError;
 
-/// How much is told of a text that may be the server's, in characters.
-const LONGEST_TEXT: usize = 500;
+/// The longest text of the server in a warning, in characters.
+const MAX_TEXT: usize = 500;
 
-/// What went wrong without being anybody's error; see [`Client::on_warning`](crate::Client::on_warning).
+/// A fault that fails no call; see [`Client::on_warning`](crate::Client::on_warning).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A tool is left out of [`Server::tools`](crate::Server::tools), because a transport could not call it as
-    /// its schema asks.
+    /// A tool is left out of [`Server::tools`](crate::Server::tools), because a transport could not call it as its schema
+    /// demands.
     #[error("the tool `{tool}` is left out: {why}")]
     #[non_exhaustive]
     ToolLeftOut {
@@ -25,15 +25,15 @@ pub enum Warning {
     #[error("{method}: the item {name:?} is left out: {why}")]
     #[non_exhaustive]
     ItemLeftOut {
-        /// What was listed.
+        /// The method that lists it.
         method: &'static str,
         /// The item's name, or its URI or URI template, or the beginning of a long one; empty where it has none.
         name: String,
         /// What is wrong with it.
         why: String,
     },
-    /// A notification of the server's is left out, because it cannot be decoded, or would take more memory than
-    /// [`Client::value_limit`](crate::Client::value_limit) says.
+    /// A notification is left out, because it cannot be decoded, or would take more memory than
+    /// [`Client::value_limit`](crate::Client::value_limit).
     #[error("the notification {method:?} is left out: {why}")]
     #[non_exhaustive]
     NotificationLeftOut {
@@ -42,16 +42,16 @@ pub enum Warning {
         /// What is wrong with it, as [printable](agentwire_jsonrpc::Printable) text of one line.
         why: String,
     },
-    /// A message of the server's is left out, because it could not be read: a line over the limit, text that is no
-    /// JSON-RPC, or a malformed notification.
+    /// A message is left out, because it could not be read: a line over the limit, text that is not JSON-RPC, or a malformed
+    /// notification.
     #[error("a message is left out: {why}")]
     #[non_exhaustive]
     MessageLeftOut {
         /// What is wrong with it, as [printable](agentwire_jsonrpc::Printable) text of one line.
         why: String,
     },
-    /// The results of a tool are not checked, because nobody can do it by its output schema: it is none, or points at
-    /// what would have to be fetched. Told once for each schema, with the feature `validate`.
+    /// The results of a tool are not checked, because its output schema is invalid or refers to another document. Reported
+    /// once for each schema, with the feature `validate`.
     #[error("the results of the tool `{tool}` are not checked: {why}")]
     #[non_exhaustive]
     OutputNotChecked {
@@ -60,19 +60,19 @@ pub enum Warning {
         /// What is wrong with its output schema.
         why: String,
     },
-    /// The server offers to tell of changes, but agrees only to some of that, or to nothing.
-    #[error("the server does not tell of all changes that it offers to tell of")]
+    /// The server offers to report changes, but agrees to report only some of them, or none.
+    #[error("the server does not report all changes that it offers to report")]
     #[non_exhaustive]
-    NotAllHeard {
-        /// What it agreed to.
+    ChangesPartlyReported {
+        /// The changes that it reports.
         acknowledged: SubscriptionFilter,
     },
-    /// The server refuses to tell of changes, or has not said in several tries what it agrees to tell. It is not asked
+    /// The server refuses to report changes, or has not acknowledged several subscriptions. The client does not subscribe
     /// again.
-    #[error("changes at the server are not heard of: {error}")]
+    #[error("the server reports no changes: {error}")]
     #[non_exhaustive]
-    NotHeard {
-        /// What came of asking for it the last time.
+    ChangesNotReported {
+        /// The error of the last subscription.
         #[source]
         error: CallError,
     },
@@ -88,11 +88,11 @@ impl Warning {
     }
 }
 
-/// What is wrong may be said in words of the server's.
+/// Makes a text printable that may contain text of the server.
 fn printable(why: &dyn fmt::Display) -> String {
     Printable::one_line(&beginning(&why.to_string())).to_string()
 }
 
 fn beginning(text: &str) -> String {
-    text.chars().take(LONGEST_TEXT).collect()
+    text.chars().take(MAX_TEXT).collect()
 }

@@ -239,7 +239,7 @@ impl<F> Caller<'_, F> {
     where
         F: AsyncFnOnce(Server) -> Result<R, BoxError>,
     {
-        let client = self.client.clone().era(rung.era());
+        let client = self.client.clone().mode(rung.mode());
         let run = async |server: Server| {
             settle(&server);
             let main = self.main.take().expect("nothing is tried after a connection");

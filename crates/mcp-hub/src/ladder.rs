@@ -9,7 +9,7 @@ use std::error::Error;
 
 use agentwire_mcp_client::schema::Revision;
 use agentwire_mcp_client::schema::code::UnsupportedVersion;
-use agentwire_mcp_client::{CallError, Era, HandshakeError};
+use agentwire_mcp_client::{CallError, HandshakeError, ProtocolMode};
 use agentwire_transport_stdio::Exited;
 
 use crate::dial::EraChoice;
@@ -79,13 +79,13 @@ impl Rung {
         }
     }
 
-    pub(crate) fn era(self) -> Era {
+    pub(crate) fn mode(self) -> ProtocolMode {
         match self {
-            Self::Either => Era::Either,
-            Self::Stateless => Era::Stateless,
-            Self::Session => Era::Session,
+            Self::Either => ProtocolMode::Auto,
+            Self::Stateless => ProtocolMode::Stateless,
+            Self::Session => ProtocolMode::Stateful,
             #[cfg(feature = "sse")]
-            Self::Sse => Era::Session,
+            Self::Sse => ProtocolMode::Stateful,
         }
     }
 

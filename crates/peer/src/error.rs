@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -117,6 +118,12 @@ impl CallError {
     /// Makes the error of a call whose time-out a runtime keeps, for calls that take more than one answer.
     pub fn timed_out(method: impl Into<ByteString>, after: Duration) -> Self {
         Self::TimedOut { method: method.into(), after }
+    }
+
+    /// Makes the error of a call that was not carried to its answer, because something between the caller and the transport
+    /// failed.
+    pub fn failed(method: impl Into<ByteString>, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Failed { method: method.into(), fault: Arc::new(Fault::other(error)) }
     }
 
     /// Makes the error of a call that the peer refused later than by its answer, for calls that take more than one.

@@ -61,6 +61,25 @@ impl Peer {
         Call::new(self.clone(), method, params)
     }
 
+    /// Makes a call whose parameters are encoded already.
+    pub fn call_encoded<R>(&self, method: impl Into<ByteString>, params: Option<RawJson>) -> Call<R> {
+        Call::new(self.clone(), method.into(), Ok(params))
+    }
+
+    /// Encodes the parameters of a call, sharing memory with other messages.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Encode`] when they have no JSON form.
+    pub fn encode_params<P>(&self, method: &ByteString, params: &P) -> Result<RawJson, CallError>
+    where
+        P: Serialize + ?Sized,
+    {
+        let failed =
+            |why: serde_json::Error| CallError::Encode { method: method.clone(), why: why.to_string() };
+        self.shared.encode(params).map_err(failed)
+    }
+
     /// Makes a call that fails when it is awaited, without being sent.
     pub fn refuse_call<R>(&self, error: CallError) -> Call<R> {
         Call::new(self.clone(), ByteString::new(), Err(error))
@@ -183,10 +202,7 @@ impl Peer {
         method: &ByteString,
         params: Option<&P>,
     ) -> Result<Option<RawJson>, CallError> {
-        params
-            .map(|params| self.shared.encode(params))
-            .transpose()
-            .map_err(|why| CallError::Encode { method: method.clone(), why: why.to_string() })
+        params.map(|params| self.encode_params(method, params)).transpose()
     }
 }
 

@@ -17,7 +17,7 @@ mod tools;
 
 use std::env;
 
-use agentwire_mcp_client::{BoxError, Client, Era, Server};
+use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server};
 use agentwire_transport_http::client::{Config, Http};
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
@@ -53,9 +53,9 @@ impl Case {
     fn client(&self) -> Client {
         let stateless = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION")
             .is_ok_and(|version| version.as_str() >= "2026-07-28");
-        let era = if stateless { Era::Stateless } else { Era::Session };
+        let era = if stateless { ProtocolMode::Stateless } else { ProtocolMode::Stateful };
         Client::new("agentwire-everything-client", env!("CARGO_PKG_VERSION"))
-            .era(era)
+            .mode(era)
             .validate_output(true)
             .on_warning(|warning| eprintln!("{warning}"))
     }

@@ -14,7 +14,7 @@ use agentwire_mcp_client::schema::{
     CompleteRequest, CompletionArgument, CreateMessageResult, ElicitResult, GetPromptRequest, LoggingLevel,
     PromptReference, Revision, Root, SubscriptionFilter,
 };
-use agentwire_mcp_client::{BoxError, CallError, Client, Era, Server, Tasks};
+use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, Server, Tasks};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 use agentwire_transport_http::client::Config as Http;
 use agentwire_transport_sse::client::Config as Sse;
@@ -197,7 +197,7 @@ impl Heard {
 fn client(heard: &Heard, revision: Revision) -> Client {
     let (logged, changed, updated) = (heard.logged.clone(), heard.changed.clone(), heard.updated.clone());
     Client::new("table", "1")
-        .era(if revision.has_sessions() { Era::Session } else { Era::Stateless })
+        .mode(if revision.has_sessions() { ProtocolMode::Stateful } else { ProtocolMode::Stateless })
         .log_level(LoggingLevel::Info)
         .on_log(move |said| logged.lock().expect("no panic").push(said.data.as_str().to_owned()))
         .on_tools_changed(move || changed.notify_one())

@@ -1,147 +1,174 @@
-//! The tasks of 2025-11-25: the client decides, within what the server and the tool allow, and the server asks by
-//! requests while it is asked for the result.
+//! The tasks of 2025-11-25: the client decides what becomes a task, within what the server and the tool allow. The server
+//! asks questions by requests while it is asked for the result.
 
-use std::any::Any;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{Method, RawJson, code};
+use agentwire_jsonrpc::{Method, RawJson, RawObject, code};
 use agentwire_mcp_schema::core_tasks::{
     CancelTaskRequest, GetTaskPayloadRequest, GetTaskRequest, TaskMetadata,
 };
 use agentwire_mcp_schema::task_extension::TaskStatus;
-use agentwire_mcp_schema::{CallToolRequest, HasMeta, ProgressNotification, TaskSupport};
+use agentwire_mcp_schema::{CallToolRequest, ProgressNotification, ProgressToken, TaskSupport};
 use agentwire_peer::CallError;
-use agentwire_sync::Mutex;
 use bytestring::ByteString;
 use futures::{FutureExt, select_biased};
 use serde::de::IgnoredAny;
 
-use super::patience::Patience;
-use super::run::{OpenHook, Run, follow as follow_to_end, leave_cancel, unusable};
-use super::{CreatedTask, Report};
-use crate::Server;
-use crate::call::{self, Hook, Options, Waits};
-use crate::era::stateless::is_listed;
+use super::deadline::Deadline;
+use super::report::{CreatedTask, Report};
+use super::run::{Run, cancel_later, follow as follow_to_end, unusable};
+use crate::connection::Connection;
+use crate::hooks::ProgressRegistration;
+use crate::raw::{RawAnswer, RawCall, Waits, with_meta};
+use crate::stack::{lookup, send};
 
-/// What a server must have said for a tool to be called as a task.
+/// The capability without which no tool runs as a task.
 const CAPABILITY: &str = "tasks.requests.tools.call";
 
-/// Whether the server runs any tools as tasks.
-pub(crate) fn is_offered(server: &Server) -> bool {
-    server.tasks_settings().is_some()
-        && server.revision().has_core_tasks()
-        && server.capabilities().has(CAPABILITY)
+/// Whether the server runs any tools as tasks, and the client follows them.
+fn is_offered(connection: &Connection) -> bool {
+    connection.tasks.is_some()
+        && connection.server.revision.has_core_tasks()
+        && connection.server.capabilities.has(CAPABILITY)
 }
 
-/// Whether a request asks to be run as a task by a server that did not say that it does so.
-pub(crate) fn must_not_ask<M: 'static>(server: &Server, request: &M) -> bool {
-    let call = (request as &dyn Any).downcast_ref::<CallToolRequest>();
-    call.is_some_and(|call| call.task.is_some()) && !is_offered(server)
+/// Whether a call may become a task.
+pub(crate) fn follows(connection: &Connection, call: &RawCall) -> bool {
+    &*call.method == CallToolRequest::NAME && (call.options.starts_task || is_offered(connection))
 }
 
-/// Calls a tool, as a task where the caller or the tool wants it so, and gives the result.
-pub(crate) async fn ask(
-    server: Server,
-    request: CallToolRequest,
-    mut options: Options,
-) -> Result<RawJson, CallError> {
-    let must = |server: &Server| server.supports().of(&request.name) == Some(TaskSupport::Required);
-    let hook = options.on_progress.take().map(|hook| Arc::new(Mutex::new(hook)));
-    if request.task.is_none() && !must(&server) {
-        let plain =
-            Options { waits: options.waits, on_progress: hook.clone().map(shared), ..Options::default() };
-        match call::ask(&server, request.clone(), plain).await {
-            // So says a server whose tool must run as a task. Nothing was worked on.
+/// The error of a call that asks for a task where there are none.
+pub(crate) fn refusal(connection: &Connection, call: &RawCall) -> Option<CallError> {
+    let asks = connection.server.revision.has_core_tasks()
+        && &*call.method == CallToolRequest::NAME
+        && !call.options.starts_task
+        && asks_for_task(call)
+        && !is_offered(connection);
+    let why = "it cannot run as a task: the server or this client does not have tasks";
+    asks.then(|| CallError::not_allowed(CallToolRequest::NAME, why))
+}
+
+fn asks_for_task(call: &RawCall) -> bool {
+    // Few calls have the word at all, and to find it is faster than to find the members.
+    call.params.as_str().contains("\"task\"") && call.params.member("task").is_some()
+}
+
+/// Calls a tool, as a task where the caller or the tool wants it, and returns the result. In a session any other call
+/// passes.
+pub(crate) async fn call(connection: &Arc<Connection>, mut call: RawCall) -> Result<RawAnswer, CallError> {
+    if !follows(connection, &call) {
+        return send::call(connection, &mut call).await;
+    }
+    let starts = call.options.starts_task;
+    let tool = call.tool().unwrap_or_default().into_owned();
+    let support = || connection.tools.as_ref().and_then(|tools| tools.task_support(&tool));
+    let must = || support() == Some(TaskSupport::Required);
+    if !starts && !asks_for_task(&call) && !must() {
+        match send::call(connection, &mut call).await {
+            // A server refuses a plain call of a tool that must run as a task, and does no work before.
             outcome
                 if may_want_task(&outcome)
-                    && server.supports().of(&request.name).is_none()
-                    && is_listed(&server, &request.name).await
-                    && must(&server) => {}
+                    && support().is_none()
+                    && lookup::find(connection, &tool).await
+                    && must() => {}
             outcome => return outcome,
         }
     }
-    options.on_progress = hook.map(shared);
-    let patience = Patience::new(options.waits);
-    match create(&server, request, &mut options, &patience).await? {
-        (CreatedTask::Done(result), _) => Ok(result),
-        (CreatedTask::Task(report), _heard) => {
-            follow_to_end(server, *report, patience, options.on_task).await
+    let deadline = Deadline::new(call.options.waits);
+    let (created, registration) = create(connection, &call, &tool, &deadline).await?;
+    let report = match created {
+        CreatedTask::Done(result) => return Ok(RawAnswer::new(result)),
+        CreatedTask::Task { report, result } if starts => {
+            return Ok(RawAnswer::of_task(result, *report, registration));
         }
-    }
+        CreatedTask::Task { report, .. } => report,
+    };
+    let result = follow_to_end(connection.clone(), *report, deadline, call.options.on_task).await?;
+    drop(registration);
+    Ok(RawAnswer::new(result))
 }
 
-/// Whether that may be said of a tool that runs as a task only: by the protocol, that there is no such method. Some
-/// servers give a result that says that the tool failed.
-fn may_want_task(outcome: &Result<RawJson, CallError>) -> bool {
+/// Whether a server may answer this about a tool that runs only as a task. The protocol wants "method not found". Some
+/// servers return a result which says that the tool failed.
+fn may_want_task(outcome: &Result<RawAnswer, CallError>) -> bool {
     match outcome {
-        Ok(result) => result.member("isError").is_some_and(|is_error| is_error.as_str() == "true"),
+        Ok(answer) => answer.result.member("isError").is_some_and(|is_error| is_error.as_str() == "true"),
         Err(error) => error.refusal().is_some_and(|error| error.code == code::METHOD_NOT_FOUND),
     }
 }
 
-fn shared(hook: Arc<Mutex<Hook>>) -> Hook {
-    Box::new(move |report| hook.lock()(report))
-}
-
-/// Calls a tool as a task. Also gives what keeps its progress heard.
-pub(crate) async fn create(
-    server: &Server,
-    mut request: CallToolRequest,
-    options: &mut Options,
-    patience: &Patience,
-) -> Result<(CreatedTask, Option<OpenHook>), CallError> {
+/// Calls a tool as a task. The registration keeps its progress hook.
+async fn create(
+    connection: &Arc<Connection>,
+    call: &RawCall,
+    tool: &str,
+    deadline: &Deadline,
+) -> Result<(CreatedTask, Option<ProgressRegistration>), CallError> {
     select_biased! {
-        allowed = refuse_if_forbidden(server, &request.name).fuse() => allowed?,
-        error = patience.over().fuse() => return Err(error),
+        allowed = refuse_if_forbidden(connection, tool).fuse() => allowed?,
+        error = deadline.passed().fuse() => return Err(error),
     }
-    let task = request.task.get_or_insert_default();
-    if let Some(ttl) = options.task_ttl {
-        *task = TaskMetadata::default().ttl(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
-    }
-    let heard = options.on_progress.take().map(|mut hook| {
-        let patience = patience.clone();
-        let hook = move |report: ProgressNotification| {
-            patience.restart();
-            hook(report);
-        };
-        server.progress_hooks().open(Box::new(hook))
+    let registration = call.options.on_progress.clone().map(|hook| {
+        let deadline = deadline.clone();
+        connection.progress_hooks.register(move |report: ProgressNotification| {
+            deadline.restart();
+            hook.lock()(report);
+        })
     });
-    if let Some(heard) = &heard {
-        request.set_progress_token(&heard.token());
-    }
-    let method = ByteString::from_static(CallToolRequest::NAME);
-    let call = server.peer.call_method(method, Some(&request));
-    let mut call = Begun { server: server.clone(), call: Some(call) };
+    let token = registration.as_ref().map(ProgressRegistration::token);
+    let params = task_params(call, token.as_ref())
+        .map_err(|why| CallError::not_allowed(CallToolRequest::NAME, why.to_string()))?;
+    let sent = connection.peer.call_encoded(call.method.clone(), Some(params));
+    let mut sent = CreateCall { connection: connection.clone(), call: Some(sent) };
     let created = select_biased! {
-        created = call.wait().fuse() => created?,
-        error = patience.over().fuse() => return Err(error),
+        created = sent.wait().fuse() => created?,
+        error = deadline.passed().fuse() => return Err(error),
     };
-    Ok((created, heard))
+    Ok((created, registration))
 }
 
-/// Servers and tools must have said that they run as tasks. A tool that nobody has listed is looked up first.
-async fn refuse_if_forbidden(server: &Server, tool: &str) -> Result<(), CallError> {
+/// The parameters of a call with the member `task`.
+fn task_params(call: &RawCall, token: Option<&ProgressToken>) -> Result<RawJson, serde_json::Error> {
+    let mut params = call.params.clone();
+    if let Some(token) = token {
+        params = with_meta(&params, "progressToken", RawJson::encode(token)?);
+    }
+    if call.options.task_ttl.is_none() && asks_for_task(call) {
+        return Ok(params);
+    }
+    let task = match call.options.task_ttl {
+        Some(ttl) => TaskMetadata::default().ttl(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)),
+        None => TaskMetadata::default(),
+    };
+    let mut params = RawObject::try_from(params)?;
+    params.insert("task", RawJson::encode(&task)?);
+    Ok(params.into())
+}
+
+/// Fails where the server or the tool does not run as a task. A tool that was not listed is looked up first.
+async fn refuse_if_forbidden(connection: &Connection, tool: &str) -> Result<(), CallError> {
     let refuse = |why: &'static str| Err(CallError::not_allowed(CallToolRequest::NAME, why));
-    if !server.capabilities().has(CAPABILITY) {
-        return refuse("the server did not say that it runs tools as tasks");
+    if !connection.server.capabilities.has(CAPABILITY) {
+        return refuse("the server does not run tools as tasks");
     }
-    if server.supports().of(tool).is_none() {
-        is_listed(server, tool).await;
+    let support = || connection.tools.as_ref().and_then(|tools| tools.task_support(tool));
+    if support().is_none() {
+        lookup::find(connection, tool).await;
     }
-    match server.supports().of(tool) {
+    match support() {
         Some(TaskSupport::Forbidden) => refuse("the tool does not run as a task"),
         _ => Ok(()),
     }
 }
 
-/// A call that begins a task, and must not be cancelled like others: when it is given up, the task is cancelled as soon
-/// as it has a name.
-struct Begun {
-    server: Server,
+/// A request that creates a task. The protocol forbids to cancel it like others: when it is dropped, the task is cancelled
+/// as soon as it has an id.
+struct CreateCall {
+    connection: Arc<Connection>,
     call: Option<agentwire_peer::Call<CreatedTask>>,
 }
 
-impl Begun {
+impl CreateCall {
     async fn wait(&mut self) -> Result<CreatedTask, CallError> {
         let call = self.call.as_mut().expect("it is taken when it has ended, and waited for once");
         let created = call.await;
@@ -150,39 +177,37 @@ impl Begun {
     }
 }
 
-impl Drop for Begun {
+impl Drop for CreateCall {
     fn drop(&mut self) {
         if let Some(call) = self.call.take() {
-            let server = self.server.clone();
+            let connection = self.connection.clone();
             let cancel = async move {
-                if let Ok(CreatedTask::Task(report)) = call.await {
-                    leave_cancel(&server, report.task_id);
+                if let Ok(CreatedTask::Task { report, .. }) = call.await {
+                    cancel_later(&connection, report.task_id);
                 }
             };
-            self.server.leave(cancel.boxed());
+            self.connection.cleanup.push(cancel.boxed());
         }
     }
 }
 
-pub(crate) async fn state(server: &Server, id: &str) -> Result<Report, CallError> {
+pub(crate) async fn state(connection: &Connection, id: &str) -> Result<Report, CallError> {
     let method = ByteString::from_static(GetTaskRequest::NAME);
-    server.waits().apply(server.peer.call_method(method, Some(&GetTaskRequest::new(id)))).await
+    let call = connection.peer.call_method(method, Some(&GetTaskRequest::new(id)));
+    connection.server.waits.apply(call).await
 }
 
-/// A server that does not say that it cancels tasks is not asked to.
-pub(crate) async fn cancel(server: &Server, id: &str, waits: Waits) -> Result<(), CallError> {
-    if !server.capabilities().has("tasks.cancel") {
-        return Err(CallError::not_allowed(
-            CancelTaskRequest::NAME,
-            "the server did not say that it offers this",
-        ));
+/// Cancels a task, where the server offers that.
+pub(crate) async fn cancel(connection: &Connection, id: &str, waits: Waits) -> Result<(), CallError> {
+    if !connection.server.capabilities.has("tasks.cancel") {
+        return Err(CallError::not_allowed(CancelTaskRequest::NAME, "the server does not offer it"));
     }
     let method = ByteString::from_static(CancelTaskRequest::NAME);
-    let call = server.peer.call_method(method, Some(&CancelTaskRequest::new(id)));
+    let call = connection.peer.call_method(method, Some(&CancelTaskRequest::new(id)));
     waits.apply(call).await.map(|IgnoredAny| ())
 }
 
-/// Follows a task to its end. It is asked for its result when there is one, or when it has something to ask.
+/// Follows a task to its end. Requests the result when there is one, or when the task has questions.
 pub(crate) async fn follow(mut run: Run) -> Result<RawJson, CallError> {
     loop {
         let Some(report) = run.report().await? else {
@@ -190,9 +215,9 @@ pub(crate) async fn follow(mut run: Run) -> Result<RawJson, CallError> {
         };
         let waits = match report.status {
             TaskStatus::Working => None,
-            // It blocks until the task is done, however long that is.
+            // The server answers only when the task is done.
             TaskStatus::InputRequired => Some(Waits::default()),
-            TaskStatus::Completed | TaskStatus::Failed => Some(run.server.waits()),
+            TaskStatus::Completed | TaskStatus::Failed => Some(run.connection.server.waits),
             TaskStatus::Cancelled => return Err(CallError::cancelled(CallToolRequest::NAME)),
             status => return unusable(format!("the task is `{status}`, which this client does not know")),
         };
@@ -205,18 +230,18 @@ pub(crate) async fn follow(mut run: Run) -> Result<RawJson, CallError> {
     }
 }
 
-/// Asks for the result. None where that failed on its way, or the server need not keep the task any more.
+/// Requests the result. Returns `None` where that failed on its way, or the server need not keep the task any longer.
 async fn result(run: &mut Run, waits: Waits) -> Result<Option<RawJson>, CallError> {
     let method = ByteString::from_static(GetTaskPayloadRequest::NAME);
     let request = GetTaskPayloadRequest::new(&*run.id);
-    let call = waits.apply(run.server.peer.call_method(method, Some(&request)));
+    let call = waits.apply(run.connection.peer.call_method(method, Some(&request)));
     let outcome = select_biased! {
         outcome = call.fuse() => outcome,
-        error = run.patience.over().fuse() => return Err(error),
+        error = run.deadline.passed().fuse() => return Err(error),
         () = run.expired().fuse() => return Ok(None),
     };
     match outcome {
-        // It is what the call would have been refused with.
+        // The call itself would have been refused with this error.
         Err(CallError::Refused { error, .. }) => Err(CallError::refused(CallToolRequest::NAME, error)),
         outcome => run.done(outcome),
     }

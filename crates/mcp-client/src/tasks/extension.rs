@@ -1,6 +1,7 @@
-//! The tasks of 2026-07-28: the server decides, and asks through the task itself.
+//! The tasks of 2026-07-28: the server decides what becomes a task, and asks questions through the task itself.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::task_extension::{
@@ -15,71 +16,93 @@ use futures::{FutureExt, StreamExt, select_biased};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::Report;
-use super::run::{Ready, Run, unusable};
-use crate::Server;
-use crate::call::{Options, Waits};
-use crate::era::input::{Question, Wanted, too_often};
-use crate::era::stateless::{Reached, reach};
+use super::deadline::Deadline;
+use super::report::Report;
+use super::run::{self, Responses, Run, unusable};
+use crate::answers::Question;
+use crate::connection::Connection;
+use crate::raw::{CallOptions, RawAnswer, RawCall, Waits};
+use crate::result::{self, ResultKind};
+use crate::stack::input::{self, Questions, too_often};
 
-/// How many characters of a task's name stand in an error.
-const MOST_NAMED: usize = 64;
+/// The longest id of a task in an error, in characters.
+const MAX_NAME: usize = 64;
 
-/// Takes a task for an answer, where it may be one.
-pub(crate) fn begun<M: Method, R: DeserializeOwned>(
-    server: &Server,
-    task: &RawJson,
-) -> Result<Reached<R>, CallError> {
-    let method = ByteString::from_static(M::NAME);
-    let malformed = |error: serde_json::Error| CallError::malformed(method.clone(), error.to_string());
-    // The specification's own examples call so what says how a task stands.
-    if M::NAME == GetTaskRequest::NAME {
-        return task.decode().map(Reached::Complete).map_err(malformed);
-    }
-    let report: Report = task.decode().map_err(malformed)?;
-    let name: String = report.task_id.chars().take(MOST_NAMED).collect();
-    let why = if M::NAME != CallToolRequest::NAME {
-        format!("the server made a task of it ({name:?}), where the protocol does not let it")
-    } else if server.tasks_settings().is_none() {
-        format!(
-            "the server made a task of it ({name:?}), though this client did not say that it handles tasks"
-        )
-    } else {
-        return Ok(Reached::Task(Box::new(report)));
+/// Calls a tool, and follows the task that the server may make of it to its result. Any other call passes.
+pub(crate) async fn call(connection: &Arc<Connection>, call: RawCall) -> Result<RawAnswer, CallError> {
+    let (method, waits) = (call.method.clone(), call.options.waits);
+    let (on_task, starts) = (call.options.on_task.clone(), call.options.starts_task);
+    let answer = input::call(connection, call).await?;
+    let Some(report) = created(connection, &method, &answer)? else {
+        return Ok(answer);
     };
-    Err(CallError::unusable(method, why))
+    if starts {
+        return Ok(RawAnswer::of_task(answer.result, *report, None));
+    }
+    // Few calls become tasks: the future that follows one is no part of every call's.
+    let result = run::follow(connection.clone(), *report, Deadline::new(waits), on_task).boxed().await?;
+    Ok(RawAnswer { rounds: answer.rounds, ..RawAnswer::new(result) })
 }
 
-pub(crate) async fn state(server: &Server, id: &str) -> Result<Report, CallError> {
-    once(server, GetTaskRequest::new(id), server.waits()).await
+/// Returns the task that an answer is, if it is one.
+///
+/// # Errors
+///
+/// Where the protocol does not allow a task.
+fn created(
+    connection: &Connection,
+    method: &ByteString,
+    answer: &RawAnswer,
+) -> Result<Option<Box<Report>>, CallError> {
+    // The specification's own examples give this kind to the answer of `tasks/get`, too.
+    if answer.kind != ResultKind::Task || &**method == GetTaskRequest::NAME {
+        return Ok(None);
+    }
+    let malformed = |why: serde_json::Error| result::malformed(method.clone(), &why);
+    result::check(&answer.result, connection.value_limit()).map_err(malformed)?;
+    let report: Report = answer.result.decode().map_err(malformed)?;
+    let name: String = report.task_id.chars().take(MAX_NAME).collect();
+    let why = if &**method != CallToolRequest::NAME {
+        format!("the server made a task of it ({name:?}), where the protocol does not allow it")
+    } else if connection.tasks.is_none() {
+        format!("the server made a task of it ({name:?}), though this client does not handle tasks")
+    } else {
+        return Ok(Some(Box::new(report)));
+    };
+    Err(CallError::unusable(method.clone(), why))
 }
 
-pub(crate) async fn cancel(server: &Server, id: &str, waits: Waits) -> Result<(), CallError> {
-    once(server, CancelTaskRequest::new(id), waits).await.map(|EmptyResult { .. }| ())
+pub(crate) async fn state(connection: &Connection, id: &str) -> Result<Report, CallError> {
+    once(connection, GetTaskRequest::new(id), connection.server.waits).await
 }
 
-/// Makes a request about a task, which itself is none.
-async fn once<M, R>(server: &Server, request: M, waits: Waits) -> Result<R, CallError>
+pub(crate) async fn cancel(connection: &Connection, id: &str, waits: Waits) -> Result<(), CallError> {
+    once(connection, CancelTaskRequest::new(id), waits).await.map(|EmptyResult { .. }| ())
+}
+
+/// Makes a request about a task, which itself must not become one.
+async fn once<M, R>(connection: &Connection, request: M, waits: Waits) -> Result<R, CallError>
 where
     M: Method + HasMeta,
     R: DeserializeOwned,
 {
-    match reach(server, request, Options { waits, ..Options::default() }).await?.0 {
-        Reached::Complete(result) => Ok(result),
-        Reached::Task(_) => unusable("the server answers a question about a task with a task".to_owned()),
-    }
+    let call = RawCall::encode(connection, &request, CallOptions { waits, ..CallOptions::default() })?;
+    let method = call.method.clone();
+    let answer = input::call(connection, call).await?;
+    created(connection, &method, &answer)?;
+    result::decode(&answer.result, connection.value_limit()).map_err(|why| result::malformed(method, &why))
 }
 
 /// Follows a task to its end, and answers what it asks meanwhile.
 pub(crate) async fn follow(mut run: Run) -> Result<RawJson, CallError> {
-    let mut questions = Questions::default();
+    let mut questions = OpenQuestions::default();
     loop {
         let report = select_biased! {
-            // Whoever waits with the word on how the task stands may wait for these.
-            answers = questions.asked.select_next_some() => {
+            // A server may hold back the state of a task until it has these answers.
+            answers = questions.pending.select_next_some() => {
                 questions.ready.extend(answers?);
-                if questions.asked.is_empty() {
-                    run.patience.resume();
+                if questions.pending.is_empty() {
+                    run.deadline.resume();
                 }
                 questions.send(&mut run).await?;
                 continue;
@@ -111,20 +134,21 @@ pub(crate) async fn follow(mut run: Run) -> Result<RawJson, CallError> {
     }
 }
 
-/// What a task asks.
+/// The questions of a task that have no answer at the server yet.
 #[derive(Default)]
-struct Questions {
-    /// What is being found out. What was asked at once is answered at once: a server need not take less.
-    asked: FuturesUnordered<BoxFuture<'static, Result<Ready, CallError>>>,
-    /// The keys of these, and of what is ready.
+struct OpenQuestions {
+    /// The answers that are being made. Questions that came together are answered together: a server need not accept
+    /// fewer.
+    pending: FuturesUnordered<BoxFuture<'static, Result<Responses, CallError>>>,
+    /// The keys of the pending and the ready answers.
     keys: HashSet<String>,
-    /// What was found out, and has not reached the server yet.
-    ready: Ready,
+    /// The answers that have not reached the server yet.
+    ready: Responses,
     rounds: usize,
 }
 
-impl Questions {
-    /// Takes what the task asks now, and finds out what of it has not been found out before.
+impl OpenQuestions {
+    /// Takes in what the task asks now, and begins to answer what is new.
     async fn take(
         &mut self,
         run: &mut Run,
@@ -133,7 +157,7 @@ impl Questions {
         let Some(mut wanted) = wanted else {
             return unusable("the task waits for answers, and does not say to what".to_owned());
         };
-        // What did not reach the server, and is still asked for, is said once more.
+        // An answer that did not reach the server is sent again while the task still asks for it.
         self.ready.retain(|key, _| wanted.contains_key(key));
         self.send(run).await?;
         {
@@ -143,41 +167,41 @@ impl Questions {
         if wanted.is_empty() {
             return Ok(());
         }
-        let limit = run.server.answers().round_limit;
+        let limit = run.connection.answers.round_limit;
         if self.rounds == limit {
-            return Err(too_often(CallToolRequest::NAME, limit));
+            return Err(too_often(ByteString::from_static(CallToolRequest::NAME), limit));
         }
         self.rounds += 1;
         self.keys.extend(wanted.keys().cloned());
-        run.patience.pause();
-        let (server, wanted) = (run.server.clone(), Wanted::of(wanted));
-        let find_out = async move {
-            let round = wanted.answer(&server, CallToolRequest::NAME).await?;
-            Ok(round.into_responses())
+        run.deadline.pause();
+        let (connection, questions) = (run.connection.clone(), Questions::of_task(wanted));
+        let answers = async move {
+            let method = ByteString::from_static(CallToolRequest::NAME);
+            Ok(questions.answer(&connection, &method).await?.into_responses())
         };
-        self.asked.push(find_out.boxed());
+        self.pending.push(answers.boxed());
         Ok(())
     }
 
-    /// The task does not wait for answers any more, so neither is anybody asked for them.
+    /// Drops the questions, because the task no longer waits for answers.
     fn take_back(&mut self, run: &Run) {
         if !self.keys.is_empty() {
-            self.asked.clear();
+            self.pending.clear();
             self.keys.clear();
             self.ready.clear();
-            run.patience.resume();
+            run.deadline.resume();
         }
     }
 
-    /// Gives the server what is ready.
+    /// Sends the server the answers that are ready.
     async fn send(&mut self, run: &mut Run) -> Result<(), CallError> {
         if self.ready.is_empty() {
             return Ok(());
         }
         let update = Update { task_id: run.id.clone(), input_responses: self.ready.clone(), meta: None };
         let outcome = select_biased! {
-            error = run.patience.over().fuse() => return Err(error),
-            outcome = once(&run.server, update, run.server.waits()).fuse() => outcome,
+            error = run.deadline.passed().fuse() => return Err(error),
+            outcome = once(&run.connection, update, run.connection.server.waits).fuse() => outcome,
         };
         if let Some(EmptyResult { .. }) = run.done(outcome)? {
             let sent = std::mem::take(&mut self.ready).into_keys();
@@ -187,12 +211,12 @@ impl Questions {
     }
 }
 
-/// An [`UpdateTaskRequest`] whose answers are text already.
+/// An [`UpdateTaskRequest`] with answers that are JSON text.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Update {
     task_id: String,
-    input_responses: Ready,
+    input_responses: Responses,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     meta: Option<Meta>,
 }

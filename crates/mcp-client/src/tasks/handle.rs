@@ -1,139 +1,141 @@
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::{Method, RawJson};
 use agentwire_mcp_schema::task_extension::{self, GetTaskRequest};
 use agentwire_mcp_schema::{CallToolRequest, CallToolResult};
 use agentwire_peer::CallError;
 use agentwire_sync::Mutex;
+use bytestring::ByteString;
 
-use super::patience::Patience;
-use super::run::{self, Answered, OpenHook, Run};
-use super::{CreatedTask, Report, TaskHook, TaskState, core, decode};
-use crate::Server;
-use crate::call::Options;
-use crate::era::stateless::{self, Reached};
+use super::deadline::Deadline;
+use super::report::{StartedTask, TaskHook, TaskState};
+use super::run::{self, AnsweredKeys, Run};
+use crate::connection::Connection;
+use crate::hooks::ProgressRegistration;
+use crate::raw::RawAnswer;
+use crate::result;
+use crate::stack::validation::Validation;
 
-/// What became of a call that may run as a task: [`Call::start`](crate::Call::start).
+/// The outcome of [`Call::start`](crate::Call::start).
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Started {
-    /// The server has answered at once.
-    Done(CallToolResult),
-    /// The server works on it.
+pub enum TaskOrResult {
+    /// The result: the server made no task of the call.
+    Result(CallToolResult),
+    /// The task that the server works on.
     Task(Task),
 }
 
-impl Started {
-    /// The result, however long it takes; see [`Task::result`].
+impl TaskOrResult {
+    /// Waits for the result, however long it takes; see [`Task::result`].
     ///
     /// # Errors
     ///
     /// As [`Task::result`] says.
     pub async fn result(self) -> Result<CallToolResult, CallError> {
         match self {
-            Self::Done(result) => Ok(result),
+            Self::Result(result) => Ok(result),
             Self::Task(task) => task.result().await,
         }
     }
 }
 
-/// A handle on a call that a server works on, and will have the result of.
+/// A handle on a call that a server works on as a task.
 ///
-/// The work belongs to the server: it goes on when the handle is dropped and when the connection ends.
-/// [`Server::task`](crate::Server::task) gives another handle by the task's [id](Self::id), also on another connection
-/// of whoever is the same to the server. Whoever wants to find it again after a crash keeps the id.
+/// The server goes on when the handle is dropped and when the connection ends. [`Server::task`](crate::Server::task) makes
+/// another handle by the task's [id](Self::id), also on another connection of the same client. Keep the id to find the task
+/// again after a crash.
 pub struct Task {
-    server: Server,
+    connection: Arc<Connection>,
     id: String,
     /// The tool, where it is known.
     tool: Option<String>,
-    /// How it stood when it was created.
+    /// The state in which it was created.
     first: Option<TaskState>,
     hook: Option<TaskHook>,
-    answered: Answered,
-    _heard: Option<OpenHook>,
+    answered: AnsweredKeys,
+    _registration: Option<ProgressRegistration>,
 }
 
 impl Task {
-    pub(crate) fn known(server: Server, id: String) -> Self {
-        let (answered, _heard) = (Answered::default(), None);
-        Self { server, id, tool: None, first: None, hook: None, answered, _heard }
+    pub(crate) fn known(connection: Arc<Connection>, id: String) -> Self {
+        let (answered, _registration) = (AnsweredKeys::default(), None);
+        Self { connection, id, tool: None, first: None, hook: None, answered, _registration }
     }
 
     fn created(
-        server: Server,
+        connection: Arc<Connection>,
         tool: String,
-        report: &Report,
+        started: StartedTask,
         hook: Option<TaskHook>,
-        heard: Option<OpenHook>,
     ) -> Self {
-        let mut task = Self::known(server, report.task_id.clone());
-        task.tool = Some(tool);
-        task.first = Some(report.state());
-        task.hook = hook;
-        task._heard = heard;
-        task
+        let first = started.report.state();
+        Self {
+            tool: Some(tool),
+            first: Some(first),
+            hook,
+            _registration: started.registration,
+            ..Self::known(connection, started.report.task_id)
+        }
     }
 
-    /// The name that the server has given it. Keep it to come back to it.
+    /// The id that the server has given it.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// How it stood when the server created it; none for one that was [found by its id](crate::Server::task).
+    /// The state in which the server created it; `None` for a task that was [found by its id](crate::Server::task).
     pub fn first_state(&self) -> Option<&TaskState> {
         self.first.as_ref()
     }
 
-    /// Hears how it stands while [`result`](Self::result) waits, whenever that is something else than before.
+    /// Sets a hook that gets each new state while [`result`](Self::result) waits.
     #[must_use]
     pub fn on_state(mut self, hook: impl FnMut(&TaskState) + Send + 'static) -> Self {
-        self.hook = Some(Arc::new(Mutex::new(Box::new(hook))));
+        self.hook = Some(Arc::new(Mutex::new(hook)));
         self
     }
 
-    /// Asks how it stands, now. Nothing that it asks is answered.
+    /// Asks for its state now. Its questions are not answered.
     ///
     /// # Errors
     ///
-    /// [`CallError::Refused`] if there is no such task, or none any more.
+    /// [`CallError::Refused`] if the server has no such task.
     pub async fn state(&self) -> Result<TaskState, CallError> {
-        run::state(&self.server, &self.id).await.map(|report| report.state())
+        run::state(&self.connection, &self.id).await.map(|report| report.state())
     }
 
-    /// Waits until it is done, however long that takes, and gives the result of the call. What it asks meanwhile is
-    /// answered by what the [client](crate::Client#questions) was given for it.
+    /// Waits until it is done, however long that takes, and returns the result of the call. The functions of the
+    /// [client](crate::Client#questions) answer its questions.
     ///
-    /// The task is asked after as often as the server wants; what fails on its way is tried again a few times. Dropping
-    /// the future ends nothing but the waiting: it can be called again, and answers nothing twice.
+    /// The interval between two requests for its state is the server's. A request that fails on its way is tried again, up to
+    /// 5 times in a row. Dropping the future only ends the wait: it can be called again, and answers no question twice.
     ///
     /// # Errors
     ///
-    /// Those of the call itself; [`CallError::Cancelled`] if the task was cancelled; [`CallError::Unusable`] if it asks
-    /// what cannot be answered, or is not done when the server need not keep it any more; [`CallError::Closed`] when the
-    /// connection ends, after which the task may be found on another one.
+    /// Those of the call itself; [`CallError::Cancelled`] if the task was cancelled; [`CallError::Unusable`] if it asks a
+    /// question that has no answer, or is not done when its time to live is over; [`CallError::Closed`] when the connection
+    /// ends, after which the task may be found on another one.
     pub async fn result(&self) -> Result<CallToolResult, CallError> {
-        let (server, id) = (self.server.clone(), self.id.clone());
+        let (connection, id) = (self.connection.clone(), self.id.clone());
         let run =
-            Run::new(server, id, Patience::endless(), self.hook.clone()).answered(self.answered.clone());
+            Run::new(connection, id, Deadline::none(), self.hook.clone()).answered(self.answered.clone());
         let text = run.finish().await?;
-        let result = decode(&text)?;
-        if let Some(tool) = &self.tool
-            && let Some(check) = self.server.check(&CallToolRequest::new(&**tool))
-        {
-            check(&text)?;
+        let result = decode(&self.connection, &text)?;
+        if let Some(tool) = &self.tool {
+            Validation::of_tool(&self.connection, tool).check(&self.connection, &text)?;
         }
         Ok(result)
     }
 
-    /// Asks the server to cancel it. Since 2026-07-28 that is a wish: the task may still come to another end.
+    /// Asks the server to cancel it. Since 2026-07-28 the task may still end otherwise.
     ///
     /// # Errors
     ///
-    /// When the server refuses, as those of 2025-11-25 do for a task that is done, or does not cancel tasks at all.
+    /// When the server refuses, as those of 2025-11-25 do for a task that is done, or does not offer to cancel tasks.
     pub async fn cancel(&self) -> Result<(), CallError> {
-        run::cancel(&self.server, &self.id, self.server.waits()).await
+        run::cancel(&self.connection, &self.id, self.connection.server.waits).await
     }
 }
 
@@ -143,52 +145,48 @@ impl fmt::Debug for Task {
     }
 }
 
-/// Starts a call, and does not wait for its task.
-pub(crate) async fn start(
-    server: Server,
-    request: CallToolRequest,
-    mut options: Options,
-) -> Result<Started, CallError> {
+/// Fails where a call cannot be started as a task.
+pub(crate) fn may_start(connection: &Connection) -> Result<(), CallError> {
     let refuse = |why: &'static str| Err(CallError::not_allowed(CallToolRequest::NAME, why));
-    if server.tasks_settings().is_none() {
-        return refuse("this client was not told to handle tasks");
-    }
-    let (hook, tool) = (options.on_task.take(), request.name.clone());
-    let check = server.check(&request);
-    let text = if server.is_stateless() {
-        match stateless::reach(&server, request, options).await?.0 {
-            Reached::Complete(result) => result,
-            Reached::Task(report) => {
-                return Ok(Started::Task(Task::created(server, tool, &report, hook, None)));
-            }
-        }
-    } else if server.revision().has_core_tasks() {
-        let patience = Patience::new(options.waits);
-        match core::create(&server, request, &mut options, &patience).await? {
-            (CreatedTask::Done(result), _) => result,
-            (CreatedTask::Task(report), heard) => {
-                return Ok(Started::Task(Task::created(server, tool, &report, hook, heard)));
-            }
-        }
+    if connection.tasks.is_none() {
+        refuse("this client does not handle tasks")
+    } else if !connection.is_stateless() && !connection.server.revision.has_core_tasks() {
+        refuse("the server's revision has no tasks")
     } else {
-        return refuse("the server's revision has no tasks");
-    };
-    let result = decode(&text)?;
-    check.map_or(Ok(()), |check| check(&text))?;
-    Ok(Started::Done(result))
+        Ok(())
+    }
 }
 
-/// Whether a task of that server's may be asked after.
-pub(crate) fn may_ask(server: &Server) -> Result<(), CallError> {
+/// Makes a handle of the answer to a call that starts a task.
+pub(crate) fn started(
+    connection: Arc<Connection>,
+    tool: String,
+    hook: Option<TaskHook>,
+    answer: RawAnswer,
+) -> Result<TaskOrResult, CallError> {
+    Ok(match answer.task {
+        Some(started) => TaskOrResult::Task(Task::created(connection, tool, *started, hook)),
+        None => TaskOrResult::Result(decode(&connection, &answer.result)?),
+    })
+}
+
+fn decode(connection: &Connection, result: &RawJson) -> Result<CallToolResult, CallError> {
+    result::decode(result, connection.value_limit())
+        .map_err(|why| result::malformed(ByteString::from_static(CallToolRequest::NAME), &why))
+}
+
+/// Fails where the server has no tasks.
+pub(crate) fn may_ask(connection: &Connection) -> Result<(), CallError> {
     let refuse = |why: &'static str| Err(CallError::not_allowed(GetTaskRequest::NAME, why));
-    let offered = match server.is_stateless() {
-        true => server.capabilities().has(&format!("extensions.{}", task_extension::NAME)),
-        false => server.revision().has_core_tasks() && server.capabilities().has("tasks"),
+    let server = &connection.server;
+    let offered = match connection.is_stateless() {
+        true => server.capabilities.has(&format!("extensions.{}", task_extension::NAME)),
+        false => server.revision.has_core_tasks() && server.capabilities.has("tasks"),
     };
-    if server.tasks_settings().is_none() {
-        refuse("this client was not told to handle tasks")
+    if connection.tasks.is_none() {
+        refuse("this client does not handle tasks")
     } else if !offered {
-        refuse("the server did not say that it has tasks")
+        refuse("the server does not have tasks")
     } else {
         Ok(())
     }

@@ -1,35 +1,42 @@
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, read};
 use agentwire_mcp_schema::task_extension::TaskStatus;
+use agentwire_sync::Mutex;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::era::input::Question;
+use crate::answers::Question;
+use crate::hooks::ProgressRegistration;
 
-/// How a task stands, in whichever revision.
+/// Gets each new state of a task.
+pub(crate) type TaskHook = Arc<Mutex<dyn FnMut(&TaskState) + Send>>;
+
+/// The state of a task, in any revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskState {
-    /// The task's name, by which it can be [found again](crate::Server::task), also on another connection.
+    /// The task's id, by which [`Server::task`](crate::Server::task) finds it again, also on another connection.
     pub id: String,
-    /// How it stands.
+    /// Whether it works, waits for input, or has ended.
     pub status: TaskStatus,
-    /// The same for people.
+    /// The status in words.
     pub message: Option<String>,
-    /// When it was created, in ISO 8601 by the server's clock.
+    /// When it was created: ISO 8601, by the server's clock.
     pub created_at: String,
-    /// When it last changed, likewise.
+    /// When it last changed: ISO 8601, by the server's clock.
     pub last_updated_at: String,
-    /// For how long the server keeps it from its creation on; none for ever.
+    /// How long the server keeps it from its creation on; `None` for ever.
     pub ttl: Option<Duration>,
-    /// How long the server wants to be left alone between two questions about it.
+    /// The interval between two requests for its state that the server suggests.
     pub poll_interval: Option<Duration>,
 }
 
-/// What a server says of a task, in the words of either protocol. Only what cannot be done without must be there.
+/// A server's report on a task, in either protocol. Only the members that the client needs are required.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
@@ -63,17 +70,33 @@ impl Report {
     }
 }
 
-/// What a notification says of a task.
+/// The state of a task in a notification.
 pub(crate) fn read_state(params: &RawJson) -> Option<TaskState> {
     params.decode::<Report>().ok().map(|report| report.state())
 }
 
-/// The answer to a call that was to run as a task, in 2025-11-25.
+/// The answer to a call that asks for a task, in 2025-11-25.
 #[derive(Debug)]
 pub(crate) enum CreatedTask {
-    Task(Box<Report>),
-    /// The server did not take it as one, and answers at once.
+    Task {
+        report: Box<Report>,
+        result: RawJson,
+    },
+    /// The result itself: the server made no task of it.
     Done(RawJson),
+}
+
+/// A task that a call has started, for its [handle](super::Task).
+pub(crate) struct StartedTask {
+    pub(crate) report: Report,
+    /// Keeps the progress hook of the call.
+    pub(crate) registration: Option<ProgressRegistration>,
+}
+
+impl fmt::Debug for StartedTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StartedTask").field("report", &self.report).finish_non_exhaustive()
+    }
 }
 
 impl<'de> Deserialize<'de> for CreatedTask {
@@ -85,11 +108,14 @@ impl<'de> Deserialize<'de> for CreatedTask {
 
         let result = RawJson::deserialize(deserializer)?;
         let created: Created = result.decode().map_err(D::Error::custom)?;
-        Ok(created.task.map_or(Self::Done(result), Self::Task))
+        Ok(match created.task {
+            Some(report) => Self::Task { report, result },
+            None => Self::Done(result),
+        })
     }
 }
 
-/// What is no number of milliseconds is none: a task is not lost for it.
+/// Reads anything that is not a number of milliseconds as `None`, so that no task is lost for it.
 fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     let text = Box::<RawValue>::deserialize(deserializer)?;
     let number = read::<f64>(text.get()).ok();

@@ -190,7 +190,7 @@ async fn a_result_that_takes_too_much_memory_is_an_error_that_names_the_limit() 
     assert!(result.unwrap().structured_content.is_some());
 }
 
-/// Asks for a page of which one item is bad and others are good, in both eras. Gives how many items it has, or the error, and
+/// Asks for a page of which one item is bad and others are good, of a stateful and of a stateless server. Gives how many items it has, or the error, and
 /// what the client was warned of.
 async fn page_with<M>(request: M, items: Value) -> Vec<(Result<usize, String>, Vec<String>)>
 where

@@ -3,12 +3,13 @@
 
 mod cache;
 mod calls;
-mod eras;
 mod handshake;
 mod input;
+mod layers;
 mod lists;
 mod marks;
 mod mock;
+mod modes;
 #[cfg(feature = "validate")]
 mod output;
 mod peers;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_mcp_client::{BoxError, Client, Era, Server};
+use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server};
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Packet, duplex};
 use futures::{SinkExt, StreamExt};
@@ -41,7 +41,7 @@ pub(crate) async fn with_server<R, S>(
     with_mock(client, script, main).await
 }
 
-/// The same, with a server of the stateless era.
+/// The same, with a stateless server.
 pub(crate) async fn with_stateless<R, S>(
     client: Client,
     script: impl AsyncFnOnce(Mock) -> S,
@@ -51,7 +51,7 @@ pub(crate) async fn with_stateless<R, S>(
         mock.describe().await;
         script(mock).await
     };
-    with_mock(client.era(Era::Stateless), script, main).await
+    with_mock(client.mode(ProtocolMode::Stateless), script, main).await
 }
 
 /// What a stateless server that offers everything says of itself.

@@ -1,7 +1,7 @@
 //! A client that is set to some revisions.
 
 use agentwire_mcp_client::schema::Revision;
-use agentwire_mcp_client::{BoxError, Client, Era, HandshakeError, Server};
+use agentwire_mcp_client::{BoxError, Client, HandshakeError, ProtocolMode, Server};
 use serde_json::json;
 
 use crate::mock::{Mock, STATELESS, description, with_mock};
@@ -43,7 +43,7 @@ async fn the_newest_of_them_is_offered_and_another_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn either_era_is_tried_only_where_there_is_one_of_it() {
-    let client = Client::default().era(Era::Either);
+    let client = Client::default().mode(ProtocolMode::Auto);
     let script = async |mut mock: Mock| {
         mock.greet("2025-06-18").await;
         mock.expect_end().await;
@@ -73,14 +73,14 @@ async fn either_era_is_tried_only_where_there_is_one_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_without_any_of_its_era_says_nothing() {
-    for (era, revisions) in [
-        (Era::Session, vec![Revision::V2026_07_28]),
-        (Era::Stateless, vec![Revision::V2025_11_25]),
-        (Era::Either, vec![]),
+    for (mode, revisions) in [
+        (ProtocolMode::Stateful, vec![Revision::V2026_07_28]),
+        (ProtocolMode::Stateless, vec![Revision::V2025_11_25]),
+        (ProtocolMode::Auto, vec![]),
     ] {
         let script = async |mock: Mock| mock.expect_end().await;
-        let error = fails(Client::default().era(era).revisions(revisions), script).await;
-        assert!(matches!(error, HandshakeError::NoRevision), "{era:?}: {error}");
+        let error = fails(Client::default().mode(mode).revisions(revisions), script).await;
+        assert!(matches!(error, HandshakeError::NoRevision), "{mode:?}: {error}");
     }
     assert_eq!(STATELESS, Revision::LATEST.as_str());
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::ElicitResult;
-use agentwire_mcp_client::{CallError, Server, Started, Tasks};
+use agentwire_mcp_client::{CallError, Server, TaskOrResult, Tasks};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -181,7 +181,7 @@ async fn a_task_that_is_kept_for_no_time_is_asked_after_once() {
             mock.expect_end().await;
         };
         let (result, ()) = with_tasks(client(), script, async |server: Server| {
-            let Started::Task(task) = server.call_tool("x", ()).start().await? else {
+            let TaskOrResult::Task(task) = server.call_tool("x", ()).start().await? else {
                 panic!("it is a task")
             };
             let result = task.result().await;

@@ -1,4 +1,4 @@
-//! Hearing of changes in the stateless era.
+//! Subscriptions to changes at a stateless server.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -181,7 +181,7 @@ async fn what_is_not_agreed_to_in_time_is_given_up() {
 async fn a_session_has_no_subscriptions_and_tells_unasked() {
     let heard = Heard::default();
     let script = async |mut mock: Mock| {
-        // A name that only the other era gives a meaning.
+        // A name that has a meaning only in a session.
         mock.notify("notifications/tools/list_changed", json!({ "_meta": { ID: 77 } })).await;
         let ping = mock.expect("ping").await;
         mock.answer(&ping, json!({})).await;
@@ -214,7 +214,7 @@ async fn who_has_something_for_changes_listens_by_itself_to_what_is_offered() {
         mock.notify("notifications/tools/list_changed", json!({ "_meta": { ID: "1" } })).await;
     };
     let client = heard.warnings(heard.tools(Client::default())).on_prompts_changed(|| {});
-    let client = client.era(agentwire_mcp_client::Era::Stateless);
+    let client = client.mode(agentwire_mcp_client::ProtocolMode::Stateless);
     with_mock(client, script, wait).await.0.unwrap();
     assert_eq!(heard.take(), ["tools", "tools"], "and nothing to warn of");
 }
@@ -242,7 +242,7 @@ async fn a_server_that_never_says_what_it_agrees_to_is_not_asked_for_ever() {
     .await;
     result.unwrap();
     let heard = heard.take();
-    assert!(matches!(&heard[..], [warning] if warning.starts_with("NotHeard")), "{heard:?}");
+    assert!(matches!(&heard[..], [warning] if warning.starts_with("ChangesNotReported")), "{heard:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -313,7 +313,7 @@ async fn a_refusal_is_the_end_of_it_and_is_told() {
     .await;
     result.unwrap();
     let warnings = heard.take();
-    assert!(warnings.len() == 1 && warnings[0].starts_with("NotHeard"), "{warnings:?}");
+    assert!(warnings.len() == 1 && warnings[0].starts_with("ChangesNotReported"), "{warnings:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -323,7 +323,9 @@ async fn sub_08_less_than_was_asked_is_told_and_nothing_is_not_kept() {
         let heard = warnings.clone();
         let client =
             Heard::default().tools(Client::default()).on_prompts_changed(|| {}).on_warning(move |warning| {
-                let Warning::NotAllHeard { acknowledged, .. } = warning else { panic!("{warning}") };
+                let Warning::ChangesPartlyReported { acknowledged, .. } = warning else {
+                    panic!("{warning}")
+                };
                 heard.lock().unwrap().push(acknowledged);
             });
         let script = async |mut mock: Mock| {
@@ -350,7 +352,7 @@ async fn sub_08_less_than_was_asked_is_told_and_nothing_is_not_kept() {
 async fn it_listens_within_the_future_that_drives_too() {
     let heard = Heard::default();
     let (near, far) = agentwire_transport::duplex(1);
-    let client = heard.tools(Client::default()).era(agentwire_mcp_client::Era::Either);
+    let client = heard.tools(Client::default()).mode(agentwire_mcp_client::ProtocolMode::Auto);
     let (connecting, driver) = client.start(near);
     let script = async {
         let mut mock = Mock::new(far);
@@ -372,7 +374,7 @@ async fn it_listens_within_the_future_that_drives_too() {
 fn futures_can_be_spawned() {
     fn is_send<T: Send>(_: &T) {}
     let (near, _far) = agentwire_transport::duplex(1);
-    let client = Heard::default().tools(Client::default()).era(agentwire_mcp_client::Era::Either);
+    let client = Heard::default().tools(Client::default()).mode(agentwire_mcp_client::ProtocolMode::Auto);
     is_send(&client.connect(near, async |server| {
         let subscription = server.listen(SubscriptionFilter::default()).await?;
         server.call_tool("x", ()).await?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentwire_mcp_client::schema::task_extension::{TaskStatus, TaskSubscription};
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult, JsonObject, SubscriptionFilter};
-use agentwire_mcp_client::{BoxError, CallError, Client, Era, Server, Started, Tasks};
+use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, Server, TaskOrResult, Tasks};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -16,7 +16,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 pub(crate) fn client() -> Client {
-    Client::default().era(Era::Stateless).tasks(Tasks::new())
+    Client::default().mode(ProtocolMode::Stateless).tasks(Tasks::new())
 }
 
 /// A server that says that it has tasks.
@@ -361,7 +361,7 @@ async fn a_task_that_nobody_has_asked_for_or_of_another_request_is_an_error_that
         assert_eq!(*capabilities, json!({}));
         mock.expect_end().await;
     };
-    let plain = Client::default().era(Era::Stateless);
+    let plain = Client::default().mode(ProtocolMode::Stateless);
     let (result, ()) = with_tasks(plain, script, async |server: Server| {
         let error = server.call_tool("x", ()).await.unwrap_err();
         assert!(matches!(server.task("t-1"), Err(CallError::NotAllowed { .. })));
@@ -431,7 +431,7 @@ async fn a_task_is_started_and_found_again_on_another_connection() {
         }
     });
     let (result, ()) = with_tasks(client.clone(), script, async |server: Server| {
-        let Started::Task(task) = server.call_tool("x", json!({ "a": 1 })).start().await? else {
+        let TaskOrResult::Task(task) = server.call_tool("x", json!({ "a": 1 })).start().await? else {
             panic!("it is a task")
         };
         assert_eq!(task.first_state().unwrap().status, TaskStatus::Working);
@@ -480,7 +480,7 @@ async fn a_handle_that_is_dropped_leaves_the_task_alone_and_a_call_may_be_answer
         drop(server.call_tool("x", ()).start().await?);
         tokio::time::sleep(3 * SECOND).await;
         let started = server.call_tool("x", ()).start().await?;
-        assert!(matches!(started, Started::Done(_)));
+        assert!(matches!(started, TaskOrResult::Result(_)));
         Ok(started.result().await?)
     })
     .await;

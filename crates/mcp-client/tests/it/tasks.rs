@@ -7,7 +7,7 @@ use std::time::Duration;
 use agentwire_mcp_client::schema::core_tasks::TaskMetadata;
 use agentwire_mcp_client::schema::task_extension::TaskStatus;
 use agentwire_mcp_client::schema::{CallToolRequest, ElicitFormRequest, ElicitResult};
-use agentwire_mcp_client::{BoxError, CallError, Client, Server, Started, Tasks};
+use agentwire_mcp_client::{BoxError, CallError, Client, Server, TaskOrResult, Tasks};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -213,7 +213,8 @@ async fn tsk_12_a_task_is_asked_after_as_often_as_it_says_whatever_is_notified()
     let heard = news.clone();
     let client = client().on_task_changed(move |state| heard.lock().unwrap().push(state.status));
     let (result, asked) = with_tasks(client, all(), script, async |server: Server| {
-        let Started::Task(task) = server.call_tool("may", ()).task_ttl(60 * SECOND).start().await? else {
+        let TaskOrResult::Task(task) = server.call_tool("may", ()).task_ttl(60 * SECOND).start().await?
+        else {
             panic!("it is a task")
         };
         let first = task.first_state().unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::task_extension::TaskStatus;
-use agentwire_mcp_client::{BoxError, CallError, Server, Started};
+use agentwire_mcp_client::{BoxError, CallError, Server, TaskOrResult};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -13,7 +13,7 @@ use super::{Cell, check, works};
 pub(super) async fn tasks(server: &Server) -> Cell {
     let job = json!({ "seconds": 0.4, "label": "job" });
     match server.call_tool("slow_compute", job).start().await {
-        Ok(Started::Task(task)) => works(follow(server, task.id())).await,
+        Ok(TaskOrResult::Task(task)) => works(follow(server, task.id())).await,
         // The revision has none.
         Err(CallError::NotAllowed { .. }) => Cell::Absent,
         other => Cell::Fails(format!("{other:?}")),
@@ -27,11 +27,11 @@ async fn follow(server: &Server, id: &str) -> Result<(), BoxError> {
     check(result.text() == "job: done after 0.4 s", result)?;
 
     let asks = server.call_tool("confirm_delete", json!({ "filename": "old.txt" })).start().await?;
-    check(matches!(asks, Started::Task(_)), &asks)?;
+    check(matches!(asks, TaskOrResult::Task(_)), &asks)?;
     let result = asks.result().await?;
     check(result.text() == "Deleted old.txt", result)?;
 
-    let Started::Task(long) =
+    let TaskOrResult::Task(long) =
         server.call_tool("slow_compute", json!({ "seconds": 600.0, "label": "long" })).start().await?
     else {
         return Err("it was no task".into());

@@ -1,10 +1,10 @@
-//! Which era a server is of, and how a client finds that out.
+//! Whether a server is stateful or stateless, and how a client finds that out.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::{Revision, Root};
-use agentwire_mcp_client::{CallError, Client, Era, HandshakeError, Server};
+use agentwire_mcp_client::{CallError, Client, HandshakeError, ProtocolMode, Server};
 use agentwire_transport::{Fault, Packet, duplex};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -13,12 +13,12 @@ use crate::mock::{Mock, NEWEST, STATELESS, description, with_mock};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-fn client(era: Era) -> Client {
-    Client::new("tester", "1.0.0").era(era)
+fn client(mode: ProtocolMode) -> Client {
+    Client::new("tester", "1.0.0").mode(mode)
 }
 
-fn either() -> Client {
-    client(Era::Either)
+fn auto() -> Client {
+    client(ProtocolMode::Auto)
 }
 
 async fn revision(server: Server) -> Result<Revision, agentwire_mcp_client::BoxError> {
@@ -37,7 +37,7 @@ fn versions(code: i64, supported: &[&str]) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn dis_01_a_stateless_server_is_asked_what_it_is_and_nothing_else() {
-    for era in [Era::Stateless, Era::Either] {
+    for mode in [ProtocolMode::Stateless, ProtocolMode::Auto] {
         let script = async |mut mock: Mock| {
             let request = mock.describe().await;
             let meta = &request["params"]["_meta"];
@@ -47,7 +47,7 @@ async fn dis_01_a_stateless_server_is_asked_what_it_is_and_nothing_else() {
             assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({}));
             mock.expect_end().await;
         };
-        let (result, ()) = with_mock(client(era), script, async |server| {
+        let (result, ()) = with_mock(client(mode), script, async |server| {
             assert_eq!(server.revision(), Revision::V2026_07_28);
             Ok((server.info().name.clone(), server.instructions().map(str::to_owned)))
         })
@@ -64,7 +64,7 @@ async fn a_server_need_not_say_who_it_is() {
         mock.answer(&request, result).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_mock(either(), script, async |server| Ok(server.info().name.clone())).await;
+    let (result, ()) = with_mock(auto(), script, async |server| Ok(server.info().name.clone())).await;
     assert_eq!(result.unwrap(), "");
 }
 
@@ -100,7 +100,7 @@ async fn st_37_a_server_that_has_not_heard_of_it_gets_a_session_on_the_same_conn
             mock.answer(&ping, json!({})).await;
             mock.expect_end().await;
         };
-        let (result, ()) = with_mock(either(), script, async |server| {
+        let (result, ()) = with_mock(auto(), script, async |server| {
             server.ping().await?;
             Ok(server.revision())
         })
@@ -130,8 +130,8 @@ async fn silence_is_an_answer_too_and_a_late_one_disturbs_nobody() {
             mock.expect_end().await;
         };
         let client = match seconds {
-            5 => either(),
-            other => either().discover_timeout(Duration::from_secs(other)),
+            5 => auto(),
+            other => auto().discover_timeout(Duration::from_secs(other)),
         };
         let (result, ()) = with_mock(client, script, async |server| {
             server.ping().await?;
@@ -168,7 +168,7 @@ async fn st_42_the_newest_version_that_both_speak_is_taken() {
             }
             mock.expect_end().await;
         };
-        let (result, ()) = with_mock(either(), script, revision).await;
+        let (result, ()) = with_mock(auto(), script, revision).await;
         assert_eq!(result.unwrap().as_str(), session.unwrap_or(STATELESS));
     }
 }
@@ -183,10 +183,10 @@ async fn st_42_a_server_that_refuses_the_version_it_names_is_asked_once_more_and
         assert_eq!(again["params"]["_meta"][VERSION], STATELESS);
         mock.expect_end().await;
     };
-    let (result, ()) = with_mock(either(), script, revision).await;
+    let (result, ()) = with_mock(auto(), script, revision).await;
     assert_eq!(result.unwrap(), Revision::V2026_07_28);
 
-    let error = refused(either(), async |mut mock: Mock| {
+    let error = refused(auto(), async |mut mock: Mock| {
         for _ in 0..2 {
             let request = mock.expect("server/discover").await;
             mock.refuse(&request, versions(-32022, &[STATELESS])).await;
@@ -199,11 +199,13 @@ async fn st_42_a_server_that_refuses_the_version_it_names_is_asked_once_more_and
 
 #[tokio::test(start_paused = true)]
 async fn st_42_without_a_common_version_the_connection_ends() {
-    for (era, supported) in
-        [(Era::Either, "2030-01-01"), (Era::Stateless, "2030-01-01"), (Era::Stateless, NEWEST)]
-    {
+    for (mode, supported) in [
+        (ProtocolMode::Auto, "2030-01-01"),
+        (ProtocolMode::Stateless, "2030-01-01"),
+        (ProtocolMode::Stateless, NEWEST),
+    ] {
         for in_result in [true, false] {
-            let error = refused(client(era), async |mut mock: Mock| {
+            let error = refused(client(mode), async |mut mock: Mock| {
                 let request = mock.expect("server/discover").await;
                 if in_result {
                     let mut result = description();
@@ -221,7 +223,7 @@ async fn st_42_without_a_common_version_the_connection_ends() {
     }
 }
 
-/// Only a server of the stateless era can say this, so that a session would be the wrong question.
+/// Only a stateless server can say this, so `initialize` would be the wrong request.
 #[tokio::test(start_paused = true)]
 async fn st_37_an_error_of_the_stateless_era_is_no_reason_for_a_session() {
     let lacking = json!({ "requiredCapabilities": { "roots": {} } });
@@ -230,7 +232,7 @@ async fn st_37_an_error_of_the_stateless_era_is_no_reason_for_a_session() {
         json!({ "code": -32021, "message": "capability", "data": lacking }),
     ] {
         let code = error["code"].as_i64();
-        let error = refused(either(), async |mut mock: Mock| {
+        let error = refused(auto(), async |mut mock: Mock| {
             let request = mock.expect("server/discover").await;
             mock.refuse(&request, error).await;
             mock.expect_end().await;
@@ -243,7 +245,7 @@ async fn st_37_an_error_of_the_stateless_era_is_no_reason_for_a_session() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_refuses_both_beginnings_is_quoted_on_both() {
-    let error = refused(either(), async |mut mock: Mock| {
+    let error = refused(auto(), async |mut mock: Mock| {
         let request = mock.expect("server/discover").await;
         mock.refuse(&request, json!({ "code": -32603, "message": "out of order" })).await;
         let request = mock.expect("initialize").await;
@@ -258,20 +260,22 @@ async fn a_server_that_refuses_both_beginnings_is_quoted_on_both() {
 
 #[tokio::test(start_paused = true)]
 async fn only_the_stateless_era_asks_for_no_session() {
-    let error = refused(client(Era::Stateless), async |mut mock: Mock| {
+    let error = refused(client(ProtocolMode::Stateless), async |mut mock: Mock| {
         let request = mock.expect("server/discover").await;
         mock.refuse(&request, json!({ "code": -32601, "message": "what?" })).await;
         mock.expect_end().await;
     })
     .await;
     assert!(matches!(error, HandshakeError::Call(CallError::Refused { .. })), "{error}");
-    let error =
-        refused(client(Era::Stateless).handshake_timeout(Duration::from_secs(9)), async |mut mock: Mock| {
+    let error = refused(
+        client(ProtocolMode::Stateless).handshake_timeout(Duration::from_secs(9)),
+        async |mut mock: Mock| {
             mock.expect("server/discover").await;
             mock.expect("notifications/cancelled").await;
             mock.expect_end().await;
-        })
-        .await;
+        },
+    )
+    .await;
     assert!(matches!(error, HandshakeError::Call(CallError::TimedOut { after, .. }) if after.as_secs() == 9));
 }
 
@@ -285,11 +289,11 @@ async fn a_fault_of_the_transport_is_no_reason_for_a_session() {
         far.send(Packet::Failed { id: 1_u64.into(), fault }).await.unwrap();
         assert!(far.next().await.is_none(), "nothing more is tried");
     };
-    let (result, ()) = tokio::join!(either().connect(near, revision), script);
+    let (result, ()) = tokio::join!(auto().connect(near, revision), script);
     let error = result.unwrap_err().downcast::<HandshakeError>().unwrap();
     assert!(matches!(*error, HandshakeError::Call(CallError::Failed { .. })), "{error}");
 
-    let error = refused(either(), async |mut mock: Mock| {
+    let error = refused(auto(), async |mut mock: Mock| {
         mock.expect("server/discover").await;
     })
     .await;
@@ -300,7 +304,7 @@ async fn a_fault_of_the_transport_is_no_reason_for_a_session() {
 async fn clones_connect_by_themselves_and_share_what_they_were_given() {
     let heard = Arc::new(Mutex::new(0));
     let count = heard.clone();
-    let client = either()
+    let client = auto()
         .roots(vec![Root::new("file:///repo")])
         .on_resource_updated(move |_| *count.lock().unwrap() += 1);
     for version in [STATELESS, NEWEST, STATELESS] {

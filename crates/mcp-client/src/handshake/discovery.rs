@@ -1,30 +1,27 @@
-//! The beginning of a connection since 2026-07-28: what the server speaks, and what it offers.
+//! The handshake since 2026-07-28: `server/discover` tells what the server speaks and offers.
 
 use std::time::Duration;
 
+use super::{Handshake, HandshakeError};
+use crate::connection::ServerInfo;
+use crate::result::{as_text, decode_complete};
+use crate::versions::{best, named};
 use agentwire_jsonrpc::{ErrorObject, Method};
 use agentwire_mcp_schema::code::{self, MissingCapabilities, UnsupportedVersion};
-use agentwire_mcp_schema::{
-    DiscoverRequest, DiscoverResult, Implementation, ProtocolVersion, ResultMeta, Revision,
-};
+use agentwire_mcp_schema::{DiscoverRequest, DiscoverResult, Implementation, ResultMeta, Revision};
 use agentwire_peer::{CallError, Peer};
-use serde::Deserialize;
 
-use crate::era::stateless::{Stateless, capabilities, complete, read_by_default};
-use crate::handshake::{Handshake, HandshakeError};
-use crate::server::Terms;
-
-/// What came of `server/discover`.
+/// The outcome of `server/discover`.
 pub(crate) enum Discovery {
-    /// The server speaks a revision of this era that we speak.
-    Stateless(Box<Terms>),
+    /// Both speak a stateless revision.
+    Stateless(Box<ServerInfo>),
     /// The best revision that both speak has sessions.
     Session(Revision, UnsupportedVersion),
-    /// It may be that the server has never heard of this era.
+    /// The server may not know stateless revisions.
     Unknown(CallError),
 }
 
-/// Asks the server what it speaks and what it offers.
+/// Asks the server which revisions it speaks and what it offers.
 pub(crate) async fn discover(
     handshake: &Handshake,
     peer: &Peer,
@@ -34,32 +31,30 @@ pub(crate) async fn discover(
     let mut named_before = false;
     loop {
         let mut request = DiscoverRequest::default();
-        Stateless::new(handshake, revision).stamp(&mut request);
-        let mut call = peer
-            .call_method(DiscoverRequest::NAME, Some(&request))
-            .decode_by(read_by_default::<DiscoverResult>);
+        handshake.stamp(revision).write_to(&mut request);
+        let mut call = peer.call_method(DiscoverRequest::NAME, Some(&request)).decode_by(as_text);
         if let Some(timeout) = timeout {
             call = call.timeout(timeout);
         }
-        let error = match call.await.and_then(|outcome| complete(DiscoverRequest::NAME, outcome)) {
+        let error = match call.await.and_then(|result| decode_complete(DiscoverRequest::NAME, &result)) {
             Ok(found) => return settle(handshake, found, revision),
             Err(error @ (CallError::Closed(_) | CallError::Failed { .. })) => return Err(error.into()),
             Err(error) => error,
         };
         let Some(versions) = error.refusal().and_then(|error| named(error, revision)) else {
-            return if error.refusal().is_some_and(is_of_this_era) {
+            return if error.refusal().is_some_and(is_stateless) {
                 Err(error.into())
             } else {
                 Ok(Discovery::Unknown(error))
             };
         };
-        // A server that refuses what it has named itself is believed once.
+        // A server may refuse a revision that it has named itself. It gets one more.
         let will_do =
             |revision: Revision| handshake.speaks(revision) && (revision.has_sessions() || !named_before);
         match best(&versions.supported, will_do) {
             Some(best) if best.has_sessions() => return Ok(Discovery::Session(best, versions)),
             Some(best) => revision = best,
-            // Whatever the list is, it is no list of what this server speaks.
+            // The list names no version that the server speaks.
             None if error.refusal().is_some_and(|error| error.code != code::UNSUPPORTED_PROTOCOL_VERSION) => {
                 return Ok(Discovery::Unknown(error));
             }
@@ -69,7 +64,7 @@ pub(crate) async fn discover(
     }
 }
 
-/// Takes what the server says of itself.
+/// Takes in what the server says about itself.
 fn settle(
     handshake: &Handshake,
     found: DiscoverResult,
@@ -82,39 +77,21 @@ fn settle(
         None => return Err(HandshakeError::VersionRefused(versions)),
     };
     let about = ResultMeta::read(found.meta.as_ref()).unwrap_or_default();
-    Ok(Discovery::Stateless(Box::new(Terms {
-        // It need not say who it is, and nothing may hang on it.
+    Ok(Discovery::Stateless(Box::new(ServerInfo {
+        // A server need not name itself.
         info: about.server_info.unwrap_or_else(|| Implementation::new("", "")),
         capabilities: found.capabilities,
         instructions: found.instructions,
         revision,
-        client_capabilities: capabilities(handshake, revision),
+        client_capabilities: handshake.capabilities_in(revision),
         waits: handshake.waits,
         revisions: handshake.revisions.clone(),
-        stateless: Some(Stateless::new(handshake, revision)),
+        stamp: Some(handshake.stamp(revision)),
     })))
 }
 
-/// The versions that an error names, whatever its code is.
-pub(crate) fn named(error: &ErrorObject, requested: Revision) -> Option<UnsupportedVersion> {
-    #[derive(Deserialize)]
-    struct Versions {
-        supported: Vec<ProtocolVersion>,
-        requested: Option<ProtocolVersion>,
-    }
-
-    let versions = error.data.as_ref()?.decode::<Versions>().ok()?;
-    let requested = versions.requested.unwrap_or_else(|| requested.into());
-    Some(UnsupportedVersion::new(versions.supported, requested))
-}
-
-/// The newest of these that we know and that will do.
-pub(crate) fn best(versions: &[ProtocolVersion], will_do: impl Fn(Revision) -> bool) -> Option<Revision> {
-    versions.iter().filter_map(ProtocolVersion::revision).filter(|revision| will_do(*revision)).max()
-}
-
-/// Whether only a server of this era says this.
-fn is_of_this_era(error: &ErrorObject) -> bool {
+/// Whether only a stateless server answers with this error.
+fn is_stateless(error: &ErrorObject) -> bool {
     let has_capabilities = || error.data.as_ref()?.decode::<MissingCapabilities>().ok();
     match error.code {
         code::HEADER_MISMATCH => true,

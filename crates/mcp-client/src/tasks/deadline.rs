@@ -6,12 +6,12 @@ use agentwire_mcp_schema::CallToolRequest;
 use agentwire_peer::{CallError, Clock, TokioClock};
 use agentwire_sync::{Mutex, MutexGuard};
 
-use crate::call::Waits;
+use crate::raw::Waits;
 
-/// How long a call waits for its task: as long as for an answer, where each change of the task is as good as a report of
-/// progress. The time in which we answer questions does not count.
+/// The time limit of a call that waits for its task. Each change of the task extends it as a progress report does. The time
+/// in which the client answers questions does not count.
 #[derive(Clone)]
-pub(crate) struct Patience(Arc<Mutex<Times>>);
+pub(crate) struct Deadline(Arc<Mutex<Times>>);
 
 struct Times {
     waits: Waits,
@@ -20,19 +20,19 @@ struct Times {
     paused: Option<Instant>,
 }
 
-impl Patience {
+impl Deadline {
     pub(crate) fn new(waits: Waits) -> Self {
         let began = now();
         let deadline = waits.timeout.and_then(|timeout| began.checked_add(timeout));
         Self(Arc::new(Mutex::new(Times { waits, began, deadline, paused: None })))
     }
 
-    /// For whoever waits for as long as it takes.
-    pub(crate) fn endless() -> Self {
+    /// No time limit.
+    pub(crate) fn none() -> Self {
         Self::new(Waits::default())
     }
 
-    /// There is news.
+    /// Starts the wait anew, because the task has changed.
     pub(crate) fn restart(&self) {
         let mut times = self.lock();
         if let (Some(timeout), Some(maximum)) = (times.waits.timeout, times.waits.progress_maximum)
@@ -43,12 +43,12 @@ impl Patience {
         }
     }
 
-    /// From here on the time does not count.
+    /// Stops the time.
     pub(crate) fn pause(&self) {
         self.lock().paused.get_or_insert_with(now);
     }
 
-    /// From here on it counts again, from the beginning.
+    /// Starts the time anew after a [`pause`](Self::pause).
     pub(crate) fn resume(&self) {
         let mut times = self.lock();
         if let Some(paused) = times.paused.take() {
@@ -58,8 +58,8 @@ impl Patience {
         }
     }
 
-    /// Completes when it has been long enough.
-    pub(crate) async fn over(&self) -> CallError {
+    /// Completes when the time is over, with the error of the call.
+    pub(crate) async fn passed(&self) -> CallError {
         loop {
             let (due, began) = {
                 let times = self.lock();

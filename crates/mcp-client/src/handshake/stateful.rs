@@ -1,61 +1,60 @@
-//! Up to 2025-11-25: `initialize` opens a session, and nothing more is said about it in any request.
+//! The handshake up to 2025-11-25: `initialize` opens a session.
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_mcp_schema::{
-    InitializeRequest, InitializedNotification, LoggingLevel, Narrow, Revision, SetLevelRequest,
+    InitializeRequest, InitializedNotification, LoggingLevel, Revision, SetLevelRequest,
 };
 use agentwire_peer::{CallError, Peer};
 
-use crate::handshake::{Handshake, HandshakeError};
+use super::{Handshake, HandshakeError};
+use crate::connection::ServerInfo;
 use crate::result::decode_by_default;
-use crate::server::Terms;
 
-/// Opens a session, offering that revision.
+/// Opens a session, and offers the revision.
 pub(crate) async fn open(
     handshake: Handshake,
     peer: &Peer,
     revision: Revision,
-) -> Result<Terms, HandshakeError> {
-    // What a server does there must not be taken for what it means in a later revision.
-    let mut capabilities = handshake.capabilities.clone();
-    capabilities.narrow(revision);
+) -> Result<ServerInfo, HandshakeError> {
+    // A server must not see capabilities that mean something else in its revision.
+    let capabilities = handshake.capabilities_in(revision);
     let request =
         InitializeRequest::new(handshake.info.clone()).protocol_version(revision).capabilities(capabilities);
     let mut call = peer.call(&request).decode_by(decode_by_default);
     if let Some(timeout) = handshake.handshake_timeout {
         call = call.timeout(timeout);
     }
-    let greeting = call.await.map_err(explain)?;
-    let answered = greeting
+    let answer = call.await.map_err(explain)?;
+    let answered = answer
         .protocol_version
         .revision()
         .filter(|revision| revision.has_sessions() && handshake.speaks(*revision));
     let Some(revision) = answered else {
-        return Err(HandshakeError::UnknownVersion { answered: greeting.protocol_version });
+        return Err(HandshakeError::UnknownVersion { answered: answer.protocol_version });
     };
     peer.take_batches(revision.has_batches());
     peer.notify(&InitializedNotification::default()).await?;
-    let terms = Terms {
-        info: greeting.server_info,
-        capabilities: greeting.capabilities,
-        instructions: greeting.instructions,
+    let server = ServerInfo {
+        info: answer.server_info,
+        capabilities: answer.capabilities,
+        instructions: answer.instructions,
         revision,
         client_capabilities: request.capabilities,
         waits: handshake.waits,
         revisions: handshake.revisions,
-        stateless: None,
+        stamp: None,
     };
-    if let Some(level) = handshake.log_level.filter(|_| terms.capabilities.has("logging")) {
-        set_level(&terms, peer, level).await?;
+    if let Some(level) = handshake.log_level.filter(|_| server.capabilities.has("logging")) {
+        set_level(&server, peer, level).await?;
     }
-    Ok(terms)
+    Ok(server)
 }
 
-/// Asks for the log. A server that refuses is no worse for it.
-async fn set_level(terms: &Terms, peer: &Peer, level: LoggingLevel) -> Result<(), CallError> {
+/// Requests the log. A refusal is ignored.
+async fn set_level(server: &ServerInfo, peer: &Peer, level: LoggingLevel) -> Result<(), CallError> {
     let mut call = peer.call(&SetLevelRequest::new(level));
-    if let Some(timeout) = terms.waits.timeout {
+    if let Some(timeout) = server.waits.timeout {
         call = call.timeout(timeout);
     }
     match call.await {
@@ -64,7 +63,7 @@ async fn set_level(terms: &Terms, peer: &Peer, level: LoggingLevel) -> Result<()
     }
 }
 
-/// Some servers answer a version that they do not speak with an error that names those they do.
+/// Some servers refuse a version with an error that names those they speak.
 fn explain(error: CallError) -> HandshakeError {
     let refused = |error: &ErrorObject| error.data.as_ref()?.decode::<UnsupportedVersion>().ok();
     match error.refusal().and_then(refused) {

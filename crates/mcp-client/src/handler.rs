@@ -1,7 +1,6 @@
-//! What the server asks, and what it says by itself.
+//! The server's requests and notifications.
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, RawObject, Request};
@@ -14,38 +13,37 @@ use agentwire_mcp_schema::{
     ToolListChangedNotification,
 };
 use agentwire_peer::{Handler, Peer, RequestContext};
-use agentwire_sync::Mutex;
 use futures::FutureExt;
 use serde::de::DeserializeOwned;
 
 use crate::Warning;
 use crate::answers::{Agreed, Answers, Outcome, encode};
-use crate::cache::{Cache, Connected, RESOURCES};
+use crate::cache::{Cache, ConnectionCache, RESOURCES};
+use crate::cleanup::Cleanup;
+use crate::hooks::{Hook, ProgressHooks, call_hook};
 use crate::result::check;
+use crate::stack::AddLayer;
 use crate::subscription::Subscriptions;
-use crate::tasks::{Leave, ProgressHooks, Supports, TaskState, Tasks, read_state};
+use crate::tasks::report::{TaskState, read_state};
+use crate::tasks::settings::Tasks;
+use crate::tools::Tools;
 
-/// Hears something, one at a time, from all connections of a client.
-pub(crate) type Hook<T> = Option<Arc<Mutex<Box<dyn FnMut(T) + Send>>>>;
-
-pub(crate) fn set<T>(hook: impl FnMut(T) + Send + 'static) -> Hook<T> {
-    Some(Arc::new(Mutex::new(Box::new(hook))))
-}
-
-/// What the driver of a connection calls.
+/// The client's side of a connection: its hooks, and what it answers with.
 #[derive(Clone, Default)]
-pub(crate) struct Front {
+pub(crate) struct ClientHandler {
     pub(crate) agreed: Agreed,
     pub(crate) subscriptions: Subscriptions,
     pub(crate) answers: Answers,
     pub(crate) cache: Option<Cache>,
-    /// What this connection has of it.
-    pub(crate) connected: Option<Arc<Connected>>,
-    /// How tasks are followed, if they are.
+    /// The view of the cache that belongs to this connection.
+    pub(crate) connection_cache: Option<Arc<ConnectionCache>>,
+    /// How tasks are followed; `None` if they are not.
     pub(crate) tasks: Option<Tasks>,
-    pub(crate) supports: Arc<Supports>,
+    pub(crate) tools: Arc<Tools>,
     pub(crate) progress_hooks: ProgressHooks,
-    pub(crate) leave: Leave,
+    pub(crate) cleanup: Cleanup,
+    /// The user's layers, the outermost first.
+    pub(crate) layers: Vec<AddLayer>,
     #[cfg(feature = "validate")]
     pub(crate) checks_output: bool,
     pub(crate) on_log: Hook<LoggingMessageNotification>,
@@ -59,55 +57,55 @@ pub(crate) struct Front {
     pub(crate) on_warning: Hook<Warning>,
 }
 
-impl Front {
-    /// Without what belongs to a connection, which clones must not share.
-    pub(crate) fn fresh(mut self) -> Self {
+impl ClientHandler {
+    /// Replaces what belongs to one connection, which clones of a client must not share.
+    pub(crate) fn for_connection(mut self) -> Self {
         self.agreed = Agreed::default();
         self.subscriptions = Subscriptions::default();
-        self.supports = Arc::default();
+        self.tools = Arc::default();
         self.progress_hooks = ProgressHooks::default();
-        self.leave = Leave::default();
-        self.connected = self.cache.clone().map(|cache| Arc::new(Connected::new(cache)));
+        self.cleanup = Cleanup::default();
+        self.connection_cache = self.cache.clone().map(|cache| Arc::new(ConnectionCache::new(cache)));
         self
     }
 
-    /// The server's tools are others now, or may be.
+    /// Forgets what is known about the tools, and calls the hook.
     pub(crate) fn tools_changed(&self) {
         self.forget(&[ListToolsRequest::NAME]);
-        self.supports.forget();
-        tell(&self.on_tools_changed, Some(()));
+        self.tools.forget();
+        call_hook(&self.on_tools_changed, Some(()));
     }
 
-    /// The server's resources are others now, or may be.
+    /// Forgets the cached resources, and calls the hook.
     pub(crate) fn resources_changed(&self) {
         self.forget(RESOURCES);
-        tell(&self.on_resources_changed, Some(()));
+        call_hook(&self.on_resources_changed, Some(()));
     }
 
-    /// The server's prompts are others now, or may be.
+    /// Forgets the cached prompts, and calls the hook.
     pub(crate) fn prompts_changed(&self) {
         self.forget(&[ListPromptsRequest::NAME]);
-        tell(&self.on_prompts_changed, Some(()));
+        call_hook(&self.on_prompts_changed, Some(()));
     }
 
     fn resource_updated(&self, uri: String) {
-        if let Some(cache) = &self.connected {
+        if let Some(cache) = &self.connection_cache {
             cache.forget_resource(&uri);
         }
-        tell(&self.on_resource_updated, Some(uri));
+        call_hook(&self.on_resource_updated, Some(uri));
     }
 
     fn forget(&self, methods: &[&str]) {
-        if let Some(cache) = &self.connected {
+        if let Some(cache) = &self.connection_cache {
             cache.forget(methods);
         }
     }
 
     fn warn(&self, warning: Warning) {
-        tell(&self.on_warning, Some(warning));
+        call_hook(&self.on_warning, Some(warning));
     }
 
-    /// What a notification says. None with a warning where it cannot be decoded.
+    /// Decodes a notification. Returns `None` where that fails, after a warning.
     fn decode<N: Notice + DeserializeOwned>(&self, notification: &Notification) -> Option<N> {
         match notification.params.as_ref().map_or_else(|| RawJson::EMPTY_OBJECT.decode(), RawJson::decode) {
             Ok(decoded) => Some(decoded),
@@ -122,7 +120,7 @@ impl Front {
         self.agreed.get().copied().is_some_and(Revision::is_stateless)
     }
 
-    /// The task in whose course the server asks, in 2025-11-25: the answer must name it, too.
+    /// The task that a request belongs to, in 2025-11-25: the answer must name it, too.
     fn related_task(&self, params: Option<&RawJson>) -> Option<RelatedTaskMetadata> {
         #[derive(serde::Deserialize)]
         struct Params {
@@ -135,18 +133,18 @@ impl Front {
         RelatedTaskMetadata::read(params.decode::<Params>().ok()?.meta.as_ref())
     }
 
-    /// Whether a stateless server's word is for the client, and not about a subscription itself or one that has
-    /// ended.
-    fn is_heard(&self, notification: &Notification) -> bool {
+    /// Whether a stateless server's notification is for the client's hooks. Notifications about a subscription itself, or of
+    /// one that has ended, are not.
+    fn is_dispatched(&self, notification: &Notification) -> bool {
         if notification.method == SubscriptionsAcknowledgedNotification::NAME {
             self.subscriptions.acknowledge(notification.params.as_ref());
             return false;
         }
-        self.subscriptions.hear(notification)
+        self.subscriptions.dispatch(notification)
     }
 }
 
-impl Handler for Front {
+impl Handler for ClientHandler {
     fn request(&self, request: Request, context: RequestContext) -> impl Future<Output = Outcome> {
         let params = request.params.as_ref();
         let answer = match &*request.method {
@@ -162,7 +160,7 @@ impl Handler for Front {
         async move {
             let outcome = match answer {
                 Ok(answer) => {
-                    // A request that the server takes back is dropped where it waits.
+                    // Cancelling the request drops its answer.
                     let mut cancelled = context.cancelled().fuse();
                     futures::select_biased! {
                         outcome = answer.fuse() => outcome,
@@ -184,19 +182,19 @@ impl Handler for Front {
         if let Err(why) = checked {
             return self.warn(Warning::notification_left_out(&notification.method, &why));
         }
-        if self.is_stateless() && !self.is_heard(&notification) {
+        if self.is_stateless() && !self.is_dispatched(&notification) {
             return;
         }
-        // That of calls has been told. A word stands for a task, or for nothing that is known any more.
+        // The peer has passed on the progress of calls. What is left belongs to a task, or to no hook.
         if notification.method == ProgressNotification::NAME {
-            return self.progress_hooks.tell(notification.params.as_ref());
+            return self.progress_hooks.report(notification.params.as_ref());
         }
         if self.on_notification.is_some() {
-            tell(&self.on_notification, Some(notification.clone()));
+            call_hook(&self.on_notification, Some(notification.clone()));
         }
         match &*notification.method {
             LoggingMessageNotification::NAME => {
-                tell(&self.on_log, self.decode(&notification));
+                call_hook(&self.on_log, self.decode(&notification));
             }
             ResourceUpdatedNotification::NAME => {
                 if let Some(ResourceUpdatedNotification { uri, .. }) = self.decode(&notification) {
@@ -211,12 +209,12 @@ impl Handler for Front {
             {
                 let state = notification.params.as_ref().and_then(read_state);
                 if state.is_none() {
-                    let why = "this is no state of a task";
+                    let why = "it is not the state of a task";
                     self.warn(Warning::notification_left_out(&notification.method, &why));
                 }
-                tell(&self.on_task_changed, state);
+                call_hook(&self.on_task_changed, state);
             }
-            _ => tell(&self.on_other, Some(notification)),
+            _ => call_hook(&self.on_other, Some(notification)),
         }
     }
 
@@ -225,20 +223,11 @@ impl Handler for Front {
     }
 }
 
-/// Writes into an answer which task it belongs to.
+/// Writes into an answer the task that it belongs to.
 fn relate(result: &RawJson, related: &RelatedTaskMetadata) -> Outcome {
     let mut result = RawObject::try_from(result.clone()).map_err(ErrorObject::internal_error)?;
     let mut meta = result.get("_meta").and_then(|meta| meta.try_into().ok());
     related.write_to(&mut meta);
     result.extend(meta.map(|meta| ("_meta", meta)));
     Ok(result.into())
-}
-
-/// What panics in a hook has been reported by the panic hook, and concerns neither the connection nor whoever had something
-/// to tell.
-pub(crate) fn tell<T>(hook: &Hook<T>, what: Option<T>) {
-    if let (Some(hook), Some(what)) = (hook, what) {
-        let call = || hook.lock()(what);
-        let _panicked = catch_unwind(AssertUnwindSafe(call));
-    }
 }

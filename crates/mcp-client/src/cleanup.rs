@@ -1,0 +1,68 @@
+//! Requests that outlive their calls, such as cancelling a task. Nothing is spawned: they run within the future of the
+//! connection, and have 1 s when that ends.
+
+use std::time::Duration;
+
+use agentwire_peer::{Clock, TokioClock};
+use futures::StreamExt;
+use futures::channel::mpsc;
+use futures::future::{BoxFuture, select};
+use futures::stream::FuturesUnordered;
+
+/// How long the queue may take at the end of a connection.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Where calls push what runs after them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cleanup(Option<mpsc::UnboundedSender<BoxFuture<'static, ()>>>);
+
+impl Cleanup {
+    /// Makes the two ends of a queue.
+    pub(crate) fn queue() -> (Self, CleanupQueue) {
+        let (sender, receiver) = mpsc::unbounded();
+        (Self(Some(sender)), CleanupQueue { receiver, running: FuturesUnordered::new() })
+    }
+
+    /// Queues a future. Drops it where the connection is over.
+    pub(crate) fn push(&self, future: BoxFuture<'static, ()>) {
+        if let Some(sender) = &self.0 {
+            let _ = sender.unbounded_send(future);
+        }
+    }
+}
+
+/// Runs what is pushed.
+pub(crate) struct CleanupQueue {
+    receiver: mpsc::UnboundedReceiver<BoxFuture<'static, ()>>,
+    running: FuturesUnordered<BoxFuture<'static, ()>>,
+}
+
+impl CleanupQueue {
+    /// Runs futures for as long as any can be pushed.
+    pub(crate) async fn run(&mut self) {
+        loop {
+            futures::select! {
+                future = self.receiver.next() => match future {
+                    Some(future) => self.running.push(future),
+                    None => return,
+                },
+                () = self.running.select_next_some() => {}
+            }
+        }
+    }
+
+    /// Runs what is queued, for at most [`GRACE`].
+    pub(crate) async fn finish(mut self) {
+        self.receiver.close();
+        while let Some(future) = self.receiver.next().await {
+            self.running.push(future);
+        }
+        if self.running.is_empty() {
+            return;
+        }
+        let clock = TokioClock::default();
+        let over = clock.sleep_until(clock.now() + GRACE);
+        let all = std::pin::pin!(self.running.collect::<Vec<()>>());
+        drop(select(all, over).await);
+    }
+}

@@ -1,0 +1,103 @@
+use std::sync::Arc;
+
+use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_mcp_schema::{
+    ClientCapabilities, Implementation, ListToolsRequest, Revision, ServerCapabilities, Tool,
+};
+use agentwire_peer::Peer;
+
+use crate::answers::{Agreed, AnswerFuture, Answers};
+use crate::cache::ConnectionCache;
+use crate::cleanup::Cleanup;
+use crate::hooks::{Hook, ProgressHooks, call_hook};
+#[cfg(feature = "validate")]
+use crate::output::Outputs;
+use crate::raw::Waits;
+use crate::stack::stamp::Stamp;
+use crate::subscription::Subscriptions;
+use crate::tools::Tools;
+use crate::{Tasks, Warning};
+
+/// One connection to a server: the peer, what the handshake found out, and what all calls share.
+pub(crate) struct Connection {
+    pub(crate) peer: Peer,
+    pub(crate) server: ServerInfo,
+    pub(crate) on_warning: Hook<Warning>,
+    pub(crate) subscriptions: Subscriptions,
+    pub(crate) answers: Answers,
+    pub(crate) agreed: Agreed,
+    /// Only for a stateless server.
+    pub(crate) cache: Option<Arc<ConnectionCache>>,
+    /// How tasks are followed; `None` if they are not.
+    pub(crate) tasks: Option<Tasks>,
+    /// `None` where nothing depends on it.
+    pub(crate) tools: Option<Arc<Tools>>,
+    pub(crate) progress_hooks: ProgressHooks,
+    pub(crate) cleanup: Cleanup,
+    #[cfg(feature = "validate")]
+    pub(crate) outputs: Option<Outputs>,
+}
+
+/// What the handshake found out, and how long calls wait.
+pub(crate) struct ServerInfo {
+    pub(crate) info: Implementation,
+    pub(crate) capabilities: ServerCapabilities,
+    pub(crate) instructions: Option<String>,
+    pub(crate) revision: Revision,
+    pub(crate) client_capabilities: ClientCapabilities,
+    pub(crate) waits: Waits,
+    /// The revisions that the client speaks.
+    pub(crate) revisions: Vec<Revision>,
+    /// What every request says about the client. `None` in a session, which remembers it.
+    pub(crate) stamp: Option<Stamp>,
+}
+
+impl Connection {
+    pub(crate) fn is_stateless(&self) -> bool {
+        self.server.stamp.is_some()
+    }
+
+    /// The memory in bytes that one decoded message may take.
+    pub(crate) fn value_limit(&self) -> usize {
+        self.answers.value_limit
+    }
+
+    /// Answers a question of the server; `None` where the client has no answer for that method.
+    pub(crate) fn answer(&self, method: &str, params: Option<&RawJson>) -> Option<AnswerFuture> {
+        self.answers.answer(method, params, &self.agreed)
+    }
+
+    /// Forgets cached results of a method.
+    pub(crate) fn forget(&self, method: &str) {
+        if let Some(cache) = &self.cache {
+            cache.forget(&[method]);
+        }
+    }
+
+    /// Forgets cached lists of tools.
+    pub(crate) fn forget_tools(&self) {
+        self.forget(ListToolsRequest::NAME);
+    }
+
+    pub(crate) fn warn(&self, warning: Warning) {
+        call_hook(&self.on_warning, Some(warning));
+    }
+
+    /// Takes in what a list says about a tool. Returns false for a tool that is left out of lists.
+    pub(crate) fn keeps_tool(&self, tool: &Tool) -> bool {
+        #[cfg(feature = "validate")]
+        if let Some(outputs) = &self.outputs {
+            outputs.learn(tool);
+        }
+        if let Some(tools) = &self.tools {
+            tools.learn(tool);
+        }
+        if self.is_stateless()
+            && let Err(wrong) = tool.header_marks()
+        {
+            self.warn(Warning::ToolLeftOut { tool: tool.name.clone(), why: wrong.to_string() });
+            return false;
+        }
+        true
+    }
+}

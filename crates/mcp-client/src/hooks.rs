@@ -1,0 +1,79 @@
+//! Functions that the client's author gives to be called.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agentwire_jsonrpc::RawJson;
+use agentwire_mcp_schema::{ProgressNotification, ProgressToken};
+use agentwire_sync::Mutex;
+
+/// Receives the progress reports of a call.
+pub(crate) type ProgressHook = Arc<Mutex<dyn FnMut(ProgressNotification) + Send>>;
+
+/// A function that all connections of a client share, and call one at a time.
+pub(crate) type Hook<T> = Option<Arc<Mutex<Box<dyn FnMut(T) + Send>>>>;
+
+pub(crate) fn hook<T>(function: impl FnMut(T) + Send + 'static) -> Hook<T> {
+    Some(Arc::new(Mutex::new(Box::new(function))))
+}
+
+/// Calls a hook with a value, where there are both. The panic hook reports a panic in it; neither the connection nor the
+/// caller sees it.
+pub(crate) fn call_hook<T>(hook: &Hook<T>, value: Option<T>) {
+    if let (Some(hook), Some(value)) = (hook, value) {
+        let call = || hook.lock()(value);
+        let _panicked = catch_unwind(AssertUnwindSafe(call));
+    }
+}
+
+/// The progress hooks of tasks, whose progress goes on after the answer to the request that began them.
+///
+/// The tokens are strings, unlike those of calls, and unique in the process.
+#[derive(Clone, Default)]
+pub(crate) struct ProgressHooks(Arc<Mutex<HashMap<String, ProgressHook>>>);
+
+impl ProgressHooks {
+    /// Registers a hook until the registration is dropped.
+    pub(crate) fn register(
+        &self,
+        hook: impl FnMut(ProgressNotification) + Send + 'static,
+    ) -> ProgressRegistration {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let token = format!("task-{}", LAST.fetch_add(1, Ordering::Relaxed) + 1);
+        self.0.lock().insert(token.clone(), Arc::new(Mutex::new(hook)));
+        ProgressRegistration { hooks: self.clone(), token }
+    }
+
+    /// Passes a progress notification to the hook that is registered for its token.
+    pub(crate) fn report(&self, params: Option<&RawJson>) {
+        let Some(report) = params.and_then(|params| params.decode::<ProgressNotification>().ok()) else {
+            return;
+        };
+        let token = report.progress_token.as_request_id().as_str();
+        let hook = token.and_then(|token| self.0.lock().get(&*token).cloned());
+        if let Some(hook) = hook {
+            hook.lock()(report);
+        }
+    }
+}
+
+/// A registered progress hook.
+pub(crate) struct ProgressRegistration {
+    hooks: ProgressHooks,
+    token: String,
+}
+
+impl ProgressRegistration {
+    pub(crate) fn token(&self) -> ProgressToken {
+        ProgressToken::from(&*self.token)
+    }
+}
+
+impl Drop for ProgressRegistration {
+    fn drop(&mut self) {
+        let hook = self.hooks.0.lock().remove(&self.token);
+        drop(hook);
+    }
+}

@@ -1,0 +1,134 @@
+//! Reading the pages of a list within limits.
+
+use std::collections::HashSet;
+
+use agentwire_jsonrpc::{Members, RawJson, TreeCost};
+use agentwire_mcp_schema::{Cursor, Paginated};
+use agentwire_peer::CallError;
+use bytestring::ByteString;
+
+use crate::Warning;
+use crate::connection::Connection;
+
+/// The default limit on pages.
+pub(crate) const PAGE_LIMIT: usize = 1000;
+/// The default limit on items, over all pages.
+pub(crate) const ITEM_LIMIT: usize = 10_000;
+/// The default limit on bytes, over all pages: 16 MiB.
+pub(crate) const BYTE_LIMIT: usize = 16 * 1024 * 1024;
+
+/// The longest name of an item in a warning, in characters.
+const MAX_NAME: usize = 64;
+
+/// Members of items that stay text when the item is decoded.
+const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
+
+/// Decodes the pages of one list in their order.
+pub(crate) struct PageReader<M: Paginated> {
+    /// Every cursor that the server gave, to notice a cycle.
+    seen: HashSet<Cursor>,
+    pub(crate) page_limit: usize,
+    pub(crate) item_limit: usize,
+    pub(crate) byte_limit: usize,
+    pub(crate) pages: usize,
+    items: usize,
+    bytes: usize,
+    /// Bytes of memory that the items take, except their schemas, which stay text.
+    memory: usize,
+    list: std::marker::PhantomData<fn() -> M>,
+}
+
+impl<M: Paginated> Default for PageReader<M> {
+    fn default() -> Self {
+        Self {
+            seen: HashSet::new(),
+            page_limit: PAGE_LIMIT,
+            item_limit: ITEM_LIMIT,
+            byte_limit: BYTE_LIMIT,
+            pages: 0,
+            items: 0,
+            bytes: 0,
+            memory: 0,
+            list: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<M: Paginated> PageReader<M> {
+    /// Returns the items of a page that can be decoded, and the cursor of the next page.
+    pub(crate) fn read(
+        &mut self,
+        connection: &Connection,
+        page: &RawJson,
+    ) -> Result<(Vec<M::Item>, Option<Cursor>), CallError> {
+        let malformed = |why: String| CallError::malformed(ByteString::from_static(M::NAME), why);
+        self.pages += 1;
+        self.bytes = self.bytes.saturating_add(page.len());
+        if self.bytes > self.byte_limit {
+            return Err(over(M::NAME, self.byte_limit, "bytes", "byte_limit"));
+        }
+        let items = page.member(M::ITEMS).filter(|items| items.as_str().starts_with('['));
+        let items = items.ok_or_else(|| malformed(format!("there is no array `{}`", M::ITEMS)))?;
+        let left = self.item_limit - self.items;
+        let items: Vec<_> = items.elements().take(left.saturating_add(1)).collect();
+        if items.len() > left {
+            return Err(over(M::NAME, self.item_limit, "items", "item_limit"));
+        }
+        self.items += items.len();
+        let mut decoded = Vec::new();
+        for item in &items {
+            decoded.extend(self.decode(connection, item)?);
+        }
+        let next = page.member("nextCursor").filter(|cursor| !cursor.is_null());
+        let next: Option<Cursor> =
+            next.map(|cursor| cursor.decode()).transpose().map_err(|why| malformed(why.to_string()))?;
+        if let Some(cursor) = &next {
+            if self.pages >= self.page_limit {
+                return Err(over(M::NAME, self.page_limit, "pages", "page_limit"));
+            }
+            if !self.seen.insert(cursor.clone()) {
+                return Err(CallError::not_allowed(M::NAME, "the server's cursors form a cycle"));
+            }
+        }
+        Ok((decoded, next))
+    }
+
+    /// Decodes an item. Returns `None` for an item that is left out, after a warning.
+    fn decode(&mut self, connection: &Connection, text: &RawJson) -> Result<Option<M::Item>, CallError> {
+        let limit = connection.value_limit();
+        let (schemas, others): (Vec<_>, Vec<_>) =
+            Members::of(text.as_str()).partition(|(name, _)| SCHEMAS.contains(&&**name));
+        let memory: usize = others.iter().map(|(_, value)| TreeCost::of(value).bytes).sum();
+        self.memory = self.memory.saturating_add(memory);
+        if self.memory > limit {
+            let why = format!("the list takes more than {limit} bytes of memory (Client::value_limit)");
+            return Err(CallError::not_allowed(M::NAME, why));
+        }
+        let decoded = if schemas.iter().any(|(_, schema)| TreeCost::is_over(schema, limit)) {
+            Err(format!("a schema takes more than {limit} bytes of memory (Client::value_limit)"))
+        } else {
+            text.decode::<M::Item>().map_err(|why| why.to_string())
+        };
+        match decoded {
+            Ok(item) => Ok(Some(item)),
+            Err(why) => {
+                connection.warn(Warning::ItemLeftOut { method: M::NAME, name: name_of(text), why });
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// The name of an item in a warning: the member by which it is requested.
+pub(crate) fn name_of(item: &RawJson) -> String {
+    let members = ["name", "uri", "uriTemplate", "taskId"];
+    let name = members.into_iter().find_map(|member| item.member(member)?.decode::<String>().ok());
+    name.unwrap_or_default().chars().take(MAX_NAME).collect()
+}
+
+fn over(method: &'static str, limit: usize, what: &str, setter: &str) -> CallError {
+    CallError::not_allowed(
+        method,
+        format!("the list has more than {limit} {what}, which is the limit (Pages::{setter})"),
+    )
+}

@@ -1,0 +1,181 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_jsonrpc::{Members, Method, RawJson, RawObject};
+use agentwire_mcp_schema::CallToolRequest;
+use bytestring::ByteString;
+
+use crate::hooks::{ProgressHook, ProgressRegistration};
+use crate::result::ResultKind;
+use crate::tasks::report::{Report, StartedTask, TaskHook};
+use crate::tools::Tools;
+
+/// How long a call waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waits {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) progress_maximum: Option<Duration>,
+}
+
+impl Waits {
+    pub(crate) fn apply<R>(self, mut call: agentwire_peer::Call<R>) -> agentwire_peer::Call<R> {
+        if let Some(timeout) = self.timeout {
+            call = call.timeout(timeout);
+        }
+        if let Some(maximum) = self.progress_maximum {
+            call = call.progress_maximum(maximum);
+        }
+        call
+    }
+}
+
+/// How a call is made.
+#[derive(Clone, Default)]
+pub(crate) struct CallOptions {
+    pub(crate) waits: Waits,
+    pub(crate) on_progress: Option<ProgressHook>,
+    pub(crate) on_task: Option<TaskHook>,
+    pub(crate) task_ttl: Option<Duration>,
+    /// Whether the caller wants the task itself instead of its result.
+    pub(crate) starts_task: bool,
+}
+
+/// A request on its way through the [layers](crate::Client#layers): a method, its parameters as JSON text, and how long to
+/// wait for the answer.
+///
+/// A clone is cheap, and calling it again makes another request with the same hooks for progress and tasks.
+#[derive(Clone)]
+pub struct RawCall {
+    pub(crate) method: ByteString,
+    pub(crate) params: RawJson,
+    pub(crate) options: CallOptions,
+    /// Whether `_meta` already has what a stateless request must say there.
+    pub(crate) is_stamped: bool,
+    /// Whether the caller or a layer has put something into `_meta`.
+    pub(crate) has_own_meta: bool,
+    /// Whether the call was already repeated because of a refusal that could be mended.
+    pub(crate) is_recovered: bool,
+    /// What the server has said about its tools, where the client keeps that.
+    pub(crate) tools: Option<Arc<Tools>>,
+}
+
+impl RawCall {
+    /// The method, for example `tools/call`.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// The parameters, an object. Those of a stateless request include the `_meta` with which it is sent, except for the
+    /// progress token.
+    pub fn params(&self) -> &RawJson {
+        &self.params
+    }
+
+    /// Replaces the parameters, including `_meta`. What every stateless request says in `_meta` is added when the request is
+    /// sent.
+    pub fn set_params(&mut self, params: RawObject) {
+        self.has_own_meta = params.contains_key("_meta");
+        self.is_stamped = false;
+        self.params = params.into();
+    }
+
+    /// The member of `_meta` with that name.
+    pub fn meta(&self, name: &str) -> Option<RawJson> {
+        self.params.member("_meta")?.member(name)
+    }
+
+    /// Sets a member of `_meta`, for example `traceparent`. The revision, the capabilities and the name of the client stay
+    /// those of the connection. A call with such a member is neither answered from the [cache](crate::Cache) nor kept in it.
+    pub fn set_meta(&mut self, name: impl AsRef<str>, value: impl Into<RawJson>) {
+        self.has_own_meta = true;
+        self.is_stamped = false;
+        self.params = with_meta(&self.params, name.as_ref(), value.into());
+    }
+
+    /// How long each request waits for its answer; `None` for ever.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.options.waits.timeout
+    }
+
+    /// Sets how long each request waits for its answer; `None` for ever.
+    pub fn set_timeout(&mut self, timeout: impl Into<Option<Duration>>) {
+        self.options.waits.timeout = timeout.into();
+    }
+
+    /// The name of the tool that is called; `None` for any other method.
+    pub fn tool(&self) -> Option<Cow<'_, str>> {
+        if &*self.method != CallToolRequest::NAME {
+            return None;
+        }
+        let (_, name) = Members::of(self.params.as_str()).find(|(name, _)| name == "name")?;
+        match name.strip_prefix('"')?.strip_suffix('"')? {
+            plain if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
+            _ => self.params.part(name).decode().ok().map(Cow::Owned),
+        }
+    }
+}
+
+impl fmt::Debug for RawCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawCall")
+            .field("method", &self.method)
+            .field("params", &self.params)
+            .field("waits", &self.options.waits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the parameters with a member of `_meta` set.
+pub(crate) fn with_meta(params: &RawJson, name: &str, value: RawJson) -> RawJson {
+    let object = |value: RawJson| RawObject::try_from(value).ok();
+    let mut meta = params.member("_meta").and_then(object).unwrap_or_default();
+    meta.insert(name, value);
+    // Parameters are objects wherever they come from.
+    let mut params = object(params.clone()).unwrap_or_default();
+    params.insert("_meta", meta);
+    params.into()
+}
+
+/// A successful answer on its way back through the [layers](crate::Client#layers): the result as JSON text.
+#[derive(Debug)]
+pub struct RawAnswer {
+    pub(crate) result: RawJson,
+    pub(crate) kind: ResultKind,
+    /// How often the request was repeated with answers to the server's questions.
+    pub(crate) rounds: usize,
+    /// The task that a call started, where the caller wants the task.
+    pub(crate) task: Option<Box<StartedTask>>,
+}
+
+impl RawAnswer {
+    /// An answer with this result, for layers that answer without the server.
+    pub fn new(result: impl Into<RawJson>) -> Self {
+        Self { result: result.into(), kind: ResultKind::Complete, rounds: 0, task: None }
+    }
+
+    /// The answer that created a task.
+    pub(crate) fn of_task(
+        result: RawJson,
+        report: Report,
+        registration: Option<ProgressRegistration>,
+    ) -> Self {
+        Self { task: Some(Box::new(StartedTask { report, registration })), ..Self::new(result) }
+    }
+
+    /// The result. For a call that [started](crate::Call::start) a task, this is the server's answer that created it.
+    pub fn result(&self) -> &RawJson {
+        &self.result
+    }
+
+    /// Takes the result out.
+    pub fn into_result(self) -> RawJson {
+        self.result
+    }
+
+    /// Replaces the result.
+    pub fn set_result(&mut self, result: impl Into<RawJson>) {
+        self.result = result.into();
+    }
+}

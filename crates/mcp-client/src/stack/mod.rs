@@ -1,0 +1,35 @@
+//! The layers between a typed call and the wire.
+//!
+//! ```text
+//! Call<M>     downgrade to the revision, encode with the stamp                ▲ decode
+//!             the user's layers, the first one added outermost                │
+//!             validation    checks structured results                         │
+//!             cache         answers what is fresh              (stateless)    │
+//!             tasks         follows a task to its result                      │
+//!             input         answers the server's questions     (stateless)    │
+//!             recovery      repeats what a refusal mends       (stateless)    │
+//!             send ▼        one request, one answer                           │
+//! ```
+//!
+//! A built-in layer is a function that calls the next one, so that no layer costs an allocation: a call of a
+//! stateless server is one boxed future, and so is a call of a session in which some layer has something to do. Any other
+//! call of a session is the peer's future itself.
+
+mod built_in;
+mod cache;
+pub(crate) mod downgrade;
+mod encode;
+pub(crate) mod input;
+pub(crate) mod lookup;
+mod next;
+mod recovery;
+mod retry;
+pub(crate) mod send;
+pub(crate) mod stamp;
+pub(crate) mod validation;
+
+pub use built_in::RawCallFuture;
+pub(crate) use built_in::start;
+pub(crate) use next::{AddLayer, add_layer};
+pub use next::{FromFn, FromFnService, Next, from_fn};
+pub use retry::{Retry, RetryFuture, RetryService};

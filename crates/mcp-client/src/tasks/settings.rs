@@ -1,0 +1,56 @@
+use std::time::Duration;
+
+/// How tasks are followed; see [`Client::tasks`](crate::Client::tasks).
+///
+/// See <https://modelcontextprotocol.io/extensions/tasks/overview>, and
+/// <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks> for those of 2025-11-25.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    poll_interval: Duration,
+    shortest_interval: Duration,
+    longest_interval: Duration,
+}
+
+impl Tasks {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the interval between two requests for a task's state where the server suggests none (default 1 s).
+    #[must_use]
+    pub fn poll_interval(mut self, interval: Duration) -> Self {
+        self.poll_interval = interval;
+        self
+    }
+
+    /// Sets the shortest interval, whatever the server suggests (default 100 ms).
+    #[must_use]
+    pub fn shortest_interval(mut self, interval: Duration) -> Self {
+        self.shortest_interval = interval;
+        self
+    }
+
+    /// Sets the longest interval, whatever the server suggests (default 1 h).
+    #[must_use]
+    pub fn longest_interval(mut self, interval: Duration) -> Self {
+        self.longest_interval = interval;
+        self
+    }
+
+    /// The interval before the next request.
+    pub(crate) fn interval(&self, suggested: Option<Duration>) -> Duration {
+        let suggested = suggested.map(|suggested| suggested.min(self.longest_interval));
+        suggested.unwrap_or(self.poll_interval).max(self.shortest_interval)
+    }
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        Self {
+            poll_interval: Duration::from_secs(1),
+            shortest_interval: Duration::from_millis(100),
+            longest_interval: Duration::from_secs(3600),
+        }
+    }
+}
