@@ -19,6 +19,7 @@ mod scratch;
 mod service;
 mod wire;
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,6 +29,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 
 use self::peers::Peers;
+use self::products::Product;
 use self::scratch::Scratch;
 use crate::cargo;
 
@@ -42,30 +44,41 @@ cargo xtask interop [--list] [--agentwire PATH] [NAME]...
 const CONCURRENCY: usize = 2;
 
 /// A program of ours, one of another project, and the check that they understand each other.
+#[derive(Clone)]
 struct Pair {
-    name: &'static str,
+    name: Cow<'static, str>,
     /// Seconds until the pair is stopped and fails.
     limit: u64,
-    check: fn(&Scratch<'_>) -> Result<()>,
+    check: Check,
+}
+
+#[derive(Clone, Copy)]
+enum Check {
+    Plain(fn(&Scratch<'_>) -> Result<()>),
+    Product(fn(&Scratch<'_>, &'static Product) -> Result<()>, &'static Product),
 }
 
 /// A row of the tables of pairs.
 const fn pair(name: &'static str, limit: u64, check: fn(&Scratch<'_>) -> Result<()>) -> Pair {
-    Pair { name, limit, check }
+    Pair { name: Cow::Borrowed(name), limit, check: Check::Plain(check) }
 }
 
-const GROUPS: &[&[Pair]] = &[
-    client::PAIRS,
-    products::OPENINGS,
-    products::TURNS,
-    agent::PAIRS,
-    agent::KEPT,
-    mcp_client::PAIRS,
-    mcp_client_http::PAIRS,
-    mcp_questions::PAIRS,
-    mcp_server::PAIRS,
-    chain::PAIRS,
-];
+/// All pairs, in the order in which they begin.
+fn pairs() -> Vec<Pair> {
+    let mut pairs = client::PAIRS.to_vec();
+    pairs.extend(products::pairs());
+    let groups = [
+        agent::PAIRS,
+        agent::KEPT,
+        mcp_client::PAIRS,
+        mcp_client_http::PAIRS,
+        mcp_questions::PAIRS,
+        mcp_server::PAIRS,
+        chain::PAIRS,
+    ];
+    pairs.extend_from_slice(&groups.concat());
+    pairs
+}
 
 /// The options of the command line.
 #[derive(Default)]
@@ -79,9 +92,9 @@ struct Options {
 /// failed, so nothing follows that line.
 pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     let options = parse(arguments)?;
-    let wanted =
-        |pair: &&Pair| options.names.is_empty() || options.names.iter().any(|name| pair.name.contains(name));
-    let pairs: Vec<&Pair> = GROUPS.iter().copied().flatten().filter(wanted).collect();
+    let mut pairs = pairs();
+    pairs
+        .retain(|pair| options.names.is_empty() || options.names.iter().any(|name| pair.name.contains(name)));
     ensure!(!pairs.is_empty(), "no pair has such a name; see --list");
     if options.list {
         for pair in pairs {
@@ -131,7 +144,7 @@ fn build_answering(root: &Path) -> Result<PathBuf> {
 }
 
 /// Runs the pairs and counts the failed ones.
-fn run_all(pairs: &[&Pair], peers: &Peers) -> usize {
+fn run_all(pairs: &[Pair], peers: &Peers) -> usize {
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
         for _ in 0..CONCURRENCY {
@@ -152,7 +165,11 @@ fn run_pair(pair: &Pair, peers: &Peers) -> bool {
     let started = Instant::now();
     let mut log = String::new();
     let outcome = Scratch::new(peers, Duration::from_secs(pair.limit)).and_then(|scratch| {
-        let outcome = (pair.check)(&scratch).and(scratch.expect_no_processes());
+        let outcome = match pair.check {
+            Check::Plain(check) => check(&scratch),
+            Check::Product(check, product) => check(&scratch, product),
+        };
+        let outcome = outcome.and(scratch.expect_no_processes());
         log = scratch.into_log();
         outcome
     });

@@ -1,6 +1,6 @@
 //! Our ACP client with widely used agents, without a key and without a network.
 //!
-//! The expected behaviour of each is data in [`table`], so a change in a new version fails its pair.
+//! The expected behaviour of each is data in `products.json`, so a change in a new version fails its pair.
 
 mod opening;
 mod table;
@@ -10,8 +10,9 @@ use std::fs;
 
 use anyhow::{Context as _, Result};
 
-pub(super) use self::opening::PAIRS as OPENINGS;
-pub(super) use self::turns::PAIRS as TURNS;
+pub(super) use self::table::Product;
+use self::table::{Model, PRODUCTS};
+use super::Pair;
 use super::scratch::Scratch;
 
 /// The options with which `agentwire chat` asks for version 2 and accepts version 1.
@@ -20,45 +21,36 @@ const VERSION_2: &[&str] = &["--protocol", "auto"];
 /// A port without a listener: the proxy of agents without our model.
 const UNREACHABLE: &str = "http://127.0.0.1:9";
 
-/// An agent.
-///
-/// In its texts `{node}` stands for the program that runs JavaScript, `{agents}` for the folder of the packages,
-/// `{system}` for this system's name in package names, `{project}` for the session's folder and `{url}` for our model.
-struct Product {
-    /// Its name in `initialize`.
-    name: &'static str,
-    command: &'static [&'static str],
-    /// Variables as `NAME=VALUE`, which disable updates, telemetry and the like.
-    environment: &'static [&'static str],
-    /// The outcome of `session/new` without a key.
-    session: Session,
-    /// Its settings for our model; none if it only works with an account of its vendor.
-    model: Option<Model>,
-}
+/// A check of an agent.
+type Check = fn(&Scratch<'_>, &'static Product) -> Result<()>;
 
-/// The outcome of `session/new`.
-enum Session {
-    /// A session.
-    Opens,
-    /// This error. `initialize` offers these authentication methods.
-    Refused { code: i64, methods: &'static [&'static str] },
-}
+/// The checks, by the name that `products.json` has for them, in the order of their pairs.
+const CHECKS: [(&str, Check); 9] = [
+    ("open", |scratch, product| opening::open(scratch, product, 1)),
+    ("version 2", |scratch, product| opening::open(scratch, product, 2)),
+    ("version 2 asked", opening::falls_back),
+    ("say", turns::say),
+    ("write", |scratch, product| turns::write(scratch, product, &[])),
+    ("rejected", turns::reject),
+    ("cancel", |scratch, product| turns::cancel(scratch, product, &[])),
+    ("version 2: write", |scratch, product| turns::write(scratch, product, VERSION_2)),
+    ("version 2: cancel", |scratch, product| turns::cancel(scratch, product, VERSION_2)),
+];
 
-/// The settings of an agent for our model.
-struct Model {
-    /// Additional arguments.
-    arguments: &'static [&'static str],
-    environment: &'static [&'static str],
-    /// Files in its home: paths and contents.
-    settings: &'static [(&'static str, &'static str)],
-    /// A tool and its arguments, which writes `hello from the model` into `note.txt`.
-    write: &'static str,
-    /// Whether it asks before it writes.
-    asks: bool,
-    /// Whether it lets the client read and write.
-    through_client: bool,
-    /// The content of `note.txt` before the turn; none if there is no such file.
-    before: Option<&'static str>,
+/// A pair for each check of each agent.
+pub(super) fn pairs() -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for (name, check) in CHECKS {
+        for product in PRODUCTS.iter().filter(|product| product.pairs.iter().any(|pair| pair == name)) {
+            let name = match name {
+                "open" => format!("our client, {}", product.id),
+                name if name.starts_with("version 2") => format!("our client, {}, {name}", product.id),
+                name => format!("our client, {}: {name}", product.id),
+            };
+            pairs.push(Pair { name: name.into(), limit: 60, check: super::Check::Product(check, product) });
+        }
+    }
+    pairs
 }
 
 impl Product {
@@ -66,16 +58,16 @@ impl Product {
     fn command(&self, scratch: &Scratch<'_>, url: Option<&str>) -> Result<Vec<String>> {
         let fill = |text: &str| fill(text, scratch, url.unwrap_or(UNREACHABLE));
         let model = self.model.as_ref().filter(|_| url.is_some());
-        for (name, content) in model.map_or(&[][..], |model| model.settings) {
+        for (name, content) in model.into_iter().flat_map(|model| &model.settings) {
             let path = scratch.home().join(name);
             fs::create_dir_all(path.parent().context("a file in the home")?)?;
             fs::write(path, fill(content))?;
         }
         let mut words = vec!["env".to_owned(), scratch.peers().node_path()];
-        words.extend(OFFLINE.iter().chain(self.environment).map(|variable| fill(variable)));
-        words.extend(model.into_iter().flat_map(|model| model.environment).map(|variable| fill(variable)));
+        words.extend(OFFLINE.iter().copied().chain(self.environment.iter().map(String::as_str)).map(fill));
+        words.extend(model.into_iter().flat_map(|model| &model.environment).map(|variable| fill(variable)));
         words.extend(self.command.iter().map(|word| fill(word)));
-        words.extend(model.into_iter().flat_map(|model| model.arguments).map(|word| fill(word)));
+        words.extend(model.into_iter().flat_map(|model| &model.arguments).map(|word| fill(word)));
         Ok(words)
     }
 }
@@ -100,4 +92,22 @@ fn fill(text: &str, scratch: &Scratch<'_>, url: &str) -> String {
         .replace("{system}", &format!("{system}-{processor}"))
         .replace("{project}", &scratch.project().display().to_string())
         .replace("{url}", url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_is_opened_and_every_check_exists() {
+        assert_eq!(pairs().len(), PRODUCTS.iter().map(|product| product.pairs.len()).sum::<usize>());
+        for product in PRODUCTS.iter() {
+            assert!(
+                product.pairs.contains(&"open".to_owned()) && !product.command.is_empty(),
+                "{}",
+                product.id
+            );
+            assert!(product.model.is_some() || product.pairs.len() == 1, "{}", product.id);
+        }
+    }
 }

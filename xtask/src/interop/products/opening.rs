@@ -3,38 +3,19 @@
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
-use super::table::{AUGGIE, CLAUDE, CLINE, CODEX, COPILOT, GEMINI, OPENCODE, PI, QWEN};
-use super::{Product, Session, VERSION_2};
+use super::{Product, VERSION_2};
 use crate::interop::chat::{self, Chat};
 use crate::interop::scratch::Scratch;
-use crate::interop::{Pair, pair};
-
-pub(in crate::interop) const PAIRS: &[Pair] = &[
-    pair("our client, claude-agent-acp", 60, |scratch| open(scratch, &CLAUDE, 1)),
-    pair("our client, codex-acp", 60, |scratch| open(scratch, &CODEX, 1)),
-    pair("our client, opencode", 60, |scratch| open(scratch, &OPENCODE, 1)),
-    pair("our client, qwen-code", 60, |scratch| open(scratch, &QWEN, 1)),
-    pair("our client, gemini-cli", 60, |scratch| open(scratch, &GEMINI, 1)),
-    pair("our client, pi-acp", 60, |scratch| open(scratch, &PI, 1)),
-    pair("our client, copilot", 60, |scratch| open(scratch, &COPILOT, 1)),
-    pair("our client, auggie", 60, |scratch| open(scratch, &AUGGIE, 1)),
-    pair("our client, cline", 60, |scratch| open(scratch, &CLINE, 1)),
-    // Version 2, if they support it.
-    pair("our client, claude-agent-acp, version 2", 60, |scratch| open(scratch, &CLAUDE, 2)),
-    pair("our client, codex-acp, version 2", 60, |scratch| open(scratch, &CODEX, 2)),
-    // The fallback to version 1, if they do not.
-    pair("our client, qwen-code, version 2 asked", 60, |scratch| falls_back(scratch, &QWEN)),
-];
 
 /// Agrees on this version and requests a session, with the outcome of the table.
-fn open(scratch: &Scratch<'_>, product: &Product, version: u64) -> Result<()> {
+pub(super) fn open(scratch: &Scratch<'_>, product: &Product, version: u64) -> Result<()> {
     let options = if version == 2 { VERSION_2 } else { &[] };
     let chat = initialize(scratch, product, options)?;
     expect(product, version, chat)
 }
 
 /// Asks for version 2 and agrees on version 1.
-fn falls_back(scratch: &Scratch<'_>, product: &Product) -> Result<()> {
+pub(super) fn falls_back(scratch: &Scratch<'_>, product: &Product) -> Result<()> {
     let chat = initialize(scratch, product, VERSION_2)?;
     expect(product, 1, chat)
 }
@@ -50,18 +31,18 @@ fn expect(product: &Product, version: u64, chat: Chat) -> Result<()> {
     ensure!(initialized["protocolVersion"] == version, "version {}", initialized["protocolVersion"]);
     let (info, method) = if version == 2 { ("info", "methodId") } else { ("agentInfo", "id") };
     let name = &initialized[info]["name"];
-    ensure!(name == product.name, "its name is {name}");
-    match (&product.session, chat.session, chat.error) {
-        (Session::Opens, Some(session), None) => {
+    ensure!(*name == *product.name, "its name is {name}");
+    match (&product.refusal, chat.session, chat.error) {
+        (None, Some(session), None) => {
             let id = session["sessionId"].as_str().unwrap_or_default();
             ensure!(!id.is_empty(), "the session has no id: {session}");
             ensure!(chat.code == Some(0), "exit code {:?} instead of 0", chat.code);
         }
-        (Session::Refused { code, methods }, None, Some(error)) => {
-            ensure!(error["code"] == *code, "session/new failed with {error}");
+        (Some(refusal), None, Some(error)) => {
+            ensure!(error["code"] == refusal.code, "session/new failed with {error}");
             let offered = initialized["authMethods"].as_array().into_iter().flatten();
             let offered: Vec<_> = offered.filter_map(|offer| offer[method].as_str()).collect();
-            ensure!(offered == *methods, "it offers the authentication methods {offered:?}");
+            ensure!(offered == refusal.methods, "it offers the authentication methods {offered:?}");
             ensure!(chat.code == Some(1), "exit code {:?} instead of 1", chat.code);
         }
         (_, session, error) => {

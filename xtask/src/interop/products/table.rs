@@ -1,220 +1,95 @@
-//! The agents, and what each of them does.
+//! Reads `products.json`: the agents, how each is started, and what it does.
 
-use super::{Model, Product, Session};
+use std::sync::LazyLock;
 
-/// "Authentication required."
-const AUTH_REQUIRED: i64 = -32000;
+use serde_json::Value;
 
-const PRODUCT: Product =
-    Product { name: "", command: &[], environment: &[], session: Session::Opens, model: None };
+/// An agent.
+///
+/// In its texts `{node}` stands for the program that runs JavaScript, `{agents}` for the folder of the packages,
+/// `{system}` for this system's name in package names, `{project}` for the session's folder and `{url}` for our model.
+pub(in crate::interop) struct Product {
+    /// Its name in the names of its pairs.
+    pub(super) id: String,
+    /// Its name in `initialize`.
+    pub(super) name: String,
+    pub(super) command: Vec<String>,
+    /// Variables as `NAME=VALUE`, which disable updates, telemetry and the like.
+    pub(super) environment: Vec<String>,
+    /// The error of `session/new` without a key; none if a session opens.
+    pub(super) refusal: Option<Refusal>,
+    /// Its settings for our model; none if it only works with an account of its vendor.
+    pub(super) model: Option<Model>,
+    /// Its checks, by their names.
+    pub(super) pairs: Vec<String>,
+}
 
-const MODEL: Model = Model {
-    arguments: &[],
-    environment: &[],
-    settings: &[],
-    write: "",
-    asks: true,
-    through_client: false,
-    before: None,
-};
+/// The outcome of `session/new`: an error, and the authentication methods of `initialize`.
+pub(super) struct Refusal {
+    pub(super) code: i64,
+    pub(super) methods: Vec<String>,
+}
 
-pub(super) const CLAUDE: Product = Product {
-    name: "@agentclientprotocol/claude-agent-acp",
-    command: &["{node}", "{agents}/@agentclientprotocol/claude-agent-acp/dist/index.js"],
-    environment: &[
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-        "DISABLE_AUTOUPDATER=1",
-        "DISABLE_TELEMETRY=1",
-        // Without this it opens no session for root, the usual user of containers.
-        "IS_SANDBOX=1",
-    ],
-    session: Session::Opens,
-    model: Some(Model {
-        environment: &["ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL={url}"],
-        write: r#"Write {"file_path": "{project}/note.txt", "content": "hello from the model"}"#,
-        ..MODEL
-    }),
-};
+/// The settings of an agent for our model.
+pub(super) struct Model {
+    /// Additional arguments.
+    pub(super) arguments: Vec<String>,
+    pub(super) environment: Vec<String>,
+    /// Files in its home: paths and contents.
+    pub(super) settings: Vec<(String, String)>,
+    /// A tool and its arguments, which writes `hello from the model` into `note.txt`.
+    pub(super) write: String,
+    /// Whether it asks before it writes.
+    pub(super) asks: bool,
+    /// Whether it lets the client read and write.
+    pub(super) through_client: bool,
+    /// The content of `note.txt` before the turn; none if there is no such file.
+    pub(super) before: Option<String>,
+}
 
-pub(super) const CODEX: Product = Product {
-    name: "@agentclientprotocol/codex-acp",
-    command: &["{node}", "{agents}/@agentclientprotocol/codex-acp/dist/index.js"],
-    // In its default mode another model decides whether a command may run.
-    environment: &["INITIAL_AGENT_MODE=workspace-write"],
-    session: Session::Refused { code: AUTH_REQUIRED, methods: &["api-key", "chat-gpt"] },
-    model: Some(Model {
-        settings: &[(
-            ".codex/config.toml",
-            r#"
-            model = "loopback"
-            model_provider = "loopback"
-            check_for_update_on_startup = false
-            [analytics]
-            enabled = false
-            [features]
-            apps = false
-            plugins = false
-            [model_providers.loopback]
-            name = "Loopback"
-            base_url = "{url}/v1"
-            wire_api = "responses"
-            "#,
-        )],
-        // It has no tool that writes, only a shell in a sandbox. It asks the client before it leaves the sandbox.
-        write: r#"exec_command {
-            "cmd": "echo hello from the model > note.txt",
-            "sandbox_permissions": "require_escalated",
-            "justification": "to write a note"
-        }"#,
-        ..MODEL
-    }),
-};
+/// All agents.
+pub(super) static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
+    let list: Vec<Value> = serde_json::from_str(include_str!("products.json")).expect("a list of objects");
+    list.iter().map(Product::read).collect()
+});
 
-/// The program for this system, since its npm wrapper needs an install script.
-pub(super) const OPENCODE: Product = Product {
-    name: "OpenCode",
-    command: &["{agents}/opencode-{system}/bin/opencode", "acp"],
-    environment: &[
-        "OPENCODE_DISABLE_AUTOUPDATE=1",
-        "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
-        "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
-        "OPENCODE_DISABLE_MODELS_FETCH=1",
-    ],
-    session: Session::Opens,
-    model: Some(Model {
-        settings: &[(
-            ".config/opencode/opencode.json",
-            r#"{
-                "autoupdate": false,
-                "share": "disabled",
-                "permission": { "edit": "ask" },
-                "model": "loopback/loopback",
-                "provider": { "loopback": {
-                    "npm": "@ai-sdk/openai-compatible",
-                    "name": "Loopback",
-                    "options": { "baseURL": "{url}/v1", "apiKey": "none" },
-                    "models": { "loopback": { "name": "Loopback" } }
-                } }
-            }"#,
-        )],
-        write: r#"write {"filePath": "{project}/note.txt", "content": "hello from the model"}"#,
-        through_client: true,
-        ..MODEL
-    }),
-};
+impl Product {
+    fn read(product: &Value) -> Self {
+        Self {
+            id: text(&product["id"]),
+            name: text(&product["name"]),
+            command: list(&product["command"]),
+            environment: list(&product["environment"]),
+            refusal: product.get("refusal").map(|refusal| Refusal {
+                code: refusal["code"].as_i64().unwrap_or_default(),
+                methods: list(&refusal["methods"]),
+            }),
+            model: product.get("model").map(Model::read),
+            pairs: list(&product["pairs"]),
+        }
+    }
+}
 
-pub(super) const QWEN: Product = Product {
-    name: "qwen-code",
-    command: &["{node}", "{agents}/@qwen-code/qwen-code/cli-entry.js", "--acp"],
-    session: Session::Refused { code: AUTH_REQUIRED, methods: &["openai"] },
-    model: Some(Model {
-        arguments: &["--auth-type=openai"],
-        environment: &["OPENAI_API_KEY=none", "OPENAI_BASE_URL={url}/v1", "OPENAI_MODEL=loopback"],
-        settings: &[(
-            ".qwen/settings.json",
-            r#"{
-                "general": { "enableAutoUpdate": false },
-                "memory": { "enableManagedAutoMemory": false },
-                "privacy": { "usageStatisticsEnabled": false },
-                "tools": { "approvalMode": "default" }
-            }"#,
-        )],
-        write: r#"write_file {"file_path": "{project}/note.txt", "content": "hello from the model"}"#,
-        through_client: true,
-        ..MODEL
-    }),
-    ..PRODUCT
-};
+impl Model {
+    fn read(model: &Value) -> Self {
+        let settings = model["settings"].as_object().into_iter().flatten();
+        Self {
+            arguments: list(&model["arguments"]),
+            environment: list(&model["environment"]),
+            settings: settings.map(|(path, content)| (path.clone(), text(content))).collect(),
+            write: format!("{} {}", text(&model["write"][0]), model["write"][1]),
+            asks: model["asks"] != false,
+            through_client: model["throughClient"] == true,
+            before: model["before"].as_str().map(str::to_owned),
+        }
+    }
+}
 
-pub(super) const GEMINI: Product = Product {
-    name: "gemini-cli",
-    command: &["{node}", "{agents}/@google/gemini-cli/bundle/gemini.js", "--acp"],
-    session: Session::Refused {
-        code: AUTH_REQUIRED,
-        methods: &["oauth-personal", "gemini-api-key", "vertex-ai", "gateway"],
-    },
-    model: Some(Model {
-        environment: &["GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL={url}"],
-        settings: &[(
-            ".gemini/settings.json",
-            // Without a fixed model it asks another model which one to use.
-            r#"{
-                "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
-                "model": { "name": "gemini-2.5-pro" },
-                "privacy": { "usageStatisticsEnabled": false },
-                "security": { "auth": { "selectedType": "gemini-api-key" } }
-            }"#,
-        )],
-        write: r#"write_file {"file_path": "{project}/note.txt", "content": "hello from the model"}"#,
-        through_client: true,
-        // It does not handle the error of a missing file, so it cannot create a file through a client.
-        before: Some("words of before"),
-        ..MODEL
-    }),
-    ..PRODUCT
-};
+/// A string as it is, anything else as JSON text.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
 
-pub(super) const PI: Product = Product {
-    name: "pi-acp",
-    command: &["{node}", "{agents}/pi-acp/dist/index.js"],
-    environment: &[
-        "PI_ACP_PI_COMMAND={agents}/.bin/pi",
-        "PI_OFFLINE=1",
-        "PI_SKIP_VERSION_CHECK=1",
-        "PI_TELEMETRY=0",
-    ],
-    session: Session::Refused { code: AUTH_REQUIRED, methods: &["pi_terminal_login"] },
-    model: Some(Model {
-        settings: &[
-            (
-                ".pi/agent/models.json",
-                r#"{ "providers": { "loopback": {
-                    "baseUrl": "{url}/v1",
-                    "api": "openai-completions",
-                    "apiKey": "none",
-                    "models": [{ "id": "loopback" }]
-                } } }"#,
-            ),
-            (".pi/agent/settings.json", r#"{ "defaultProvider": "loopback", "defaultModel": "loopback" }"#),
-        ],
-        write: r#"write {"path": "{project}/note.txt", "content": "hello from the model"}"#,
-        // It has no permission requests.
-        asks: false,
-        ..MODEL
-    }),
-};
-
-/// The program for this system, which its npm wrapper only starts.
-pub(super) const COPILOT: Product = Product {
-    name: "Copilot",
-    command: &["{agents}/@github/copilot-{system}/copilot", "--acp"],
-    environment: &["COPILOT_AUTO_UPDATE=false"],
-    session: Session::Refused { code: AUTH_REQUIRED, methods: &["copilot-login"] },
-    model: Some(Model {
-        environment: &[
-            "COPILOT_OFFLINE=true",
-            "COPILOT_MODEL=loopback",
-            "COPILOT_PROVIDER_API_KEY=none",
-            "COPILOT_PROVIDER_BASE_URL={url}/v1",
-        ],
-        write: r#"create {"path": "{project}/note.txt", "file_text": "hello from the model"}"#,
-        ..MODEL
-    }),
-};
-
-pub(super) const AUGGIE: Product = Product {
-    name: "auggie",
-    command: &["{node}", "{agents}/@augmentcode/auggie/augment.mjs", "--acp"],
-    environment: &["AUGMENT_DISABLE_AUTO_UPDATE=1"],
-    session: Session::Refused { code: AUTH_REQUIRED, methods: &[] },
-    ..PRODUCT
-};
-
-/// The program for this system. Its npm wrapper depends on 300 MB that are compiled into it already.
-pub(super) const CLINE: Product = Product {
-    name: "cline",
-    command: &["{agents}/@cline/cli-{system}/bin/cline", "--acp"],
-    environment: &["CLINE_NO_AUTO_UPDATE=1", "DISABLE_TELEMETRY=1"],
-    session: Session::Refused { code: AUTH_REQUIRED, methods: &["cline", "cline-pass", "openai-codex"] },
-    ..PRODUCT
-};
+fn list(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().map(text).collect()
+}

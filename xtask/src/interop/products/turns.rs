@@ -5,36 +5,10 @@ use std::fs;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use super::table::{CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE, PI, QWEN};
-use super::{Model, Product, VERSION_2, fill};
+use super::{Model, Product, fill};
 use crate::interop::chat::{self, Chat, turn};
 use crate::interop::scratch::Scratch;
 use crate::interop::service::Service;
-use crate::interop::{Pair, pair};
-
-pub(in crate::interop) const PAIRS: &[Pair] = &[
-    pair("our client, claude-agent-acp: say", 60, |scratch| say(scratch, &CLAUDE)),
-    pair("our client, claude-agent-acp: write", 60, |scratch| write(scratch, &CLAUDE, &[])),
-    pair("our client, codex-acp: write", 60, |scratch| write(scratch, &CODEX, &[])),
-    pair("our client, opencode: write", 60, |scratch| write(scratch, &OPENCODE, &[])),
-    pair("our client, qwen-code: write", 60, |scratch| write(scratch, &QWEN, &[])),
-    pair("our client, gemini-cli: write", 60, |scratch| write(scratch, &GEMINI, &[])),
-    pair("our client, pi-acp: write", 60, |scratch| write(scratch, &PI, &[])),
-    pair("our client, copilot: write", 60, |scratch| write(scratch, &COPILOT, &[])),
-    pair("our client, claude-agent-acp: rejected", 60, |scratch| reject(scratch, &CLAUDE)),
-    pair("our client, qwen-code: rejected", 60, |scratch| reject(scratch, &QWEN)),
-    pair("our client, claude-agent-acp: cancel", 60, |scratch| cancel(scratch, &CLAUDE, &[])),
-    pair("our client, codex-acp: cancel", 60, |scratch| cancel(scratch, &CODEX, &[])),
-    pair("our client, qwen-code: cancel", 60, |scratch| cancel(scratch, &QWEN, &[])),
-    pair("our client, gemini-cli: cancel", 60, |scratch| cancel(scratch, &GEMINI, &[])),
-    // Version 2, if they support it.
-    pair("our client, claude-agent-acp, version 2: write", 60, |scratch| write(scratch, &CLAUDE, VERSION_2)),
-    pair("our client, codex-acp, version 2: write", 60, |scratch| write(scratch, &CODEX, VERSION_2)),
-    pair("our client, claude-agent-acp, version 2: cancel", 60, |scratch| {
-        cancel(scratch, &CLAUDE, VERSION_2)
-    }),
-    pair("our client, codex-acp, version 2: cancel", 60, |scratch| cancel(scratch, &CODEX, VERSION_2)),
-];
 
 /// The default text of our model.
 const SENTENCE: &str = "a voice from loopback, grüß dich 👋";
@@ -52,7 +26,7 @@ impl<'a> Stage<'a> {
         let service = Service::start(scratch, scratch.peers().npm("model.mjs", &[]))?;
         let agent = product.command(scratch, Some(&service.url("")?))?;
         let model = product.model.as_ref().context("the table has no model for it")?;
-        if let Some(before) = model.before {
+        if let Some(before) = &model.before {
             fs::write(scratch.file("note.txt"), before)?;
         }
         Ok(Self { scratch, service, model, agent })
@@ -60,11 +34,11 @@ impl<'a> Stage<'a> {
 
     /// A prompt that makes the model write.
     fn prompt(&self) -> String {
-        format!("[call {}]", fill(self.model.write, self.scratch, ""))
+        format!("[call {}]", fill(&self.model.write, self.scratch, ""))
     }
 }
 
-fn say(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
+pub(super) fn say(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
     let stage = Stage::new(scratch, product)?;
     let chat = turn(scratch, &stage.agent, &[], "[say]")?;
     ensure!(chat.text().ends_with(SENTENCE), "the model's text is missing: {:?}", chat.text());
@@ -72,7 +46,7 @@ fn say(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
 }
 
 /// The model calls a tool, the client permits it, and the model gets the result.
-fn write(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -> Result<()> {
+pub(super) fn write(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -> Result<()> {
     let stage = Stage::new(scratch, product)?;
     let wire = scratch.file("../wire.jsonl");
     let agent = scratch.peers().recorded(&wire, &stage.agent);
@@ -104,7 +78,7 @@ fn calls(wire: &std::path::Path, method: &str) -> Result<bool> {
 }
 
 /// The client rejects the permission.
-fn reject(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
+pub(super) fn reject(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
     let stage = Stage::new(scratch, product)?;
     let command = chat::command(scratch, &stage.agent, &[], Some(&stage.prompt()));
     let chat = chat::read(&scratch.run(&command)?)?;
@@ -115,7 +89,7 @@ fn reject(scratch: &Scratch<'_>, product: &'static Product) -> Result<()> {
 }
 
 /// The model would never finish. A cancel ends the turn and closes the connection to the model.
-fn cancel(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -> Result<()> {
+pub(super) fn cancel(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -> Result<()> {
     let stage = Stage::new(scratch, product)?;
     let command = chat::command(scratch, &stage.agent, options, Some("[wait]"));
     let chat = chat::read(&scratch.interrupt_group_at("dawdles", &command)?)?;
