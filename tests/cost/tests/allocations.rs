@@ -72,7 +72,6 @@ fn a_layer_costs_one_allocation_and_no_layer_none() {
         // What it keeps of the call for another try is shared.
         (allocations(plain().layer(Retry::idempotent(3))), 18.4),
     ];
-    println!("{rows:?}");
     for (allocations, most) in rows {
         assert!(allocations <= most, "{allocations} instead of {most}: {rows:?}");
     }

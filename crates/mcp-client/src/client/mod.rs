@@ -1,13 +1,14 @@
+mod hooks;
+
 use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, Notification};
+use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::task_extension;
 use agentwire_mcp_schema::{
     ClientCapabilities, CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult,
-    ElicitUrlRequest, Implementation, ListRootsRequest, ListRootsResult, LoggingLevel,
-    LoggingMessageNotification, Revision, Root,
+    ElicitUrlRequest, Implementation, ListRootsRequest, ListRootsResult, LoggingLevel, Revision, Root,
 };
 use agentwire_peer::{Config, Dialect};
 use tower_layer::Layer;
@@ -16,12 +17,11 @@ use tower_service::Service;
 use crate::error::BoxError;
 use crate::handler::ClientHandler;
 use crate::handshake::Handshake;
-use crate::hooks::hook;
 use crate::mode::ProtocolMode;
 use crate::raw::Waits;
 use crate::result::DEFAULT_VALUE_LIMIT;
 use crate::stack::add_layer;
-use crate::{Cache, Next, RawAnswer, RawCall, TaskState, Tasks, Warning};
+use crate::{Cache, Next, RawAnswer, RawCall, Tasks};
 
 /// An MCP client before it is connected: its name, its time limits, its hooks and what it answers with.
 ///
@@ -334,72 +334,6 @@ impl Client {
     #[must_use]
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.handshake.log_level = Some(level);
-        self
-    }
-
-    /// Sets a hook for the server's log. A stateless server sends none without a [level](Self::log_level).
-    #[must_use]
-    pub fn on_log(mut self, function: impl FnMut(LoggingMessageNotification) + Send + 'static) -> Self {
-        self.handler.on_log = hook(function);
-        self
-    }
-
-    /// Sets a hook that is called when the server's tool list has changed, or may have; see [above](Self#changes).
-    #[must_use]
-    pub fn on_tools_changed(mut self, mut function: impl FnMut() + Send + 'static) -> Self {
-        self.handler.on_tools_changed = hook(move |()| function());
-        self
-    }
-
-    /// Sets a hook that is called when the server's resource list has changed, or may have; see [above](Self#changes).
-    #[must_use]
-    pub fn on_resources_changed(mut self, mut function: impl FnMut() + Send + 'static) -> Self {
-        self.handler.on_resources_changed = hook(move |()| function());
-        self
-    }
-
-    /// Sets a hook that is called when the server's prompt list has changed, or may have; see [above](Self#changes).
-    #[must_use]
-    pub fn on_prompts_changed(mut self, mut function: impl FnMut() + Send + 'static) -> Self {
-        self.handler.on_prompts_changed = hook(move |()| function());
-        self
-    }
-
-    /// Sets a hook that gets the URI of each changed resource, after [`Server::subscribe`](crate::Server::subscribe) or
-    /// [`Server::listen`](crate::Server::listen).
-    #[must_use]
-    pub fn on_resource_updated(mut self, function: impl FnMut(String) + Send + 'static) -> Self {
-        self.handler.on_resource_updated = hook(function);
-        self
-    }
-
-    /// Sets a hook that gets every notification except progress, before the other hooks. It opens no subscription.
-    #[must_use]
-    pub fn on_notification(mut self, function: impl FnMut(Notification) + Send + 'static) -> Self {
-        self.handler.on_notification = hook(function);
-        self
-    }
-
-    /// Sets a hook that gets the states of tasks that the server reports: in 2025-11-25 unasked, later on a
-    /// [subscription](crate::Server::listen) with a [`TaskSubscription`](task_extension::TaskSubscription). A server need not
-    /// report them, and following a task does not depend on it.
-    #[must_use]
-    pub fn on_task_changed(mut self, function: impl FnMut(TaskState) + Send + 'static) -> Self {
-        self.handler.on_task_changed = hook(function);
-        self
-    }
-
-    /// Sets a hook that gets every notification that has no other hook here.
-    #[must_use]
-    pub fn on_other(mut self, function: impl FnMut(Notification) + Send + 'static) -> Self {
-        self.handler.on_other = hook(function);
-        self
-    }
-
-    /// Sets a hook that gets faults that fail no call. It must be quick, and must not list tools.
-    #[must_use]
-    pub fn on_warning(mut self, function: impl FnMut(Warning) + Send + 'static) -> Self {
-        self.handler.on_warning = hook(function);
         self
     }
 }
