@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(feature = "http")]
 use std::time::Duration;
 
 use agentwire_jsonrpc::{Frame, Message};

@@ -42,9 +42,9 @@ use crate::signal::Signal;
 /// a tool or the user fails with [`TurnError::Cancelled`]: tool calls are cancelled at their server, questions are
 /// withdrawn, terminals are killed and released. After the turn everything fails with [`TurnError::Over`].
 #[derive(Clone)]
-pub struct Turn(Arc<Inner>);
+pub struct Turn(Arc<TurnInner>);
 
-struct Inner {
+struct TurnInner {
     session: Arc<Session>,
     number: u64,
     prompt: Vec<ContentBlock>,
@@ -70,7 +70,7 @@ pub(crate) fn start(
 ) -> Result<(Turn, TurnGuard), Error> {
     let guard = session.begin_turn()?;
     let terminals = Terminals::new(session.id.clone(), context.client().clone(), background.clone());
-    let turn = Turn(Arc::new(Inner {
+    let turn = Turn(Arc::new(TurnInner {
         session,
         number: guard.number,
         prompt,

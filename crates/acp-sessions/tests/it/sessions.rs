@@ -396,6 +396,7 @@ fn path(bytes: usize) -> String {
 }
 
 /// What a session keeps of the request that opened it is bounded, however the bytes are spread.
+#[cfg(feature = "http")]
 #[tokio::test(start_paused = true)]
 async fn what_a_session_is_set_up_with_has_a_limit() {
     let store = Arc::new(MemoryStore::new());

@@ -12,7 +12,7 @@ pub(super) fn records(reader: Reader) -> BoxStream<'static, Result<RawJson, Stor
     let pieces = stream::unfold(Some(reader), async |reader| {
         let mut reader = reader?;
         let read = blocking(move || {
-            let records = reader.some();
+            let records = reader.read_some();
             let more = records.last().is_some_and(Result::is_ok);
             Ok((records, more.then_some(reader)))
         });

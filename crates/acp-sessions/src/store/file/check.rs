@@ -68,8 +68,8 @@ impl fmt::Display for Damage {
 
 /// Checks all sessions.
 pub(super) fn check(directory: &Arc<Directory>) -> Result<Vec<SessionCheck>, StoreError> {
-    let examined = catalogue::files(directory)?.into_keys().map(|stem| examine(&location(directory, stem)?));
-    Ok(examined.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    let checks = catalogue::files(directory)?.into_keys().map(|stem| check_one(&location(directory, stem)?));
+    Ok(checks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// Checks all sessions, and repairs those that are damaged.
@@ -78,7 +78,7 @@ pub(super) fn repair(directory: &Arc<Directory>) -> Result<Vec<SessionCheck>, St
     let mut checks = Vec::new();
     for stem in catalogue::files(directory)?.into_keys() {
         let location = location(directory, stem)?;
-        let Some(check) = examine(&location)? else { continue };
+        let Some(check) = check_one(&location)? else { continue };
         checks.push(if check.damage.is_empty() { check } else { repair_one(&locks, &location, check)? });
     }
     Ok(checks)
@@ -91,7 +91,7 @@ fn location(directory: &Arc<Directory>, stem: String) -> Result<Location, StoreE
 }
 
 /// Checks a session. Returns none where there is none.
-fn examine(location: &Location) -> Result<Option<SessionCheck>, StoreError> {
+fn check_one(location: &Location) -> Result<Option<SessionCheck>, StoreError> {
     let Location { directory, session_id, stem } = location;
     let has = |kind| directory.version(stem, kind).map(|version| version.is_some());
     if !has(Kind::Header)?
@@ -151,11 +151,11 @@ fn repair_one(
         Err(error) => return Ok(failed(found, error.to_string())),
     };
     // It may have been opened and changed since the first check.
-    let Some(mut check) = examine(location)? else { return Ok(found) };
+    let Some(mut check) = check_one(location)? else { return Ok(found) };
     if check.damage.is_empty() {
         return Ok(check);
     }
-    match mend(location) {
+    match repair_files(location) {
         Ok(done) => {
             check.damage.iter_mut().for_each(|damage| damage.repair = Repair::Done(done.clone()));
             Ok(check)
@@ -165,7 +165,7 @@ fn repair_one(
 }
 
 /// Makes a session usable again, and returns what was done.
-fn mend(location: &Location) -> Result<String, StoreError> {
+fn repair_files(location: &Location) -> Result<String, StoreError> {
     let Location { directory, session_id, stem } = location;
     let mut done = Vec::new();
     let header = match read_header(location) {
@@ -195,12 +195,12 @@ fn mend(location: &Location) -> Result<String, StoreError> {
             stored.header
         }
     };
-    done.extend(mend_journal(location, &header)?);
+    done.extend(repair_journal(location, &header)?);
     directory.sync()?;
     Ok(done.join(", "))
 }
 
-fn mend_journal(location: &Location, header: &SessionHeader) -> Result<Option<String>, StoreError> {
+fn repair_journal(location: &Location, header: &SessionHeader) -> Result<Option<String>, StoreError> {
     let Location { directory, stem, .. } = location;
     // The count of durable bytes must never exceed the journal, so it is lowered before the journal is truncated.
     let lower = |synced| {

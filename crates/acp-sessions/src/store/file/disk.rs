@@ -138,7 +138,7 @@ impl FileSystem for Disk {
             match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(there) if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino) => {
                     let (directory, name) = (Arc::clone(&self.0), name.to_owned());
-                    return Ok(Some(Box::new(Lock { file, directory, name })));
+                    return Ok(Some(Box::new(DiskLock { file, directory, name })));
                 }
                 Ok(_) | Err(Errno::NOENT) => {}
                 Err(error) => return Err(error.into()),
@@ -170,17 +170,17 @@ impl RawFile for File {
 }
 
 #[derive(Debug)]
-struct Lock {
+struct DiskLock {
     file: File,
     directory: Arc<OwnedFd>,
     name: String,
 }
 
-impl LockFile for Lock {}
+impl LockFile for DiskLock {}
 
 /// Removes the file first. Then unlocks it explicitly, because a child process that another thread is starting may still hold
 /// a copy of the descriptor.
-impl Drop for Lock {
+impl Drop for DiskLock {
     fn drop(&mut self) {
         let _ = rustix::fs::unlinkat(self.directory.as_fd(), &*self.name, AtFlags::empty());
         let _ = fs4::FileExt::unlock(&self.file);

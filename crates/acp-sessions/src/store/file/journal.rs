@@ -7,7 +7,7 @@ use agentwire_jsonrpc::RawJson;
 
 use super::location::Location;
 use super::name::Kind;
-use super::reader::{Fault, Reader};
+use super::reader::{AppendFault, Reader};
 use super::record::{self, Line};
 use super::scan::{Scan, scan};
 use super::system::{Access, RawFile};
@@ -21,12 +21,12 @@ use crate::{SessionHeader, StoreError, StoreWarning};
 pub(super) struct Journal {
     location: Location,
     /// None until the file has been read.
-    end: Option<End>,
+    end: Option<JournalEnd>,
 }
 
 /// The end of the valid records.
 #[derive(Debug)]
-struct End {
+struct JournalEnd {
     offset: u64,
     checksum: u32,
     file: Option<Box<dyn RawFile>>,
@@ -35,7 +35,7 @@ struct End {
     /// The offset from which the file is written again before it is synced. Another process may have written the records
     /// and failed to sync them; the operating system then marks the pages as clean, and the next sync skips them.
     rewrite: Option<u64>,
-    fault: Option<Fault>,
+    fault: Option<AppendFault>,
 }
 
 impl Journal {
@@ -60,7 +60,7 @@ impl Journal {
             let _ = location.directory.remove(&location.stem, Kind::Journal);
             return Err(location.failed("write")(source));
         }
-        Ok(Self { location, end: Some(End::at(line.len() as u64, checksum, !durable)) })
+        Ok(Self { location, end: Some(JournalEnd::at(line.len() as u64, checksum, !durable)) })
     }
 
     /// Returns whether records can be appended without reading the file first.
@@ -83,10 +83,10 @@ impl Journal {
         }
         let Scan { offset, checksum, end, last, .. } = scan(&self.location)?;
         // An earlier process may have written the rest, so it is unknown whether that is durable.
-        let mut found = End::at(offset, checksum, offset > synced);
+        let mut found = JournalEnd::at(offset, checksum, offset > synced);
         found.rewrite = found.unsynced.then_some(synced);
         if let Some(reason) = last.fault(offset, synced) {
-            found.fault = Some(Fault::Damaged(reason));
+            found.fault = Some(AppendFault::Damaged(reason));
         } else if offset < end || offset == 0 {
             let moved = self.drop_rest(&mut found, header, matches!(last, Line::Damaged(_)))?;
             let (session_id, file) = (self.location.session_id.clone(), self.location.journal());
@@ -100,7 +100,7 @@ impl Journal {
     /// the rest to a file of its own first, and returns the path.
     fn drop_rest(
         &self,
-        end: &mut End,
+        end: &mut JournalEnd,
         header: &SessionHeader,
         keep: bool,
     ) -> Result<Option<PathBuf>, StoreError> {
@@ -111,7 +111,7 @@ impl Journal {
         if end.offset == 0 {
             let (line, checksum) = header::line(header)?;
             file.write_all_at(&line, 0).map_err(self.location.failed("write"))?;
-            *end = End::at(line.len() as u64, checksum, true);
+            *end = JournalEnd::at(line.len() as u64, checksum, true);
             end.rewrite = Some(0);
         }
         end.unsynced = true;
@@ -157,7 +157,7 @@ impl Journal {
     pub(super) fn sync(&mut self, durable: bool) -> Result<(), StoreError> {
         let Self { location, end } = self;
         let Some(end) = end.as_mut() else { return Ok(()) };
-        if let Some(fault @ Fault::Stopped(_)) = end.fault.clone() {
+        if let Some(fault @ AppendFault::Stopped(_)) = end.fault.clone() {
             return Err(fault.error(location, end.offset));
         }
         if durable && end.unsynced && end.fault.is_none() {
@@ -187,14 +187,14 @@ impl Journal {
         let end = self.end.as_ref().expect("the end was found");
         let file = self.location.open_journal(Access::Read).map_err(self.location.failed("open"))?;
         let fault = match &end.fault {
-            Some(fault @ Fault::Damaged(_)) => Some(fault.clone()),
+            Some(fault @ AppendFault::Damaged(_)) => Some(fault.clone()),
             _ => None,
         };
         Ok(Reader::to_end(self.location.clone(), file, end.offset, fault))
     }
 }
 
-impl End {
+impl JournalEnd {
     fn at(offset: u64, checksum: u32, unsynced: bool) -> Self {
         Self { offset, checksum, file: None, unsynced, rewrite: None, fault: None }
     }
@@ -207,7 +207,7 @@ impl End {
                 let file = location.open_journal(Access::Write).map_err(location.failed("open"))?;
                 if file.length().map_err(location.failed("open"))? != self.offset {
                     let reason = "another program has changed the file".to_owned();
-                    self.fault = Some(Fault::Damaged(reason.clone()));
+                    self.fault = Some(AppendFault::Damaged(reason.clone()));
                     return Err(location.damaged(self.offset, reason));
                 }
                 file
@@ -249,7 +249,7 @@ impl End {
     /// Refuses further appends. After a failed sync the operating system may mark pages as clean that it has not written,
     /// and the next sync succeeds without them.
     fn stop(&mut self, cause: &io::Error) {
-        self.fault = Some(Fault::Stopped(cause.to_string()));
+        self.fault = Some(AppendFault::Stopped(cause.to_string()));
         self.file = None;
     }
 }

@@ -231,7 +231,7 @@ impl StoreInner {
         };
         let (directory, session_id) = (Arc::clone(&self.directory), session_id.clone());
         let location = Location { directory, session_id, stem };
-        let records = match Reader::beside_others(location, synced)? {
+        let records = match Reader::concurrent(location, synced)? {
             Some(reader) => records(reader),
             None => stream::empty().boxed(),
         };

@@ -69,7 +69,7 @@ impl FileSystem for Disk {
         let path = self.0.join(name);
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match fs4::FileExt::try_lock(&file) {
-            Ok(()) => Ok(Some(Box::new(Lock(file)))),
+            Ok(()) => Ok(Some(Box::new(DiskLock(file)))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
@@ -113,11 +113,11 @@ impl RawFile for Seeking {
 
 /// The file stays: here a store cannot check whether a locked file still has its name.
 #[derive(Debug)]
-struct Lock(File);
+struct DiskLock(File);
 
-impl LockFile for Lock {}
+impl LockFile for DiskLock {}
 
-impl Drop for Lock {
+impl Drop for DiskLock {
     fn drop(&mut self) {
         let _ = fs4::FileExt::unlock(&self.0);
     }

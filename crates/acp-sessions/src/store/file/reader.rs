@@ -22,7 +22,7 @@ pub(super) struct Reader {
 #[derive(Debug)]
 enum Limit {
     /// To this offset. Then it reports the fault.
-    End(u64, Option<Fault>),
+    End(u64, Option<AppendFault>),
     /// To the end of the valid records, of which so many bytes are durable. Another process may be writing behind them.
     Synced(u64),
 }
@@ -32,13 +32,18 @@ impl Reader {
     const AT_ONCE: u64 = 256 << 10;
 
     /// Reads to an offset, and then reports the fault.
-    pub(super) fn to_end(location: Location, file: Box<dyn RawFile>, end: u64, fault: Option<Fault>) -> Self {
+    pub(super) fn to_end(
+        location: Location,
+        file: Box<dyn RawFile>,
+        end: u64,
+        fault: Option<AppendFault>,
+    ) -> Self {
         let lines = Lines::new(BufReader::with_capacity(64 << 10, Part::new(file, 0, end)));
         Self { lines, limit: Limit::End(end, fault), location }
     }
 
     /// Reads a journal to which another process may be writing. Returns none where there is no journal.
-    pub(super) fn beside_others(location: Location, synced: u64) -> Result<Option<Self>, StoreError> {
+    pub(super) fn concurrent(location: Location, synced: u64) -> Result<Option<Self>, StoreError> {
         let file = match location.open_journal(Access::Read) {
             Err(source) if source.kind() == io::ErrorKind::NotFound && synced == 0 => return Ok(None),
             Err(source) if source.kind() == io::ErrorKind::NotFound => {
@@ -51,11 +56,11 @@ impl Reader {
     }
 
     /// Reads some records, or none behind the last one. Must not be called again after an error.
-    pub(super) fn some(&mut self) -> Vec<Result<RawJson, StoreError>> {
+    pub(super) fn read_some(&mut self) -> Vec<Result<RawJson, StoreError>> {
         let mut records = Vec::new();
         let from = self.lines.offset();
         while self.lines.offset() - from < Self::AT_ONCE {
-            match self.one() {
+            match self.read_one() {
                 Ok(Some(record)) => records.push(Ok(record)),
                 Ok(None) => break,
                 Err(error) => {
@@ -67,7 +72,7 @@ impl Reader {
         records
     }
 
-    fn one(&mut self) -> Result<Option<RawJson>, StoreError> {
+    fn read_one(&mut self) -> Result<Option<RawJson>, StoreError> {
         let offset = self.lines.offset();
         if let Limit::End(end, fault) = &mut self.limit
             && offset == *end
@@ -79,7 +84,7 @@ impl Reader {
             // The first line is the header, and no record.
             (Line::Record(text), _) if offset == 0 => {
                 match header::check_first(&text, &self.location.session_id) {
-                    Ok(()) => return self.one(),
+                    Ok(()) => return self.read_one(),
                     Err(reason) => reason,
                 }
             }
@@ -100,14 +105,14 @@ impl Reader {
 
 /// Why nothing can be appended to a journal.
 #[derive(Debug, Clone)]
-pub(super) enum Fault {
+pub(super) enum AppendFault {
     /// The bytes behind the valid records are damaged.
     Damaged(String),
     /// A write failed and could not be undone.
     Stopped(String),
 }
 
-impl Fault {
+impl AppendFault {
     pub(super) fn error(self, location: &Location, offset: u64) -> StoreError {
         match self {
             Self::Damaged(reason) => location.damaged(offset, reason),

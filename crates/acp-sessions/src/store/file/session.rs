@@ -62,7 +62,7 @@ impl Files {
     /// to them when it was cut off.
     pub(super) fn load(&mut self, warnings: &Warnings) -> Result<Option<&mut SessionFiles>, StoreError> {
         if let FilesState::Unknown = self.state {
-            self.state = match tidy_and_read(&self.location, warnings)? {
+            self.state = match recover_and_read(&self.location, warnings)? {
                 Some(stored) => {
                     FilesState::Present(Box::new(SessionFiles::new(self.location.clone(), stored)))
                 }
@@ -230,7 +230,7 @@ fn remove_rest(directory: &Directory, stem: &str, durable: bool) -> Result<(), S
 }
 
 /// Reads the header of a locked session, after completing or reverting what was cut off.
-fn tidy_and_read(location: &Location, warnings: &Warnings) -> Result<Option<HeaderFile>, StoreError> {
+fn recover_and_read(location: &Location, warnings: &Warnings) -> Result<Option<HeaderFile>, StoreError> {
     let Location { directory, stem, .. } = location;
     let has = |kind| directory.version(stem, kind).map(|version| version.is_some());
     let (header, deleted, new) = (has(Kind::Header)?, has(Kind::Deleted)?, has(Kind::NewHeader)?);
