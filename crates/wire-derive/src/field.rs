@@ -1,6 +1,6 @@
 //! One member of an object.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, GenericArgument, LitStr, PathArguments, Result, Type};
@@ -80,6 +80,11 @@ impl<'a> Field<'a> {
             (None, None) => LitStr::new(&camel_case(&ident.unraw().to_string()), ident.span()),
         };
         Ok(Self { source, ident, kind: Kind::Member { word, name }, options })
+    }
+
+    /// Where an error about its type points to. Names are looked up as the derive's own.
+    pub(crate) fn span(&self) -> Span {
+        self.source.ty.span().resolved_at(Span::call_site())
     }
 
     /// Whether an object can be made without it.

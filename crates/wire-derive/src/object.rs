@@ -1,7 +1,7 @@
 //! `#[derive(Wire)]` on a struct: an object.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{DeriveInput, LitStr, Result};
 
 use crate::attribute::Options;
@@ -105,7 +105,10 @@ impl<'a> Object<'a> {
             .members()
             .map(|(at, field, word, name)| {
                 let (place, way) = (place(at), way(at, field, word));
-                (at, quote! { ::agentwire_jsonrpc::wire::take::<#way, _, A>(&mut #place, #name, &mut members)? })
+                let take = quote_spanned! { field.span()=>
+                    ::agentwire_jsonrpc::wire::take::<#way, _, A>(&mut #place, #name, &mut members)?
+                };
+                (at, take)
             })
             .collect();
         let Some((at, rest)) = self.rest() else {
@@ -244,11 +247,13 @@ fn finished(at: usize, field: &Field<'_>) -> TokenStream {
 fn written(field: &Field<'_>) -> TokenStream {
     let ident = field.ident;
     let Kind::Member { word, name } = &field.kind else {
-        return quote! { ::agentwire_jsonrpc::wire::WriteMembers::write_members(&self.#ident, members)?; };
+        return quote_spanned! { field.span()=>
+            ::agentwire_jsonrpc::wire::WriteMembers::write_members(&self.#ident, members)?;
+        };
     };
     let entry = |value: TokenStream| {
         let value = with_function(field, word, value);
-        quote! { ::serde::ser::SerializeMap::serialize_entry(members, #name, #value)?; }
+        quote_spanned! { field.span()=> ::serde::ser::SerializeMap::serialize_entry(members, #name, #value)?; }
     };
     if let Some(omit_if) = &field.options.omit_if {
         let entry = entry(quote! { &self.#ident });

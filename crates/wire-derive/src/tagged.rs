@@ -1,7 +1,7 @@
 //! `#[derive(Wire)]` on an enum with a tag: a union.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DeriveInput, Error, Fields, LitStr, Result, Type};
 
@@ -101,9 +101,9 @@ impl<'a> Union<'a> {
             }
             tags.push(tag.value());
         }
-        let rest = variants.iter().filter(|variant| variant.known().is_none());
-        let untagged = variants.iter().filter(|variant| matches!(variant.role, Role::Untagged(_)));
-        for second in [rest.skip(1).next(), untagged.skip(1).next()].into_iter().flatten() {
+        let mut rest = variants.iter().filter(|variant| variant.known().is_none());
+        let mut untagged = variants.iter().filter(|variant| matches!(variant.role, Role::Untagged(_)));
+        if let Some(second) = rest.nth(1).or(untagged.nth(1)) {
             return Err(Error::new(second.source.ident.span(), "only one variant can take these objects"));
         }
         Ok(Self { input, tag, variants, has_schema, options })
@@ -233,9 +233,11 @@ impl<'a> Union<'a> {
         let arms = self.variants.iter().map(|variant| {
             let ident = &variant.source.ident;
             let (pattern, members) = match variant.kind {
-                Some(_) => (
+                Some(kind) => (
                     quote! { Self::#ident(value) },
-                    quote! { ::agentwire_jsonrpc::wire::WriteMembers::write_members(value, members) },
+                    quote_spanned! { kind.span().resolved_at(Span::call_site())=>
+                        ::agentwire_jsonrpc::wire::WriteMembers::write_members(value, members)
+                    },
                 ),
                 None => (quote! { Self::#ident }, quote! { ::core::result::Result::Ok(()) }),
             };
@@ -285,7 +287,9 @@ impl<'a> Union<'a> {
 fn decoded(variant: &Variant<'_>) -> Option<TokenStream> {
     let (tag, ident) = (variant.known()?, &variant.source.ident);
     let value = match variant.kind {
-        Some(kind) => quote! { <#kind as ::serde::Deserialize>::deserialize(members).map(Self::#ident) },
+        Some(kind) => quote_spanned! { kind.span().resolved_at(Span::call_site())=>
+            <#kind as ::serde::Deserialize>::deserialize(members).map(Self::#ident)
+        },
         None => quote! { ::agentwire_jsonrpc::wire::ignore_members(members).map(|()| Self::#ident) },
     };
     Some(quote! { #tag => #value, })

@@ -1,7 +1,7 @@
 //! The words that say how a member is read, written and described.
 
 use crate::word::Build::{Argument, Exact, Into, List};
-use crate::word::Shape::{Any, Collection, OptionOf, OptionOfVec, PatchOf, PatchOfVec, Vector};
+use crate::word::Shape::{Any, Bool, Collection, OptionOf, OptionOfVec, PatchOf, PatchOfVec, Vector};
 use crate::word::Written::{Always, UnlessDefault, UnlessEmpty, UnlessKept, UnlessNone};
 
 /// A word of `#[wire(…)]` before a member.
@@ -36,7 +36,7 @@ impl Shape {
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Any => "any type",
-            Self::Bool => "`bool`",
+            Bool => "`bool`",
             OptionOf => "`Option<T>`",
             OptionOfVec => "`Option<Vec<T>>`",
             Vector => "`Vec<T>`",
@@ -73,7 +73,7 @@ const ON_ERROR: &str = "x-deserialize-default-on-error";
 const SKIP_ITEMS: &str = "x-deserialize-skip-invalid-items";
 const ON_NULL: &str = "x-deserialize-default-on-null";
 
-/// Which member of the table a row is, in the order of its columns.
+/// Makes the rows of the table.
 macro_rules! words {
     ($($name:literal $shape:ident $way:ident $missing:ident $written:ident $build:ident [$($keyword:ident)*];)+) => {
         &[$(Word {
@@ -89,8 +89,6 @@ macro_rules! words {
     (@ error) => { true };
     (@ default) => { false };
 }
-
-use Shape::Bool;
 
 pub(crate) const WORDS: &[Word] = words! {
     // word                  type        is read as      if missing  is written      is set    keywords

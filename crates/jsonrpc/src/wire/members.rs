@@ -58,6 +58,7 @@ pub fn read_members<'de, T: Names<'de>, D: Deserializer<'de>>(deserializer: D) -
 struct Position<T>(PhantomData<T>);
 
 /// The name of a member.
+#[expect(clippy::exhaustive_enums, reason = "generated code looks at both")]
 #[derive(Debug)]
 pub enum Key<'de> {
     /// A member of the type.
@@ -129,13 +130,8 @@ pub fn take<'de, W: ReadAs<'de, T>, T, A: MapAccess<'de>>(
     Ok(())
 }
 
-/// Says that a member stands twice.
-///
-/// # Errors
-///
-/// Always.
 #[cold]
-pub fn duplicate<E: Error>(name: &'static str) -> Result<(), E> {
+fn duplicate<E: Error>(name: &'static str) -> Result<(), E> {
     Err(E::duplicate_field(name))
 }
 

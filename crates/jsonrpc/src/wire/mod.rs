@@ -21,6 +21,6 @@ pub use lenient::{
     Items, Lenient, NullAsDefault, OptionalItems, PatchItems, RawObjectOrNull, RawOrNull, ReadAs, Strict,
     ValidItems, lenient,
 };
-pub use members::{Key, Names, Others, WriteMembers, duplicate, read_members, required, take, write_members};
+pub use members::{Key, Names, Others, WriteMembers, read_members, required, take, write_members};
 pub use patch::Patch;
 pub use tagged::{Tagged, ignore_members, read_tagged, require, with_tag};
