@@ -40,7 +40,7 @@ fn web(features: &str) -> Vec<String> {
         "hyper",
         "reqwest",
         "rustls",
-        "tower",
+        "tower-http",
     ];
     let is_web = |name: &String| {
         families.iter().any(|family| {
