@@ -6,31 +6,37 @@
 //! client speaks whichever its messages are written in.
 //!
 //! ```text
-//!            POST, GET, DELETE                                     Packet
-//!  client ◀────────────────────▶ Endpoint ────────────▶ Link ◀────────────────▶ whoever serves it
-//!            JSON, events          (tower)               │
-//!                                                        ├─ a session: one link from initialize to DELETE
-//!                                                        └─ an exchange: one link for one request
+//!            POST, GET, DELETE
+//!  client ◀────────────────────▶ Endpoint ──▶ Service ──┬─ a session: a Link, from initialize to DELETE
+//!            JSON, events          (tower)              └─ an Exchange: one request, one future
 //! ```
 //!
-//! It knows the rules of the transport, the names of headers and of a handful of methods. It knows no handlers: a
-//! link is a [`Transport`](agentwire_transport::Transport), as is the client.
+//! It knows the rules of the transport, the names of headers and of a handful of methods. It knows no handlers: what serves
+//! an endpoint is a [`Service`](agentwire_transport::Service). A link is a [`Transport`](agentwire_transport::Transport), as
+//! is the client.
 //!
 //! ```
 //! # #[cfg(feature = "hyper")]
 //! # async fn run() -> std::io::Result<()> {
+//! use agentwire_jsonrpc::{RawJson, Response};
+//! use agentwire_transport::{Exchange, service_fn};
 //! use agentwire_transport_http::server::{Config, Endpoint, Link, serve};
 //! use futures::StreamExt;
 //!
-//! /// Says of every packet that it came.
-//! async fn attend(mut link: Link) {
+//! /// Prints every packet of a session.
+//! async fn session(mut link: Link) {
 //!     while let Some(Ok(packet)) = link.next().await {
 //!         println!("{packet:?}");
 //!     }
 //! }
 //!
+//! /// Answers a request without a session with its params.
+//! async fn exchange(Exchange { request, .. }: Exchange) -> Response {
+//!     Response::new(request.id, Ok(request.params.unwrap_or(RawJson::EMPTY_OBJECT)))
+//! }
+//!
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
-//! serve(listener, Endpoint::serving(Config::new(), attend)).await;
+//! serve(listener, Endpoint::serving(Config::new(), service_fn(session, exchange))).await;
 //! # Ok(())
 //! # }
 //! ```
