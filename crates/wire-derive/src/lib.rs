@@ -112,13 +112,13 @@ use object::Object;
 use string_enum::StringEnum;
 use tagged::Union;
 
-/// Derives how a type is read, written and described. See the [crate](crate).
+/// Derives how a type is read, written and described. See the [crate docs](crate).
 #[proc_macro_derive(Wire, attributes(wire))]
 pub fn derive_wire(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand(input, wire)
 }
 
-/// Derives `new`, which takes what the protocol requires, and a setter for each other member. See the [crate](crate).
+/// Derives `new`, which takes what the protocol requires, and a setter for each other member. See the [crate docs](crate).
 #[proc_macro_derive(Build, attributes(wire))]
 pub fn derive_build(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand(input, build)
