@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{
     ResumeSessionResponse, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
     SetSessionModeRequest, SetSessionModeResponse,
 };
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 
 use crate::{Client, Context, Error};
 
@@ -157,6 +157,9 @@ pub trait Agent {
     }
 }
 
-fn not_found<M: Method>(_: &M, _: Context) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
+fn not_found<M: RequestMethod>(
+    _: &M,
+    _: Context,
+) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
     std::future::ready(Err(Error::method_not_found(M::NAME)))
 }

@@ -9,7 +9,7 @@ use agentwire_acp_schema::v1::{
     SessionUpdate, TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest,
     WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
-use agentwire_jsonrpc::{Method, Notice};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_peer::{Call, CallError, Notify, Peer, RequestContext};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -174,11 +174,11 @@ impl Client {
         self.peer.is_closed()
     }
 
-    fn terminal<M: Method>(&self, request: &M, cwd: Option<&Path>) -> Call<M::Response> {
+    fn terminal<M: RequestMethod>(&self, request: &M, cwd: Option<&Path>) -> Call<M::Response> {
         self.gated(request, cwd, "terminal", |client| client.terminal)
     }
 
-    fn gated<M: Method>(
+    fn gated<M: RequestMethod>(
         &self,
         request: &M,
         path: Option<&Path>,

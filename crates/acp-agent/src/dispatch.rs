@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{
     PromptRequest, PromptResponse, ProtocolVersion, ResumeSessionRequest, SetSessionConfigOptionRequest,
     SetSessionModeRequest, StopReason,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, decode_params};
+use agentwire_jsonrpc::{Notification, NotificationMethod, RawJson, Request, RequestMethod, decode_params};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::FutureExt;
 use futures::future::{Either, ready};

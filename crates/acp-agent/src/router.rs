@@ -3,7 +3,7 @@ use std::sync::OnceLock;
 
 use agentwire_acp_schema::v1::ProtocolVersion;
 use agentwire_acp_schema::v2::InitializeRequest;
-use agentwire_jsonrpc::{Method, Notification, RawJson, Request, Response};
+use agentwire_jsonrpc::{Notification, RawJson, Request, RequestMethod, Response};
 use agentwire_peer::{Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::Transport;
 use futures::future::Either;

@@ -7,7 +7,7 @@ use agentwire_acp_schema::v1::{
     DeleteSessionRequest, ListSessionsRequest, LoadSessionRequest, LogoutRequest, McpServer,
     ResumeSessionRequest, SessionConfigOptionValue,
 };
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 
 use crate::Error;
 use crate::outgoing::takes_booleans;

@@ -6,7 +6,7 @@ use agentwire_acp_schema::v1::{
     NewSessionResponse, PromptRequest, PromptResponse, ResumeSessionRequest, ResumeSessionResponse,
     SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest, StopReason,
 };
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_peer::Peer;
 
 use crate::Error;
@@ -17,7 +17,7 @@ use crate::outgoing::{self, Checked};
 ///
 /// The methods are implemented one type at a time, by functions without type parameters: so their code is made
 /// once, when this crate is compiled, and not again for each agent, which takes seconds.
-pub(crate) trait Wire: Method {
+pub(crate) trait Wire: RequestMethod {
     /// Reads the parameters.
     fn decode(params: Option<RawJson>) -> Result<Self, Error>;
 

@@ -11,7 +11,7 @@ use agentwire_acp_schema::v1::{
     SessionModeState, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
     SetSessionModeResponse,
 };
-use agentwire_jsonrpc::{Method, Notice};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_peer::{Call, CallError, Closed, Notify, Peer, RequestContext};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -245,7 +245,7 @@ impl Agent {
         self.peer.is_closed()
     }
 
-    fn gated<M: Method>(
+    fn gated<M: RequestMethod>(
         &self,
         request: &M,
         name: &'static str,
@@ -255,7 +255,7 @@ impl Agent {
     }
 
     /// A turn that a request begins, which is a prompt and maybe more.
-    pub(crate) fn prompt_by<M: Method>(
+    pub(crate) fn prompt_by<M: RequestMethod>(
         &self,
         request: &M,
         prompt: &PromptRequest,
@@ -334,7 +334,7 @@ impl Agent {
         })
     }
 
-    fn checked<M: Method>(
+    fn checked<M: RequestMethod>(
         &self,
         request: &M,
         rule: impl FnOnce(&InitializeResponse) -> Result<(), String>,

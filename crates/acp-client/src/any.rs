@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agentwire_acp_schema::{v1, v2 as schema};
 use agentwire_jsonrpc::{
-    ErrorObject, Frame, Message, Method, Notification, RawJson, Request, RequestId, Response, Skipped,
+    ErrorObject, Frame, Message, Notification, RawJson, Request, RequestId, RequestMethod, Response, Skipped,
 };
 use agentwire_peer::{CallError, Config, Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_sync::{Mutex, MutexGuard};

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{
     TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest,
     WriteTextFileResponse,
 };
-use agentwire_jsonrpc::{Method, RawJson, Skipped};
+use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 
 use crate::{Agent, Context, Error};
 
@@ -145,6 +145,9 @@ pub trait Client {
     }
 }
 
-fn not_found<M: Method>(_: &M, _: Context) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
+fn not_found<M: RequestMethod>(
+    _: &M,
+    _: Context,
+) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
     std::future::ready(Err(Error::method_not_found(M::NAME)))
 }

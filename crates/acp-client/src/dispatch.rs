@@ -8,7 +8,9 @@ use agentwire_acp_schema::v1::{
     RequestPermissionRequest, RequestPermissionResponse, SessionNotification, SessionUpdate,
     TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, Response, Skipped};
+use agentwire_jsonrpc::{
+    Notification, NotificationMethod, RawJson, Request, RequestMethod, Response, Skipped,
+};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
 use serde::de::DeserializeOwned;
@@ -101,7 +103,7 @@ impl<C: Client> Dispatch<C> {
         method: impl FnOnce(P, Context) -> F,
     ) -> Result<RawJson, Error>
     where
-        P: Method,
+        P: RequestMethod,
         F: Future<Output = Result<P::Response, Error>>,
     {
         give(self.decode(P::NAME, params)?, context, method).await
@@ -269,7 +271,7 @@ async fn give<P, F>(
     method: impl FnOnce(P, Context) -> F,
 ) -> Result<RawJson, Error>
 where
-    P: Method,
+    P: RequestMethod,
     F: Future<Output = Result<P::Response, Error>>,
 {
     let peer = context.request.peer().clone();

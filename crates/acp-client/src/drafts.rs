@@ -1,7 +1,7 @@
 //! What the drafts of both versions have in common.
 
 use agentwire_acp_schema::v1::unstable::{AuthStatusUpdateNotification, MessageMcpRequest};
-use agentwire_jsonrpc::{Method, Notice, RawJson, decode_params};
+use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod, decode_params};
 
 use crate::Error;
 
@@ -66,7 +66,7 @@ macro_rules! drafts {
             pub fn new_session(
                 &self,
                 request: NewSessionRequest,
-            ) -> Call<<NewSessionRequest as Method>::Response> {
+            ) -> Call<<NewSessionRequest as RequestMethod>::Response> {
                 let call = self.checked(&request, |agent| {
                     system_prompt(request.added.system_prompt.is_some(), agent)?;
                     let setup = &request.stable;
@@ -79,7 +79,7 @@ macro_rules! drafts {
             pub fn resume_session(
                 &self,
                 request: ResumeSessionRequest,
-            ) -> Call<<ResumeSessionRequest as Method>::Response> {
+            ) -> Call<<ResumeSessionRequest as RequestMethod>::Response> {
                 let call = self.checked(&request, |agent| {
                     resumes(agent)?;
                     system_prompt(request.added.system_prompt.is_some(), agent)?;
@@ -148,7 +148,7 @@ macro_rules! drafts {
                 }
             }
 
-            fn of_session<M: Method>(
+            fn of_session<M: RequestMethod>(
                 &self,
                 request: &M,
                 name: &'static str,
@@ -157,7 +157,7 @@ macro_rules! drafts {
                 self.checked(request, |agent| advertised(SESSION, name, has(&session(agent))))
             }
 
-            fn gated<M: Method>(
+            fn gated<M: RequestMethod>(
                 &self,
                 request: &M,
                 name: &'static str,
@@ -166,7 +166,7 @@ macro_rules! drafts {
                 self.checked(request, |agent| crate::rules::advertised(name, has(agent)))
             }
 
-            fn checked<M: Method>(
+            fn checked<M: RequestMethod>(
                 &self,
                 request: &M,
                 rule: impl FnOnce(&InitializeResponse) -> Result<(), String>,

@@ -1,6 +1,6 @@
 use std::sync::{Arc, OnceLock};
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_peer::{Call, CallError, Peer};
 use agentwire_sync::Mutex;
 
@@ -55,7 +55,7 @@ impl<C: Clone, A> Greeting<C, A> {
     }
 
     /// A call that is refused where a rule forbids it.
-    pub(crate) fn checked<M: Method>(
+    pub(crate) fn checked<M: RequestMethod>(
         &self,
         peer: &Peer,
         request: &M,

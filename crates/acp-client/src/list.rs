@@ -5,14 +5,14 @@ use std::task::{Context, Poll, ready};
 use std::vec;
 
 use agentwire_acp_schema::v1::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_peer::{Call, CallError};
 
 /// How many pages a list may have unless the caller says otherwise.
 const PAGE_LIMIT: usize = 1000;
 
 /// A list that comes in pages.
-pub(crate) trait Listing: Method {
+pub(crate) trait Listing: RequestMethod {
     type Item;
 
     /// The request for the page that begins there.
@@ -47,7 +47,7 @@ pub(crate) struct Pages<L: Listing> {
 }
 
 /// Makes the call for a page.
-type Ask<L> = Box<dyn Fn(&L) -> Call<<L as Method>::Response> + Send + Sync>;
+type Ask<L> = Box<dyn Fn(&L) -> Call<<L as RequestMethod>::Response> + Send + Sync>;
 
 enum Next<R> {
     Ask,

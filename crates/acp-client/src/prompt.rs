@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use agentwire_acp_schema::v1::{PromptRequest, PromptResponse, SessionId, SessionUpdate};
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_peer::{Call, CallError, CallId};
 use futures::Stream;
 use futures::stream::FusedStream;

@@ -35,7 +35,7 @@ use agentwire_acp_schema::v1::unstable::{
     UnarchiveSessionRequest, UnarchiveSessionResponse,
 };
 use agentwire_acp_schema::v1::{InitializeResponse, LoadSessionResponse, McpServer};
-use agentwire_jsonrpc::{Method, Notice};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_peer::{Call, Notify};
 
 use crate::rules::absolute;

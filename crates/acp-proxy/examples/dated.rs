@@ -13,7 +13,7 @@ use agentwire_acp_proxy::{
     Direction, ErrorObject, Next, Notification, Peers, Proxy, RawJson, Request, proxied, relay,
 };
 use agentwire_acp_schema::v1::PromptRequest;
-use agentwire_jsonrpc::{Method, decode_params};
+use agentwire_jsonrpc::{RequestMethod, decode_params};
 use agentwire_transport_stdio::{Child, Command, stdio};
 
 struct Dated;

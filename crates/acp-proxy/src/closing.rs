@@ -53,12 +53,12 @@ where
 
     /// Ends a side to which writing has failed, when reading has had its time to report why.
     fn end_failed(&mut self, cx: &mut Context<'_>, side: Side, now: Instant) {
-        let fault = with_side!(self, side, it => match &mut it.failed {
-            Some((until, fault)) if it.port.is_reading() && *until <= now => Some(fault.take()),
+        let error = with_side!(self, side, it => match &mut it.failed {
+            Some((until, error)) if it.port.is_reading() && *until <= now => Some(error.take()),
             _ => None,
         });
-        if let Some(fault) = fault {
-            self.end(cx, side, fault);
+        if let Some(error) = error {
+            self.end(cx, side, error);
         }
     }
 

@@ -24,7 +24,7 @@ use crate::split::{Role, split};
 ///
 /// # Errors
 ///
-/// The fault that the transport reported as it ended.
+/// The error that the transport reported as it ended.
 pub async fn serve<P: Proxy, T: Transport>(proxy: P, conductor: T) -> Result<(), Broken> {
     serve_with(proxy, conductor, config()).await
 }
@@ -33,7 +33,7 @@ pub async fn serve<P: Proxy, T: Transport>(proxy: P, conductor: T) -> Result<(),
 ///
 /// # Errors
 ///
-/// The fault that the transport reported as it ended.
+/// The error that the transport reported as it ended.
 pub async fn serve_with<P: Proxy, T: Transport>(
     proxy: P,
     conductor: T,

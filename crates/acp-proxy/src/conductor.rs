@@ -5,7 +5,7 @@ use std::task::{Context, Poll, ready};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request, code};
 use agentwire_peer::Config;
-use agentwire_transport::{Fault, Packet, Transport};
+use agentwire_transport::{Packet, Transport, TransportError};
 use bytestring::ByteString;
 use futures::future::join_all;
 use futures::{Sink, Stream};
@@ -82,7 +82,7 @@ impl Conductor {
     ///
     /// # Errors
     ///
-    /// The fault that the transport of a member reported as it ended.
+    /// The error that the transport of a member reported as it ended.
     pub async fn serve(
         self,
         client: impl Transport + Send + 'static,
@@ -95,7 +95,7 @@ impl Conductor {
     ///
     /// # Errors
     ///
-    /// The fault that the transport of a member reported as it ended.
+    /// The error that the transport of a member reported as it ended.
     pub async fn serve_as_component(self, conductor: impl Transport + Send + 'static) -> Result<(), Broken> {
         let (client, agent) = split(conductor, Role::Component, Arc::default());
         self.run(Box::new(client), Box::new(agent), Last::Successor).await
@@ -127,8 +127,8 @@ impl Conductor {
         });
         join_all(relays).await.into_iter().enumerate().try_for_each(|(place, ended)| {
             ended.map_err(|broken| match broken {
-                Broken::Agent(fault) if place < count => Broken::Component { place, fault },
-                Broken::Client(fault) if place > 0 => Broken::Component { place: place - 1, fault },
+                Broken::Agent(error) if place < count => Broken::Component { place, error },
+                Broken::Client(error) if place > 0 => Broken::Component { place: place - 1, error },
                 broken => broken,
             })
         })
@@ -207,7 +207,7 @@ struct Gate {
 }
 
 impl Stream for Gate {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         ready!(self.backlog.poll_low(self.limit, cx));
@@ -216,21 +216,21 @@ impl Stream for Gate {
 }
 
 impl Sink<Packet> for Gate {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_ready(cx)
     }
 
-    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         Pin::new(&mut self.transport).start_send(packet)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_flush(cx)
     }
 
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_close(cx)
     }
 }

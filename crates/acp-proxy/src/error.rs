@@ -1,4 +1,4 @@
-use agentwire_transport::Fault;
+use agentwire_transport::TransportError;
 
 /// Why a proxy or a chain of them ended, other than because the client or the agent closed.
 #[derive(Debug, thiserror::Error)]
@@ -6,27 +6,27 @@ use agentwire_transport::Fault;
 pub enum Broken {
     /// The transport to the client failed.
     #[error("the client: {0}")]
-    Client(#[source] Fault),
-    /// The transport to the agent failed. For a process, the fault may be its exit status.
+    Client(#[source] TransportError),
+    /// The transport to the agent failed. For a process, the error may be its exit status.
     #[error("the agent: {0}")]
-    Agent(#[source] Fault),
-    /// The transport to a component failed. For a process, the fault may be its exit status.
-    #[error("component {place}: {fault}")]
+    Agent(#[source] TransportError),
+    /// The transport to a component failed. For a process, the error may be its exit status.
+    #[error("component {place}: {error}")]
     #[non_exhaustive]
     Component {
         /// The index of the component. Number 0 is next to the client.
         place: usize,
-        /// The fault of its transport.
+        /// The error of its transport.
         #[source]
-        fault: Fault,
+        error: TransportError,
     },
 }
 
 impl Broken {
-    /// Returns the fault of the transport.
-    pub fn into_fault(self) -> Fault {
+    /// Returns the error of the transport.
+    pub fn into_fault(self) -> TransportError {
         match self {
-            Self::Client(fault) | Self::Agent(fault) | Self::Component { fault, .. } => fault,
+            Self::Client(error) | Self::Agent(error) | Self::Component { error, .. } => error,
         }
     }
 }

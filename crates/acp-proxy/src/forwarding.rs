@@ -8,7 +8,7 @@ use std::time::Instant;
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
 use agentwire_peer::runtime::{CallFailure, Event, Input, Port, Timer, notify_raw_now};
 use agentwire_peer::{CallId, Closed, Config, Dialect};
-use agentwire_transport::{Fault, Transport};
+use agentwire_transport::{Transport, TransportError};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
@@ -141,8 +141,8 @@ where
 
     fn result(&mut self) -> Result<(), Broken> {
         match (self.agent.take_fault(), self.client.take_fault()) {
-            (Some(fault), _) => Err(Broken::Agent(fault)),
-            (None, Some(fault)) => Err(Broken::Client(fault)),
+            (Some(error), _) => Err(Broken::Agent(error)),
+            (None, Some(error)) => Err(Broken::Client(error)),
             (None, None) => Ok(()),
         }
     }
@@ -177,7 +177,7 @@ where
             match with_side!(self, from, side => side.poll_read(cx, gate)) {
                 Poll::Pending => return,
                 Poll::Ready(Input::Packet { event, .. }) => self.deliver(cx, from, event),
-                Poll::Ready(Input::End(fault)) => return self.end(cx, from, fault),
+                Poll::Ready(Input::End(error)) => return self.end(cx, from, error),
                 Poll::Ready(_) => {}
             }
         }
@@ -192,11 +192,11 @@ where
     }
 
     /// Ends reading from one side.
-    pub(crate) fn end(&mut self, cx: &mut Context<'_>, from: Side, fault: Option<Fault>) {
+    pub(crate) fn end(&mut self, cx: &mut Context<'_>, from: Side, error: Option<TransportError>) {
         let drained = self.begin_closing();
         let event = with_side!(self, from, side => {
             side.drained = Some(drained);
-            side.report(fault);
+            side.report(error);
             side.port.close_read(Closed::default())
         });
         self.request_round();
@@ -292,10 +292,10 @@ where
             drop(side.port.begin_write());
             side.port.poll_write(cx)
         });
-        if let Err(fault) = written {
+        if let Err(error) = written {
             let until = self.begin_closing();
             with_side!(self, to, side => {
-                side.failed = Some((until, Some(fault)));
+                side.failed = Some((until, Some(error)));
                 side.port.close_write(Closed::default());
             });
         }

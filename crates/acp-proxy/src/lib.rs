@@ -88,7 +88,7 @@
 //! | the client closes | its messages are passed on, then the agent is closed, and read until it ends |
 //! | the agent closes | its messages are passed on, unanswered requests are answered with errors, then the client is closed |
 //! | a component ends | its neighbours see their other side close, and so on to both ends of the chain |
-//! | a transport fails | as if that side had closed; its fault is returned |
+//! | a transport fails | as if that side had closed; its error is returned |
 //! | the future is dropped | hooks and transports are dropped, handles fail |
 //!
 //! Hooks have [`Config::drain`] to end, and a transport has [`Config::close`] to close. A component reads nothing once it

@@ -138,7 +138,7 @@ pub(crate) fn to_answer(side: Side, error: CallError) -> ErrorObject {
         CallError::Closed(_) => {
             ErrorObject::internal_error(format_args!("the {name} closed before it answered"))
         }
-        // The fault of a transport may name paths and addresses of this host.
+        // The error of a transport may name paths and addresses of this host.
         CallError::Failed { .. } => ErrorObject::internal_error(CallFailure::Failed),
         error => ErrorObject::internal_error(error),
     }

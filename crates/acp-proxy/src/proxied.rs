@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use agentwire_peer::Config;
 use agentwire_sync::Wakers;
-use agentwire_transport::{Duplex, Fault, Packet, Transport, duplex};
+use agentwire_transport::{Duplex, Packet, Transport, TransportError, duplex};
 use futures::{Sink, Stream};
 
 use crate::error::Broken;
@@ -29,7 +29,7 @@ const PACKETS: usize = 4;
 /// }
 /// ```
 ///
-/// The proxy runs while the transport is read or written. Its stream ends as that of the agent does, with the same fault;
+/// The proxy runs while the transport is read or written. Its stream ends as that of the agent does, with the same error;
 /// closing it closes the agent.
 pub fn proxied<P: Proxy, A: Transport>(proxy: P, agent: A) -> impl Transport {
     proxied_with(proxy, agent, config())
@@ -52,7 +52,7 @@ pub(crate) fn driven<F: Future<Output = Result<(), Broken>>>(near: Duplex, work:
     Driven {
         near,
         work: Some(Box::pin(work)),
-        fault: None,
+        error: None,
         ended: false,
         listened: false,
         waker: wakers.clone().into(),
@@ -64,8 +64,8 @@ struct Driven<F> {
     near: Duplex,
     /// None when it is done.
     work: Option<Pin<Box<F>>>,
-    /// The fault to report at the end.
-    fault: Option<Fault>,
+    /// The error to report at the end.
+    error: Option<TransportError>,
     /// Whether the near end has given its last packet.
     ended: bool,
     /// Whether the stream was polled since the last poll of closing.
@@ -89,13 +89,13 @@ impl<F: Future<Output = Result<(), Broken>>> Driven<F> {
         let Poll::Ready(outcome) = work.as_mut().poll(&mut Context::from_waker(&self.waker)) else {
             return false;
         };
-        self.fault = outcome.err().map(Broken::into_fault);
+        self.error = outcome.err().map(Broken::into_fault);
         self.work = None;
         self.wakers.wake_all();
         true
     }
 
-    fn poll_packet(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Packet, Fault>>> {
+    fn poll_packet(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Packet, TransportError>>> {
         if !self.ended {
             match Pin::new(&mut self.near).poll_next(cx) {
                 Poll::Ready(None) => self.ended = true,
@@ -105,12 +105,12 @@ impl<F: Future<Output = Result<(), Broken>>> Driven<F> {
         if self.work.is_some() {
             return Poll::Pending;
         }
-        Poll::Ready(self.fault.take().map(Err))
+        Poll::Ready(self.error.take().map(Err))
     }
 }
 
 impl<F: Future<Output = Result<(), Broken>>> Stream for Driven<F> {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
@@ -122,9 +122,9 @@ impl<F: Future<Output = Result<(), Broken>>> Stream for Driven<F> {
 }
 
 impl<F: Future<Output = Result<(), Broken>>> Sink<Packet> for Driven<F> {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         let ready = Pin::new(&mut this.near).poll_ready(cx);
         if ready.is_ready() {
@@ -135,18 +135,18 @@ impl<F: Future<Output = Result<(), Broken>>> Sink<Packet> for Driven<F> {
         Pin::new(&mut this.near).poll_ready(cx)
     }
 
-    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         Pin::new(&mut self.get_mut().near).start_send(packet)
     }
 
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_work();
         Poll::Ready(Ok(()))
     }
 
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());
         let closed = Pin::new(&mut this.near).poll_close(cx)?;

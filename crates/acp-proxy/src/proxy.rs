@@ -14,7 +14,7 @@ use crate::side::Direction;
 /// ```
 /// use agentwire_acp_proxy::{Direction, ErrorObject, Next, Proxy, RawJson, Request};
 /// use agentwire_acp_schema::v1::PromptRequest;
-/// use agentwire_jsonrpc::{Method, decode_params};
+/// use agentwire_jsonrpc::{RequestMethod, decode_params};
 ///
 /// /// Begins every prompt with the date.
 /// struct Dated;

@@ -53,7 +53,7 @@ pub fn config() -> Config {
 ///
 /// # Errors
 ///
-/// The fault that the transport of either reported as it ended.
+/// The error that the transport of either reported as it ended.
 pub async fn relay<P: Proxy, C: Transport, A: Transport>(
     proxy: P,
     client: C,
@@ -66,7 +66,7 @@ pub async fn relay<P: Proxy, C: Transport, A: Transport>(
 ///
 /// # Errors
 ///
-/// The fault that the transport of either reported as it ended.
+/// The error that the transport of either reported as it ended.
 pub async fn relay_with<P: Proxy, C: Transport, A: Transport>(
     proxy: P,
     client: C,

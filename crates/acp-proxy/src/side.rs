@@ -2,7 +2,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use agentwire_peer::runtime::{IncomingId, Input, Port};
-use agentwire_transport::{Fault, Transport};
+use agentwire_transport::{Transport, TransportError};
 
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,9 +59,9 @@ pub(crate) struct Key {
 pub(crate) struct RelaySide<T> {
     pub(crate) port: Port<T>,
     pub(crate) sink: SinkState,
-    /// Set when writing has failed: until when reading may report why, and the fault.
-    pub(crate) failed: Option<(Instant, Option<Fault>)>,
-    fault: Option<Fault>,
+    /// Set when writing has failed: until when reading may report why, and the error.
+    pub(crate) failed: Option<(Instant, Option<TransportError>)>,
+    error: Option<TransportError>,
     /// Set when this side has ended: when the other side is closed at the latest.
     pub(crate) drained: Option<Instant>,
     /// Set when closing began: until when this side is read before its sink is closed.
@@ -86,7 +86,7 @@ impl<T: Transport> RelaySide<T> {
             port,
             sink: SinkState::Open,
             failed: None,
-            fault: None,
+            error: None,
             drained: None,
             read_until: None,
             closed: None,
@@ -111,15 +111,15 @@ impl<T: Transport> RelaySide<T> {
         self.port.poll_close(cx).is_ready() || is_late
     }
 
-    /// Keeps the first fault.
-    pub(crate) fn report(&mut self, fault: Option<Fault>) {
-        if self.fault.is_none() {
-            self.fault = fault;
+    /// Keeps the first error.
+    pub(crate) fn report(&mut self, error: Option<TransportError>) {
+        if self.error.is_none() {
+            self.error = error;
         }
     }
 
-    pub(crate) fn take_fault(&mut self) -> Option<Fault> {
-        self.fault.take()
+    pub(crate) fn take_fault(&mut self) -> Option<TransportError> {
+        self.error.take()
     }
 
     /// The deadlines of its closing.

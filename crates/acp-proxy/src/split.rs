@@ -19,7 +19,7 @@ use std::task::{Context, Poll, Waker};
 use agentwire_jsonrpc::{Frame, Intent, Message, RequestId};
 use agentwire_peer::Dialect;
 use agentwire_sync::{Mutex, MutexGuard, Wakers};
-use agentwire_transport::{Fault, Packet, Transport};
+use agentwire_transport::{Packet, Transport, TransportError};
 use futures::task::AtomicWaker;
 use futures::{Sink, Stream};
 
@@ -104,7 +104,7 @@ pub(crate) fn split<T: Transport>(transport: T, role: Role, backlog: Arc<Backlog
             backlog,
             parked: [Parked::default(), Parked::default()],
             ended: false,
-            fault: None,
+            error: None,
             closed: [false; 2],
             gone: [false; 2],
             old_names: false,
@@ -135,7 +135,7 @@ struct Inner<T> {
     parked: [Parked; 2],
     /// Whether the transport has given its last packet.
     ended: bool,
-    fault: Option<Fault>,
+    error: Option<TransportError>,
     /// Which channels have closed their sink.
     closed: [bool; 2],
     /// Which channels were dropped.
@@ -211,15 +211,15 @@ impl<T> Inner<T> {
                 }
                 self.park(channel, Packet::new(Frame::Malformed(malformed)));
             }
-            Packet::Failed { id, fault } => {
+            Packet::RequestFailed { id, error } => {
                 if let Some((channel, id)) = incoming_id(&id) {
-                    self.park(channel, Packet::Failed { id, fault });
+                    self.park(channel, Packet::RequestFailed { id, error });
                 }
             }
             // The channel without such a request ignores it.
-            Packet::Abandon(id) => {
+            Packet::Cancelled(id) => {
                 for channel in [Channel::Plain, Channel::Successor] {
-                    self.park(channel, Packet::Abandon(id.clone()));
+                    self.park(channel, Packet::Cancelled(id.clone()));
                 }
             }
             // A batch, which is refused.
@@ -317,7 +317,7 @@ impl<T> Drop for Half<T> {
 }
 
 impl<T: Transport> Stream for Half<T> {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let channel = self.channel;
@@ -333,7 +333,7 @@ impl<T: Transport> Stream for Half<T> {
                 return Poll::Ready(Some(Ok(packet)));
             }
             if inner.ended {
-                return Poll::Ready(inner.fault.take().map(Err));
+                return Poll::Ready(inner.error.take().map(Err));
             }
             if !inner.may_read() {
                 return Poll::Pending;
@@ -348,7 +348,7 @@ impl<T: Transport> Stream for Half<T> {
                 }
                 Poll::Ready(last) => {
                     inner.ended = true;
-                    inner.fault = last.and_then(Result::err);
+                    inner.error = last.and_then(Result::err);
                     self.whole.wakers.wake_one(channel.other() as usize);
                 }
             }
@@ -357,21 +357,21 @@ impl<T: Transport> Stream for Half<T> {
 }
 
 impl<T: Transport> Sink<Packet> for Half<T> {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.whole.wakers.register(self.channel as usize, cx.waker());
         let mut inner = self.whole.lock();
         Pin::new(&mut inner.transport).poll_ready(&mut Context::from_waker(&self.whole.waker))
     }
 
-    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         let mut inner = self.whole.lock();
         let packet = inner.pack(self.channel, packet);
         Pin::new(&mut inner.transport).start_send(packet)
     }
 
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.whole.wakers.register(self.channel as usize, cx.waker());
         let mut inner = self.whole.lock();
         Pin::new(&mut inner.transport).poll_flush(&mut Context::from_waker(&self.whole.waker))
@@ -379,7 +379,7 @@ impl<T: Transport> Sink<Packet> for Half<T> {
 
     /// A component closes the transport when both channels are closed: it may still answer on one after the other is gone. A
     /// conductor closes the transport with the first channel: a component without one of its neighbours is useless.
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.whole.wakers.register(self.channel as usize, cx.waker());
         let mut inner = self.whole.lock();
         inner.closed[self.channel as usize] = true;

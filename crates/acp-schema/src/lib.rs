@@ -8,12 +8,12 @@
 //!   {"method":"session/prompt","params":{…}}    the params are a PromptRequest,
 //!   {"result":{…}}                              their answer a PromptResponse
 //!
-//!   v1::METHODS ── name ──▶ Method::NAME ◀── impl Method for PromptRequest { type Response = PromptResponse }
+//!   v1::METHODS ── name ──▶ RequestMethod::NAME ◀── impl RequestMethod for PromptRequest { type Response = PromptResponse }
 //! ```
 //!
 //! ```
 //! use agentwire_acp_schema::v1::{PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason};
-//! use agentwire_jsonrpc::Method;
+//! use agentwire_jsonrpc::RequestMethod;
 //!
 //! # fn main() -> Result<(), serde_json::Error> {
 //! let prompt = PromptRequest::new("session-1", "Fix the bug");

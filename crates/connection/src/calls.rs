@@ -44,7 +44,7 @@ pub(crate) struct Call {
     /// Whether the peer may end it by the cancel notification.
     pub(crate) ended_by_cancel: bool,
     /// The request of the peer's that it belongs to.
-    pub(crate) related: Option<RequestId>,
+    pub(crate) in_reply_to: Option<RequestId>,
     options: CallOptions,
     made: Instant,
     deadline: Option<Instant>,
@@ -78,7 +78,7 @@ impl Calls {
         method: &str,
         dialect: &Dialect,
         options: CallOptions,
-        related: Option<RequestId>,
+        in_reply_to: Option<RequestId>,
     ) {
         // A caller may use an id twice by mistake; the first deadline must not outlive it.
         self.remove(id);
@@ -90,7 +90,7 @@ impl Calls {
         }
         let uncancellable = dialect.uncancellable.contains(&method);
         let ended_by_cancel = dialect.ended_by_cancel.contains(&method);
-        let call = Call { uncancellable, ended_by_cancel, related, options, made: now, deadline };
+        let call = Call { uncancellable, ended_by_cancel, in_reply_to, options, made: now, deadline };
         open.calls.insert(id, call);
     }
 

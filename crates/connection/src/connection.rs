@@ -17,7 +17,7 @@ const MANY: usize = 16;
 ///
 /// It does no I/O, never waits, and reads no clock. The methods are of four kinds:
 ///
-/// - *input*: [`handle_frame`](Self::handle_frame), [`handle_abandon`](Self::handle_abandon),
+/// - *input*: [`handle_frame`](Self::handle_frame), [`handle_cancelled`](Self::handle_cancelled),
 ///   [`handle_failure`](Self::handle_failure), [`handle_timeout`](Self::handle_timeout), [`handle_end`](Self::handle_end);
 /// - *output*: [`poll_event`](Self::poll_event), [`poll_transmit`](Self::poll_transmit),
 ///   [`poll_timeout`](Self::poll_timeout);
@@ -67,7 +67,7 @@ impl Connection {
     }
 
     /// Handles the report that the sender of the request with this id can no longer be answered.
-    pub fn handle_abandon(&mut self, id: &RequestId) {
+    pub fn handle_cancelled(&mut self, id: &RequestId) {
         if let Some((incoming, entry)) = self.requests.find(id) {
             entry.abandoned = true;
             if !std::mem::replace(&mut entry.cancelled, true) {
@@ -124,7 +124,7 @@ impl Connection {
         self.calls.reserve()
     }
 
-    /// Makes a call, under an id from [`reserve_call`](Self::reserve_call). It ends in an [`Event::Answered`]. `related` is
+    /// Makes a call, under an id from [`reserve_call`](Self::reserve_call). It ends in an [`Event::Answered`]. `in_reply_to` is
     /// the request of the peer's that the call belongs to.
     pub fn call(
         &mut self,
@@ -133,28 +133,28 @@ impl Connection {
         method: impl Into<ByteString>,
         params: Option<RawJson>,
         options: CallOptions,
-        related: Option<RequestId>,
+        in_reply_to: Option<RequestId>,
     ) {
         if self.ended {
             self.events.push(Event::Answered { call: id, outcome: Err(CallFailure::Closed) });
             return;
         }
         let method = method.into();
-        self.calls.insert(now, id, &method, &self.config.dialect, options, related.clone());
+        self.calls.insert(now, id, &method, &self.config.dialect, options, in_reply_to.clone());
         let request = Request::new(id.request_id(), method, params);
-        self.queue.push(Message::from(request), related, Kind::Call(id));
+        self.queue.push(Message::from(request), in_reply_to, Kind::Call(id));
     }
 
-    /// Queues a notification. `related` is the request of the peer's that it belongs to.
+    /// Queues a notification. `in_reply_to` is the request of the peer's that it belongs to.
     #[inline]
     pub fn notify(
         &mut self,
         method: impl Into<ByteString>,
         params: Option<RawJson>,
-        related: Option<RequestId>,
+        in_reply_to: Option<RequestId>,
     ) {
         let notification = Notification::new(method, params);
-        self.queue.push(Message::from(notification), related, Kind::Notification);
+        self.queue.push(Message::from(notification), in_reply_to, Kind::Notification);
     }
 
     /// Queues a notification unless an identical one is already queued. So a peer that reads slowly makes no queue grow.
@@ -163,13 +163,13 @@ impl Connection {
         &mut self,
         method: impl Into<ByteString>,
         params: Option<RawJson>,
-        related: Option<RequestId>,
+        in_reply_to: Option<RequestId>,
     ) -> bool {
         let frame = Frame::from(Message::from(Notification::new(method, params)));
-        let transmit = Transmit { size: frame.size_hint(), frame, related };
+        let transmit = Transmit { size: frame.size_hint(), frame, in_reply_to };
         let is_news = !self.queue.has_notification(&transmit);
         if is_news {
-            self.queue.push(transmit.frame, transmit.related, Kind::Notification);
+            self.queue.push(transmit.frame, transmit.in_reply_to, Kind::Notification);
         }
         is_news
     }
@@ -189,8 +189,8 @@ impl Connection {
             }
             None if unwanted => {}
             None => {
-                let related = Some(response.id.clone());
-                self.queue.push(Message::from(response), related, Kind::Answer(1));
+                let in_reply_to = Some(response.id.clone());
+                self.queue.push(Message::from(response), in_reply_to, Kind::Answer(1));
             }
         }
     }

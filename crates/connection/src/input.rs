@@ -138,23 +138,23 @@ impl Connection {
     }
 
     pub(crate) fn refuse(&mut self, id: RequestId, error: ErrorObject, batch: Option<usize>) {
-        let related = Some(id.clone()).filter(|id| !id.is_null());
+        let in_reply_to = Some(id.clone()).filter(|id| !id.is_null());
         let response = Response::new(id, Err(error));
         match batch {
             Some(batch) => self.requests.add_to_batch(batch, response.into()),
-            None => self.queue.push(Message::from(response), related, Kind::Answer(1)),
+            None => self.queue.push(Message::from(response), in_reply_to, Kind::Answer(1)),
         }
     }
 
     pub(crate) fn send_batch(&mut self, answers: Option<Vec<Message>>) {
         if let Some(answers) = answers {
             let count = answers.len();
-            let related = answers.iter().find_map(|answer| match answer {
+            let in_reply_to = answers.iter().find_map(|answer| match answer {
                 Message::Response(response) if !response.id.is_null() => Some(response.id.clone()),
                 _ => None,
             });
             let frame = Frame::Batch(answers.into_iter().map(Ok).collect());
-            self.queue.push(frame, related, Kind::Answer(count));
+            self.queue.push(frame, in_reply_to, Kind::Answer(count));
         }
     }
 
@@ -169,7 +169,7 @@ impl Connection {
             reason: dialect.cancel_has_reason.then(|| reason.to_owned()),
         };
         let params = RawJson::encode(&params).expect("an id and a text always have a JSON form");
-        self.notify(self.config.dialect.cancel_method, Some(params), entry.related);
+        self.notify(self.config.dialect.cancel_method, Some(params), entry.in_reply_to);
     }
 }
 

@@ -10,7 +10,7 @@ pub struct Transmit {
     /// The frame.
     pub frame: Frame,
     /// The request of the peer's that it answers or belongs to.
-    pub related: Option<RequestId>,
+    pub in_reply_to: Option<RequestId>,
     /// The approximate size of the frame in bytes.
     pub size: usize,
 }
@@ -41,14 +41,14 @@ pub(crate) struct Queue {
 
 impl Queue {
     #[inline]
-    pub(crate) fn push(&mut self, frame: impl Into<Frame>, related: Option<RequestId>, kind: Kind) {
+    pub(crate) fn push(&mut self, frame: impl Into<Frame>, in_reply_to: Option<RequestId>, kind: Kind) {
         let frame = frame.into();
         let size = frame.size_hint();
         self.size += size;
         if let Kind::Answer(count) = kind {
             self.answers += count;
         }
-        self.entries.push(Entry { transmit: Transmit { frame, related, size }, kind });
+        self.entries.push(Entry { transmit: Transmit { frame, in_reply_to, size }, kind });
     }
 
     #[inline]

@@ -87,7 +87,7 @@ pub use id::RequestId;
 pub use line::{DEFAULT_LINE_LIMIT, LineDecoder, LineError};
 pub use members::{Member, Members, MembersWithin};
 pub use message::{Message, Notification, Request, Response};
-pub use method::{Method, Notice, decode_params};
+pub use method::{NotificationMethod, RequestMethod, decode_params};
 pub use printable::Printable;
 pub use raw::{Encoder, RawJson};
 pub use raw_object::RawObject;

@@ -9,7 +9,7 @@ use crate::{ErrorObject, RawJson};
 /// no second name and an answer no annotation:
 ///
 /// ```
-/// use agentwire_jsonrpc::Method;
+/// use agentwire_jsonrpc::RequestMethod;
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Serialize, Deserialize)]
@@ -18,12 +18,12 @@ use crate::{ErrorObject, RawJson};
 /// #[derive(Serialize, Deserialize)]
 /// struct AddResponse { sum: i64 }
 ///
-/// impl Method for AddRequest {
+/// impl RequestMethod for AddRequest {
 ///     const NAME: &'static str = "math/add";
 ///     type Response = AddResponse;
 /// }
 /// ```
-pub trait Method: Serialize + DeserializeOwned {
+pub trait RequestMethod: Serialize + DeserializeOwned {
     /// The name on the wire, for example `session/new`.
     const NAME: &'static str;
 
@@ -32,7 +32,7 @@ pub trait Method: Serialize + DeserializeOwned {
 }
 
 /// A notification, named by the type of its parameters. It is never answered.
-pub trait Notice: Serialize + DeserializeOwned {
+pub trait NotificationMethod: Serialize + DeserializeOwned {
     /// The name on the wire, for example `session/update`.
     const NAME: &'static str;
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
 
-use agentwire_jsonrpc::{ErrorObject, Method, RawJson};
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
 use agentwire_mcp_schema::{
-    ElicitAction, ElicitFormRequest, ElicitRequest, ElicitResult, ElicitSchema, ElicitUrlRequest, Narrow,
+    Downgrade, ElicitAction, ElicitFormRequest, ElicitRequest, ElicitResult, ElicitSchema, ElicitUrlRequest,
     Revision,
 };
 use futures::FutureExt;
@@ -67,10 +67,10 @@ impl Answers {
     /// Sets the async function that answers a method.
     pub(crate) fn set<M, F, O>(&mut self, function: F)
     where
-        M: Method,
+        M: RequestMethod,
         F: Fn(M) -> O + Send + Sync + 'static,
         O: Future<Output = Result<M::Response, ErrorObject>> + Send + 'static,
-        M::Response: Serialize + Narrow,
+        M::Response: Serialize + Downgrade,
     {
         let answer = move |params: Option<&RawJson>, agreed: &Agreed| {
             let request = params.map_or_else(|| RawJson::EMPTY_OBJECT.decode(), RawJson::decode);
@@ -161,9 +161,9 @@ fn with_defaults(mut result: ElicitResult, schema: &ElicitSchema) -> ElicitResul
 
 /// Encodes an answer in the terms of the server's revision. A server that asks before it has answered the handshake gets the
 /// offered revision.
-fn encode_in<T: Serialize + Narrow>(mut value: T, agreed: &OnceLock<Revision>) -> Outcome {
+fn encode_in<T: Serialize + Downgrade>(mut value: T, agreed: &OnceLock<Revision>) -> Outcome {
     let revision = agreed.get().copied().unwrap_or(Revision::LATEST_SESSION);
-    value.narrow(revision);
+    value.downgrade(revision);
     value.fits(revision).map_err(ErrorObject::internal_error)?;
     encode(&value)
 }

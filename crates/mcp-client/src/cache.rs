@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agentwire_jsonrpc::{Members, Method, RawJson, read};
+use agentwire_jsonrpc::{Members, RawJson, RequestMethod, read};
 use agentwire_mcp_schema::{
     CacheScope, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
     ReadResourceRequest,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_mcp_schema::{CallToolRequest, HasMeta, ProgressNotification};
 use agentwire_peer::CallError;
 use agentwire_sync::Mutex;
@@ -96,7 +96,7 @@ impl Call<CallToolRequest> {
     }
 }
 
-impl<M: Method + HasMeta> Call<M> {
+impl<M: RequestMethod + HasMeta> Call<M> {
     /// Makes the call, and returns the text of its result.
     pub(crate) fn into_raw(self) -> RawCallFuture {
         let Self { server, request, options } = self;
@@ -108,7 +108,7 @@ impl<M: Method + HasMeta> Call<M> {
     }
 }
 
-impl<M: Method + HasMeta + Send + 'static> IntoFuture for Call<M> {
+impl<M: RequestMethod + HasMeta + Send + 'static> IntoFuture for Call<M> {
     type Output = Result<M::Response, CallError>;
     type IntoFuture = CallFuture<M::Response>;
 

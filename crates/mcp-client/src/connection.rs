@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_mcp_schema::{
     ClientCapabilities, Implementation, ListToolsRequest, Revision, ServerCapabilities, Tool,
 };

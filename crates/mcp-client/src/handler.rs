@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, RawObject, Request};
+use agentwire_jsonrpc::{
+    ErrorObject, Notification, NotificationMethod, RawJson, RawObject, Request, RequestMethod,
+};
 use agentwire_mcp_schema::core_tasks::{self, RELATED_TASK, RelatedTaskMetadata};
 use agentwire_mcp_schema::task_extension;
 use agentwire_mcp_schema::{
@@ -106,7 +108,7 @@ impl ClientHandler {
     }
 
     /// Decodes a notification. Returns `None` where that fails, after a warning.
-    fn decode<N: Notice + DeserializeOwned>(&self, notification: &Notification) -> Option<N> {
+    fn decode<N: NotificationMethod + DeserializeOwned>(&self, notification: &Notification) -> Option<N> {
         match notification.params.as_ref().map_or_else(|| RawJson::EMPTY_OBJECT.decode(), RawJson::decode) {
             Ok(decoded) => Some(decoded),
             Err(why) => {

@@ -35,7 +35,7 @@
 //!   others. A call that times out or is dropped is cancelled at the server.
 //! - A request that the server does not offer, or that its revision does not have, is not sent: the call fails with
 //!   [`CallError::NotAllowed`].
-//! - Members that an older revision does not have are left out of calls and answers, by [`Narrow`](schema::Narrow). A request
+//! - Members that an older revision does not have are left out of calls and answers, by [`Downgrade`](schema::Downgrade). A request
 //!   that has no form in the revision is an error.
 //! - Pings are answered. Requests for roots, sampling and elicitation are answered where the client has a function for them;
 //!   others are refused and not advertised. The defaults of a form are filled in.

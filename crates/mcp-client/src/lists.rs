@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_mcp_schema::core_tasks::ListTasksRequest;
 use agentwire_mcp_schema::{
     ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, Paginated,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_mcp_schema::{CallToolRequest, JsonSchema, Tool};
 use agentwire_peer::CallError;
 use agentwire_sync::Mutex;

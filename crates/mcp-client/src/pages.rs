@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::vec;
 
-use agentwire_mcp_schema::{Cursor, HasMeta, Narrow, Paginated};
+use agentwire_mcp_schema::{Cursor, Downgrade, HasMeta, Paginated};
 use agentwire_peer::CallError;
 use futures::Stream;
 
@@ -46,7 +46,7 @@ impl<M: Paginated> Pages<M> {
     pub const DEFAULT_BYTE_LIMIT: usize = BYTE_LIMIT;
 }
 
-impl<M: Paginated + Narrow + HasMeta + Send + 'static> Pages<M> {
+impl<M: Paginated + Downgrade + HasMeta + Send + 'static> Pages<M> {
     pub(crate) fn new(server: Server) -> Self {
         Self {
             server,
@@ -120,7 +120,7 @@ impl<M: Paginated + Narrow + HasMeta + Send + 'static> Pages<M> {
 /// No field is pinned.
 impl<M: Paginated> Unpin for Pages<M> {}
 
-impl<M: Paginated + Narrow + HasMeta + Send + 'static> Stream for Pages<M> {
+impl<M: Paginated + Downgrade + HasMeta + Send + 'static> Stream for Pages<M> {
     type Item = Result<M::Item, CallError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -3,7 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{Members, Method, RawJson, RawObject};
+use agentwire_jsonrpc::{Members, RawJson, RawObject, RequestMethod};
 use agentwire_mcp_schema::CallToolRequest;
 use bytestring::ByteString;
 

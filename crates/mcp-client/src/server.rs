@@ -1,13 +1,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{Method, Notification, RawJson};
+use agentwire_jsonrpc::{Notification, RawJson, RequestMethod};
 use agentwire_mcp_schema::core_tasks::ListTasksRequest;
 use agentwire_mcp_schema::{
-    CallToolRequest, CompleteRequest, GetPromptRequest, HasMeta, Implementation, ListPromptsRequest,
-    ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, LoggingLevel, Narrow, PingRequest,
-    ReadResourceRequest, Revision, ServerCapabilities, SetLevelRequest, SubscribeRequest, SubscriptionFilter,
-    SubscriptionsListenRequest, UnsubscribeRequest,
+    CallToolRequest, CompleteRequest, Downgrade, GetPromptRequest, HasMeta, Implementation,
+    ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, LoggingLevel,
+    PingRequest, ReadResourceRequest, Revision, ServerCapabilities, SetLevelRequest, SubscribeRequest,
+    SubscriptionFilter, SubscriptionsListenRequest, UnsubscribeRequest,
 };
 use agentwire_peer::{CallError, Closed, Peer};
 use serde::Serialize;
@@ -226,7 +226,7 @@ impl Server {
     ///
     /// A request that the server does not offer is not sent: the call fails with [`CallError::NotAllowed`]. Members that its
     /// revision does not have are left out. Where the request has no form in the revision, the call fails likewise.
-    pub fn call<M: Method + Narrow + HasMeta>(&self, request: M) -> Call<M> {
+    pub fn call<M: RequestMethod + Downgrade + HasMeta>(&self, request: M) -> Call<M> {
         let server = &self.connection.server;
         Call::new(self.clone(), downgrade(server, request), server.waits)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{Method, Notification, RawJson, RequestId};
+use agentwire_jsonrpc::{Notification, RawJson, RequestId, RequestMethod};
 use agentwire_mcp_schema::{
     NotificationMeta, SubscriptionFilter, SubscriptionsListenRequest, SubscriptionsListenResult,
 };

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
-use agentwire_jsonrpc::{Notice, Notification};
+use agentwire_jsonrpc::{Notification, NotificationMethod};
 use agentwire_mcp_schema::{
     PromptListChangedNotification, ResourceListChangedNotification, ResourceUpdatedNotification,
     SubscriptionFilter, ToolListChangedNotification,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use agentwire_mcp_client::BoxError;
-use agentwire_transport::{Fault, Packet, Transport};
+use agentwire_transport::{Packet, Transport, TransportError};
 use agentwire_transport_stdio::{Command, ParseCommandError};
 use futures::{Sink, Stream};
 
@@ -109,7 +109,7 @@ pub(crate) type CustomTransport = Box<dyn Moved>;
 
 /// A [`Transport`] that may move between threads, as one trait, so that there can be a box of it.
 pub(crate) trait Moved:
-    Sink<Packet, Error = Fault> + Stream<Item = Result<Packet, Fault>> + Unpin + Send
+    Sink<Packet, Error = TransportError> + Stream<Item = Result<Packet, TransportError>> + Unpin + Send
 {
 }
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_wire_derive::Wire;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -2,13 +2,13 @@
 //!
 //! Two peers that speak different revisions of one protocol need one vocabulary, or everything above the wire
 //! exists once per revision. So there is one set of types for all revisions, by area, and each member says
-//! since when it exists. What an older peer does not know is taken out by [`Narrow`] on the way to the wire,
+//! since when it exists. What an older peer does not know is taken out by [`Downgrade`] on the way to the wire,
 //! and what a newer one requires is filled in. What has no older form, or cannot be made up, is named by
-//! [`Narrow::fits`], so that it is an error here and not nonsense there.
+//! [`Downgrade::fits`], so that it is an error here and not nonsense there.
 //!
 //! ```
-//! use agentwire_jsonrpc::Method;
-//! use agentwire_mcp_schema::{CallToolParams, CallToolRequest, CallToolResult, Narrow, Revision};
+//! use agentwire_jsonrpc::RequestMethod;
+//! use agentwire_mcp_schema::{CallToolParams, CallToolRequest, CallToolResult, Downgrade, Revision};
 //! use serde_json::json;
 //!
 //! # fn main() -> Result<(), serde_json::Error> {
@@ -23,7 +23,7 @@
 //!
 //! // It answers in every revision's terms at once, and sends those of the peer.
 //! let mut result = CallToolResult::from_structured(&json!({ "sum": 5 }))?;
-//! result.narrow(Revision::V2025_03_26);
+//! result.downgrade(Revision::V2025_03_26);
 //! assert_eq!(result.text(), r#"{"sum":5}"#);
 //! assert!(result.structured_content.is_none());
 //! # Ok(())
@@ -34,7 +34,7 @@
 //!
 //! | area | types |
 //! |---|---|
-//! | which revision | [`Revision`], [`ProtocolVersion`], [`Narrow`], [`METHODS`] |
+//! | which revision | [`Revision`], [`ProtocolVersion`], [`Downgrade`], [`METHODS`] |
 //! | beginning, with a session | [`InitializeRequest`], [`ClientCapabilities`], [`ServerCapabilities`], [`Implementation`] |
 //! | beginning, without | [`DiscoverRequest`], [`RequestMeta`] |
 //! | what servers offer | [`Tool`], [`Resource`], [`Prompt`], [`CompleteRequest`] |
@@ -46,7 +46,7 @@
 //! | errors | [`code`] |
 //!
 //! The type of a method's parameters is named like the method and is its
-//! [`Method`](agentwire_jsonrpc::Method) or [`Notice`](agentwire_jsonrpc::Notice).
+//! [`RequestMethod`](agentwire_jsonrpc::RequestMethod) or [`NotificationMethod`](agentwire_jsonrpc::NotificationMethod).
 //!
 //! # Two eras
 //!
@@ -72,7 +72,7 @@
 //! - `_meta`, unknown blocks, arguments, structured content and log data stay JSON text until somebody decodes them. Of an
 //!   unknown block that is the text of each value, in the order in which they came.
 //! - A schema keeps every keyword; nothing here validates one or follows a `$ref`.
-//! - What a revision has and requires stands in one table, which [`Narrow`] and the module `schema` are made
+//! - What a revision has and requires stands in one table, which [`Downgrade`] and the module `schema` are made
 //!   from.
 //!
 //! # Limits
@@ -117,7 +117,7 @@ mod json_schema;
 mod logging;
 mod methods;
 #[macro_use]
-mod narrow;
+mod downgrade;
 mod ping;
 mod progress;
 mod prompts;
@@ -150,6 +150,7 @@ pub use content::{
     Annotations, AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceLink, Role, TextContent,
 };
 pub use discover::{DiscoverRequest, DiscoverResult};
+pub use downgrade::{Downgrade, Range, Unsupported};
 pub use elicitation::{
     ElicitAction, ElicitFormRequest, ElicitRequest, ElicitResult, ElicitUrlRequest,
     ElicitationCompleteNotification,
@@ -165,7 +166,6 @@ pub use json_schema::JsonSchema;
 pub use logging::{LoggingLevel, LoggingMessageNotification, SetLevelRequest};
 pub use meta::{HasMeta, JsonObject, Meta, ProgressToken};
 pub use methods::{Direction, Gate, METHODS, MethodInfo, MethodKind, Side};
-pub use narrow::{Misfit, Narrow, Range};
 pub use pagination::{Cursor, Paginated};
 pub use ping::{EmptyResult, PingRequest};
 pub use progress::ProgressNotification;

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::{Method, Notice};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 
 use crate::{ClientCapabilities, Revision, ServerCapabilities};
 
@@ -12,7 +12,7 @@ pub struct MethodInfo {
     pub kind: MethodKind,
     /// Who sends it to whom.
     pub direction: Direction,
-    /// The name of the type of its parameters, which is its [`Method`] or [`Notice`].
+    /// The name of the type of its parameters, which is its [`RequestMethod`] or [`NotificationMethod`].
     pub params: &'static str,
     /// The name of the type of its result; none for a notification.
     pub result: Option<&'static str>,
@@ -124,8 +124,8 @@ pub struct Gate {
     pub since: Revision,
 }
 
-/// Declares the rows of [`METHODS`] and makes the type of each method's parameters its [`Method`] or
-/// [`Notice`].
+/// Declares the rows of [`METHODS`] and makes the type of each method's parameters its [`RequestMethod`] or
+/// [`NotificationMethod`].
 ///
 /// A row is `"name": request Params => Result, direction;` or `"name": notification Params, direction;`,
 /// where the direction is `to_server`, `to_client` or `both`. `needs` names the capability that it takes,
@@ -188,19 +188,19 @@ macro_rules! methods {
     (@option) => { None };
     (@option $value:expr) => { Some($value) };
     (@type $name:literal request $($module:ident)::+ ; $params:ident EmptyResult) => {
-        impl Method for $($module)::+::$params {
+        impl RequestMethod for $($module)::+::$params {
             const NAME: &'static str = $name;
             type Response = crate::EmptyResult;
         }
     };
     (@type $name:literal request $($module:ident)::+ ; $params:ident $result:ident) => {
-        impl Method for $($module)::+::$params {
+        impl RequestMethod for $($module)::+::$params {
             const NAME: &'static str = $name;
             type Response = $($module)::+::$result;
         }
     };
     (@type $name:literal notification $($module:ident)::+ ; $params:ident) => {
-        impl Notice for $($module)::+::$params {
+        impl NotificationMethod for $($module)::+::$params {
             const NAME: &'static str = $name;
         }
     };

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl fmt::Display for Cursor {
 /// A request whose answer is one page of a list.
 ///
 /// A page has its items in the member [`ITEMS`](Self::ITEMS), an array, and in `nextCursor` where the next one begins.
-pub trait Paginated: Method {
+pub trait Paginated: RequestMethod {
     /// What the list is of.
     type Item: DeserializeOwned;
 

@@ -1,10 +1,10 @@
 use std::fmt;
 
-use agentwire_jsonrpc::{Method, Notice};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_mcp_schema::core_tasks::RelatedTaskMetadata;
 use agentwire_mcp_schema::{
-    ClientCapabilities, ElicitationCompleteNotification, EmptyResult, HasMeta, Implementation,
-    ListRootsRequest, ListRootsResult, MethodInfo, Narrow, PingRequest, Revision,
+    ClientCapabilities, Downgrade, ElicitationCompleteNotification, EmptyResult, HasMeta, Implementation,
+    ListRootsRequest, ListRootsResult, MethodInfo, PingRequest, Revision,
 };
 use agentwire_peer::{Call, CallError, Peer};
 
@@ -75,7 +75,7 @@ impl Client {
     /// to go to before 2025-11-25: the call fails with [`CallError::NotAllowed`](crate::CallError::NotAllowed), which
     /// says what it was. So does every call since 2026-07-28, where a client takes no requests: what works in both eras is
     /// [`Context::elicit`](crate::Context::elicit) and what is beside it.
-    pub fn call<M: Method + Narrow + HasMeta>(&self, mut request: M) -> Call<M::Response> {
+    pub fn call<M: RequestMethod + Downgrade + HasMeta>(&self, mut request: M) -> Call<M::Response> {
         if let Some(task) = &self.task {
             RelatedTaskMetadata::new(&**task).write_to(request.meta_slot());
         }

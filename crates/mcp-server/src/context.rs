@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context as TaskContext, Poll};
 
-use agentwire_jsonrpc::{ErrorObject, Notice, RawJson, Request, RequestId};
+use agentwire_jsonrpc::{ErrorObject, NotificationMethod, RawJson, Request, RequestId};
 use agentwire_mcp_schema::core_tasks::RelatedTaskMetadata;
 use agentwire_mcp_schema::{
-    HasMeta, LoggingLevel, LoggingMessageNotification, Meta, Narrow, ProgressNotification, ProgressToken,
+    Downgrade, HasMeta, LoggingLevel, LoggingMessageNotification, Meta, ProgressNotification, ProgressToken,
     Revision,
 };
 use agentwire_peer::{CallError, Peer};
-use agentwire_transport::Origin;
+use agentwire_transport::MessageSource;
 use futures::future::BoxFuture;
 use serde::Serialize;
 
@@ -89,7 +89,7 @@ impl Context {
         params: &Params<'_>,
         whole: &Request,
     ) -> Result<Self, ErrorObject> {
-        let pass = caller.begin_pass(&server, whole, params, request.origin().map(|origin| &**origin))?;
+        let pass = caller.begin_pass(&server, whole, params, request.source().map(|source| &**source))?;
         let mut context = Self::new(server, caller, request, params)?;
         if let Some(work) = Arc::get_mut(&mut context.0) {
             work.pass = pass;
@@ -110,7 +110,7 @@ impl Context {
 
     /// Whom limits for each client count.
     pub(crate) fn holder(&self) -> Holder {
-        self.0.caller.holder(&self.0.server, self.origin().map(|origin| &**origin))
+        self.0.caller.holder(&self.0.server, self.source().map(|source| &**source))
     }
 
     /// Counts the arguments as a tree of values that the function may hold, or says that they take too much memory: they
@@ -147,7 +147,7 @@ impl Context {
     /// use agentwire_transport_http::server::{Config, Endpoint, Head, Principal};
     ///
     /// async fn whoami(_: NoArguments, cx: Context) -> Result<String, ToolError> {
-    ///     let head = cx.origin().and_then(|origin| origin.downcast_ref::<Head>());
+    ///     let head = cx.source().and_then(|source| source.downcast_ref::<Head>());
     ///     let caller = head.and_then(|head| head.extensions().get::<Principal>());
     ///     caller.map(|caller| caller.as_str().to_owned()).ok_or_else(|| ToolError::new("nobody I know"))
     /// }
@@ -156,8 +156,8 @@ impl Context {
     /// let endpoint = Endpoint::serving(Config::new(), server);
     /// // A layer around `endpoint` finds out who calls, and inserts a `Principal` into the request's extensions.
     /// ```
-    pub fn origin(&self) -> Option<&Arc<dyn Origin>> {
-        self.0.request.origin()
+    pub fn source(&self) -> Option<&Arc<dyn MessageSource>> {
+        self.0.request.source()
     }
 
     /// What the client attached to the request.
@@ -305,7 +305,11 @@ impl Context {
         self.0.request.peer().filter(|_| self.is_task()).map(Peer::unrelated)
     }
 
-    fn notify<'a, N: Notice>(&'a self, unrelated: Option<&'a Peer>, notification: &N) -> SendInScope<'a> {
+    fn notify<'a, N: NotificationMethod>(
+        &'a self,
+        unrelated: Option<&'a Peer>,
+        notification: &N,
+    ) -> SendInScope<'a> {
         match unrelated {
             Some(peer) => SendInScope::Connection(peer.notify(notification)),
             None => self.0.request.notify(notification),
@@ -321,7 +325,7 @@ impl Context {
     }
 
     /// Encodes an answer, in the terms of the client's revision. One that it has no terms for is an error.
-    pub(crate) fn encode<T: Serialize + Narrow + HasMeta>(
+    pub(crate) fn encode<T: Serialize + Downgrade + HasMeta>(
         &self,
         mut value: T,
     ) -> Result<RawJson, ErrorObject> {
@@ -330,7 +334,7 @@ impl Context {
     }
 
     /// The same, for what says itself which task it is about.
-    pub(crate) fn encode_plain<T: Serialize + Narrow + HasMeta>(
+    pub(crate) fn encode_plain<T: Serialize + Downgrade + HasMeta>(
         &self,
         value: T,
     ) -> Result<RawJson, ErrorObject> {

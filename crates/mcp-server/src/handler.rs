@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, Notice, Notification, RawJson, Request, Response};
+use agentwire_jsonrpc::{ErrorObject, Notification, NotificationMethod, RawJson, Request, Response};
 use agentwire_mcp_schema::InitializedNotification;
 use agentwire_peer::{Clock, Handler, Peer, RequestContext, TokioClock};
 use agentwire_transport::{Exchange, Service, Transport};
@@ -117,9 +117,9 @@ impl<T: Transport + Send + 'static> Service<T> for Server {
     }
 
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
-        let Exchange { request, origin, notifications, .. } = exchange;
+        let Exchange { request, source, notifications, .. } = exchange;
         let id = request.id.clone();
-        let scope = RequestScope::exchange(id.clone(), origin, notifications);
+        let scope = RequestScope::exchange(id.clone(), source, notifications);
         let closing = scope.closing();
         let reply = catch_unwind(AssertUnwindSafe(|| reply(self, &OnceLock::new(), &request, scope)));
         // A large message must not wait in memory for the function that works on what was decoded from it.

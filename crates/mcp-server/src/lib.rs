@@ -121,7 +121,7 @@
 //!
 //! - The handshake of the revisions 2024-11-05 to 2025-11-25. A client that asks for something else gets the
 //!   newest. What an older revision does not have is left out of what is sent, by
-//!   [`Narrow`](schema::Narrow); what cannot be said to it at all is an error here.
+//!   [`Downgrade`](schema::Downgrade); what cannot be said to it at all is an error here.
 //! - Discovery for clients of 2026-07-28. A request that lacks what it must say, or names a version that is not
 //!   spoken, is refused with the error that the protocol has for it. Every result says who answers.
 //! - A request that is of neither era is answered with an error. Nothing that a client sends ends the server.
@@ -189,7 +189,7 @@ pub use agentwire_mcp_schema as schema;
 
 pub use agentwire_jsonrpc::ErrorObject;
 pub use agentwire_peer::{Call, CallError, Closed, Config};
-pub use agentwire_transport::{Origin, Service};
+pub use agentwire_transport::{MessageSource, Service};
 pub use arguments::NoArguments;
 pub use ask::{AskError, Asking, Elicitation, Elicited, Form, Page, field};
 pub use cancelled::Cancelled;

@@ -10,7 +10,7 @@ use agentwire_sync::{Mutex, MutexGuard};
 pub(crate) enum Holder {
     /// The caller that [`Asking::principal`](crate::Asking::principal) finds.
     Principal(String),
-    /// The sender that the [transport](agentwire_transport::Origin::sender) knows.
+    /// The sender that the [transport](agentwire_transport::MessageSource::sender) knows.
     Sender(String),
     /// The session of that number.
     Session(u64),

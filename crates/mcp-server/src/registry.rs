@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
-use agentwire_mcp_schema::{Narrow, Revision};
+use agentwire_mcp_schema::{Downgrade, Revision};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
@@ -27,7 +27,7 @@ pub(crate) struct Definition<T> {
     texts: [OnceLock<Box<RawValue>>; Revision::ALL.len()],
 }
 
-impl<T: Serialize + Narrow + Clone> Definition<T> {
+impl<T: Serialize + Downgrade + Clone> Definition<T> {
     pub(crate) fn new(value: T) -> Self {
         Self { value, texts: Default::default() }
     }
@@ -47,7 +47,7 @@ impl<T: Serialize + Narrow + Clone> Definition<T> {
         let place = &self.texts[place.expect("every revision is among all revisions")];
         place.get_or_init(|| {
             let mut value = self.value.clone();
-            value.narrow(revision);
+            value.downgrade(revision);
             to_raw_value(&value).expect("the keys of a definition are strings")
         })
     }

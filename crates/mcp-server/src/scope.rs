@@ -5,9 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use agentwire_jsonrpc::{ErrorObject, Notice, Notification, RawJson, RequestId};
+use agentwire_jsonrpc::{ErrorObject, Notification, NotificationMethod, RawJson, RequestId};
 use agentwire_peer::{CallError, Closed, Notify, Peer, RequestContext};
-use agentwire_transport::{ExchangeEvent, NotificationSink, Origin, SendNotification};
+use agentwire_transport::{ExchangeEvent, MessageSource, NotificationSink, SendNotification};
 use serde::Serialize;
 
 /// What is known of a request, and what can be sent while it is answered.
@@ -22,17 +22,17 @@ pub(crate) enum RequestScope {
 #[derive(Clone)]
 pub(crate) struct ExchangeScope {
     id: RequestId,
-    origin: Option<Arc<dyn Origin>>,
+    source: Option<Arc<dyn MessageSource>>,
     notifications: NotificationSink,
 }
 
 impl RequestScope {
     pub(crate) fn exchange(
         id: RequestId,
-        origin: Option<Arc<dyn Origin>>,
+        source: Option<Arc<dyn MessageSource>>,
         notifications: NotificationSink,
     ) -> Self {
-        Self::Exchange(Box::new(ExchangeScope { id, origin, notifications }))
+        Self::Exchange(Box::new(ExchangeScope { id, source, notifications }))
     }
 
     /// The request's id.
@@ -44,10 +44,10 @@ impl RequestScope {
     }
 
     /// How the request arrived, if the transport can tell.
-    pub(crate) fn origin(&self) -> Option<&Arc<dyn Origin>> {
+    pub(crate) fn source(&self) -> Option<&Arc<dyn MessageSource>> {
         match self {
-            Self::Connection(context) => context.origin(),
-            Self::Exchange(exchange) => exchange.origin.as_ref(),
+            Self::Connection(context) => context.source(),
+            Self::Exchange(exchange) => exchange.source.as_ref(),
         }
     }
 
@@ -75,7 +75,7 @@ impl RequestScope {
     }
 
     /// Sends a notification that belongs to the request, once there is room for it.
-    pub(crate) fn notify<N: Notice>(&self, notification: &N) -> SendInScope<'_> {
+    pub(crate) fn notify<N: NotificationMethod>(&self, notification: &N) -> SendInScope<'_> {
         match self {
             Self::Connection(context) => SendInScope::Connection(context.peer().notify(notification)),
             Self::Exchange(exchange) => match RawJson::encode(notification) {

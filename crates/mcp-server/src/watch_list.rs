@@ -21,7 +21,7 @@ pub struct SubscriptionLimits {
     /// number of tasks may be named in one `subscriptions/listen`.
     pub uris: usize,
     /// Bytes of the URIs of one client (default [`DEFAULT_CLIENT_BYTES`](Self::DEFAULT_CLIENT_BYTES)): of a
-    /// [principal](crate::Asking::principal), or else of a [sender](agentwire_transport::Origin::sender), or else of a
+    /// [principal](crate::Asking::principal), or else of a [sender](agentwire_transport::MessageSource::sender), or else of a
     /// session. All requests without a session of which nothing is known are one client.
     pub client_bytes: usize,
     /// Bytes of the URIs of all clients (default [`DEFAULT_TOTAL_BYTES`](Self::DEFAULT_TOTAL_BYTES)).

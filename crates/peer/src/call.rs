@@ -268,8 +268,8 @@ impl<R: DeserializeOwned + Send + 'static> Outgoing<R> {
         });
         let call = id.unwrap_or_else(|| state.connection.reserve_call());
         state.open_slot(call, self.progress.take(), on_answer, cx.waker(), peer.shared.is_in_main());
-        let related = peer.related().cloned();
-        state.connection.call(since, call, self.method.clone(), params, self.options, related);
+        let in_reply_to = peer.in_reply_to().cloned();
+        state.connection.call(since, call, self.method.clone(), params, self.options, in_reply_to);
         call
     }
 }

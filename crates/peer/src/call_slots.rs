@@ -6,7 +6,7 @@ use std::task::{Poll, Waker};
 
 use agentwire_connection::{CallFailure, CallId};
 use agentwire_jsonrpc::{RawJson, RequestId};
-use agentwire_transport::Fault;
+use agentwire_transport::TransportError;
 
 use crate::locked::DeferredDrop;
 use crate::state::{State, replace};
@@ -22,13 +22,13 @@ pub(crate) struct CallSlot {
     is_main: bool,
     outcome: Option<Result<RawJson, CallFailure>>,
     /// The transport's report on a call that it could not carry.
-    fault: Option<Arc<Fault>>,
+    error: Option<Arc<TransportError>>,
     progress: Option<ProgressHook>,
     on_answer: Option<AnswerHook>,
 }
 
-/// The result of a call, or why it has none, with the transport's fault where there is one.
-pub(crate) type Outcome = Result<RawJson, (CallFailure, Option<Arc<Fault>>)>;
+/// The result of a call, or why it has none, with the transport's error where there is one.
+pub(crate) type Outcome = Result<RawJson, (CallFailure, Option<Arc<TransportError>>)>;
 
 /// Decodes and checks the result of a call when it arrives.
 pub(crate) type AnswerHook = Box<dyn FnOnce(RawJson) + Send>;
@@ -57,7 +57,7 @@ impl State {
         is_main: bool,
     ) {
         let waker = Some(waker.clone());
-        let slot = CallSlot { waker, is_main, outcome: None, fault: None, progress, on_answer };
+        let slot = CallSlot { waker, is_main, outcome: None, error: None, progress, on_answer };
         self.waiters_mut().calls.insert(call, slot);
     }
 
@@ -73,7 +73,7 @@ impl State {
         self.waiters_if_any()?.calls.remove(&call)
     }
 
-    /// Returns the outcome of a call, with the transport's fault where that is why it failed.
+    /// Returns the outcome of a call, with the transport's error where that is why it failed.
     pub(crate) fn poll_slot(&mut self, call: CallId, waker: &Waker, is_main: bool) -> Poll<Outcome> {
         let Some(slot) = self.slot_mut(call) else {
             return Poll::Ready(Err((CallFailure::Closed, None)));
@@ -93,9 +93,9 @@ impl State {
         let slot = self.take_slot(call);
         let outcome = slot.and_then(|mut slot| {
             let outcome = slot.outcome.take();
-            let fault = slot.fault.take();
+            let error = slot.error.take();
             self.deferred_drops.push(DeferredDrop::CallSlot(slot));
-            Some(outcome?.map_err(|failure| (failure, fault)))
+            Some(outcome?.map_err(|failure| (failure, error)))
         });
         Poll::Ready(outcome.unwrap_or(Err((CallFailure::Closed, None))))
     }
@@ -124,9 +124,9 @@ impl State {
     }
 
     /// Fails a call that the transport could not carry.
-    pub(crate) fn fail(&mut self, id: &RequestId, fault: Arc<Fault>) {
+    pub(crate) fn fail(&mut self, id: &RequestId, error: Arc<TransportError>) {
         if let Some(slot) = self.connection.handle_failure(id).and_then(|call| self.slot_mut(call)) {
-            slot.fault = Some(fault);
+            slot.error = Some(error);
         }
     }
 

@@ -38,7 +38,7 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// The fault that the transport reported last.
+    /// The error that the transport reported last.
     #[allow(clippy::manual_async_fn, reason = "the future of an async function holds its arguments twice")]
     pub fn serve<H: Handler, T: Transport>(
         self,

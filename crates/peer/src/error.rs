@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentwire_connection::CallFailure;
 use agentwire_jsonrpc::ErrorObject;
-use agentwire_transport::Fault;
+use agentwire_transport::TransportError;
 use bytestring::ByteString;
 
 /// The connection is closed.
@@ -15,7 +15,7 @@ use bytestring::ByteString;
 pub struct Closed {
     /// The fault that the transport reported last. None when the peer, or this side, closed in good order.
     #[source]
-    pub reason: Option<Arc<Fault>>,
+    pub reason: Option<Arc<TransportError>>,
 }
 
 impl fmt::Display for Closed {
@@ -44,7 +44,7 @@ pub enum CallError {
         after: Duration,
     },
     /// The transport could not carry the call, and goes on; see
-    /// [`Packet::Failed`](agentwire_transport::Packet::Failed).
+    /// [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed).
     #[error("{method}: {fault}")]
     #[non_exhaustive]
     Failed {
@@ -52,7 +52,7 @@ pub enum CallError {
         method: ByteString,
         /// The transport's report, which can be downcast.
         #[source]
-        fault: Arc<Fault>,
+        fault: Arc<TransportError>,
     },
     /// The peer ended the call without an answer, where the protocol lets it.
     #[error("{method}: the peer ended the call")]
@@ -123,7 +123,7 @@ impl CallError {
     /// Makes the error of a call that was not carried to its answer, because something between the caller and the transport
     /// failed.
     pub fn failed(method: impl Into<ByteString>, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::Failed { method: method.into(), fault: Arc::new(Fault::other(error)) }
+        Self::Failed { method: method.into(), fault: Arc::new(TransportError::other(error)) }
     }
 
     /// Makes the error of a call that the peer refused later than by its answer, for calls that take more than one.

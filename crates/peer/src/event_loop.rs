@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use agentwire_connection::{Event, IncomingId};
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
-use agentwire_transport::{Fault, Origin, Transport};
+use agentwire_transport::{MessageSource, Transport, TransportError};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 
@@ -171,17 +171,17 @@ where
         for _ in 0..FRAMES_AT_ONCE {
             match self.port.poll_read(cx, true) {
                 Poll::Pending => return,
-                Poll::Ready(Input::Packet { event, origin }) => self.deliver(cx, event, origin.as_ref()),
-                Poll::Ready(Input::End(fault)) => return self.close_read(cx, fault),
+                Poll::Ready(Input::Packet { event, source }) => self.deliver(cx, event, source.as_ref()),
+                Poll::Ready(Input::End(error)) => return self.close_read(cx, error),
             }
         }
         self.port.request_round();
     }
 
     /// Ends reading, and starts the time that is left for the rest.
-    fn close_read(&mut self, cx: &mut Context<'_>, fault: Option<Fault>) {
+    fn close_read(&mut self, cx: &mut Context<'_>, error: Option<TransportError>) {
         self.until = self.drain_deadline();
-        let event = self.port.close_read(Closed { reason: fault.map(Arc::new) });
+        let event = self.port.close_read(Closed { reason: error.map(Arc::new) });
         self.deliver(cx, event, None);
     }
 
@@ -191,9 +191,14 @@ where
     }
 
     /// Delivers an event and those after it.
-    fn deliver(&mut self, cx: &mut Context<'_>, mut event: Option<Event>, origin: Option<&Arc<dyn Origin>>) {
+    fn deliver(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut event: Option<Event>,
+        source: Option<&Arc<dyn MessageSource>>,
+    ) {
         while let Some(next) = event {
-            event = match self.deliver_one(cx, next, origin) {
+            event = match self.deliver_one(cx, next, source) {
                 Some((incoming, outcome)) => self.port.answer_and_next(incoming, outcome),
                 None => self.port.next_event(),
             };
@@ -205,11 +210,11 @@ where
         &mut self,
         cx: &mut Context<'_>,
         event: Event,
-        origin: Option<&Arc<dyn Origin>>,
+        source: Option<&Arc<dyn MessageSource>>,
     ) -> Option<Answer> {
         match event {
             Event::Request { incoming, request, in_batch } => {
-                return self.start_handler(cx, incoming, request, in_batch, origin);
+                return self.start_handler(cx, incoming, request, in_batch, source);
             }
             Event::Notification(notification) => {
                 guarded(|| self.handler.notification(notification, self.port.peer()));
@@ -231,7 +236,7 @@ where
         incoming: IncomingId,
         request: Request,
         in_batch: bool,
-        origin: Option<&Arc<dyn Origin>>,
+        source: Option<&Arc<dyn MessageSource>>,
     ) -> Option<Answer> {
         let bytes = request.params.as_ref().map_or(0, RawJson::len);
         let limit = self.port.config().request_bytes_limit;
@@ -242,7 +247,7 @@ where
             self.poll_handlers(cx);
         }
         let peer = self.port.peer().relating(request.id.clone());
-        let context = RequestContext { peer, incoming, in_batch, origin: origin.cloned() };
+        let context = RequestContext { peer, incoming, in_batch, source: source.cloned() };
         let mut handler = HandlerFuture::start(incoming, bytes, || (self.start)(request, context));
         // Its first part must not wait for other handlers that are due, and often is all of it.
         if self.port.takes_answers()
@@ -259,10 +264,10 @@ where
 
     fn poll_write(&mut self, cx: &mut Context<'_>) {
         let took_answers = self.port.takes_answers();
-        if let Err(fault) = self.port.poll_write(cx) {
+        if let Err(error) = self.port.poll_write(cx) {
             // Reading may report why the peer is gone. It has this long.
             self.until = self.until.or_else(|| self.drain_deadline());
-            self.port.close_write(Closed { reason: Some(Arc::new(fault)) });
+            self.port.close_write(Closed { reason: Some(Arc::new(error)) });
         }
         if self.port.takes_answers() && !took_answers && !self.is_calm() {
             self.port.request_round();

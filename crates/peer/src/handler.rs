@@ -5,7 +5,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use agentwire_connection::IncomingId;
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestId, Response, Skipped};
-use agentwire_transport::Origin;
+use agentwire_transport::MessageSource;
 
 use crate::Peer;
 
@@ -55,7 +55,7 @@ pub struct RequestContext {
     pub(crate) peer: Peer,
     pub(crate) incoming: IncomingId,
     pub(crate) in_batch: bool,
-    pub(crate) origin: Option<Arc<dyn Origin>>,
+    pub(crate) source: Option<Arc<dyn MessageSource>>,
 }
 
 impl RequestContext {
@@ -67,7 +67,7 @@ impl RequestContext {
 
     /// The request's id.
     pub fn request_id(&self) -> Option<&RequestId> {
-        self.peer.related()
+        self.peer.in_reply_to()
     }
 
     /// Whether the request came in a batch.
@@ -77,8 +77,8 @@ impl RequestContext {
 
     /// How the request came in, for transports that know more of a request than its message: over HTTP, the head of the
     /// HTTP request.
-    pub fn origin(&self) -> Option<&Arc<dyn Origin>> {
-        self.origin.as_ref()
+    pub fn source(&self) -> Option<&Arc<dyn MessageSource>> {
+        self.source.as_ref()
     }
 
     /// Whether the peer has cancelled the request, or the connection ended before the answer.

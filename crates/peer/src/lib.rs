@@ -16,21 +16,21 @@
 //! ```
 //!
 //! ```
-//! use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, Request};
+//! use agentwire_jsonrpc::{ErrorObject, RequestMethod, NotificationMethod, Notification, RawJson, Request};
 //! use agentwire_peer::{Config, Dialect, Handler, Peer, RequestContext, driver};
 //! use agentwire_transport::duplex;
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Serialize, Deserialize)]
 //! struct Add { a: i64, b: i64 }
-//! impl Method for Add {
+//! impl RequestMethod for Add {
 //!     const NAME: &'static str = "add";
 //!     type Response = i64;
 //! }
 //!
 //! #[derive(Serialize, Deserialize)]
 //! struct Working { percent: u8 }
-//! impl Notice for Working {
+//! impl NotificationMethod for Working {
 //!     const NAME: &'static str = "working";
 //! }
 //!

@@ -50,8 +50,8 @@ impl Future for Notify<'_> {
         }
         ready!(state.poll_capacity(&mut this.ticket, cx.waker(), None));
         let params = this.params.take().and_then(Result::ok).flatten();
-        let related = this.peer.related().cloned();
-        state.connection.notify(std::mem::take(&mut this.method), params, related);
+        let in_reply_to = this.peer.in_reply_to().cloned();
+        state.connection.notify(std::mem::take(&mut this.method), params, in_reply_to);
         let waker = state.changed();
         drop(state);
         waker.into_iter().for_each(Waker::wake);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_connection::{CallId, Connection};
-use agentwire_jsonrpc::{Method, Notice, RawJson, RequestId};
+use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestId, RequestMethod};
 use bytestring::ByteString;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,32 +21,32 @@ use crate::shared::Shared;
 #[derive(Clone, Debug)]
 pub struct Peer {
     pub(crate) shared: Arc<Shared>,
-    related: Option<RequestId>,
+    in_reply_to: Option<RequestId>,
 }
 
 impl Peer {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, related: None }
+        Self { shared, in_reply_to: None }
     }
 
     /// Returns a handle whose messages belong to a request of the peer's.
     pub(crate) fn relating(&self, request: RequestId) -> Self {
-        Self { shared: self.shared.clone(), related: Some(request) }
+        Self { shared: self.shared.clone(), in_reply_to: Some(request) }
     }
 
     /// The request of the peer's that the messages of this handle belong to, if any.
-    pub(crate) fn related(&self) -> Option<&RequestId> {
-        self.related.as_ref()
+    pub(crate) fn in_reply_to(&self) -> Option<&RequestId> {
+        self.in_reply_to.as_ref()
     }
 
     /// Returns a handle whose messages belong to no request.
     #[must_use]
     pub fn unrelated(&self) -> Self {
-        Self { shared: self.shared.clone(), related: None }
+        Self { shared: self.shared.clone(), in_reply_to: None }
     }
 
     /// Makes a call, to be awaited.
-    pub fn call<M: Method>(&self, params: &M) -> Call<M::Response> {
+    pub fn call<M: RequestMethod>(&self, params: &M) -> Call<M::Response> {
         self.call_method(ByteString::from_static(M::NAME), Some(params))
     }
 
@@ -87,7 +87,7 @@ impl Peer {
 
     /// Makes a notification, to be awaited: it waits while [`Config::high_water`](crate::Config::high_water) bytes are
     /// queued.
-    pub fn notify<N: Notice>(&self, params: &N) -> Notify<'_> {
+    pub fn notify<N: NotificationMethod>(&self, params: &N) -> Notify<'_> {
         self.notify_method(ByteString::from_static(N::NAME), Some(params))
     }
 
@@ -112,7 +112,7 @@ impl Peer {
     /// # Errors
     ///
     /// When nothing can be sent any more or the params have no JSON form.
-    pub fn notify_now<N: Notice>(&self, params: &N) -> Result<(), CallError> {
+    pub fn notify_now<N: NotificationMethod>(&self, params: &N) -> Result<(), CallError> {
         let method = ByteString::from_static(N::NAME);
         let params = self.encode(&method, Some(params))?;
         Ok(self.queue(method, params)?)
@@ -124,7 +124,7 @@ impl Peer {
     /// # Errors
     ///
     /// As [`notify_now`](Self::notify_now).
-    pub fn notify_coalesced<N: Notice>(&self, params: &N) -> Result<(), CallError> {
+    pub fn notify_coalesced<N: NotificationMethod>(&self, params: &N) -> Result<(), CallError> {
         let method = ByteString::from_static(N::NAME);
         let params = self.encode(&method, Some(params))?;
         Ok(self.queue_by(method, params, Connection::notify_coalesced)?)
@@ -132,8 +132,8 @@ impl Peer {
 
     /// Queues a notification without waiting for room.
     pub(crate) fn queue(&self, method: ByteString, params: Option<RawJson>) -> Result<(), Closed> {
-        self.queue_by(method, params, |connection, method, params, related| {
-            connection.notify(method, params, related);
+        self.queue_by(method, params, |connection, method, params, in_reply_to| {
+            connection.notify(method, params, in_reply_to);
             true
         })
     }
@@ -148,7 +148,7 @@ impl Peer {
         if let Some(closed) = state.write_closed() {
             return Err(closed);
         }
-        let is_queued = queue(&mut state.connection, method, params, self.related.clone());
+        let is_queued = queue(&mut state.connection, method, params, self.in_reply_to.clone());
         let waker = if is_queued { state.changed() } else { None };
         drop(state);
         if let Some(waker) = waker {

@@ -2,7 +2,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use agentwire_transport::{Fault, Lines, Packet, lines};
+use agentwire_transport::{Lines, Packet, TransportError, lines};
 use futures::{Sink, Stream};
 
 use crate::{Input, Output};
@@ -46,7 +46,7 @@ impl Stdio {
 }
 
 impl Stream for Stdio {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         Pin::new(&mut self.lines).poll_next(cx)
@@ -54,21 +54,21 @@ impl Stream for Stdio {
 }
 
 impl Sink<Packet> for Stdio {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.lines).poll_ready(cx)
     }
 
-    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         Pin::new(&mut self.lines).start_send(packet)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.lines).poll_flush(cx)
     }
 
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.lines).poll_close(cx)
     }
 }

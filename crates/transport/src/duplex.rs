@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use futures::{Sink, Stream};
 
 use crate::sync::{Mutex, MutexGuard};
-use crate::{Fault, Packet};
+use crate::{Packet, TransportError};
 
 /// Two transports that are each other's peer, in memory.
 ///
@@ -72,7 +72,7 @@ impl Pipe {
 }
 
 impl State {
-    fn open(&self) -> Result<(), Fault> {
+    fn open(&self) -> Result<(), TransportError> {
         if self.ended || self.abandoned {
             return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
         }
@@ -87,7 +87,7 @@ fn wake(waker: Option<Waker>) {
 }
 
 impl Stream for Duplex {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut state = self.into.state();
@@ -106,9 +106,9 @@ impl Stream for Duplex {
 }
 
 impl Sink<Packet> for Duplex {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let mut state = self.out.state();
         state.open()?;
         if state.packets.len() <= self.out.capacity {
@@ -118,7 +118,7 @@ impl Sink<Packet> for Duplex {
         Poll::Pending
     }
 
-    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         let mut state = self.out.state();
         state.open()?;
         state.packets.push_back(packet);
@@ -128,12 +128,12 @@ impl Sink<Packet> for Duplex {
         Ok(())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         // What was taken is already where the other side finds it.
         Poll::Ready(Ok(()))
     }
 
-    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.out.end();
         Poll::Ready(Ok(()))
     }

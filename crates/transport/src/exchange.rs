@@ -8,7 +8,7 @@ use agentwire_jsonrpc::{Notification, RawJson, Request, Response};
 use agentwire_sync::{Monitor, Waiter};
 use futures::Stream;
 
-use crate::Origin;
+use crate::MessageSource;
 
 /// One request that stands alone: the second shape in which a transport delivers what it carries, beside a connection.
 ///
@@ -20,7 +20,7 @@ pub struct Exchange {
     /// The request. Its id is only echoed.
     pub request: Request,
     /// How the request arrived, if the transport can tell.
-    pub origin: Option<Arc<dyn Origin>>,
+    pub source: Option<Arc<dyn MessageSource>>,
     /// Sends notifications before the response.
     pub notifications: NotificationSink,
 }
@@ -30,13 +30,13 @@ impl Exchange {
     /// `high_water` bytes of notifications are queued.
     pub fn new(
         request: Request,
-        origin: Option<Arc<dyn Origin>>,
+        source: Option<Arc<dyn MessageSource>>,
         high_water: usize,
     ) -> (Self, NotificationStream) {
         let channel =
             Channel { queue: VecDeque::new(), bytes: 0, high_water, stage: Stage::Open, is_closing: false };
         let channel = Arc::new(Monitor::new(channel));
-        let exchange = Self { request, origin, notifications: NotificationSink(channel.clone()) };
+        let exchange = Self { request, source, notifications: NotificationSink(channel.clone()) };
         (exchange, NotificationStream { waiter: Waiter::new(channel), is_finished: false })
     }
 }
@@ -68,8 +68,8 @@ pub trait Service<C> {
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static;
 
     /// Takes a notification that stands alone, which nothing answers. The default drops it.
-    fn notification(&self, notification: Notification, origin: Option<Arc<dyn Origin>>) {
-        drop((notification, origin));
+    fn notification(&self, notification: Notification, source: Option<Arc<dyn MessageSource>>) {
+        drop((notification, source));
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!  bytes ── lines(read, write) ──┐
-//!  a WebSocket, a channel, … ────┼── Transport: Sink<Packet> + Stream<Item = Result<Packet, Fault>> ──▶ peer
+//!  a WebSocket, a channel, … ────┼── Transport: Sink<Packet> + Stream<Item = Result<Packet, TransportError>> ──▶ peer
 //!  duplex() ─────────────────────┘
 //! ```
 //!
@@ -19,10 +19,10 @@
 //! Anything that takes and gives text messages is a few lines away:
 //!
 //! ```
-//! use agentwire_transport::{Fault, Packet, Transport};
+//! use agentwire_transport::{TransportError, Packet, Transport};
 //! use futures::{Sink, SinkExt, Stream, StreamExt, stream};
 //!
-//! fn websocket<E: Into<Fault>>(
+//! fn websocket<E: Into<TransportError>>(
 //!     socket: impl Sink<String, Error = E> + Stream<Item = Result<String, E>> + Unpin,
 //! ) -> impl Transport {
 //!     socket
@@ -41,7 +41,7 @@
 //!
 //! - Packets arrive in the order in which they were sent.
 //! - No buffer here grows with what a peer sends: a sink is ready only while little waits to be written.
-//! - A [`Fault`] is the last item of a stream.
+//! - A [`TransportError`] is the last item of a stream.
 //!
 //! [`Sink`]: futures::Sink
 //! [`Stream`]: futures::Stream
@@ -51,24 +51,24 @@
 extern crate futures_util as futures;
 
 mod duplex;
+mod error;
 mod exchange;
-mod fault;
 mod lines;
-mod origin;
 mod output;
 mod packet;
+mod source;
 mod sync;
 mod tap;
 
 pub use duplex::{Duplex, duplex};
+pub use error::TransportError;
 pub use exchange::{
     Exchange, ExchangeEnded, ExchangeEvent, NotificationSink, NotificationStream, SendNotification, Service,
     service_fn,
 };
-pub use fault::Fault;
 pub use lines::{Lines, lines};
-pub use origin::Origin;
 pub use packet::{Packet, Transport};
+pub use source::MessageSource;
 pub use tap::{Direction, Tap, tap};
 
 /// Compiles the example of the README.

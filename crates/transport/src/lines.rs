@@ -5,7 +5,7 @@ use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT, Frame, LineDeco
 use futures::{AsyncRead, AsyncWrite, Sink, Stream};
 
 use crate::output::Output;
-use crate::{Fault, Packet};
+use crate::{Packet, TransportError};
 
 /// After so many reads without a complete line the task gives way, so that a peer that only ever sends blank
 /// lines, or one line without end, does not starve the others.
@@ -75,7 +75,7 @@ impl<R, W> Lines<R, W> {
 }
 
 impl<R: AsyncRead + Unpin, W: Unpin> Stream for Lines<R, W> {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
@@ -110,9 +110,9 @@ impl<R: AsyncRead + Unpin, W: Unpin> Stream for Lines<R, W> {
 }
 
 impl<R: Unpin, W: AsyncWrite + Unpin> Sink<Packet> for Lines<R, W> {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         if this.output.has_room() {
             return Poll::Ready(Ok(()));
@@ -120,11 +120,11 @@ impl<R: Unpin, W: AsyncWrite + Unpin> Sink<Packet> for Lines<R, W> {
         match this.output.poll_write(&mut this.write, cx) {
             // Some was written, though not all.
             Poll::Pending if this.output.has_room() => Poll::Ready(Ok(())),
-            written => written.map_err(Fault::from),
+            written => written.map_err(TransportError::from),
         }
     }
 
-    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         // On one stream of lines a caller cannot leave alone, so there is nothing to say of it.
         if let Packet::Frame { frame, .. } = packet {
             self.get_mut().output.push(&frame);
@@ -132,15 +132,15 @@ impl<R: Unpin, W: AsyncWrite + Unpin> Sink<Packet> for Lines<R, W> {
         Ok(())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         ready!(this.output.poll_write(&mut this.write, cx))?;
-        Pin::new(&mut this.write).poll_flush(cx).map_err(Fault::from)
+        Pin::new(&mut this.write).poll_flush(cx).map_err(TransportError::from)
     }
 
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         ready!(this.output.poll_write(&mut this.write, cx))?;
-        Pin::new(&mut this.write).poll_close(cx).map_err(Fault::from)
+        Pin::new(&mut this.write).poll_close(cx).map_err(TransportError::from)
     }
 }

@@ -4,7 +4,7 @@ use agentwire_jsonrpc::{Frame, Message, RequestId};
 use bytestring::ByteString;
 use futures::{Sink, Stream};
 
-use crate::{Fault, Origin};
+use crate::{MessageSource, TransportError};
 
 /// What a transport moves.
 #[derive(Clone, Debug)]
@@ -16,28 +16,28 @@ pub enum Packet {
         frame: Frame,
         /// The peer's request that this is said in the course of, where there is one. A transport with a
         /// stream for each request chooses the stream by it.
-        related: Option<RequestId>,
+        in_reply_to: Option<RequestId>,
         /// How it came in, where there is more to say of it than that it came over this transport. None for what
         /// is sent.
-        origin: Option<Arc<dyn Origin>>,
+        source: Option<Arc<dyn MessageSource>>,
     },
     /// Whoever sent the request with this id no longer waits for its answer, and cannot be told anything.
     /// A transport on which callers cannot leave one by one, such as stdio, neither sends nor makes it.
-    Abandon(RequestId),
+    Cancelled(RequestId),
     /// Our request with this id gets no answer, because what carried it failed. The transport goes on.
     /// A transport whose requests share one fate, such as stdio, ends instead, and never makes it.
-    Failed {
+    RequestFailed {
         /// The request.
         id: RequestId,
         /// What failed.
-        fault: Arc<Fault>,
+        error: Arc<TransportError>,
     },
 }
 
 impl Packet {
     /// A frame that belongs to no request in particular.
     pub fn new(frame: impl Into<Frame>) -> Self {
-        Self::Frame { frame: frame.into(), related: None, origin: None }
+        Self::Frame { frame: frame.into(), in_reply_to: None, source: None }
     }
 
     /// Reads a text message. Text that is no JSON-RPC becomes a malformed frame.
@@ -53,7 +53,7 @@ impl Packet {
                 frame.write(&mut text);
                 Some(String::from_utf8(text).expect("frames are written as UTF-8"))
             }
-            Self::Abandon(_) | Self::Failed { .. } => None,
+            Self::Cancelled(_) | Self::RequestFailed { .. } => None,
         }
     }
 }
@@ -63,12 +63,12 @@ impl PartialEq for Packet {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (
-                Self::Frame { frame, related, .. },
-                Self::Frame { frame: other, related: other_related, .. },
-            ) => frame == other && related == other_related,
-            (Self::Abandon(id), Self::Abandon(other)) => id == other,
-            (Self::Failed { id, fault }, Self::Failed { id: other, fault: other_fault }) => {
-                id == other && Arc::ptr_eq(fault, other_fault)
+                Self::Frame { frame, in_reply_to, .. },
+                Self::Frame { frame: other, in_reply_to: other_request, .. },
+            ) => frame == other && in_reply_to == other_request,
+            (Self::Cancelled(id), Self::Cancelled(other)) => id == other,
+            (Self::RequestFailed { id, error }, Self::RequestFailed { id: other, error: other_error }) => {
+                id == other && Arc::ptr_eq(error, other_error)
             }
             _ => false,
         }
@@ -88,8 +88,14 @@ impl From<Message> for Packet {
 /// more will come, and completes when whatever the transport holds (a process, a socket) is given back.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a transport",
-    note = "a transport is `Sink<Packet, Error = Fault> + Stream<Item = Result<Packet, Fault>> + Unpin`"
+    note = "a transport is `Sink<Packet, Error = TransportError> + Stream<Item = Result<Packet, TransportError>> + Unpin`"
 )]
-pub trait Transport: Sink<Packet, Error = Fault> + Stream<Item = Result<Packet, Fault>> + Unpin {}
+pub trait Transport:
+    Sink<Packet, Error = TransportError> + Stream<Item = Result<Packet, TransportError>> + Unpin
+{
+}
 
-impl<T> Transport for T where T: Sink<Packet, Error = Fault> + Stream<Item = Result<Packet, Fault>> + Unpin {}
+impl<T> Transport for T where
+    T: Sink<Packet, Error = TransportError> + Stream<Item = Result<Packet, TransportError>> + Unpin
+{
+}

@@ -4,7 +4,7 @@ use std::task::{Context, Poll};
 
 use futures::{Sink, Stream};
 
-use crate::{Fault, Packet, Transport};
+use crate::{Packet, Transport, TransportError};
 
 /// Which way a packet goes, seen from whoever holds the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ impl<T: fmt::Debug, F> fmt::Debug for Tap<T, F> {
 }
 
 impl<T: Transport, F: FnMut(Direction, &Packet) + Unpin> Stream for Tap<T, F> {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let item = Pin::new(&mut self.transport).poll_next(cx);
@@ -49,22 +49,22 @@ impl<T: Transport, F: FnMut(Direction, &Packet) + Unpin> Stream for Tap<T, F> {
 }
 
 impl<T: Transport, F: FnMut(Direction, &Packet) + Unpin> Sink<Packet> for Tap<T, F> {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_ready(cx)
     }
 
-    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         (self.watch)(Direction::Out, &packet);
         Pin::new(&mut self.transport).start_send(packet)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_flush(cx)
     }
 
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_close(cx)
     }
 }

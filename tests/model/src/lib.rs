@@ -79,7 +79,7 @@ pub mod models;
 mod sync;
 
 pub use agentwire_connection::{CallId, Dialect};
-pub use agentwire_transport::{Fault, Packet};
+pub use agentwire_transport::{Packet, TransportError};
 pub use call::Call;
 pub use clock::Clock;
 pub use config::Config;

@@ -38,7 +38,7 @@ pub struct Validator {
     /// Whether what the version does not know is a fault. In ACP a peer ignores it.
     is_strict: bool,
     /// By who sends it and by name, where its schema is.
-    methods: HashMap<(Side, &'static str), Method>,
+    methods: HashMap<(Side, &'static str), RequestMethod>,
     /// Where the schema of a response with an error is, and whether it is of the error alone.
     error: Option<(String, bool)>,
     /// For the methods of an extension, which has a document of its own.
@@ -54,7 +54,7 @@ const TASKS: [(Side, &str, &str, Option<&str>); 4] = [
 ];
 
 #[derive(Debug)]
-struct Method {
+struct RequestMethod {
     /// Of the whole message, or of the params alone.
     said: String,
     is_whole: bool,
@@ -96,7 +96,7 @@ impl Validator {
         cached("mcp/2026-07-28-tasks.json", |document| {
             let at = |name: &str| document.pointer(name).expect("it is there");
             let method = |(side, name, params, result): (Side, _, &str, Option<&str>)| {
-                ((side, name), Method { said: at(params), is_whole: false, result: result.map(at) })
+                ((side, name), RequestMethod { said: at(params), is_whole: false, result: result.map(at) })
             };
             let methods = TASKS.into_iter().map(method).collect();
             let (rules, is_strict) = (MCP.for_writers(), true);
@@ -239,7 +239,7 @@ fn is_extension(method: &str) -> bool {
 }
 
 /// ACP's params and results name their method and who takes it.
-fn acp_methods(document: &Document) -> HashMap<(Side, &'static str), Method> {
+fn acp_methods(document: &Document) -> HashMap<(Side, &'static str), RequestMethod> {
     let mut methods = HashMap::new();
     let at = |name: &str| document.pointer(name).expect("it is there");
     let about = |name: &str| {
@@ -262,14 +262,14 @@ fn acp_methods(document: &Document) -> HashMap<(Side, &'static str), Method> {
         };
         for sender in senders {
             let result = document.names().find(answers).map(at);
-            methods.insert((*sender, method), Method { said: at(name), is_whole: false, result });
+            methods.insert((*sender, method), RequestMethod { said: at(name), is_whole: false, result });
         }
     }
     methods
 }
 
 /// MCP has a union of what each side may say; a result is named like its request.
-fn mcp_methods(document: &Document) -> HashMap<(Side, &'static str), Method> {
+fn mcp_methods(document: &Document) -> HashMap<(Side, &'static str), RequestMethod> {
     let mut methods = HashMap::new();
     let unions = [
         (Side::Client, "ClientRequest"),
@@ -285,7 +285,7 @@ fn mcp_methods(document: &Document) -> HashMap<(Side, &'static str), Method> {
             let name = shape.definitions.last().copied().unwrap_or(union);
             let result = union.ends_with("Request").then(|| result_of(document, name)).flatten();
             let said = document.pointer(name).expect("it was referred to");
-            methods.insert((side, method), Method { said, is_whole: true, result });
+            methods.insert((side, method), RequestMethod { said, is_whole: true, result });
         }
     }
     methods

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::unstable::{
     UsageAddition,
 };
 use agentwire_acp_schema::v1::{self, SessionId, SessionNotification};
-use agentwire_jsonrpc::{Method, Notice, RawJson};
+use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod};
 use agentwire_peer::{Call, CallError, Notify, Peer};
 use agentwire_sync::{Mutex, MutexGuard};
 

@@ -67,7 +67,7 @@ use agentwire_acp_schema::v1::unstable::{
     UnarchiveSessionResponse,
 };
 use agentwire_acp_schema::v1::{AgentCapabilities, McpServer};
-use agentwire_jsonrpc::{Method, Notice, RawJson, decode_params};
+use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod, decode_params};
 
 use crate::agreed::Agreed;
 use crate::outgoing::Checked;
@@ -168,7 +168,10 @@ pub trait DraftAgent {
     }
 }
 
-fn not_found<M: Method>(_: &M, _: Context) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
+fn not_found<M: RequestMethod>(
+    _: &M,
+    _: Context,
+) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
     std::future::ready(Err(Error::method_not_found(M::NAME)))
 }
 

@@ -9,7 +9,7 @@ use agentwire_acp_schema::v2::{
     NewSessionRequest, NewSessionResponse, PromptRequest, ResumeSessionRequest, ResumeSessionResponse,
     SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
 };
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 
 use super::{Client, Context, Turn, session_not_found};
 use crate::Error;
@@ -183,6 +183,9 @@ pub trait Agent {
     }
 }
 
-fn not_found<M: Method>(_: &M, _: Context) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
+fn not_found<M: RequestMethod>(
+    _: &M,
+    _: Context,
+) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
     std::future::ready(Err(Error::method_not_found(M::NAME)))
 }

@@ -6,7 +6,7 @@ use agentwire_acp_schema::v2::{
     RequestPermissionRequest, RequestPermissionResponse, RequestPermissionSubject, SessionId,
     UpdateSessionNotification,
 };
-use agentwire_jsonrpc::{Method, Notice};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_peer::{Call, CallError, Notify, Peer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -174,7 +174,7 @@ impl Client {
         self.peer.is_closed()
     }
 
-    fn question<M: Method>(
+    fn question<M: RequestMethod>(
         &self,
         request: &M,
         checked: Checked,

@@ -8,7 +8,9 @@ use agentwire_acp_schema::v2::{
     LogoutAuthRequest, NewSessionRequest, PromptRequest, ProtocolVersion, ResumeSessionRequest, SessionId,
     SetSessionConfigOptionRequest,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, RequestId, decode_params};
+use agentwire_jsonrpc::{
+    Notification, NotificationMethod, RawJson, Request, RequestId, RequestMethod, decode_params,
+};
 use agentwire_peer::{Clock, Handler, Peer, RequestContext, TokioClock};
 use futures::future::{AbortHandle, Abortable, Aborted, Either, select};
 use serde::Deserialize;
@@ -338,7 +340,7 @@ pub(crate) fn asked_version(params: Option<&RawJson>) -> Result<ProtocolVersion,
     decode_params(params.cloned()).map(|asked: Asked| asked.protocol_version)
 }
 
-fn checked<M: Method>(checked: Checked) -> Result<(), Error> {
+fn checked<M: RequestMethod>(checked: Checked) -> Result<(), Error> {
     checked.map_err(|why| broken(M::NAME, &why))
 }
 

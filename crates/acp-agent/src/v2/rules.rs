@@ -8,7 +8,7 @@ use agentwire_acp_schema::v2::{
     ReplayFrom, ResumeSessionRequest, SessionId, SessionNotFoundErrorData, SetSessionConfigOptionRequest,
     UnsupportedProtocolVersionErrorData,
 };
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 
 use crate::{Error, rules};
 

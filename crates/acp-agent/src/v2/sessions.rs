@@ -9,7 +9,7 @@ use agentwire_acp_schema::v2::{
     SessionId, SessionUpdate, StateUpdate, TerminalId, TerminalUpdate, ToolCallId, ToolCallUpdate,
     UpdateSessionNotification,
 };
-use agentwire_jsonrpc::Notice;
+use agentwire_jsonrpc::NotificationMethod;
 use agentwire_peer::{CallError, Peer};
 use agentwire_sync::{Mutex, MutexGuard};
 use futures::channel::oneshot;

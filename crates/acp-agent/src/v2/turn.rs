@@ -4,7 +4,7 @@ use std::sync::Arc;
 use agentwire_acp_schema::v2::{
     ContentBlock, MessageId, PromptRequest, PromptResponse, SessionId, UpdateSessionNotification, UserMessage,
 };
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_peer::{CallError, Cancelled, RequestContext};
 use futures::FutureExt;
 use futures::future::select;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use agentwire_acp_agent::{Agent, CallError, Context, Error, config, serve, serve_with};
 use agentwire_acp_schema::v1::*;
 use agentwire_schema_tests::{Conversation, Side, checked};
-use agentwire_transport::{Duplex, Fault, Packet, duplex};
+use agentwire_transport::{Duplex, Packet, TransportError, duplex};
 use futures::{SinkExt, StreamExt};
 
 use crate::scripted::Scripted;
@@ -99,7 +99,7 @@ async fn a_transport_that_fails_is_an_error_with_its_reason() {
     let (near, mut far) = duplex(8);
     let near = checked(near, Conversation::acp(), Side::Server);
     send(&mut far, INITIALIZE).await;
-    let failing = near.map(|_| Err(Fault::other("the line is cut")));
+    let failing = near.map(|_| Err(TransportError::other("the line is cut")));
     let closed = serve(Scripted::default(), failing).await.unwrap_err();
     assert_eq!(closed.to_string(), "the connection closed: the line is cut");
 }

@@ -11,7 +11,7 @@ use agentwire_acp_schema::v2::{
     ResumeSessionResponse, SessionConfigOption, SessionId, SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse,
 };
-use agentwire_jsonrpc::{Method, Notice, RawJson};
+use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod};
 use agentwire_peer::{Call, CallError, Closed, Notify, Peer, RequestContext};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -276,7 +276,7 @@ impl Agent {
         })
     }
 
-    fn checked<M: Method>(
+    fn checked<M: RequestMethod>(
         &self,
         request: &M,
         rule: impl FnOnce(&InitializeResponse) -> Result<(), String>,

@@ -4,7 +4,7 @@ use agentwire_acp_schema::v2::{
     CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
     RequestPermissionRequest, RequestPermissionResponse, UpdateSessionNotification,
 };
-use agentwire_jsonrpc::{Method, RawJson, Skipped};
+use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 
 use super::{Agent, Context};
 use crate::Error;

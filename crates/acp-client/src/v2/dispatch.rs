@@ -7,7 +7,7 @@ use agentwire_acp_schema::v2::{
     ElicitationMode, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
     SessionUpdate, UpdateSessionNotification,
 };
-use agentwire_jsonrpc::{Method, Notice, Notification, RawJson, Request, Skipped};
+use agentwire_jsonrpc::{Notification, NotificationMethod, RawJson, Request, RequestMethod, Skipped};
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
 use serde::de::DeserializeOwned;

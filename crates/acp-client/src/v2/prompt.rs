@@ -9,7 +9,7 @@ use agentwire_acp_schema::v2::{
     CancelSessionNotification, IdleStateUpdate, IdleStopReason, MessageId, PromptRequest, SessionId,
     SessionUpdate,
 };
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_peer::{Call, CallError, Clock, Peer, TokioClock, WhenClosed};
 use futures::Stream;
 use futures::stream::FusedStream;

@@ -13,7 +13,7 @@ use agentwire_acp_schema::v2::unstable::{
     SetSessionTitleRequest, SetSessionTitleResponse, UnarchiveSessionRequest, UnarchiveSessionResponse,
 };
 use agentwire_acp_schema::v2::{AbsolutePath, InitializeResponse, McpServer};
-use agentwire_jsonrpc::{Method, Notice};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_peer::{Call, Notify};
 
 use super::{Agent, rules};

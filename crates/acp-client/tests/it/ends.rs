@@ -3,7 +3,7 @@
 use agentwire_acp_client::{BoxError, CallError, Client, Context, Error, config, connect, start};
 use agentwire_acp_schema::v1::*;
 use agentwire_schema_tests::{Conversation, Side, checked};
-use agentwire_transport::{Fault, Packet, duplex};
+use agentwire_transport::{Packet, TransportError, duplex};
 use futures::{SinkExt, StreamExt};
 
 use crate::check;
@@ -36,7 +36,7 @@ async fn an_agent_that_dies_says_why() {
     let mut packets = 0;
     let dying = near.map(move |packet| {
         packets += 1;
-        if packets == 1 { packet } else { Err(Fault::other("`my-agent` exited with status 3")) }
+        if packets == 1 { packet } else { Err(TransportError::other("`my-agent` exited with status 3")) }
     });
     let agent = async {
         far.next().await.unwrap().unwrap();

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_acp_proxy::{Broken, Conductor, Transparent, Transport, config, proxied, relay, serve};
-use agentwire_transport::{Fault, Packet, duplex};
+use agentwire_transport::{Packet, TransportError, duplex};
 use futures::{Sink, Stream};
 use tokio::task::{JoinHandle, spawn_local};
 use tokio::time::{Instant, timeout};
@@ -61,7 +61,7 @@ fn chain(kind: Kind, hops: usize) -> (Raw, Raw, JoinHandle<Result<(), Broken>>) 
 async fn time_to_end(ended: JoinHandle<Result<(), Broken>>) -> Duration {
     let begun = Instant::now();
     let ended = timeout(Duration::from_secs(600), ended).await.expect("it ends");
-    ended.expect("no panic").expect("no fault");
+    ended.expect("no panic").expect("no error");
     begun.elapsed()
 }
 
@@ -124,7 +124,7 @@ fn a_chain_whose_components_do_not_end_is_closed_within_one_deadline() {
 struct Stubborn<T>(T);
 
 impl<T: Transport> Stream for Stubborn<T> {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         Pin::new(&mut self.0).poll_next(cx)
@@ -132,21 +132,21 @@ impl<T: Transport> Stream for Stubborn<T> {
 }
 
 impl<T: Transport> Sink<Packet> for Stubborn<T> {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.0).poll_ready(cx)
     }
 
-    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         Pin::new(&mut self.0).start_send(packet)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.0).poll_flush(cx)
     }
 
-    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Poll::Pending
     }
 }

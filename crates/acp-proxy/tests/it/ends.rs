@@ -11,7 +11,7 @@ use agentwire_acp_proxy::{
     Broken, Cancelled, Conductor, ErrorObject, Next, Peers, Proxy, RawJson, Request, Transparent, config,
     proxied, relay, relay_with, serve,
 };
-use agentwire_transport::{Fault, Packet, duplex};
+use agentwire_transport::{Packet, TransportError, duplex};
 use futures::{Sink, SinkExt, Stream, StreamExt, stream};
 use tokio::task::spawn_local;
 use tokio::time::{Instant, sleep, timeout};
@@ -134,7 +134,7 @@ fn ends_that_do_not_end_are_left() {
 #[test]
 fn a_fault_of_the_agent_is_told_at_the_end() {
     let broken = || {
-        let fault = Fault::other("it crashed");
+        let fault = TransportError::other("it crashed");
         let (near, _) = duplex(1);
         let (sink, _) = near.split();
         Joined { sink, stream: stream::iter([Err(fault)]) }
@@ -266,22 +266,22 @@ impl<S: Unpin, R: Stream + Unpin> Stream for Joined<S, R> {
     }
 }
 
-impl<S: Sink<Packet, Error = Fault> + Unpin, R: Unpin> Sink<Packet> for Joined<S, R> {
-    type Error = Fault;
+impl<S: Sink<Packet, Error = TransportError> + Unpin, R: Unpin> Sink<Packet> for Joined<S, R> {
+    type Error = TransportError;
 
-    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.sink.poll_ready_unpin(cx)
     }
 
-    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         self.sink.start_send_unpin(packet)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.sink.poll_flush_unpin(cx)
     }
 
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.sink.poll_close_unpin(cx)
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agentwire_acp_proxy::{Conductor, Transparent, relay, serve};
 use agentwire_jsonrpc::{Frame, Message, Notification, RawJson};
-use agentwire_transport::{Fault, Packet, duplex};
+use agentwire_transport::{Packet, TransportError, duplex};
 use futures::{Sink, SinkExt, Stream, StreamExt, join};
 use tokio::task::spawn_local;
 use tokio::time::timeout;
@@ -39,7 +39,11 @@ fn number(packet: &Packet) -> usize {
 }
 
 /// Says as much as is taken while nobody reads at the other end. Gives how many messages.
-async fn fill(sink: &mut (impl Sink<Packet, Error = Fault> + Unpin), from: usize, most: usize) -> usize {
+async fn fill(
+    sink: &mut (impl Sink<Packet, Error = TransportError> + Unpin),
+    from: usize,
+    most: usize,
+) -> usize {
     let mut count = 0;
     while count < most {
         match timeout(Duration::from_secs(1), sink.feed(message(from + count))).await {
@@ -52,7 +56,11 @@ async fn fill(sink: &mut (impl Sink<Packet, Error = Fault> + Unpin), from: usize
     count
 }
 
-async fn drain(stream: &mut (impl Stream<Item = Result<Packet, Fault>> + Unpin), from: usize, count: usize) {
+async fn drain(
+    stream: &mut (impl Stream<Item = Result<Packet, TransportError>> + Unpin),
+    from: usize,
+    count: usize,
+) {
     for expected in from..from + count {
         let packet = timeout(Duration::from_secs(60), stream.next()).await.expect("it comes");
         assert_eq!(number(&packet.expect("no end").expect("no fault")), expected);

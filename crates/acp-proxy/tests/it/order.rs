@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agentwire_acp_proxy::{ErrorObject, Notification, RawJson, Request};
 use agentwire_jsonrpc::{Frame, Message, RequestId, Response};
-use agentwire_transport::{Fault, Packet, duplex};
+use agentwire_transport::{Packet, TransportError, duplex};
 use futures::{Sink, SinkExt, StreamExt, join};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -202,7 +202,7 @@ fn hear(notes: &mut Notes, message: Message) {
 }
 
 /// Gives the answers that are due, every other one an error.
-async fn answer_due(notes: &RefCell<Notes>, sink: &mut (impl Sink<Packet, Error = Fault> + Unpin)) {
+async fn answer_due(notes: &RefCell<Notes>, sink: &mut (impl Sink<Packet, Error = TransportError> + Unpin)) {
     loop {
         let answer = {
             let mut notes = notes.borrow_mut();

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::{Notice, RequestId};
+use agentwire_jsonrpc::{NotificationMethod, RequestId};
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::Meta;
@@ -18,6 +18,6 @@ pub struct CancelRequestNotification {
     pub meta: Option<Meta>,
 }
 
-impl Notice for CancelRequestNotification {
+impl NotificationMethod for CancelRequestNotification {
     const NAME: &'static str = "$/cancel_request";
 }

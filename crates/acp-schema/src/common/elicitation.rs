@@ -1,5 +1,5 @@
 use agentwire_jsonrpc::wire::{WriteMembers, write_members};
-use agentwire_jsonrpc::{Notice, RawObject, RequestId};
+use agentwire_jsonrpc::{NotificationMethod, RawObject, RequestId};
 use agentwire_wire_derive::{Build, Wire};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -124,7 +124,7 @@ pub struct CompleteElicitationNotification {
     pub meta: Option<Meta>,
 }
 
-impl Notice for CompleteElicitationNotification {
+impl NotificationMethod for CompleteElicitationNotification {
     const NAME: &'static str = "elicitation/complete";
 }
 

@@ -60,11 +60,11 @@ macro_rules! methods {
 
         $($(
             /// The result that the table names is the one that the method has.
-            const _: fn(<$params as agentwire_jsonrpc::Method>::Response) -> $result = |result| result;
+            const _: fn(<$params as agentwire_jsonrpc::RequestMethod>::Response) -> $result = |result| result;
         )?)+
     };
-    (@name request $params:ident) => { <$params as agentwire_jsonrpc::Method>::NAME };
-    (@name notification $params:ident) => { <$params as agentwire_jsonrpc::Notice>::NAME };
+    (@name request $params:ident) => { <$params as agentwire_jsonrpc::RequestMethod>::NAME };
+    (@name notification $params:ident) => { <$params as agentwire_jsonrpc::NotificationMethod>::NAME };
     (@kind request) => { $crate::common::MethodKind::Request };
     (@kind notification) => { $crate::common::MethodKind::Notification };
     (@option) => { None };

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId, empty_object, marker_capability};
@@ -17,7 +17,7 @@ pub struct DeleteSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for DeleteSessionRequest {
+impl RequestMethod for DeleteSessionRequest {
     const NAME: &'static str = "session/delete";
     type Response = DeleteSessionResponse;
 }
@@ -37,7 +37,7 @@ pub struct CloseSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for CloseSessionRequest {
+impl RequestMethod for CloseSessionRequest {
     const NAME: &'static str = "session/close";
     type Response = CloseSessionResponse;
 }

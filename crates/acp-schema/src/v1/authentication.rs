@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{AuthMethodId, Meta, empty_object};
@@ -20,7 +20,7 @@ pub struct AuthenticateRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for AuthenticateRequest {
+impl RequestMethod for AuthenticateRequest {
     const NAME: &'static str = "authenticate";
     type Response = AuthenticateResponse;
 }
@@ -34,7 +34,7 @@ empty_object! {
     LogoutResponse,
 }
 
-impl Method for LogoutRequest {
+impl RequestMethod for LogoutRequest {
     const NAME: &'static str = "logout";
     type Response = LogoutResponse;
 }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Notice;
+use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId};
@@ -18,6 +18,6 @@ pub struct CancelNotification {
     pub meta: Option<Meta>,
 }
 
-impl Notice for CancelNotification {
+impl NotificationMethod for CancelNotification {
     const NAME: &'static str = "session/cancel";
 }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{CreateElicitationResponse, ElicitationSchema};
@@ -23,7 +23,7 @@ pub struct CreateElicitationRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for CreateElicitationRequest {
+impl RequestMethod for CreateElicitationRequest {
     const NAME: &'static str = "elicitation/create";
     type Response = CreateElicitationResponse;
 }

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId, empty_object};
@@ -29,7 +29,7 @@ pub struct ReadTextFileRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for ReadTextFileRequest {
+impl RequestMethod for ReadTextFileRequest {
     const NAME: &'static str = "fs/read_text_file";
     type Response = ReadTextFileResponse;
 }
@@ -66,7 +66,7 @@ pub struct WriteTextFileRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for WriteTextFileRequest {
+impl RequestMethod for WriteTextFileRequest {
     const NAME: &'static str = "fs/write_text_file";
     type Response = WriteTextFileResponse;
 }

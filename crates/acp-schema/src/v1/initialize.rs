@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{AgentCapabilities, AuthMethod, ClientCapabilities};
@@ -24,7 +24,7 @@ pub struct InitializeRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for InitializeRequest {
+impl RequestMethod for InitializeRequest {
     const NAME: &'static str = "initialize";
     type Response = InitializeResponse;
 }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId, SessionModeId, empty_object};
@@ -53,7 +53,7 @@ pub struct SetSessionModeRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for SetSessionModeRequest {
+impl RequestMethod for SetSessionModeRequest {
     const NAME: &'static str = "session/set_mode";
     type Response = SetSessionModeResponse;
 }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::ContentBlock;
@@ -31,7 +31,7 @@ impl PromptRequest {
     }
 }
 
-impl Method for PromptRequest {
+impl RequestMethod for PromptRequest {
     const NAME: &'static str = "session/prompt";
     type Response = PromptResponse;
 }

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{McpServer, SessionConfigOption, SessionModeState};
@@ -28,7 +28,7 @@ pub struct NewSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for NewSessionRequest {
+impl RequestMethod for NewSessionRequest {
     const NAME: &'static str = "session/new";
     type Response = NewSessionResponse;
 }
@@ -75,7 +75,7 @@ pub struct LoadSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for LoadSessionRequest {
+impl RequestMethod for LoadSessionRequest {
     const NAME: &'static str = "session/load";
     type Response = LoadSessionResponse;
 }
@@ -118,7 +118,7 @@ pub struct ResumeSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for ResumeSessionRequest {
+impl RequestMethod for ResumeSessionRequest {
     const NAME: &'static str = "session/resume";
     type Response = ResumeSessionResponse;
 }

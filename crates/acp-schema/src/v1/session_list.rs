@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId};
@@ -23,7 +23,7 @@ pub struct ListSessionsRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for ListSessionsRequest {
+impl RequestMethod for ListSessionsRequest {
     const NAME: &'static str = "session/list";
     type Response = ListSessionsResponse;
 }

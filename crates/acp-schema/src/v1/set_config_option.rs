@@ -1,5 +1,5 @@
 use agentwire_jsonrpc::wire::{WriteMembers, required};
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, de};
@@ -25,7 +25,7 @@ pub struct SetSessionConfigOptionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for SetSessionConfigOptionRequest {
+impl RequestMethod for SetSessionConfigOptionRequest {
     const NAME: &'static str = "session/set_config_option";
     type Response = SetSessionConfigOptionResponse;
 }

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{EnvVariable, Meta, SessionId, TerminalId, empty_object};
@@ -35,7 +35,7 @@ pub struct CreateTerminalRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for CreateTerminalRequest {
+impl RequestMethod for CreateTerminalRequest {
     const NAME: &'static str = "terminal/create";
     type Response = CreateTerminalResponse;
 }
@@ -70,7 +70,7 @@ macro_rules! terminal_requests {
             pub meta: Option<Meta>,
         }
 
-        impl Method for $name {
+        impl RequestMethod for $name {
             const NAME: &'static str = $method;
             type Response = $response;
         }

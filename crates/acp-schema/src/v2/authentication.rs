@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{AuthMethodId, EnvVariable, Meta, empty_object};
@@ -19,7 +19,7 @@ pub struct LoginAuthRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for LoginAuthRequest {
+impl RequestMethod for LoginAuthRequest {
     const NAME: &'static str = "auth/login";
     type Response = LoginAuthResponse;
 }
@@ -33,7 +33,7 @@ empty_object! {
     LogoutAuthResponse,
 }
 
-impl Method for LogoutAuthRequest {
+impl RequestMethod for LogoutAuthRequest {
     const NAME: &'static str = "auth/logout";
     type Response = LogoutAuthResponse;
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub struct CreateElicitationRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for CreateElicitationRequest {
+impl RequestMethod for CreateElicitationRequest {
     const NAME: &'static str = "elicitation/create";
     type Response = CreateElicitationResponse;
 }

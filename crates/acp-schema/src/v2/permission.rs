@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{AbsolutePath, ToolCallUpdate};
@@ -34,7 +34,7 @@ pub struct RequestPermissionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for RequestPermissionRequest {
+impl RequestMethod for RequestPermissionRequest {
     const NAME: &'static str = "session/request_permission";
     type Response = RequestPermissionResponse;
 }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::{Method, Notice};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 
 use super::ContentBlock;
@@ -33,7 +33,7 @@ impl PromptRequest {
     }
 }
 
-impl Method for PromptRequest {
+impl RequestMethod for PromptRequest {
     const NAME: &'static str = "session/prompt";
     type Response = PromptResponse;
 }
@@ -102,6 +102,6 @@ pub struct CancelSessionNotification {
     pub meta: Option<Meta>,
 }
 
-impl Notice for CancelSessionNotification {
+impl NotificationMethod for CancelSessionNotification {
     const NAME: &'static str = "session/cancel";
 }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{AbsolutePath, AvailableCommand, McpServer, SessionConfigOption};
@@ -25,7 +25,7 @@ pub struct NewSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for NewSessionRequest {
+impl RequestMethod for NewSessionRequest {
     const NAME: &'static str = "session/new";
     type Response = NewSessionResponse;
 }
@@ -75,7 +75,7 @@ pub struct ResumeSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for ResumeSessionRequest {
+impl RequestMethod for ResumeSessionRequest {
     const NAME: &'static str = "session/resume";
     type Response = ResumeSessionResponse;
 }

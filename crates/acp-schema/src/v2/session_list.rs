@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::AbsolutePath;
@@ -24,7 +24,7 @@ pub struct ListSessionsRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for ListSessionsRequest {
+impl RequestMethod for ListSessionsRequest {
     const NAME: &'static str = "session/list";
     type Response = ListSessionsResponse;
 }

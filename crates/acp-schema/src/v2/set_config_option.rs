@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_jsonrpc::wire::{WriteMembers, required};
 use agentwire_wire_derive::{Build, Wire};
 use serde::ser::SerializeMap;
@@ -29,7 +29,7 @@ pub struct SetSessionConfigOptionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for SetSessionConfigOptionRequest {
+impl RequestMethod for SetSessionConfigOptionRequest {
     const NAME: &'static str = "session/set_config_option";
     type Response = SetSessionConfigOptionResponse;
 }

@@ -1,6 +1,6 @@
 use std::num::NonZeroU16;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::AbsolutePath;
@@ -136,7 +136,7 @@ pub struct CancelTerminalRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for CancelTerminalRequest {
+impl RequestMethod for CancelTerminalRequest {
     const NAME: &'static str = "terminal/cancel";
     type Response = CancelTerminalResponse;
 }

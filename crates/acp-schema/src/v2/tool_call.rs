@@ -1,6 +1,6 @@
 use std::num::NonZeroU32;
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{AbsolutePath, ContentBlock, Diff};
@@ -206,7 +206,7 @@ pub struct CancelToolCallRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for CancelToolCallRequest {
+impl RequestMethod for CancelToolCallRequest {
     const NAME: &'static str = "tool_call/cancel";
     type Response = CancelToolCallResponse;
 }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Notice as NoticeMethod;
+use agentwire_jsonrpc::NotificationMethod as NoticeMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{
@@ -6,7 +6,7 @@ use super::{
     ContentBlock, ContentChunk, PlanUpdate, SessionConfigOption, StateUpdate, TerminalOutputChunk,
     TerminalUpdate, ToolCallContentChunk, ToolCallUpdate, UserMessage,
 };
-use crate::common::{Cost, MessageId, Meta, Notice, Patch, SessionId};
+use crate::common::{Cost, MessageId, Meta, NotificationMethod, Patch, SessionId};
 
 /// `session/update`: what happens in a session, told by the agent as it happens.
 ///
@@ -115,7 +115,7 @@ pub enum SessionUpdate {
     UsageUpdate(UsageUpdate),
     /// Something to tell the person that is no part of the conversation.
     #[wire("notice", from)]
-    Notice(Notice),
+    NotificationMethod(NotificationMethod),
     /// A compaction of the context began or changed.
     #[wire("compaction_update", from)]
     CompactionUpdate(Box<CompactionUpdate>),

@@ -10,7 +10,7 @@ use agentwire_acp_schema::v1::{
     RequestPermissionRequest, ResumeSessionRequest, SessionNotification, SetSessionConfigOptionRequest,
     SetSessionModeRequest, TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
 };
-use agentwire_jsonrpc::{Method, Notice};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -27,11 +27,11 @@ pub(crate) struct Types {
     pub(crate) result: Option<Rewrite>,
 }
 
-fn request<T: Method>() -> Types {
+fn request<T: RequestMethod>() -> Types {
     Types { name: T::NAME, params: rewrite::<T>, result: Some(rewrite::<T::Response>) }
 }
 
-fn notification<T: Notice>() -> Types {
+fn notification<T: NotificationMethod>() -> Types {
     Types { name: T::NAME, params: rewrite::<T>, result: None }
 }
 

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::unstable::{
     SessionUpdate, StateUpdate, SubagentUpdate, SystemPromptMode, Usage,
 };
 use agentwire_acp_schema::v1::{self, Patch, SessionNotification, StopReason};
-use agentwire_jsonrpc::{ErrorObject, Method, RawJson};
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -48,7 +48,7 @@ fn params_and_their_additions_are_one_object() {
 
     let list: ListSessionsRequest = stays(r#"{"cursor":"c","archived":"_mine"}"#);
     assert_eq!(list.added.archived, Some(SessionArchiveFilter::Other("_mine".into())));
-    let page: <ListSessionsRequest as Method>::Response =
+    let page: <ListSessionsRequest as RequestMethod>::Response =
         stays(r#"{"sessions":[{"sessionId":"s","cwd":"/","archived":true}]}"#);
     assert_eq!(page.sessions[0].added.archived, Some(true));
 }
@@ -66,7 +66,7 @@ fn a_prompt_is_answered_with_its_usage() {
         text,
         r#"{"stopReason":"end_turn","usage":{"totalTokens":3,"inputTokens":2,"outputTokens":1,"thoughtTokens":1}}"#
     );
-    assert_eq!(stays::<<PromptRequest as Method>::Response>(&text), answer);
+    assert_eq!(stays::<<PromptRequest as RequestMethod>::Response>(&text), answer);
     assert_eq!(read::<v1::PromptResponse>(&text), answer.stable);
     assert_eq!(read::<PromptResponse>(r#"{"stopReason":"end_turn","usage":{}}"#).added.usage, None);
 }

@@ -68,7 +68,7 @@ fn brief(entry: &Entry) -> String {
         }
         Entry::ToolCall(call) => format!("!{}", call.call.tool_call_id),
         Entry::Compaction(compaction) => format!("={}", compaction.compaction_id),
-        Entry::Notice(notice) => format!("*{}", notice.title),
+        Entry::NotificationMethod(notice) => format!("*{}", notice.title),
         other => format!("?{other:?}"),
     }
 }

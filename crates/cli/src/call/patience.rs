@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use agentwire_jsonrpc::Method as _;
+use agentwire_jsonrpc::RequestMethod as _;
 use agentwire_mcp_client::CallError;
 use agentwire_mcp_client::schema::CallToolRequest;
 use tokio::time::{Instant, sleep_until};

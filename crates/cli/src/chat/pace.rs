@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use agentwire_transport::{Fault, Packet, Transport};
+use agentwire_transport::{Packet, Transport, TransportError};
 use futures::{Sink, Stream};
 
 use crate::outlet::Outlet;
@@ -21,7 +21,7 @@ impl<T: Transport> Paced<T> {
 }
 
 impl<T: Transport> Stream for Paced<T> {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         ready!(self.outlet.poll_room(cx));
@@ -30,21 +30,21 @@ impl<T: Transport> Stream for Paced<T> {
 }
 
 impl<T: Transport> Sink<Packet> for Paced<T> {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_ready(cx)
     }
 
-    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         Pin::new(&mut self.transport).start_send(packet)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_flush(cx)
     }
 
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_close(cx)
     }
 }

@@ -29,8 +29,8 @@ fn there_is_room_until_the_high_water() {
 #[test]
 fn news_waits_once() {
     let mut one = small();
-    let tell = |one: &mut One, text, related: Option<u64>| {
-        one.connection.notify_coalesced("news", Some(json(text)), related.map(Into::into))
+    let tell = |one: &mut One, text, in_reply_to: Option<u64>| {
+        one.connection.notify_coalesced("news", Some(json(text)), in_reply_to.map(Into::into))
     };
     assert!(tell(&mut one, "[1]", None));
     one.notify("note");

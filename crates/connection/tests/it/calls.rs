@@ -233,21 +233,21 @@ fn what_is_said_carries_what_it_belongs_to() {
     let mut one = One::new(Config::new(Dialect::MCP));
     one.hear_request(r#""a""#);
     let incoming = one.requests()[0];
-    let related = one.connection.incoming_request_id(incoming).cloned();
-    assert_eq!(related, Some("a".into()));
+    let in_reply_to = one.connection.incoming_request_id(incoming).cloned();
+    assert_eq!(in_reply_to, Some("a".into()));
 
     let call = one.connection.reserve_call();
     let params = Some(RawJson::EMPTY_OBJECT);
-    one.connection.call(one.now, call, "sampling/createMessage", params, timeout(1), related.clone());
-    one.connection.notify("notifications/message", None, related.clone());
+    one.connection.call(one.now, call, "sampling/createMessage", params, timeout(1), in_reply_to.clone());
+    one.connection.notify("notifications/message", None, in_reply_to.clone());
     one.connection.notify("notifications/tools/list_changed", None, None);
     let first = one.transmits();
     one.at(SECOND);
     one.answer(incoming, "1");
     let then = one.transmits();
-    let relations: Vec<_> = first.iter().chain(&then).map(|transmit| transmit.related.clone()).collect();
+    let relations: Vec<_> = first.iter().chain(&then).map(|transmit| transmit.in_reply_to.clone()).collect();
     // The fourth is the cancellation of the call: it goes the way that the call went.
-    assert_eq!(relations, [related.clone(), related.clone(), None, related.clone(), related]);
+    assert_eq!(relations, [in_reply_to.clone(), in_reply_to.clone(), None, in_reply_to.clone(), in_reply_to]);
     assert!(text(&then[0]).contains("notifications/cancelled"));
     assert_eq!(one.connection.incoming_request_id(incoming), None);
 }

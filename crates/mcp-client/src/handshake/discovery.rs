@@ -6,7 +6,7 @@ use super::{Handshake, HandshakeError};
 use crate::connection::ServerInfo;
 use crate::result::{as_text, decode_complete};
 use crate::versions::{best, named};
-use agentwire_jsonrpc::{ErrorObject, Method};
+use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::code::{self, MissingCapabilities, UnsupportedVersion};
 use agentwire_mcp_schema::{DiscoverRequest, DiscoverResult, Implementation, ResultMeta, Revision};
 use agentwire_peer::{CallError, Peer};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_mcp_schema::{
-    ClientCapabilities, Implementation, LoggingLevel, Narrow, ProtocolVersion, Revision,
+    ClientCapabilities, Downgrade, Implementation, LoggingLevel, ProtocolVersion, Revision,
 };
 use agentwire_peer::{CallError, Peer};
 
@@ -86,7 +86,7 @@ impl Handshake {
     /// The capabilities in the terms of a revision.
     fn capabilities_in(&self, revision: Revision) -> ClientCapabilities {
         let mut capabilities = self.capabilities.clone();
-        capabilities.narrow(revision);
+        capabilities.downgrade(revision);
         capabilities
     }
 

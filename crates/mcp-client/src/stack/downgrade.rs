@@ -1,7 +1,7 @@
 //! Refuses what the server does not offer, and brings a request into the terms of the agreed revision.
 
-use agentwire_jsonrpc::Method;
-use agentwire_mcp_schema::{MethodInfo, Narrow};
+use agentwire_jsonrpc::RequestMethod;
+use agentwire_mcp_schema::{Downgrade, MethodInfo};
 use agentwire_peer::CallError;
 
 use crate::connection::ServerInfo;
@@ -11,7 +11,10 @@ use crate::connection::ServerInfo;
 /// # Errors
 ///
 /// [`CallError::NotAllowed`] where the server does not offer the method, or its revision has no form for the request.
-pub(crate) fn downgrade<M: Method + Narrow>(server: &ServerInfo, mut request: M) -> Result<M, CallError> {
+pub(crate) fn downgrade<M: RequestMethod + Downgrade>(
+    server: &ServerInfo,
+    mut request: M,
+) -> Result<M, CallError> {
     let revision = server.revision;
     let Some(method) = MethodInfo::find_in(M::NAME, revision) else {
         return Err(CallError::not_allowed(M::NAME, format!("revision {revision} does not have it")));
@@ -19,7 +22,7 @@ pub(crate) fn downgrade<M: Method + Narrow>(server: &ServerInfo, mut request: M)
     if !method.is_allowed(revision, &server.client_capabilities, &server.capabilities) {
         return Err(CallError::not_allowed(M::NAME, "the server does not offer it"));
     }
-    request.narrow(revision);
+    request.downgrade(revision);
     request.fits(revision).map_err(|why| CallError::not_allowed(M::NAME, why.to_string()))?;
     Ok(request)
 }

@@ -1,6 +1,6 @@
 //! From a typed request to a [`RawCall`].
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_schema::HasMeta;
 use agentwire_peer::CallError;
 use bytestring::ByteString;
@@ -10,7 +10,7 @@ use crate::raw::{CallOptions, RawCall};
 
 impl RawCall {
     /// Encodes a request, with the stamp where the request has no `_meta` of its own.
-    pub(crate) fn encode<M: Method + HasMeta>(
+    pub(crate) fn encode<M: RequestMethod + HasMeta>(
         connection: &Connection,
         request: &M,
         options: CallOptions,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use agentwire_jsonrpc::{Method, RawJson, RawObject};
+use agentwire_jsonrpc::{RawJson, RawObject, RequestMethod};
 use agentwire_mcp_schema::{CallToolRequest, GetPromptRequest, ReadResourceRequest};
 use agentwire_peer::CallError;
 use bytestring::ByteString;

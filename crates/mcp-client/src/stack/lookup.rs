@@ -1,6 +1,6 @@
 //! Lists tools for a call that depends on what the list says about its tool.
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_schema::{ListToolsRequest, Paginated, Tool};
 use agentwire_peer::CallError;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_schema::core_tasks::{GetTaskPayloadRequest, ListTasksRequest};
 use agentwire_mcp_schema::task_extension::GetTaskRequest;
 use agentwire_mcp_schema::{

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_schema::{
-    ClientCapabilities, HasMeta, Implementation, LoggingLevel, Meta, Narrow, RequestMeta, Revision,
+    ClientCapabilities, Downgrade, HasMeta, Implementation, LoggingLevel, Meta, RequestMeta, Revision,
 };
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -40,7 +40,7 @@ impl Stamp {
         capabilities: ClientCapabilities,
         log_level: Option<LoggingLevel>,
     ) -> Self {
-        info.narrow(revision);
+        info.downgrade(revision);
         let mut meta = RequestMeta::new(revision, capabilities).client_info(info);
         meta.log_level = log_level;
         let meta = meta.to_meta();

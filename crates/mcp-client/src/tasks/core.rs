@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{Method, RawJson, RawObject, code};
+use agentwire_jsonrpc::{RawJson, RawObject, RequestMethod, code};
 use agentwire_mcp_schema::core_tasks::{
     CancelTaskRequest, GetTaskPayloadRequest, GetTaskRequest, TaskMetadata,
 };

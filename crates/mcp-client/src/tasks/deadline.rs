@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_schema::CallToolRequest;
 use agentwire_peer::{CallError, Clock, TokioClock};
 use agentwire_sync::{Mutex, MutexGuard};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_mcp_schema::task_extension::{
     CancelTaskRequest, GetTaskRequest, TaskStatus, UpdateTaskRequest,
 };
@@ -83,7 +83,7 @@ pub(crate) async fn cancel(connection: &Connection, id: &str, waits: Waits) -> R
 /// Makes a request about a task, which itself must not become one.
 async fn once<M, R>(connection: &Connection, request: M, waits: Waits) -> Result<R, CallError>
 where
-    M: Method + HasMeta,
+    M: RequestMethod + HasMeta,
     R: DeserializeOwned,
 {
     let call = RawCall::encode(connection, &request, CallOptions { waits, ..CallOptions::default() })?;
@@ -221,7 +221,7 @@ struct Update {
     meta: Option<Meta>,
 }
 
-impl Method for Update {
+impl RequestMethod for Update {
     const NAME: &'static str = UpdateTaskRequest::NAME;
     type Response = EmptyResult;
 }

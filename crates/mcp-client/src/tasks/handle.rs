@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{Method, RawJson};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_mcp_schema::task_extension::{self, GetTaskRequest};
 use agentwire_mcp_schema::{CallToolRequest, CallToolResult};
 use agentwire_peer::CallError;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agentwire_jsonrpc::{Method, RawJson, code};
+use agentwire_jsonrpc::{RawJson, RequestMethod, code};
 use agentwire_mcp_schema::CallToolRequest;
 use agentwire_mcp_schema::task_extension::TaskStatus;
 use agentwire_peer::{CallError, Clock, TokioClock};

@@ -1,9 +1,9 @@
 use std::sync::{Arc, Mutex};
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_client::schema::{
-    HasMeta, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
-    Narrow, Paginated,
+    Downgrade, HasMeta, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
+    ListToolsRequest, Paginated,
 };
 use agentwire_mcp_client::{CallError, Client, Pages, Server, Warning};
 use futures::TryStreamExt;
@@ -194,7 +194,7 @@ async fn a_result_that_takes_too_much_memory_is_an_error_that_names_the_limit() 
 /// what the client was warned of.
 async fn page_with<M>(request: M, items: Value) -> Vec<(Result<usize, String>, Vec<String>)>
 where
-    M: Method + Narrow + HasMeta + Paginated + Clone + Send + 'static,
+    M: RequestMethod + Downgrade + HasMeta + Paginated + Clone + Send + 'static,
     M::Response: Serialize,
 {
     let mut outcomes = Vec::new();

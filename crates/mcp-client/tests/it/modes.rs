@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agentwire_mcp_client::schema::{Revision, Root};
 use agentwire_mcp_client::{CallError, Client, HandshakeError, ProtocolMode, Server};
-use agentwire_transport::{Fault, Packet, duplex};
+use agentwire_transport::{Packet, TransportError, duplex};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 
@@ -285,8 +285,8 @@ async fn a_fault_of_the_transport_is_no_reason_for_a_session() {
     let (near, mut far) = duplex(4);
     let script = async {
         let Some(Ok(Packet::Frame { .. })) = far.next().await else { panic!("server/discover") };
-        let fault = Arc::new(Fault::other("status 500"));
-        far.send(Packet::Failed { id: 1_u64.into(), fault }).await.unwrap();
+        let fault = Arc::new(TransportError::other("status 500"));
+        far.send(Packet::RequestFailed { id: 1_u64.into(), error: fault }).await.unwrap();
         assert!(far.next().await.is_none(), "nothing more is tried");
     };
     let (result, ()) = tokio::join!(auto().connect(near, revision), script);

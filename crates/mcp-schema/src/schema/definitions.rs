@@ -8,7 +8,7 @@ use super::shapes::{
     LegacyTitledEnum, TitledMultiSelect, TitledSingleSelect, UntitledMultiSelect, UntitledSingleSelect,
 };
 use super::{
-    Definition, ErrorSchema, InputRequestsSchema, InputResponsesSchema, JsonObjectSchema, NarrowText,
+    Definition, DowngradeText, ErrorSchema, InputRequestsSchema, InputResponsesSchema, JsonObjectSchema,
     RequestIdSchema, Role,
 };
 use crate::Role as Speaker;
@@ -19,53 +19,53 @@ use crate::core_tasks::{
 use crate::{
     Annotations, AudioContent, BlobResourceContents, BooleanSchema, CallToolRequest, CallToolResult,
     CancelledNotification, ClientCapabilities, CompleteRequest, CompleteResult, ContentBlock,
-    CreateMessageRequest, CreateMessageResult, Cursor, DiscoverRequest, DiscoverResult, ElicitFormRequest,
-    ElicitRequest, ElicitResult, ElicitUrlRequest, ElicitationCompleteNotification, EmbeddedResource,
-    EmptyResult, GetPromptRequest, GetPromptResult, Icon, ImageContent, Implementation, InitializeRequest,
-    InitializeResult, InitializedNotification, InputRequest, InputRequests, InputRequiredResult,
-    InputResponse, InputResponses, JsonObject, ListPromptsRequest, ListPromptsResult,
+    CreateMessageRequest, CreateMessageResult, Cursor, DiscoverRequest, DiscoverResult, Downgrade,
+    ElicitFormRequest, ElicitRequest, ElicitResult, ElicitUrlRequest, ElicitationCompleteNotification,
+    EmbeddedResource, EmptyResult, GetPromptRequest, GetPromptResult, Icon, ImageContent, Implementation,
+    InitializeRequest, InitializeResult, InitializedNotification, InputRequest, InputRequests,
+    InputRequiredResult, InputResponse, InputResponses, JsonObject, ListPromptsRequest, ListPromptsResult,
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest, ListResourcesResult,
     ListRootsRequest, ListRootsResult, ListToolsRequest, ListToolsResult, LoggingLevel,
-    LoggingMessageNotification, Misfit, ModelHint, ModelPreferences, MultiSelectSchema, Narrow,
-    NotificationMeta, NumberSchema, PingRequest, PrimitiveSchema, ProgressNotification, ProgressToken,
-    Prompt, PromptArgument, PromptListChangedNotification, PromptMessage, PromptReference,
-    ReadResourceRequest, ReadResourceResult, RequestMeta, Resource, ResourceLink,
-    ResourceListChangedNotification, ResourceTemplate, ResourceTemplateReference,
-    ResourceUpdatedNotification, ResultMeta, ResultType, Revision, Root, RootsListChangedNotification,
-    SamplingContent, SamplingMessage, ServerCapabilities, SetLevelRequest, SingleSelectSchema, StringSchema,
-    SubscribeRequest, SubscriptionFilter, SubscriptionsAcknowledgedNotification, SubscriptionsListenRequest,
-    SubscriptionsListenResult, SubscriptionsListenResultMeta, TextContent, TextResourceContents, Tool,
-    ToolAnnotations, ToolChoice, ToolExecution, ToolListChangedNotification, ToolResultContent,
-    ToolUseContent, UnsubscribeRequest, code, core_tasks, task_extension,
+    LoggingMessageNotification, ModelHint, ModelPreferences, MultiSelectSchema, NotificationMeta,
+    NumberSchema, PingRequest, PrimitiveSchema, ProgressNotification, ProgressToken, Prompt, PromptArgument,
+    PromptListChangedNotification, PromptMessage, PromptReference, ReadResourceRequest, ReadResourceResult,
+    RequestMeta, Resource, ResourceLink, ResourceListChangedNotification, ResourceTemplate,
+    ResourceTemplateReference, ResourceUpdatedNotification, ResultMeta, ResultType, Revision, Root,
+    RootsListChangedNotification, SamplingContent, SamplingMessage, ServerCapabilities, SetLevelRequest,
+    SingleSelectSchema, StringSchema, SubscribeRequest, SubscriptionFilter,
+    SubscriptionsAcknowledgedNotification, SubscriptionsListenRequest, SubscriptionsListenResult,
+    SubscriptionsListenResultMeta, TextContent, TextResourceContents, Tool, ToolAnnotations, ToolChoice,
+    ToolExecution, ToolListChangedNotification, ToolResultContent, ToolUseContent, UnsubscribeRequest,
+    Unsupported, code, core_tasks, task_extension,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned>(text: &str) -> Result<String, serde_json::Error> {
     serde_json::to_string(&agentwire_jsonrpc::read::<T>(text)?)
 }
 
-fn narrow<T: Serialize + DeserializeOwned + Narrow>(
+fn downgrade<T: Serialize + DeserializeOwned + Downgrade>(
     text: &str,
     revision: Revision,
-) -> Result<Result<String, Misfit>, serde_json::Error> {
+) -> Result<Result<String, Unsupported>, serde_json::Error> {
     let mut value: T = agentwire_jsonrpc::read(text)?;
-    value.narrow(revision);
+    value.downgrade(revision);
     match value.fits(revision) {
         Ok(()) => serde_json::to_string(&value).map(Ok),
-        Err(misfit) => Ok(Err(misfit)),
+        Err(unsupported) => Ok(Err(unsupported)),
     }
 }
 
-/// Asks a type whether it can be narrowed: its own constant is there only if it can, and goes before the trait's.
-struct Narrowing<T>(std::marker::PhantomData<T>);
+/// Asks a type whether it can be downgraded: its own constant is there only if it can, and goes before the trait's.
+struct DowngradeProbe<T>(std::marker::PhantomData<T>);
 
-trait NotNarrowed {
-    const TEXT: Option<NarrowText> = None;
+trait NotDowngraded {
+    const TEXT: Option<DowngradeText> = None;
 }
 
-impl<T> NotNarrowed for Narrowing<T> {}
+impl<T> NotDowngraded for DowngradeProbe<T> {}
 
-impl<T: Serialize + DeserializeOwned + Narrow> Narrowing<T> {
-    const TEXT: Option<NarrowText> = Some(narrow::<T>);
+impl<T: Serialize + DeserializeOwned + Downgrade> DowngradeProbe<T> {
+    const TEXT: Option<DowngradeText> = Some(downgrade::<T>);
 }
 
 /// `role Type [= "PublishedName"] [by WireType] [since V] [until V];` where `by` names the type that reads
@@ -84,7 +84,7 @@ macro_rules! definitions {
                 range: range!($( since $since )? $( until $until )?),
                 schema: |generator| generator.subschema_for::<$($kind)::+>(),
                 round_trip: definitions!(@wire $($kind)::+ $( , $wire )?),
-                narrow: definitions!(@narrow $($kind)::+ $( , $wire )?),
+                downgrade: definitions!(@downgrade $($kind)::+ $( , $wire )?),
             },
         )+ ];
     };
@@ -92,8 +92,8 @@ macro_rules! definitions {
     (@name $($kind:ident)::+ $name:literal) => { $name };
     (@wire $kind:path) => { round_trip::<$kind> };
     (@wire $kind:path, $wire:ty) => { round_trip::<$wire> };
-    (@narrow $kind:path) => { Narrowing::<$kind>::TEXT };
-    (@narrow $kind:path, $wire:ty) => { Narrowing::<$wire>::TEXT };
+    (@downgrade $kind:path) => { DowngradeProbe::<$kind>::TEXT };
+    (@downgrade $kind:path, $wire:ty) => { DowngradeProbe::<$wire>::TEXT };
     (@role params) => { Role::Params };
     (@role notice) => { Role::NotificationParams };
     (@role result) => { Role::Result };

@@ -12,20 +12,20 @@ mod shapes;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
-pub use crate::narrow::{Member, Variant};
+pub use crate::downgrade::{Member, Variant};
 pub use definitions::{DEFINITIONS, INLINED, TASK_EXTENSION};
 pub(crate) use shapes::{
     ErrorSchema, FormValue, InputRequestsSchema, InputResponsesSchema, JsonObjectSchema, Milliseconds,
     OneOrMany, RequestIdSchema,
 };
 
-use crate::{Misfit, Range, Revision};
+use crate::{Range, Revision, Unsupported};
 
 /// The members that not every revision has or requires.
-pub const MEMBERS: &[Member] = crate::narrow::MEMBERS;
+pub const MEMBERS: &[Member] = crate::downgrade::MEMBERS;
 
 /// The variants of unions, each with the revisions that have it.
-pub const VARIANTS: &[Variant] = crate::narrow::VARIANTS;
+pub const VARIANTS: &[Variant] = crate::downgrade::VARIANTS;
 
 /// A definition of the published schema and the type that speaks it.
 ///
@@ -45,12 +45,12 @@ pub struct Definition {
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// Decodes JSON text into the type and encodes it again.
     pub round_trip: fn(&str) -> Result<String, serde_json::Error>,
-    /// The same, narrowed to a revision in between; none where no revision differs.
-    pub narrow: Option<NarrowText>,
+    /// The same, downgraded to a revision in between; none where no revision differs.
+    pub downgrade: Option<DowngradeText>,
 }
 
-/// Decodes JSON text into a type, narrows the value to a revision and encodes it again, if it then fits.
-pub type NarrowText = fn(&str, Revision) -> Result<Result<String, Misfit>, serde_json::Error>;
+/// Decodes JSON text into a type, downgrades the value to a revision and encodes it again, if it then fits.
+pub type DowngradeText = fn(&str, Revision) -> Result<Result<String, Unsupported>, serde_json::Error>;
 
 impl Definition {
     /// Whether a revision publishes it.

@@ -1,9 +1,9 @@
 //! What the types read and write, against JSON as peers of each revision write it.
 
 mod content;
+mod downgrading;
 mod leniency;
 mod methods;
-mod narrowing;
 mod requests;
 mod round_trips;
 mod stateless;

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use agentwire_jsonrpc::{Method, Notice};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_mcp_schema::*;
 use serde_json::json;
 
@@ -8,10 +8,10 @@ use crate::{A, B, C, D, E, read};
 
 #[test]
 fn the_types_carry_the_names_of_the_table() {
-    fn request<M: Method>() -> &'static str {
+    fn request<M: RequestMethod>() -> &'static str {
         M::NAME
     }
-    fn notification<N: Notice>() -> &'static str {
+    fn notification<N: NotificationMethod>() -> &'static str {
         N::NAME
     }
     for (params, revision, name) in [

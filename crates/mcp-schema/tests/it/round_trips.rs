@@ -1,4 +1,4 @@
-//! Examples of every type: each must come back as it was, and narrowing to the revision that it is an
+//! Examples of every type: each must come back as it was, and downgrading to the revision that it is an
 //! example of must change nothing.
 
 use agentwire_mcp_schema::*;
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::{A, B, C, D, read, write};
 
-fn check<T: DeserializeOwned + Serialize + Narrow>(revision: Revision, json: Value) {
+fn check<T: DeserializeOwned + Serialize + Downgrade>(revision: Revision, json: Value) {
     let mut value: T = read(&json);
     assert_eq!(write(&value), json, "{revision}");
-    value.narrow(revision);
-    assert_eq!(write(&value), json, "narrowed to {revision}");
+    value.downgrade(revision);
+    assert_eq!(write(&value), json, "downgraded to {revision}");
 }
 
 #[test]

@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 
 use crate::{D, E, read, write};
 
-fn check<T: DeserializeOwned + Serialize + Narrow>(json: Value) {
+fn check<T: DeserializeOwned + Serialize + Downgrade>(json: Value) {
     let mut value: T = read(&json);
     assert_eq!(write(&value), json);
-    value.narrow(E);
-    assert_eq!(write(&value), json, "narrowed to {E}");
+    value.downgrade(E);
+    assert_eq!(write(&value), json, "downgraded to {E}");
 }
 
 /// What becomes of a value of an older revision on its way to a newer one, and back.
-fn both_ways<T: DeserializeOwned + Serialize + Narrow>(older: Value, newer: Value) {
+fn both_ways<T: DeserializeOwned + Serialize + Downgrade>(older: Value, newer: Value) {
     let mut value: T = read(&older);
-    value.narrow(E);
+    value.downgrade(E);
     assert_eq!(write(&value), newer, "to {E}");
-    value.narrow(D);
+    value.downgrade(D);
     assert_eq!(write(&value), older, "back to {D}");
 }
 
@@ -106,42 +106,42 @@ fn a_negative_time_to_live_is_none_at_all() {
 
 #[test]
 fn what_only_sessions_have_goes() {
-    let narrowed = |full: Value| -> Value {
+    let downgraded = |full: Value| -> Value {
         let mut value: ClientCapabilities = read(&full);
-        value.narrow(E);
+        value.downgrade(E);
         write(&value)
     };
     assert_eq!(
-        narrowed(
+        downgraded(
             json!({ "roots": { "listChanged": true }, "tasks": { "list": {} }, "extensions": { "x": {} } })
         ),
         json!({ "roots": {}, "extensions": { "x": {} } })
     );
 
     let mut call: CallToolRequest = read(&json!({ "name": "add", "task": { "ttl": 5 } }));
-    call.narrow(E);
+    call.downgrade(E);
     assert_eq!(write(&call), json!({ "name": "add" }));
 
     let mut page = ElicitRequest::Url(ElicitUrlRequest::new("m", "https://example.com").elicitation_id("e1"));
-    page.narrow(E);
+    page.downgrade(E);
     assert_eq!(write(&page), json!({ "mode": "url", "message": "m", "url": "https://example.com" }));
 }
 
 #[test]
 fn structured_content_that_is_no_object_becomes_text_before() {
     let mut result: CallToolResult = read(&json!({ "content": [], "structuredContent": [1] }));
-    result.narrow(D);
+    result.downgrade(D);
     assert_eq!(write(&result), json!({ "content": [{ "type": "text", "text": "[1]" }] }));
 
     let mut tool: Tool = read(
         &json!({ "name": "a", "inputSchema": { "type": "object" }, "outputSchema": { "type": "array" } }),
     );
-    tool.narrow(D);
+    tool.downgrade(D);
     assert_eq!(write(&tool), json!({ "name": "a", "inputSchema": { "type": "object" } }));
 }
 
 #[test]
-fn what_is_asked_inside_of_a_result_is_narrowed_too() {
+fn what_is_asked_inside_of_a_result_is_downgraded_too() {
     let mut wanted: InputRequiredResult = read(&json!({
         "resultType": "input_required",
         "inputRequests": {
@@ -150,7 +150,7 @@ fn what_is_asked_inside_of_a_result_is_narrowed_too() {
             } },
         },
     }));
-    wanted.narrow(E);
+    wanted.downgrade(E);
     assert_eq!(
         write(&wanted)["inputRequests"]["a"]["params"],
         json!({ "message": "m", "requestedSchema": { "type": "object", "properties": {} } })

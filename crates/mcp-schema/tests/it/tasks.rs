@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::{D, E, read, write};
 
-fn check<T: DeserializeOwned + Serialize + Narrow>(revision: Revision, json: Value) -> T {
+fn check<T: DeserializeOwned + Serialize + Downgrade>(revision: Revision, json: Value) -> T {
     let mut value: T = read(&json);
     assert_eq!(write(&value), json);
-    value.narrow(revision);
-    assert_eq!(write(&value), json, "narrowed to {revision}");
+    value.downgrade(revision);
+    assert_eq!(write(&value), json, "downgraded to {revision}");
     value
 }
 
@@ -78,7 +78,7 @@ fn the_capabilities_for_core_tasks() {
     let mut capabilities: ClientCapabilities = check(D, client);
     assert!(capabilities.has("tasks.requests.sampling.createMessage"));
     assert!(capabilities.has("tasks.requests.elicitation.create") && !capabilities.has("tasks.list"));
-    capabilities.narrow(E);
+    capabilities.downgrade(E);
     assert!(!capabilities.has("tasks"));
 }
 
@@ -129,7 +129,7 @@ fn task_extension() {
     assert_eq!(asking.input_requests.unwrap()["a"].method(), "roots/list");
 
     let mut answer = GetTaskResult::new(Task::new("t1", "2026-08-01T10:00:00Z"));
-    answer.narrow(E);
+    answer.downgrade(E);
     assert_eq!(answer.result_type, Some(ResultType::Complete));
 }
 

@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_transport::Origin;
+use agentwire_transport::MessageSource;
 
 use crate::ask::seal::Seal;
 
@@ -22,7 +22,7 @@ pub struct Asking {
 }
 
 /// Finds out who calls.
-type Principal = dyn Fn(&dyn Origin) -> Option<String> + Send + Sync;
+type Principal = dyn Fn(&dyn MessageSource) -> Option<String> + Send + Sync;
 
 impl Asking {
     pub(crate) fn new() -> Self {
@@ -81,22 +81,25 @@ impl Asking {
     /// use agentwire_transport_http::server::{Head, Principal};
     ///
     /// let server = Server::new("bank", "1.0.0").asking(|asking| {
-    ///     asking.principal(|origin| {
-    ///         let caller = origin.downcast_ref::<Head>()?.extensions().get::<Principal>()?;
+    ///     asking.principal(|source| {
+    ///         let caller = source.downcast_ref::<Head>()?.extensions().get::<Principal>()?;
     ///         Some(caller.as_str().to_owned())
     ///     })
     /// });
     /// # let _ = server;
     /// ```
     #[must_use]
-    pub fn principal(mut self, find: impl Fn(&dyn Origin) -> Option<String> + Send + Sync + 'static) -> Self {
+    pub fn principal(
+        mut self,
+        find: impl Fn(&dyn MessageSource) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
         self.principal = Some(Arc::new(find));
         self
     }
 
     /// Who calls, where that can be found out.
-    pub(crate) fn principal_of(&self, origin: Option<&dyn Origin>) -> Option<String> {
-        self.principal.as_ref()?(origin?)
+    pub(crate) fn principal_of(&self, source: Option<&dyn MessageSource>) -> Option<String> {
+        self.principal.as_ref()?(source?)
     }
 }
 

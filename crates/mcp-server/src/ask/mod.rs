@@ -17,10 +17,10 @@ mod pass;
 mod seal;
 mod state;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_schema::{
-    ClientCapabilities, CreateMessageRequest, CreateMessageResult, ElicitRequest, InputRequest,
-    ListRootsRequest, Narrow, Revision, Root,
+    ClientCapabilities, CreateMessageRequest, CreateMessageResult, Downgrade, ElicitRequest, InputRequest,
+    ListRootsRequest, Revision, Root,
 };
 use agentwire_peer::CallError;
 
@@ -141,9 +141,9 @@ impl Context {
         if let Some(capability) = lacking(&question, revision, self.client().capabilities()) {
             return Err(AskError(Kind::Missing { capability, has_code: revision.is_stateless() }));
         }
-        question.narrow(revision);
-        if let Err(misfit) = question.fits(revision) {
-            return Err(CallError::not_allowed(Q::NAME, misfit.to_string()).into());
+        question.downgrade(revision);
+        if let Err(unsupported) = question.fits(revision) {
+            return Err(CallError::not_allowed(Q::NAME, unsupported.to_string()).into());
         }
         let answer = self.caller().ask(self, key, question).await?;
         claim.keep();
@@ -152,7 +152,7 @@ impl Context {
 }
 
 /// What a client can be asked.
-pub(crate) trait Question: Method + Narrow + Clone + Into<InputRequest> {
+pub(crate) trait Question: RequestMethod + Downgrade + Clone + Into<InputRequest> {
     /// The capability of a client that can be asked this at all.
     const CAPABILITY: &'static str;
 }
@@ -173,7 +173,7 @@ impl Question for ListRootsRequest {
 fn lacking<Q: Question>(question: &Q, revision: Revision, can: &ClientCapabilities) -> Option<&'static str> {
     // Of what it said, only what the revision has can be meant.
     let mut can = can.clone();
-    can.narrow(revision);
+    can.downgrade(revision);
     let can = |capability: &str| can.has(capability);
     question.lacks(&can).or_else(|| (!can(Q::CAPABILITY)).then_some(Q::CAPABILITY))
 }

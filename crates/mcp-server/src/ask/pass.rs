@@ -5,7 +5,7 @@ use std::task::{Poll, Waker};
 use agentwire_jsonrpc::{ErrorObject, RawJson, read};
 use agentwire_mcp_schema::{InputRequest, InputRequests, InputRequiredResult};
 use agentwire_sync::{Mutex, MutexGuard};
-use agentwire_transport::Origin;
+use agentwire_transport::MessageSource;
 use bytestring::ByteString;
 
 use crate::Server;
@@ -46,10 +46,10 @@ impl Pass {
         params: &RawJson,
         responses: Option<&str>,
         sealed: Option<&str>,
-        origin: Option<&dyn Origin>,
+        source: Option<&dyn MessageSource>,
     ) -> Result<Option<Self>, ErrorObject> {
         let asking = server.asking_settings();
-        let principal = asking.principal_of(origin);
+        let principal = asking.principal_of(source);
         let wrong =
             |name: &'static str| move |why| ErrorObject::invalid_params(format_args!("`{name}`: {why}"));
         let state = match sealed {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, Method};
+use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::{CompleteRequest, CompleteResult, CompletionReference};
 
 use super::Asked;

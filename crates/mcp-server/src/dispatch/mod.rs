@@ -5,7 +5,7 @@ mod completions;
 mod prompts;
 mod resources;
 
-use agentwire_jsonrpc::{ErrorObject, Method, Request};
+use agentwire_jsonrpc::{ErrorObject, Request, RequestMethod};
 use agentwire_mcp_schema::{CallToolRequest, ListToolsRequest};
 
 use crate::era::{Caller, Reply};
@@ -64,7 +64,7 @@ impl Asked<'_> {
         self.caller.check_mirrored(
             tool.header_marks(),
             arguments.as_str(),
-            self.scope.origin().map(|origin| &**origin),
+            self.scope.source().map(|source| &**source),
         )?;
         let (server, plan) =
             (self.server, crate::tasks::plan(self.server, &self.caller, &tool, &self.params)?);

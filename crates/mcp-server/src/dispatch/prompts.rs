@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agentwire_jsonrpc::{ErrorObject, Method};
+use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::{GetPromptRequest, ListPromptsRequest};
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 //! Requests for resources, whether they are listed or made by a template.
 
-use agentwire_jsonrpc::{ErrorObject, Method};
+use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::{
     ListResourceTemplatesRequest, ListResourcesRequest, ReadResourceRequest, SubscribeRequest,
     UnsubscribeRequest, code,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use agentwire_jsonrpc::{ErrorObject, Members, read};
 use agentwire_mcp_schema::{HeaderMark, code};
-use agentwire_transport::Origin;
+use agentwire_transport::MessageSource;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -18,17 +18,17 @@ const MOST_EXACT: f64 = ((1_u64 << 53) - 1) as f64;
 pub(super) fn check(
     marks: &[HeaderMark],
     arguments: &str,
-    origin: Option<&dyn Origin>,
+    source: Option<&dyn MessageSource>,
 ) -> Result<(), ErrorObject> {
-    let Some(origin) = origin.filter(|_| !marks.is_empty()) else {
+    let Some(source) = source.filter(|_| !marks.is_empty()) else {
         return Ok(());
     };
-    if origin.header(PROTOCOL_VERSION).is_none() {
+    if source.header(PROTOCOL_VERSION).is_none() {
         return Ok(());
     }
     for mark in marks {
         let argument = find(arguments, mark.path());
-        if let Err(why) = compare(argument, origin.header(mark.header()).as_deref()) {
+        if let Err(why) = compare(argument, source.header(mark.header()).as_deref()) {
             let (header, path) = (mark.header(), mark.path().join("."));
             let message = format!("the header {header} {why} (the argument `{path}`)");
             return Err(ErrorObject::new(code::HEADER_MISMATCH, message));

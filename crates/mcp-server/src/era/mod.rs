@@ -11,12 +11,12 @@ pub(crate) mod stateless;
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, Method, RawJson, Request};
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestMethod};
 use agentwire_mcp_schema::{
-    ClientCapabilities, HasMeta, HeaderMark, Implementation, LoggingLevel, Narrow, ProgressToken, Revision,
+    ClientCapabilities, Downgrade, HasMeta, HeaderMark, Implementation, LoggingLevel, ProgressToken, Revision,
 };
 use agentwire_peer::{Call, Peer};
-use agentwire_transport::Origin;
+use agentwire_transport::MessageSource;
 use serde::Serialize;
 
 use crate::ask::{AskError, Kind as AskErrorKind, Pass, Question};
@@ -40,9 +40,9 @@ pub(crate) enum Caller {
 }
 
 /// Who sent a request, as far as the server or the transport knows.
-fn sender(server: &Server, origin: Option<&dyn Origin>) -> Option<Holder> {
-    let principal = server.asking_settings().principal_of(origin).map(Holder::Principal);
-    principal.or_else(|| Some(Holder::Sender(origin?.sender()?.into_owned())))
+fn sender(server: &Server, source: Option<&dyn MessageSource>) -> Option<Holder> {
+    let principal = server.asking_settings().principal_of(source).map(Holder::Principal);
+    principal.or_else(|| Some(Holder::Sender(source?.sender()?.into_owned())))
 }
 
 impl Caller {
@@ -68,8 +68,8 @@ impl Caller {
     }
 
     /// Whom limits for each client count.
-    pub(crate) fn holder(&self, server: &Server, origin: Option<&dyn Origin>) -> Holder {
-        sender(server, origin).unwrap_or_else(|| match self {
+    pub(crate) fn holder(&self, server: &Server, source: Option<&dyn MessageSource>) -> Holder {
+        sender(server, source).unwrap_or_else(|| match self {
             Self::Session(session) => Holder::Session(session.number()),
             Self::Request(_) => Holder::Unknown,
         })
@@ -104,16 +104,20 @@ impl Caller {
         &self,
         marks: &[HeaderMark],
         arguments: &str,
-        origin: Option<&dyn Origin>,
+        source: Option<&dyn MessageSource>,
     ) -> Result<(), ErrorObject> {
         match self {
             Self::Session(_) => Ok(()),
-            Self::Request(_) => mirrored::check(marks, arguments, origin),
+            Self::Request(_) => mirrored::check(marks, arguments, source),
         }
     }
 
     /// Asks something in return.
-    pub(crate) fn call<M: Method + Narrow>(&self, peer: Option<&Peer>, request: M) -> Call<M::Response> {
+    pub(crate) fn call<M: RequestMethod + Downgrade>(
+        &self,
+        peer: Option<&Peer>,
+        request: M,
+    ) -> Call<M::Response> {
         match (self, peer) {
             (Self::Session(session), Some(peer)) => session.call(peer, request),
             _ => stateless::refuse_call::<M>(),
@@ -126,11 +130,11 @@ impl Caller {
         server: &Server,
         request: &Request,
         params: &Params<'_>,
-        origin: Option<&dyn Origin>,
+        source: Option<&dyn MessageSource>,
     ) -> Result<Option<Box<Pass>>, ErrorObject> {
         match self {
             Self::Session(_) => Ok(None),
-            Self::Request(asker) => stateless::begin_pass(server, asker, request, params, origin),
+            Self::Request(asker) => stateless::begin_pass(server, asker, request, params, source),
         }
     }
 
@@ -159,13 +163,13 @@ impl Caller {
     }
 
     /// Writes a result as this caller knows it, and says what every result says to it.
-    pub(crate) fn encode<T: Serialize + Narrow + HasMeta>(
+    pub(crate) fn encode<T: Serialize + Downgrade + HasMeta>(
         &self,
         server: &Server,
         scope: &RequestScope,
         mut value: T,
     ) -> Result<RawJson, ErrorObject> {
-        value.narrow(self.revision());
+        value.downgrade(self.revision());
         value.fits(self.revision()).map_err(ErrorObject::internal_error)?;
         match self {
             Self::Session(_) => scope.encode(&value),

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
-use agentwire_jsonrpc::{ErrorObject, Method, Notice, RawJson, Request, read};
+use agentwire_jsonrpc::{ErrorObject, NotificationMethod, RawJson, Request, RequestMethod, read};
 use agentwire_mcp_schema::{
-    EmptyResult, Implementation, InitializeRequest, InitializeResult, LoggingLevel, METHODS, MethodInfo,
-    MethodKind, Narrow, PingRequest, ProgressToken, PromptListChangedNotification,
+    Downgrade, EmptyResult, Implementation, InitializeRequest, InitializeResult, LoggingLevel, METHODS,
+    MethodInfo, MethodKind, PingRequest, ProgressToken, PromptListChangedNotification,
     ResourceListChangedNotification, ResourceUpdatedNotification, Revision, ServerCapabilities,
     SetLevelRequest, SubscribeRequest, ToolListChangedNotification, UnsubscribeRequest, code,
 };
@@ -95,8 +95,8 @@ fn initialize(
     let number = server.number_session();
     let text = params.map_or("", RawJson::as_str);
     let holder = || {
-        let origin = scope.origin().map(|origin| &**origin);
-        sender(server, origin).unwrap_or(Holder::Session(number))
+        let source = scope.source().map(|source| &**source);
+        sender(server, source).unwrap_or(Holder::Session(number))
     };
     let client = hold(
         server,
@@ -114,7 +114,7 @@ fn initialize(
     result.instructions = server.instructions_text();
     // 2024-11-05 has completions, but no capability that says so.
     let kinds = Kinds::of(&result.capabilities);
-    result.narrow(revision);
+    result.downgrade(revision);
     let answer = scope.encode(&result)?;
     let negotiated = Negotiated {
         revision,
@@ -167,7 +167,11 @@ impl Session {
     }
 
     /// Sends a request, unless the client cannot answer it.
-    pub(crate) fn call<M: Method + Narrow>(&self, peer: &Peer, mut request: M) -> Call<M::Response> {
+    pub(crate) fn call<M: RequestMethod + Downgrade>(
+        &self,
+        peer: &Peer,
+        mut request: M,
+    ) -> Call<M::Response> {
         let Negotiated { revision, client_capabilities, .. } = &self.negotiated;
         let client_capabilities = client_capabilities.get();
         // What the server can do itself opens nothing: it asks for what the client has.
@@ -180,11 +184,11 @@ impl Session {
         }
         // Of what it said, only what the revision has can be meant.
         let mut can = client_capabilities.clone();
-        can.narrow(*revision);
+        can.downgrade(*revision);
         let lacking = request.lacks(&|capability| can.has(capability));
-        request.narrow(*revision);
-        if let Err(misfit) = request.fits(*revision) {
-            return Call::failed(CallError::not_allowed(M::NAME, misfit.to_string()));
+        request.downgrade(*revision);
+        if let Err(unsupported) = request.fits(*revision) {
+            return Call::failed(CallError::not_allowed(M::NAME, unsupported.to_string()));
         }
         if let Some(capability) = lacking {
             let why = format!("the client did not say that it has the capability `{capability}`");
@@ -244,8 +248,8 @@ impl Session {
         }
         let limits = self.server.subscription_limits_value();
         let holder = || {
-            let origin = scope.origin().map(|origin| &**origin);
-            Caller::Session(self.clone()).holder(&self.server, origin)
+            let source = scope.source().map(|source| &**source);
+            Caller::Session(self.clone()).holder(&self.server, source)
         };
         self.watched().add(&uri, limits, self.server.watched(), holder)?;
         empty(scope)
@@ -266,7 +270,7 @@ impl Session {
         self.watched.lock()
     }
 
-    fn post<N: Notice>(&self, kind: Kind, notice: &N) {
+    fn post<N: NotificationMethod>(&self, kind: Kind, notice: &N) {
         if self.is_offered(kind) {
             // A connection that is over needs to hear of nothing.
             let _closed = self.peer.notify_coalesced(notice);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, Members, Method, RawJson, Request, read};
+use agentwire_jsonrpc::{ErrorObject, Members, RawJson, Request, RequestMethod, read};
 use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_mcp_schema::task_extension::TaskSubscription;
 use agentwire_mcp_schema::{
@@ -11,7 +11,7 @@ use agentwire_mcp_schema::{
     SubscriptionsListenRequest, SubscriptionsListenResult,
 };
 use agentwire_peer::{Call, CallError};
-use agentwire_transport::Origin;
+use agentwire_transport::MessageSource;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -208,7 +208,7 @@ fn listen(
 ) -> Result<Reply, ErrorObject> {
     let asked: SubscriptionsListenRequest = read_params(request.params.as_ref())?;
     let id = request.id.clone();
-    let holder = || caller.holder(server, scope.origin().map(|origin| &**origin));
+    let holder = || caller.holder(server, scope.source().map(|source| &**source));
     let limits = server.subscription_limits_value();
     let honoured = honoured(server, &asked.notifications);
     let mut watched = WatchList::default();
@@ -239,7 +239,7 @@ fn honoured(server: &Server, asked: &SubscriptionFilter) -> SubscriptionFilter {
 }
 
 /// A client that is asked something in return cannot answer: it sends requests only.
-pub(crate) fn refuse_call<M: Method>() -> Call<M::Response> {
+pub(crate) fn refuse_call<M: RequestMethod>() -> Call<M::Response> {
     let why = "this request stands alone (revision 2026-07-28), so its client can be sent no request; \
                what is wanted of it has to be said in the result";
     Call::failed(CallError::not_allowed(M::NAME, why))
@@ -251,7 +251,7 @@ pub(crate) fn begin_pass(
     asker: &Asker,
     request: &Request,
     params: &Params<'_>,
-    origin: Option<&dyn Origin>,
+    source: Option<&dyn MessageSource>,
 ) -> Result<Option<Box<Pass>>, ErrorObject> {
     let (responses, state) = (params.input_responses, params.request_state);
     let can_be_asked = asker
@@ -263,7 +263,7 @@ pub(crate) fn begin_pass(
     }
     let empty = RawJson::EMPTY_OBJECT;
     let whole = request.params.as_ref().unwrap_or(&empty);
-    Ok(Pass::begin(server, &request.method, whole, responses, state, origin)?.map(Box::new))
+    Ok(Pass::begin(server, &request.method, whole, responses, state, source)?.map(Box::new))
 }
 
 /// Asks what a function wants to know: by way of the result, or as the task that the call has become.

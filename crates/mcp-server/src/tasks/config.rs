@@ -126,7 +126,7 @@ impl Tasks {
     }
 
     /// Sets how many of them one client may have (default 100): a [principal](crate::Asking::principal), or else a
-    /// [sender](agentwire_transport::Origin::sender), or else a session. All requests without a session of which nothing
+    /// [sender](agentwire_transport::MessageSource::sender), or else a session. All requests without a session of which nothing
     /// is known are one client, and so are all clients behind a proxy, unless a layer names them. What would be one more is
     /// refused, or goes on as a plain call where it can.
     #[must_use]

@@ -45,7 +45,7 @@ pub(crate) fn follow(
         return Err(not_opted_in());
     }
     server.subscription_limits_value().check_count(wanted.task_ids.len())?;
-    let owner = owner(server, context.caller(), context.origin().map(|origin| &**origin))?;
+    let owner = owner(server, context.caller(), context.source().map(|source| &**source))?;
     let ids = wanted.task_ids.into_iter().collect();
     Ok(Some(Followed { tasks: tasks.clone(), owner, context: context.clone(), ids }))
 }

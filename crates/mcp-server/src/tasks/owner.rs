@@ -1,5 +1,5 @@
 use agentwire_jsonrpc::ErrorObject;
-use agentwire_transport::Origin;
+use agentwire_transport::MessageSource;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -13,9 +13,9 @@ const BYTES: usize = 24;
 pub(super) fn owner(
     server: &Server,
     caller: &Caller,
-    origin: Option<&dyn Origin>,
+    source: Option<&dyn MessageSource>,
 ) -> Result<TaskOwner, ErrorObject> {
-    if let Some(principal) = server.asking_settings().principal_of(origin) {
+    if let Some(principal) = server.asking_settings().principal_of(source) {
         return Ok(TaskOwner::Principal(principal));
     }
     match caller {

@@ -79,7 +79,7 @@ impl Plan {
         arguments: &RawJson,
         context: Context,
     ) -> Result<Reply, ErrorObject> {
-        let owner = owner(server, context.caller(), context.origin().map(|origin| &**origin))?;
+        let owner = owner(server, context.caller(), context.source().map(|source| &**source))?;
         let ttl = self.tasks.effective_ttl(self.ttl);
         let board = Board::new(TaskRecord::new(new_name()?, owner, context.revision(), ttl));
         context.put_on(board.clone());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, Method, RawJson, Request};
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestMethod};
 use agentwire_mcp_schema::core_tasks::{
     self, CancelTaskRequest, GetTaskPayloadRequest, GetTaskRequest, ListTasksRequest, ListTasksResult,
 };
@@ -56,7 +56,7 @@ pub(crate) fn reply(
     if !is_core && !has_opted_in(&caller) {
         return Err(not_opted_in());
     }
-    let owner = owner(server, &caller, scope.origin().map(|origin| &**origin))?;
+    let owner = owner(server, &caller, scope.source().map(|source| &**source))?;
     let page_size = server.page_size_value();
     let context = Context::new(server.clone(), caller, scope, params)?;
     let asked = About { tasks, owner, context: context.clone() };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::Frame;
 use agentwire_mcp_server::schema::{JsonSchema, Tool};
-use agentwire_mcp_server::{Context, Origin, Server, ServerTool};
+use agentwire_mcp_server::{Context, MessageSource, Server, ServerTool};
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{Config, Endpoint, serve};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::raw::{NEWEST, Raw, STATELESS, alone, with_raw, with_session};
 #[derive(Debug)]
 struct Headers(Vec<(&'static str, &'static str)>);
 
-impl Origin for Headers {
+impl MessageSource for Headers {
     fn header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
         let found = self.0.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
         found.map(|(_, value)| Cow::Borrowed(value.as_bytes()))
@@ -58,9 +58,9 @@ async fn call(raw: &mut Raw, arguments: &Value, headers: &[(&'static str, &'stat
 
 async fn ask(raw: &mut Raw, params: Value, headers: Vec<(&'static str, &'static str)>) -> Value {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    let origin: Arc<dyn Origin> = Arc::new(Headers(headers));
+    let source: Arc<dyn MessageSource> = Arc::new(Headers(headers));
     let frame = Frame::parse(request.to_string().into());
-    raw.give(Packet::Frame { frame, related: None, origin: Some(origin) }).await;
+    raw.give(Packet::Frame { frame, in_reply_to: None, source: Some(source) }).await;
     raw.next().await
 }
 
@@ -129,10 +129,14 @@ async fn st_19_headers_that_do_not_are_refused() {
         let twice = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"any",
             "arguments":{"text":"eu","text":"us"},"_meta":META}}"#;
         let twice = twice.replace("META", &alone(json!({}))["_meta"].to_string());
-        let origin: Arc<dyn Origin> =
+        let source: Arc<dyn MessageSource> =
             Arc::new(Headers(vec![("MCP-Protocol-Version", STATELESS), ("Mcp-Param-Text", "eu")]));
-        raw.give(Packet::Frame { frame: Frame::parse(twice.into()), related: None, origin: Some(origin) })
-            .await;
+        raw.give(Packet::Frame {
+            frame: Frame::parse(twice.into()),
+            in_reply_to: None,
+            source: Some(source),
+        })
+        .await;
         assert_eq!(raw.next().await["error"]["code"], -32020);
     })
     .await;

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_server::schema::{
-    CreateMessageRequest, ElicitRequest, ElicitUrlRequest, HasMeta, JsonSchema, Narrow, SamplingMessage,
+    CreateMessageRequest, Downgrade, ElicitRequest, ElicitUrlRequest, HasMeta, JsonSchema, SamplingMessage,
     Tool, ToolResultContent,
 };
 use agentwire_mcp_server::{NoArguments, Server};
-use agentwire_transport::{Origin, Packet};
+use agentwire_transport::{MessageSource, Packet};
 use serde_json::{Value, json};
 
 use crate::raw::{NEWEST, REVISIONS, Raw, code_of, with_raw, with_session};
@@ -108,7 +108,7 @@ async fn a_tool_may_ask_the_client_and_wait() {
 /// A tool asks a client of that revision and with those capabilities: `asked`, or why it was not.
 async fn asks<M>(request: M, revision: &str, capabilities: Value) -> String
 where
-    M: Method + Narrow + HasMeta + Clone + Send + Sync + 'static,
+    M: RequestMethod + Downgrade + HasMeta + Clone + Send + Sync + 'static,
 {
     let server = Server::new("asking", "1").tool("ask", "Ask the client", move |_: NoArguments, cx| {
         let request = request.clone();
@@ -246,7 +246,7 @@ fn a_connection_can_be_spawned() {
 #[derive(Debug)]
 struct Neighbor;
 
-impl Origin for Neighbor {
+impl MessageSource for Neighbor {
     fn header(&self, _name: &str) -> Option<Cow<'_, [u8]>> {
         None
     }
@@ -264,8 +264,8 @@ async fn introduce(raw: &mut Raw, name: &str) -> Value {
     });
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
     let mut packet = Packet::from_json(&request.to_string());
-    if let Packet::Frame { origin, .. } = &mut packet {
-        *origin = Some(Arc::new(Neighbor));
+    if let Packet::Frame { source, .. } = &mut packet {
+        *source = Some(Arc::new(Neighbor));
     }
     raw.give(packet).await;
     raw.next().await

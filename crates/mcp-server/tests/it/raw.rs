@@ -115,7 +115,7 @@ impl Raw {
     /// Whoever sent the request with this id has left, and can be told nothing.
     pub(crate) async fn abandon(&mut self, id: impl Into<Value>) {
         let id: RequestId = serde_json::from_value(id.into()).expect("an id");
-        self.0.send(Packet::Abandon(id)).await.expect("the server listens");
+        self.0.send(Packet::Cancelled(id)).await.expect("the server listens");
     }
 
     /// Says nothing more. What the server still says can be heard.

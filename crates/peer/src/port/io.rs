@@ -3,7 +3,7 @@
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::Skipped;
-use agentwire_transport::{Fault, Packet, Transport};
+use agentwire_transport::{Packet, Transport, TransportError};
 use bytestring::ByteString;
 use futures::{SinkExt, StreamExt};
 
@@ -32,26 +32,26 @@ impl<T: Transport> Port<T> {
             }
             let packet = match self.transport.poll_next_unpin(cx) {
                 Poll::Ready(Some(Ok(packet))) => packet,
-                Poll::Ready(Some(Err(fault))) => return Poll::Ready(Input::End(Some(fault))),
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Input::End(Some(error))),
                 Poll::Ready(None) => return Poll::Ready(Input::End(None)),
                 Poll::Pending => {
                     self.quiet = true;
                     return Poll::Pending;
                 }
             };
-            let (event, origin) = match packet {
-                Packet::Frame { frame, origin, .. } => {
+            let (event, source) = match packet {
+                Packet::Frame { frame, source, .. } => {
                     let now = match self.read_at {
                         Some(now) => now,
                         None => *self.read_at.insert(self.driver.shared.now()),
                     };
-                    (self.update(|state| state.connection.handle_frame(now, frame)), origin)
+                    (self.update(|state| state.connection.handle_frame(now, frame)), source)
                 }
-                Packet::Abandon(id) => (self.update(|state| state.connection.handle_abandon(&id)), None),
-                Packet::Failed { id, fault } => (self.update(|state| state.fail(&id, fault)), None),
+                Packet::Cancelled(id) => (self.update(|state| state.connection.handle_cancelled(&id)), None),
+                Packet::RequestFailed { id, error } => (self.update(|state| state.fail(&id, error)), None),
                 _ => continue,
             };
-            return Poll::Ready(Input::Packet { event, origin });
+            return Poll::Ready(Input::Packet { event, source });
         }
     }
 
@@ -67,9 +67,9 @@ impl<T: Transport> Port<T> {
     ///
     /// # Errors
     ///
-    /// The transport's fault, once. The loop calls [`close_write`](Self::close_write). Reading goes on, because it may report
+    /// The transport's error, once. The loop calls [`close_write`](Self::close_write). Reading goes on, because it may report
     /// why the peer is gone.
-    pub fn poll_write(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
+    pub fn poll_write(&mut self, cx: &mut Context<'_>) -> Result<(), TransportError> {
         if !self.writing {
             while self.shared().lock().connection.poll_transmit().is_some() {}
             return Ok(());
@@ -83,18 +83,19 @@ impl<T: Transport> Port<T> {
         sent
     }
 
-    fn poll_send(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Result<(), TransportError> {
         let mut more = self.wants_output();
         while more && self.transport.poll_ready_unpin(cx)?.is_ready() {
             let mut state = self.driver.shared.lock();
             let transmit = state.connection.poll_transmit();
             // With nothing to send the transport is not asked whether it is ready: it might answer that a peer which has
-            // all it wanted is gone, and that is no fault.
+            // all it wanted is gone, and that is no error.
             more = state.connection.wants_output();
             drop(state);
             if let Some(transmit) = transmit {
                 self.last_sent = transmit.size;
-                let packet = Packet::Frame { frame: transmit.frame, related: transmit.related, origin: None };
+                let packet =
+                    Packet::Frame { frame: transmit.frame, in_reply_to: transmit.in_reply_to, source: None };
                 self.transport.start_send_unpin(packet)?;
                 self.unflushed = true;
             }
@@ -114,7 +115,7 @@ impl<T: Transport> Port<T> {
 
     /// Closes the transport. Ready when that is done, or has failed.
     pub fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        // A fault while closing is ignored: the fault that ended the connection explains more.
+        // A error while closing is ignored: the error that ended the connection explains more.
         self.transport.poll_close_unpin(cx).map(drop)
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use agentwire_connection::{CallFailure, CallId, Event, IncomingId};
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
-use agentwire_transport::{Fault, Origin};
+use agentwire_transport::{MessageSource, TransportError};
 
 use crate::call_slots::Settled;
 use crate::clock::Clock;
@@ -83,10 +83,10 @@ pub enum Input {
         /// What it caused first, if anything. [`Port::next_event`] returns the rest.
         event: Option<Event>,
         /// How it came in, if the transport knows.
-        origin: Option<Arc<dyn Origin>>,
+        source: Option<Arc<dyn MessageSource>>,
     },
     /// The transport has ended, with a fault if it reported one. The loop calls [`Port::close_read`].
-    End(Option<Fault>),
+    End(Option<TransportError>),
 }
 
 impl<T> Port<T> {

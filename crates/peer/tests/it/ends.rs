@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::Request;
 use agentwire_peer::{CallError, Closed, Peer, RequestContext};
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use futures::future::{LocalBoxFuture, join, select};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -29,7 +29,7 @@ fn request(id: u64, text: &str) -> Value {
 /// What the transport said when it ended, if it said anything.
 fn said(closed: &Closed) -> Option<ErrorKind> {
     closed.reason.as_deref().map(|fault| match fault {
-        Fault::Io(error) => error.kind(),
+        TransportError::Io(error) => error.kind(),
         other => panic!("{other}"),
     })
 }
@@ -407,9 +407,9 @@ async fn a_call_that_could_not_be_carried_fails_alone() {
     with_wire(acp(), deaf(), async |peer, far| {
         let script = async {
             settle().await;
-            let fault = Arc::new(Fault::other("no route"));
-            far.give(Packet::Failed { id: 1_u64.into(), fault: fault.clone() });
-            far.give(Packet::Failed { id: 7_u64.into(), fault });
+            let fault = Arc::new(TransportError::other("no route"));
+            far.give(Packet::RequestFailed { id: 1_u64.into(), error: fault.clone() });
+            far.give(Packet::RequestFailed { id: 7_u64.into(), error: fault });
             far.say(json!({"jsonrpc": "2.0", "id": 2, "result": 2}));
         };
         let (first, second) = (ask("first"), ask("second"));
@@ -417,7 +417,9 @@ async fn a_call_that_could_not_be_carried_fails_alone() {
         assert_eq!(second.unwrap(), 2);
         let error = first.unwrap_err();
         assert_eq!(error.to_string(), "ask: no route");
-        assert!(matches!(error, CallError::Failed { fault, .. } if matches!(*fault, Fault::Other(_))));
+        assert!(
+            matches!(error, CallError::Failed { fault, .. } if matches!(*fault, TransportError::Other(_)))
+        );
     })
     .await;
 }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_peer::{Config, Handler, Peer};
-use agentwire_transport::{Fault, Packet, duplex};
+use agentwire_transport::{Packet, TransportError, duplex};
 use futures::stream::FuturesUnordered;
 use futures::{Sink, Stream, StreamExt};
 
@@ -142,7 +142,7 @@ struct Chatter {
 const ASKS_AT: usize = 1_000;
 
 impl Stream for Chatter {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.said += 1;
@@ -153,22 +153,22 @@ impl Stream for Chatter {
 }
 
 impl Sink<Packet> for Chatter {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Poll::Ready(Ok(()))
     }
 
-    fn start_send(self: Pin<&mut Self>, _packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, _packet: Packet) -> Result<(), TransportError> {
         self.answered.set(Some(self.said));
         Ok(())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Poll::Ready(Ok(()))
     }
 }

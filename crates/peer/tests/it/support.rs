@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, Method, Notice, Notification, RawJson, Request, Response};
+use agentwire_jsonrpc::{
+    ErrorObject, Notification, NotificationMethod, RawJson, Request, RequestMethod, Response,
+};
 use agentwire_peer::{Config, Dialect, Driver, Handler, Peer, RequestContext, TokioClock};
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use futures::channel::mpsc;
 use futures::{Sink, Stream, StreamExt};
 use serde::{Deserialize, Serialize};
@@ -23,7 +25,7 @@ pub(crate) struct Ask {
     pub(crate) text: String,
 }
 
-impl Method for Ask {
+impl RequestMethod for Ask {
     const NAME: &'static str = "ask";
     type Response = Value;
 }
@@ -33,7 +35,7 @@ pub(crate) struct Note {
     pub(crate) number: u64,
 }
 
-impl Notice for Note {
+impl NotificationMethod for Note {
     const NAME: &'static str = "note";
 }
 
@@ -134,14 +136,14 @@ where
 
 /// A transport whose other end the test holds.
 pub(crate) struct Wire {
-    incoming: mpsc::UnboundedReceiver<Result<Packet, Fault>>,
+    incoming: mpsc::UnboundedReceiver<Result<Packet, TransportError>>,
     outgoing: mpsc::UnboundedSender<Packet>,
     control: Arc<Mutex<Control>>,
 }
 
 /// The other end of a [`Wire`].
 pub(crate) struct Far {
-    incoming: mpsc::UnboundedSender<Result<Packet, Fault>>,
+    incoming: mpsc::UnboundedSender<Result<Packet, TransportError>>,
     outgoing: mpsc::UnboundedReceiver<Packet>,
     control: Arc<Mutex<Control>>,
 }
@@ -238,7 +240,7 @@ fn read(packet: Packet) -> Value {
 }
 
 impl Stream for Wire {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.control.lock().unwrap().reads += 1;
@@ -247,9 +249,9 @@ impl Stream for Wire {
 }
 
 impl Sink<Packet> for Wire {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let mut control = self.control.lock().unwrap();
         if control.broken {
             return Poll::Ready(Err(io::Error::from(io::ErrorKind::BrokenPipe).into()));
@@ -261,7 +263,7 @@ impl Sink<Packet> for Wire {
         Poll::Ready(Ok(()))
     }
 
-    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         if let Some(room) = &mut self.control.lock().unwrap().room {
             *room = room.checked_sub(1).expect("sent without being ready");
         }
@@ -269,11 +271,11 @@ impl Sink<Packet> for Wire {
         Ok(())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         if self.control.lock().unwrap().never_closes {
             return Poll::Pending;
         }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use agentwire_jsonrpc::ErrorObject;
-use agentwire_transport::Fault;
+use agentwire_transport::TransportError;
 use http::{HeaderMap, StatusCode};
 
 use crate::client::BoxError;
@@ -12,7 +12,7 @@ use crate::sse::DecodeError;
 
 /// Why a request over HTTP came to nothing.
 ///
-/// It is what the [`Fault`] of a [`Packet::Failed`](agentwire_transport::Packet::Failed) holds, and that at the
+/// It is what the [`TransportError`] of a [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed) holds, and that at the
 /// end of a transport; see [`HttpError::of`]. Errors of the layers above have it among their sources:
 ///
 /// ```
@@ -99,9 +99,9 @@ pub enum HttpError {
 
 impl HttpError {
     /// The error that a fault holds, if it is one of this transport's.
-    pub fn of(fault: &Fault) -> Option<&Self> {
+    pub fn of(fault: &TransportError) -> Option<&Self> {
         match fault {
-            Fault::Other(error) => error.downcast_ref(),
+            TransportError::Other(error) => error.downcast_ref(),
             _ => None,
         }
     }
@@ -126,7 +126,7 @@ impl HttpError {
     }
 }
 
-impl From<HttpError> for Fault {
+impl From<HttpError> for TransportError {
     fn from(error: HttpError) -> Self {
         Self::other(error)
     }

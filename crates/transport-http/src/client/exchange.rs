@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Message, RequestId, Response, code};
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use bytes::Bytes;
 use bytestring::ByteString;
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -351,9 +351,10 @@ impl Exchange {
         let Purpose::Call { serial, pending, .. } = &mut self.purpose else {
             return;
         };
-        let fault = Arc::new(Fault::from(error));
+        let fault = Arc::new(TransportError::from(error));
         for id in pending.drain(..) {
-            self.ready.push_back(Arrival::Packet(Packet::Failed { id: id.clone(), fault: fault.clone() }));
+            self.ready
+                .push_back(Arrival::Packet(Packet::RequestFailed { id: id.clone(), error: fault.clone() }));
             self.ready.push_back(Arrival::Settled(*serial, id));
         }
     }

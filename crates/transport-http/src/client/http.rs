@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_sync::Wakers;
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream::{AbortHandle, BoxStream, SelectAll, abortable, unfold};
@@ -57,7 +57,7 @@ struct Said {
 enum State {
     Open,
     /// What ended it, until that has been said.
-    Failed(Option<Fault>),
+    Failed(Option<TransportError>),
     Closing(BoxFuture<'static, ()>),
     Closed,
 }
@@ -75,8 +75,8 @@ impl Http {
     ///
     /// When that is no URL of a server, or TLS cannot be set up.
     #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-    pub fn new(url: &str) -> Result<Self, Fault> {
-        Ok(Config::new(url).map_err(Fault::other)?.open()?)
+    pub fn new(url: &str) -> Result<Self, TransportError> {
+        Ok(Config::new(url).map_err(TransportError::other)?.open()?)
     }
 
     pub(crate) fn with(config: Config, client: impl HttpClient + 'static) -> Self {
@@ -253,7 +253,7 @@ async fn say(shared: Arc<Shared>, kind: Kind, headers: HeaderMap, body: Bytes) -
 }
 
 impl Stream for Http {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
@@ -271,17 +271,17 @@ impl Stream for Http {
 }
 
 impl Sink<Packet> for Http {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.poll_flush(cx)
     }
 
-    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         let this = self.get_mut();
         match packet {
             Packet::Frame { frame, .. } => this.take(frame),
-            Packet::Abandon(id) => this.abandon(&id),
+            Packet::Cancelled(id) => this.abandon(&id),
             // Servers cannot be told that a request of theirs came to nothing other than by an answer.
             _ => {}
         }
@@ -290,7 +290,7 @@ impl Sink<Packet> for Http {
 
     /// Completes when the server has accepted every notification and answer. Requests are on their way then,
     /// unless something waits to be read.
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();
@@ -303,7 +303,7 @@ impl Sink<Packet> for Http {
 
     /// Gives up what is still asked, and tells the server that its session is over, where there is one. It takes
     /// [`Config::close_timeout`] at most, and whatever the server says to it is no error.
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();

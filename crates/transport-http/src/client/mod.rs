@@ -22,7 +22,7 @@
 //!  a request ────────────────▶ POST ──▶ one JSON, or a stream of events ──▶ packets, the answer last
 //!                                          │ cut off: GET with Last-Event-ID, in a session only
 //!  a notification, an answer ─▶ POST ──▶ 202
-//!  Packet::Abandon ──────────▶ its stream is closed
+//!  Packet::Cancelled ──────────▶ its stream is closed
 //!  poll_close ───────────────▶ DELETE, in a session only
 //!
 //!  what the server says of its own accord ◀── GET, opened after `notifications/initialized`
@@ -37,10 +37,10 @@
 //! | what | what comes of it |
 //! |---|---|
 //! | an error of JSON-RPC under the id of the request, whatever the status | a packet, as any answer |
-//! | any other refusal, also 401 and 403 in any form | [`Packet::Failed`] with [`HttpError::Refused`] |
-//! | no connection, no answer in time, an answer that is none | [`Packet::Failed`] |
+//! | any other refusal, also 401 and 403 in any form | [`Packet::RequestFailed`] with [`HttpError::Refused`] |
+//! | no connection, no answer in time, an answer that is none | [`Packet::RequestFailed`] |
 //! | a stream is cut off and has event ids | it is resumed; nothing is lost and nothing comes twice |
-//! | a stream is cut off and has none, or is stateless | [`Packet::Failed`]; the request is not sent again |
+//! | a stream is cut off and has none, or is stateless | [`Packet::RequestFailed`]; the request is not sent again |
 //! | 404 in a session | the transport ends with [`HttpError::SessionExpired`] |
 //! | a notification or an answer is refused | nothing: nobody waits for it |
 //! | the GET stream is refused | nothing: the session goes on without |
@@ -68,7 +68,7 @@
 //!   connections of the clients of this crate are tasks of their own.)
 //! - Headers, the session's id among them, never go to another origin than that of the URL.
 //! - No message is sent twice.
-//! - Each request gets an answer or a [`Packet::Failed`], or the transport ends, or it was abandoned or cancelled.
+//! - Each request gets an answer or a [`Packet::RequestFailed`], or the transport ends, or it was abandoned or cancelled.
 //! - Not more than one message of the server's waits here to be taken; a reader that is slow slows the server.
 //!
 //! # What it will not do
@@ -78,7 +78,7 @@
 //!
 //! It needs tokio's timers, whatever the [`HttpClient`].
 //!
-//! [`Packet::Failed`]: agentwire_transport::Packet::Failed
+//! [`Packet::RequestFailed`]: agentwire_transport::Packet::RequestFailed
 
 mod backoff;
 mod body;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use agentwire_jsonrpc::{Frame, Message, Request, RequestId};
-use agentwire_transport::{Exchange, Origin};
+use agentwire_transport::{Exchange, MessageSource};
 use bytes::{Buf, Bytes};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -352,11 +352,11 @@ fn exchange<B>(
     message: Message,
     reservation: Reservation,
 ) -> Result<Step<B>, Refusal> {
-    let origin: Arc<dyn Origin> = head.clone();
+    let source: Arc<dyn MessageSource> = head.clone();
     let request = match message {
         Message::Request(request) => request,
         Message::Notification(notification) => {
-            shared.serving.notification(notification, Some(origin));
+            shared.serving.notification(notification, Some(source));
             return Ok(Step::Ready(Some(empty(StatusCode::ACCEPTED))));
         }
         Message::Response(_) => return Err(Refusal::no_session()),
@@ -368,7 +368,7 @@ fn exchange<B>(
     let outlet = Arc::new(Outlet::exchange(shared.config.stateless_answer, head.caller()));
     outlet.reserve(Some(reservation));
     let reader = outlet.attach(shared);
-    let (exchange, notifications) = Exchange::new(request, Some(origin), shared.config.high_water);
+    let (exchange, notifications) = Exchange::new(request, Some(source), shared.config.high_water);
     let running = RunningExchange::start(exchange, notifications, outlet, shared);
     // The status says which error it was, so nothing is sent before something is known.
     Ok(Step::Waiting(Waiting { running: Some(running), ..Waiting::new(reader, id, Patience::Endless) }))

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use agentwire_jsonrpc::Frame;
-use agentwire_transport::{Origin, Packet};
+use agentwire_transport::{MessageSource, Packet};
 use bytes::BytesMut;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Uri};
@@ -10,13 +10,13 @@ use http::{Extensions, HeaderMap, HeaderValue, Uri};
 use crate::server::fields::Fields;
 use crate::server::{Caller, Principal, RemoteAddr, Reservation};
 
-/// The head of the HTTP request that brought a message: the [`Origin`] of every packet that comes out of a
+/// The head of the HTTP request that brought a message: the [`MessageSource`] of every packet that comes out of a
 /// [`Link`](crate::server::Link), so that whoever answers can look at the request it came with, also within a session.
 ///
 /// What layers in front of the endpoint know goes through its [`extensions`](Self::extensions):
 ///
 /// ```
-/// use agentwire_transport::{Origin, Packet};
+/// use agentwire_transport::{MessageSource, Packet};
 /// use agentwire_transport_http::server::Head;
 ///
 /// /// Who a layer for authentication found to be calling.
@@ -24,8 +24,8 @@ use crate::server::{Caller, Principal, RemoteAddr, Reservation};
 /// struct Caller(String);
 ///
 /// fn caller(packet: &Packet) -> Option<&Caller> {
-///     let Packet::Frame { origin, .. } = packet else { return None };
-///     origin.as_ref()?.downcast_ref::<Head>()?.extensions().get()
+///     let Packet::Frame { source, .. } = packet else { return None };
+///     source.as_ref()?.downcast_ref::<Head>()?.extensions().get()
 /// }
 /// ```
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ impl Head {
         Self { parts, remote: self.remote, len: self.len, reservation: None }
     }
 
-    /// The same, which keeps memory reserved until it is dropped: whoever works on the message holds it as its origin.
+    /// The same, which keeps memory reserved until it is dropped: whoever works on the message holds it as its source.
     #[must_use]
     pub fn holding(mut self, reservation: Reservation) -> Self {
         self.reservation = Some(Arc::new(reservation));
@@ -86,7 +86,7 @@ impl Head {
 
     /// A packet that came with this.
     pub(crate) fn brings(self: &Arc<Self>, frame: impl Into<Frame>) -> Packet {
-        Packet::Frame { frame: frame.into(), related: None, origin: Some(self.clone()) }
+        Packet::Frame { frame: frame.into(), in_reply_to: None, source: Some(self.clone()) }
     }
 
     /// The address of the client's end of the connection, where it is known. It is taken out of the extensions.
@@ -117,7 +117,7 @@ impl From<Parts> for Head {
     }
 }
 
-impl Origin for Head {
+impl MessageSource for Head {
     fn header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
         let mut values = self.parts.headers.get_all(name).iter().map(HeaderValue::as_bytes);
         let first = values.next()?;

@@ -2,7 +2,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use futures::{Sink, Stream};
 
 use crate::server::session::Session;
@@ -63,11 +63,11 @@ impl Drop for Link {
     }
 }
 
-/// Yields what the client sends, and with each packet, as its [`Origin`](agentwire_transport::Origin), the [`Head`] of
+/// Yields what the client sends, and with each packet, as its [`MessageSource`](agentwire_transport::MessageSource), the [`Head`] of
 /// the HTTP request that brought it. It ends when the session does. A client that closes a response has not left the
 /// session, because it may come back.
 impl Stream for Link {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.session.poll_packet(cx).map(|packet| packet.map(Ok))
@@ -80,28 +80,28 @@ impl Stream for Link {
 /// while others wait even then, up to a limit; see
 /// [`Config::session_high_water`](crate::server::Config::session_high_water).
 impl Sink<Packet> for Link {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.session.poll_room(cx, &self.shared).map(Ok)
     }
 
-    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         // That we no longer wait for the client's answer is something the client is told by a frame.
-        if let Packet::Frame { frame, related, .. } = packet
-            && self.session.send(frame, related.as_ref(), &self.shared)
+        if let Packet::Frame { frame, in_reply_to, .. } = packet
+            && self.session.send(frame, in_reply_to.as_ref(), &self.shared)
         {
             self.shared.end_session(&self.session);
         }
         Ok(())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         // What was taken is where the response finds it.
         Poll::Ready(Ok(()))
     }
 
-    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.shared.end_session(&self.session);
         Poll::Ready(Ok(()))
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{Notification, Response};
-use agentwire_transport::{Exchange, Origin, Service};
+use agentwire_transport::{Exchange, MessageSource, Service};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
@@ -19,7 +19,7 @@ pub(crate) struct Serving(Box<dyn ErasedService + Send + Sync>);
 trait ErasedService {
     fn connection(&self, link: Link) -> Running;
     fn exchange(&self, exchange: Exchange) -> BoxFuture<'static, Response>;
-    fn notification(&self, notification: Notification, origin: Option<Arc<dyn Origin>>);
+    fn notification(&self, notification: Notification, source: Option<Arc<dyn MessageSource>>);
 }
 
 impl<S: Service<Link>> ErasedService for S {
@@ -31,8 +31,8 @@ impl<S: Service<Link>> ErasedService for S {
         Service::<Link>::exchange(self, exchange).boxed()
     }
 
-    fn notification(&self, notification: Notification, origin: Option<Arc<dyn Origin>>) {
-        Service::<Link>::notification(self, notification, origin);
+    fn notification(&self, notification: Notification, source: Option<Arc<dyn MessageSource>>) {
+        Service::<Link>::notification(self, notification, source);
     }
 }
 
@@ -48,8 +48,8 @@ impl Serving {
         self.0.exchange(exchange)
     }
 
-    pub(crate) fn notification(&self, notification: Notification, origin: Option<Arc<dyn Origin>>) {
-        self.0.notification(notification, origin);
+    pub(crate) fn notification(&self, notification: Notification, source: Option<Arc<dyn MessageSource>>) {
+        self.0.notification(notification, source);
     }
 
     /// What serves a session in a task of its own. It can be visited there.

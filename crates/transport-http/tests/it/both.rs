@@ -82,7 +82,7 @@ async fn each_stateless_request_stands_alone() {
 
     client.say(call(3, "wait", json!({"_meta": meta})));
     server.hears(&Heard::Message("wait".into())).await;
-    client.packet(Packet::Abandon(3_u64.into()));
-    server.hears(&Heard::Abandon(3_u64.into())).await;
+    client.packet(Packet::Cancelled(3_u64.into()));
+    server.hears(&Heard::Cancelled(3_u64.into())).await;
     client.close().await;
 }

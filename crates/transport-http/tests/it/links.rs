@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use agentwire_jsonrpc::{Frame, Message, Notification, RequestId, Response};
-use agentwire_transport::{Exchange, ExchangeEvent, Fault, NotificationSink, Origin, Packet, Service};
+use agentwire_transport::{
+    Exchange, ExchangeEvent, MessageSource, NotificationSink, Packet, Service, TransportError,
+};
 use agentwire_transport_http::server::{self, Config, Endpoint, Head, Spawner};
 use futures::channel::mpsc::{self, UnboundedReceiver};
 use futures::channel::oneshot;
@@ -43,19 +45,19 @@ impl Link {
     }
 }
 
-fn head_of(origin: Option<Arc<dyn Origin>>) -> Arc<Head> {
-    let origin: Arc<dyn std::any::Any + Send + Sync> = origin.expect("it came over HTTP");
-    origin.downcast().expect("it came over HTTP")
+fn head_of(source: Option<Arc<dyn MessageSource>>) -> Arc<Head> {
+    let source: Arc<dyn std::any::Any + Send + Sync> = source.expect("it came over HTTP");
+    source.downcast().expect("it came over HTTP")
 }
 
 impl Alone {
     fn link(exchange: Exchange) -> (Link, oneshot::Receiver<Response>) {
         let (answer, answered) = oneshot::channel();
-        let Exchange { request, origin, notifications, .. } = exchange;
+        let Exchange { request, source, notifications, .. } = exchange;
         let alone = Self {
             id: Some(request.id.clone()),
-            packet: Some(packet(request.into(), origin.clone())),
-            head: head_of(origin),
+            packet: Some(packet(request.into(), source.clone())),
+            head: head_of(source),
             cancelled: Some(notifications.cancelled()),
             closing: Some(notifications.closing()),
             answer: Some(answer),
@@ -65,9 +67,9 @@ impl Alone {
         (Link::Exchange(Box::new(alone)), answered)
     }
 
-    fn notified(notification: Notification, origin: Option<Arc<dyn Origin>>) -> Link {
-        let head = head_of(origin.clone());
-        let packet = Some(packet(notification.into(), origin));
+    fn notified(notification: Notification, source: Option<Arc<dyn MessageSource>>) -> Link {
+        let head = head_of(source.clone());
+        let packet = Some(packet(notification.into(), source));
         Link::Exchange(Box::new(Self {
             id: None,
             packet,
@@ -95,12 +97,12 @@ impl Alone {
     }
 }
 
-fn packet(message: Message, origin: Option<Arc<dyn Origin>>) -> Packet {
-    Packet::Frame { frame: message.into(), related: None, origin }
+fn packet(message: Message, source: Option<Arc<dyn MessageSource>>) -> Packet {
+    Packet::Frame { frame: message.into(), in_reply_to: None, source }
 }
 
 impl Stream for Link {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let alone = match self.get_mut() {
@@ -115,7 +117,7 @@ impl Stream for Link {
         }
         if alone.cancelled.as_mut().is_some_and(|cancelled| cancelled.poll_unpin(cx).is_ready()) {
             alone.answer = None;
-            return Poll::Ready(alone.id.take().map(|id| Ok(Packet::Abandon(id))));
+            return Poll::Ready(alone.id.take().map(|id| Ok(Packet::Cancelled(id))));
         }
         match &mut alone.closing {
             Some(closing) => closing.poll_unpin(cx).map(|()| None),
@@ -125,16 +127,16 @@ impl Stream for Link {
 }
 
 impl Sink<Packet> for Link {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         match self.get_mut() {
             Self::Session(link) => Pin::new(link).poll_ready(cx),
             Self::Exchange(alone) => alone.poll_room(cx).map(Ok),
         }
     }
 
-    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         let alone = match self.get_mut() {
             Self::Session(link) => return Pin::new(link).start_send(packet),
             Self::Exchange(alone) => alone,
@@ -153,14 +155,14 @@ impl Sink<Packet> for Link {
         Ok(())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         match self.get_mut() {
             Self::Session(link) => Pin::new(link).poll_flush(cx),
             Self::Exchange(alone) => alone.poll_room(cx).map(Ok),
         }
     }
 
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         match self.get_mut() {
             Self::Session(link) => Pin::new(link).poll_close(cx),
             Self::Exchange(alone) => {
@@ -199,9 +201,9 @@ where
         })
     }
 
-    fn notification(&self, notification: Notification, origin: Option<Arc<dyn Origin>>) {
+    fn notification(&self, notification: Notification, source: Option<Arc<dyn MessageSource>>) {
         let _served_at_once =
-            (self.0)(Alone::notified(notification, origin)).map(drop).boxed().now_or_never();
+            (self.0)(Alone::notified(notification, source)).map(drop).boxed().now_or_never();
     }
 }
 
@@ -235,8 +237,8 @@ impl Service<server::Link> for Elsewhere {
         answered.map(|answered| answered.expect("the link has an answer"))
     }
 
-    fn notification(&self, notification: Notification, origin: Option<Arc<dyn Origin>>) {
-        let _ = self.0.unbounded_send(Alone::notified(notification, origin));
+    fn notification(&self, notification: Notification, source: Option<Arc<dyn MessageSource>>) {
+        let _ = self.0.unbounded_send(Alone::notified(notification, source));
     }
 }
 

@@ -2,14 +2,14 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use agentwire_transport::Fault;
+use agentwire_transport::TransportError;
 use agentwire_transport_http::client::{BoxError, Refusal};
 use agentwire_transport_http::sse::DecodeError;
 use http::StatusCode;
 
 /// Why a request over HTTP came to nothing, or a stream to its end.
 ///
-/// It is what the [`Fault`] of a [`Packet::Failed`](agentwire_transport::Packet::Failed) holds, and that at the
+/// It is what the [`TransportError`] of a [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed) holds, and that at the
 /// end of a transport; see [`SseError::of`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -88,9 +88,9 @@ pub enum SseError {
 
 impl SseError {
     /// The error that a fault holds, if it is one of this transport's.
-    pub fn of(fault: &Fault) -> Option<&Self> {
+    pub fn of(fault: &TransportError) -> Option<&Self> {
         match fault {
-            Fault::Other(error) => error.downcast_ref(),
+            TransportError::Other(error) => error.downcast_ref(),
             _ => None,
         }
     }
@@ -105,7 +105,7 @@ impl SseError {
     }
 }
 
-impl From<SseError> for Fault {
+impl From<SseError> for TransportError {
     fn from(error: SseError) -> Self {
         Self::other(error)
     }

@@ -34,7 +34,7 @@
 //! |---|---|
 //! | there is no stream, or it does not begin with a usable `endpoint` in time | the transport ends, with an [`SseError`] that says why |
 //! | the POST of a request is refused with an error of JSON-RPC under its id | a packet, as any answer |
-//! | it is refused in any other way, also 401 and 403 in any form, or fails | [`Packet::Failed`]; the transport goes on |
+//! | it is refused in any other way, also 401 and 403 in any form, or fails | [`Packet::RequestFailed`]; the transport goes on |
 //! | the POST of a notification or an answer is refused | nothing: nobody waits for it |
 //! | the stream ends, breaks off, breaks a limit | the transport ends, with an [`SseError`]; it cannot be resumed |
 //!
@@ -45,13 +45,13 @@
 //! - Messages and headers never go to another origin than that of the URL: neither by a redirect, nor because the
 //!   `endpoint` event says so.
 //! - No message is sent twice.
-//! - Each request gets an answer or a [`Packet::Failed`], or the transport ends, or the server never answers.
+//! - Each request gets an answer or a [`Packet::RequestFailed`], or the transport ends, or the server never answers.
 //! - A reader that is slow slows the server: not more than one message waits here to be taken.
 //!
 //! It needs tokio's timers, whatever the [`HttpClient`].
 //!
 //! [`HttpClient`]: agentwire_transport_http::client::HttpClient
-//! [`Packet::Failed`]: agentwire_transport::Packet::Failed
+//! [`Packet::RequestFailed`]: agentwire_transport::Packet::RequestFailed
 
 mod config;
 mod error;

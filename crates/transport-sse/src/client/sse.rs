@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{Frame, Intent, Message, RequestId, Response};
 use agentwire_sync::Wakers;
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use agentwire_transport_http::client::HttpClient;
 use agentwire_transport_http::sse::Event;
 use bytes::Bytes;
@@ -73,8 +73,8 @@ impl Sse {
     ///
     /// When that is no URL of a server, or TLS cannot be set up.
     #[cfg(feature = "reqwest")]
-    pub fn new(url: &str) -> Result<Self, Fault> {
-        Ok(Config::new(url).map_err(Fault::other)?.open()?)
+    pub fn new(url: &str) -> Result<Self, TransportError> {
+        Ok(Config::new(url).map_err(TransportError::other)?.open()?)
     }
 
     pub(crate) fn with(config: Config, client: Box<dyn HttpClient>) -> Self {
@@ -203,8 +203,8 @@ impl Sse {
             self.arrived.push_back(Message::from(Response::new(answered, Err(error.clone()))).into());
             return;
         }
-        let fault = Arc::new(Fault::from(error));
-        self.arrived.extend(pending.into_iter().map(|id| Packet::Failed { id, fault: fault.clone() }));
+        let fault = Arc::new(TransportError::from(error));
+        self.arrived.extend(pending.into_iter().map(|id| Packet::RequestFailed { id, error: fault.clone() }));
     }
 
     fn take(&mut self, frame: &Frame) {
@@ -243,7 +243,7 @@ impl Sse {
 }
 
 impl Stream for Sse {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
@@ -261,13 +261,13 @@ impl Stream for Sse {
 }
 
 impl Sink<Packet> for Sse {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.poll_flush(cx)
     }
 
-    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         // Of all else the server cannot be told.
         if let Packet::Frame { frame, .. } = packet {
             self.get_mut().take(&frame);
@@ -277,7 +277,7 @@ impl Sink<Packet> for Sse {
 
     /// Completes when the server has accepted every notification and answer. Requests are on their way then,
     /// unless something waits to be read.
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();
@@ -293,7 +293,7 @@ impl Sink<Packet> for Sse {
 
     /// Waits until the server has accepted the last notification or answer, for [`Config::close_timeout`] at most,
     /// and closes the stream. What is still asked is given up.
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();

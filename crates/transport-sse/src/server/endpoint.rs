@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Request, RequestId};
-use agentwire_transport::{Origin, Packet};
+use agentwire_transport::{MessageSource, Packet};
 use agentwire_transport_http::server::{Body, Caller, Denied, Guard, Head, Principal, Reservation};
 use bytes::{Buf, Bytes};
 use bytestring::ByteString;
@@ -239,8 +239,8 @@ where
         })?;
         let frame = read_message(body?)?;
         // The message takes its memory for as long as somebody works on it.
-        let origin: Arc<dyn Origin> = Arc::new(Head::from(parts).holding(reservation));
-        let packet = Packet::Frame { frame, related: None, origin: Some(origin) };
+        let source: Arc<dyn MessageSource> = Arc::new(Head::from(parts).holding(reservation));
+        let packet = Packet::Frame { frame, in_reply_to: None, source: Some(source) };
         if session.take(packet, config.inbox_limit).await { Ok(()) } else { Err(Refusal::unknown_session()) }
     };
     match taken.await {

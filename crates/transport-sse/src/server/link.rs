@@ -3,7 +3,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use agentwire_transport_http::server::Head;
 use futures::{FutureExt, Sink, Stream};
 use tokio::time::Sleep;
@@ -47,10 +47,10 @@ impl Drop for Link {
     }
 }
 
-/// Gives what the client sends, and with each packet, as its [`Origin`](agentwire_transport::Origin), the [`Head`] of
+/// Gives what the client sends, and with each packet, as its [`MessageSource`](agentwire_transport::MessageSource), the [`Head`] of
 /// the POST that brought it. It ends when the client's stream does, and when the endpoint is shut.
 impl Stream for Link {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.session.poll_packet(cx).map(|packet| packet.map(Ok))
@@ -61,9 +61,9 @@ impl Stream for Link {
 /// [`Config::high_water`](crate::server::Config::high_water) bytes unread. A client that leaves it full for longer
 /// than [`Config::stall`](crate::server::Config::stall) while somebody waits for room loses its session.
 impl Sink<Packet> for Link {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         let config = &this.shared.config;
         if let Poll::Ready(room) = this.session.poll_room(cx, config.high_water) {
@@ -77,10 +77,10 @@ impl Sink<Packet> for Link {
         ready!(stalled.poll_unpin(cx));
         this.shared.forget(&this.session);
         this.session.cut();
-        Poll::Ready(Err(Fault::other(Stalled { after: config.stall })))
+        Poll::Ready(Err(TransportError::other(Stalled { after: config.stall })))
     }
 
-    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         // Of all else the client cannot be told.
         if let Packet::Frame { frame, .. } = packet {
             self.session.send(&frame);
@@ -88,12 +88,12 @@ impl Sink<Packet> for Link {
         Ok(())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         // What was taken is where the response finds it.
         Poll::Ready(Ok(()))
     }
 
-    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         self.end();
         Poll::Ready(Ok(()))
     }

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use agentwire_sync::Wakers;
-use agentwire_transport::{Fault, Lines, Packet, lines};
+use agentwire_transport::{Lines, Packet, TransportError, lines};
 use futures::{Sink, Stream};
 use tokio::time::Sleep;
 
@@ -148,7 +148,7 @@ impl Child {
         self.patience.get_or_insert_with(|| Box::pin(tokio::time::sleep(END_PATIENCE))).as_mut().poll(cx)
     }
 
-    fn poll_packet(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Packet, Fault>>> {
+    fn poll_packet(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Packet, TransportError>>> {
         if self.reading == Reading::Open {
             match Pin::new(&mut self.incoming).poll_next(cx) {
                 Poll::Ready(Some(Ok(packet))) => return Poll::Ready(Some(Ok(packet))),
@@ -172,7 +172,7 @@ impl Child {
                 // If it was we who closed, its end is no news.
                 let exited = if self.closing.is_some() { None } else { ready!(self.poll_exited()) };
                 self.read_up_to(Reading::Over);
-                Poll::Ready(exited.map(|exited| Err(Fault::other(exited))))
+                Poll::Ready(exited.map(|exited| Err(TransportError::other(exited))))
             }
             Reading::Over => Poll::Ready(None),
         }
@@ -201,14 +201,14 @@ impl Child {
 
     /// What the sink says once the process no longer reads: nothing, until the stream has said why, or nobody
     /// seems to listen there.
-    fn poll_broken(&mut self) -> Poll<Result<(), Fault>> {
+    fn poll_broken(&mut self) -> Poll<Result<(), TransportError>> {
         let waker = self.waker.clone();
         let patience = self.patience.get_or_insert_with(|| Box::pin(tokio::time::sleep(END_PATIENCE)));
         if self.reading != Reading::Over {
             ready!(patience.as_mut().poll(&mut Context::from_waker(&waker)));
         }
         Poll::Ready(Err(match ready!(self.poll_exited()) {
-            Some(exited) => Fault::other(exited),
+            Some(exited) => TransportError::other(exited),
             None => io::Error::from(io::ErrorKind::BrokenPipe).into(),
         }))
     }
@@ -217,14 +217,14 @@ impl Child {
     fn poll_sink(
         &mut self,
         cx: &mut Context<'_>,
-        poll: impl FnOnce(Pin<&mut Lines<(), Output>>, &mut Context<'_>) -> Poll<Result<(), Fault>>,
-    ) -> Poll<Result<(), Fault>> {
+        poll: impl FnOnce(Pin<&mut Lines<(), Output>>, &mut Context<'_>) -> Poll<Result<(), TransportError>>,
+    ) -> Poll<Result<(), TransportError>> {
         if !self.broken {
             let Some(outgoing) = &mut self.outgoing else {
                 return Poll::Ready(Err(io::Error::from(io::ErrorKind::BrokenPipe).into()));
             };
             match poll(Pin::new(outgoing), cx) {
-                Poll::Ready(Err(Fault::Io(error))) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Poll::Ready(Err(TransportError::Io(error))) if error.kind() == io::ErrorKind::BrokenPipe => {
                     self.broken = true;
                 }
                 result => return result,
@@ -243,7 +243,7 @@ impl Drop for Child {
 }
 
 impl Stream for Child {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
@@ -256,9 +256,9 @@ impl Stream for Child {
 }
 
 impl Sink<Packet> for Child {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.tasks.register(Wakers::WRITER, cx.waker());
         let result = this.poll_sink(cx, |outgoing, cx| outgoing.poll_ready(cx));
@@ -266,14 +266,14 @@ impl Sink<Packet> for Child {
         result
     }
 
-    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         match &mut self.get_mut().outgoing {
             Some(outgoing) => Pin::new(outgoing).start_send(packet),
             None => Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
         }
     }
 
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.tasks.register(Wakers::WRITER, cx.waker());
         let result = this.poll_sink(cx, |outgoing, cx| outgoing.poll_flush(cx));
@@ -281,7 +281,7 @@ impl Sink<Packet> for Child {
         result
     }
 
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.tasks.register(Wakers::WRITER, cx.waker());
         let result = this.poll_closed();

@@ -2,7 +2,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use agentwire_transport::Fault;
+use agentwire_transport::TransportError;
 use futures::{Sink, Stream};
 use tokio::time::{Instant, Sleep};
 
@@ -32,7 +32,7 @@ enum Step {
 
 impl Child {
     /// Goes down the ladder as far as it leads by now.
-    pub(super) fn poll_closed(&mut self) -> Poll<Result<(), Fault>> {
+    pub(super) fn poll_closed(&mut self) -> Poll<Result<(), TransportError>> {
         crate::require_runtime()?;
         let waker = self.waker.clone();
         let cx = &mut Context::from_waker(&waker);

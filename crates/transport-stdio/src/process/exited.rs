@@ -7,7 +7,7 @@ use agentwire_jsonrpc::Printable;
 
 /// A process ended although its stdin was still open.
 ///
-/// It is found inside the `Fault` that ends the stream of a [`Child`](super::Child), by asking that for its
+/// It is found inside the `TransportError` that ends the stream of a [`Child`](super::Child), by asking that for its
 /// type.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -3,7 +3,7 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use agentwire_jsonrpc::Frame;
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use agentwire_transport_stdio::{Child, Command, SpawnError, Stderr};
 use futures::{Sink, SinkExt, StreamExt};
 
@@ -234,7 +234,7 @@ fn no_runtime_is_an_error_and_dropping_needs_none() {
     let mut child = spawn(Command::new("cat"));
     let id = child.id();
     let fault = futures_lite_next(&mut child);
-    assert!(matches!(fault, Fault::Io(_)), "{fault}");
+    assert!(matches!(fault, TransportError::Io(_)), "{fault}");
     drop(child);
     assert_gone(id);
 
@@ -248,7 +248,7 @@ fn no_runtime_is_an_error_and_dropping_needs_none() {
     assert_gone(id);
 }
 
-fn futures_lite_next(child: &mut Child) -> Fault {
+fn futures_lite_next(child: &mut Child) -> TransportError {
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
     match child.poll_next_unpin(&mut cx) {
         Poll::Ready(Some(Err(fault))) => fault,

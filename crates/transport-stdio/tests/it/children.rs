@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use agentwire_transport_stdio::{Child, Command, Exited, Stderr};
 
 /// How long a process that was killed may take to end, on a busy machine.
@@ -30,8 +30,8 @@ pub(crate) fn packet(text: &str) -> Packet {
 }
 
 /// What a fault says of an end.
-pub(crate) fn exited(fault: Fault) -> Exited {
-    let Fault::Other(error) = fault else { panic!("another fault: {fault}") };
+pub(crate) fn exited(fault: TransportError) -> Exited {
+    let TransportError::Other(error) = fault else { panic!("another fault: {fault}") };
     *error.downcast().expect("the fault is about the end of a process")
 }
 

@@ -2,7 +2,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use agentwire_transport::{Fault, Packet, duplex};
+use agentwire_transport::{Packet, TransportError, duplex};
 use futures::executor::block_on;
 use futures::{Sink, SinkExt, StreamExt};
 
@@ -13,9 +13,9 @@ fn gives_what_was_sent_untouched_and_in_order() {
     let (mut left, mut right) = duplex(8);
     let packets = [
         Packet::new(note("a", 1)),
-        Packet::Abandon("x".into()),
+        Packet::Cancelled("x".into()),
         Packet::from_json("no JSON"),
-        Packet::Frame { frame: note("b", 1).into(), related: Some(7u64.into()), origin: None },
+        Packet::Frame { frame: note("b", 1).into(), in_reply_to: Some(7u64.into()), source: None },
     ];
     block_on(async {
         for packet in &packets {
@@ -58,7 +58,7 @@ fn closing_ends_one_direction_after_what_was_sent() {
     let (mut left, mut right) = duplex(4);
     send(&mut left, note("last", 0));
     assert!(close(&mut left).is_ready());
-    assert!(matches!(ready(&mut left), Poll::Ready(Err(Fault::Io(_)))));
+    assert!(matches!(ready(&mut left), Poll::Ready(Err(TransportError::Io(_)))));
     assert_eq!(all(&mut right), [Ok(note_text("last", 0))]);
 
     assert!(is_ready(&mut right));
@@ -74,7 +74,7 @@ fn dropping_one_end_closes_both_directions() {
     drop(right);
     assert_eq!(all(&mut left), [Ok(note_text("last", 0))]);
     assert!(
-        matches!(ready(&mut left), Poll::Ready(Err(Fault::Io(error))) if error.kind() == std::io::ErrorKind::BrokenPipe)
+        matches!(ready(&mut left), Poll::Ready(Err(TransportError::Io(error))) if error.kind() == std::io::ErrorKind::BrokenPipe)
     );
     assert!(Pin::new(&mut left).start_send(note("n", 0).into()).is_err());
     assert!(close(&mut left).is_ready());
@@ -90,5 +90,5 @@ fn dropping_the_receiver_frees_a_waiting_sender() {
     assert!(Pin::new(&mut left).poll_ready(&mut Context::from_waker(&waker)).is_pending());
     drop(right);
     assert_eq!(wakes.count(), 1);
-    assert!(matches!(ready(&mut left), Poll::Ready(Err(Fault::Io(_)))));
+    assert!(matches!(ready(&mut left), Poll::Ready(Err(TransportError::Io(_)))));
 }

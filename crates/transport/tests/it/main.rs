@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use agentwire_jsonrpc::{Message, Notification, RawJson};
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use futures::{Sink, Stream};
 
 /// Counts how often a task was woken.
@@ -34,43 +34,45 @@ impl Wakes {
 
 /// Polls once for the next packet, as text.
 fn next(
-    stream: &mut (impl Stream<Item = Result<Packet, Fault>> + Unpin),
-) -> Poll<Option<Result<String, Fault>>> {
+    stream: &mut (impl Stream<Item = Result<Packet, TransportError>> + Unpin),
+) -> Poll<Option<Result<String, TransportError>>> {
     let polled = Pin::new(stream).poll_next(&mut Context::from_waker(Waker::noop()));
     polled.map(|item| item.map(|packet| packet.map(text)))
 }
 
 /// Everything up to the end of a stream that is never pending for good.
-fn all(stream: &mut (impl Stream<Item = Result<Packet, Fault>> + Unpin)) -> Vec<Result<String, String>> {
+fn all(
+    stream: &mut (impl Stream<Item = Result<Packet, TransportError>> + Unpin),
+) -> Vec<Result<String, String>> {
     let mut items = Vec::new();
     let mut idle = 0;
     while idle < 1000 {
         match next(stream) {
             Poll::Ready(None) => return items,
-            Poll::Ready(Some(item)) => items.push(item.map_err(|fault| fault.to_string())),
+            Poll::Ready(Some(item)) => items.push(item.map_err(|error| error.to_string())),
             Poll::Pending => idle += 1,
         }
     }
     panic!("the stream does not end: {items:?}")
 }
 
-fn is_ready(sink: &mut (impl Sink<Packet, Error = Fault> + Unpin)) -> bool {
+fn is_ready(sink: &mut (impl Sink<Packet, Error = TransportError> + Unpin)) -> bool {
     ready(sink).map(Result::unwrap).is_ready()
 }
 
-fn ready(sink: &mut (impl Sink<Packet, Error = Fault> + Unpin)) -> Poll<Result<(), Fault>> {
+fn ready(sink: &mut (impl Sink<Packet, Error = TransportError> + Unpin)) -> Poll<Result<(), TransportError>> {
     Pin::new(sink).poll_ready(&mut Context::from_waker(Waker::noop()))
 }
 
-fn flush(sink: &mut (impl Sink<Packet, Error = Fault> + Unpin)) -> Poll<Result<(), Fault>> {
+fn flush(sink: &mut (impl Sink<Packet, Error = TransportError> + Unpin)) -> Poll<Result<(), TransportError>> {
     Pin::new(sink).poll_flush(&mut Context::from_waker(Waker::noop()))
 }
 
-fn close(sink: &mut (impl Sink<Packet, Error = Fault> + Unpin)) -> Poll<Result<(), Fault>> {
+fn close(sink: &mut (impl Sink<Packet, Error = TransportError> + Unpin)) -> Poll<Result<(), TransportError>> {
     Pin::new(sink).poll_close(&mut Context::from_waker(Waker::noop()))
 }
 
-fn send(sink: &mut (impl Sink<Packet, Error = Fault> + Unpin), packet: impl Into<Packet>) {
+fn send(sink: &mut (impl Sink<Packet, Error = TransportError> + Unpin), packet: impl Into<Packet>) {
     Pin::new(sink).start_send(packet.into()).unwrap();
 }
 

@@ -1,5 +1,5 @@
 use agentwire_jsonrpc::{Frame, Message};
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 
 use crate::note;
 
@@ -13,13 +13,13 @@ fn are_text_and_back() {
         assert_eq!(packet.clone().into_json().as_deref(), Some(text));
         assert_eq!(Packet::from_json(&packet.clone().into_json().unwrap()), packet);
     }
-    assert_eq!(Packet::Abandon(1u64.into()).into_json(), None);
+    assert_eq!(Packet::Cancelled(1u64.into()).into_json(), None);
 }
 
 #[test]
 fn text_that_is_no_message_is_a_malformed_frame() {
     let packet = Packet::from_json("no JSON");
-    assert!(matches!(&packet, Packet::Frame { frame: Frame::Malformed(_), related: None, .. }));
+    assert!(matches!(&packet, Packet::Frame { frame: Frame::Malformed(_), in_reply_to: None, .. }));
     let answer = Packet::from_json(&packet.into_json().unwrap());
     assert!(matches!(
         answer,
@@ -29,7 +29,7 @@ fn text_that_is_no_message_is_a_malformed_frame() {
 
 #[test]
 fn a_message_belongs_to_no_request_unless_it_is_said() {
-    assert!(matches!(Packet::from(note("n", 1)), Packet::Frame { related: None, .. }));
+    assert!(matches!(Packet::from(note("n", 1)), Packet::Frame { in_reply_to: None, .. }));
 }
 
 #[test]
@@ -38,8 +38,8 @@ fn a_fault_keeps_what_caused_it() {
     #[error("the process exited with {0}")]
     struct Exited(i32);
 
-    let fault = Fault::other(Exited(3));
-    assert_eq!(fault.to_string(), "the process exited with 3");
-    let source = std::error::Error::source(&fault).unwrap();
+    let error = TransportError::other(Exited(3));
+    assert_eq!(error.to_string(), "the process exited with 3");
+    let source = std::error::Error::source(&error).unwrap();
     assert_eq!(source.downcast_ref::<Exited>().unwrap().0, 3);
 }

@@ -14,7 +14,7 @@ pub(crate) enum Read {
     Error,
 }
 
-/// Gives what the script says, at most so much at once, and then ends. To be read after that is a fault.
+/// Gives what the script says, at most so much at once, and then ends. To be read after that is a error.
 pub(crate) struct Reader {
     pub(crate) script: VecDeque<Read>,
     pub(crate) at_once: usize,

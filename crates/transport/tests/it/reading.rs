@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use agentwire_transport::{Fault, Lines, lines};
+use agentwire_transport::{Lines, TransportError, lines};
 use futures::{Stream, io};
 
 use crate::pipe::{Blank, Read, Reader};
@@ -77,7 +77,7 @@ fn a_fault_is_the_last_item() {
     while let Poll::Ready(Some(item)) = next(&mut lines) {
         items.push(item);
     }
-    let [Ok(first), Ok(second), Err(Fault::Io(error))] = &items[..] else { panic!("{items:?}") };
+    let [Ok(first), Ok(second), Err(TransportError::Io(error))] = &items[..] else { panic!("{items:?}") };
     assert_eq!((first.as_str(), second.as_str()), (A, B));
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
 }

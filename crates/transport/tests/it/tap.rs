@@ -3,7 +3,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use agentwire_transport::{Direction, Fault, Packet, duplex, tap};
+use agentwire_transport::{Direction, Packet, TransportError, duplex, tap};
 use futures::{Sink, Stream};
 
 use crate::{all, close, flush, is_ready, next, note, note_text, ready, send, text};
@@ -17,7 +17,7 @@ fn sees_both_directions_and_changes_nothing() {
     });
     assert!(is_ready(&mut left));
     send(&mut left, note("out", 1));
-    send(&mut left, Packet::Abandon(1u64.into()));
+    send(&mut left, Packet::Cancelled(1u64.into()));
     // Back-pressure passes through.
     assert!(!is_ready(&mut left));
     assert!(matches!(next(&mut right), Poll::Ready(Some(Ok(text))) if text == note_text("out", 1)));
@@ -41,44 +41,44 @@ fn sees_both_directions_and_changes_nothing() {
 /// Fails, whatever it is asked for.
 struct Broken;
 
-fn fault() -> Fault {
+fn error() -> TransportError {
     io::Error::from(io::ErrorKind::TimedOut).into()
 }
 
 impl Stream for Broken {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Poll::Ready(Some(Err(fault())))
+        Poll::Ready(Some(Err(error())))
     }
 }
 
 impl Sink<Packet> for Broken {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        Poll::Ready(Err(fault()))
+    fn poll_ready(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        Poll::Ready(Err(error()))
     }
 
-    fn start_send(self: Pin<&mut Self>, _packet: Packet) -> Result<(), Fault> {
-        Err(fault())
+    fn start_send(self: Pin<&mut Self>, _packet: Packet) -> Result<(), TransportError> {
+        Err(error())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        Poll::Ready(Err(fault()))
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        Poll::Ready(Err(error()))
     }
 
-    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        Poll::Ready(Err(fault()))
+    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        Poll::Ready(Err(error()))
     }
 }
 
 #[test]
 fn lets_faults_pass() {
     let mut broken = tap(Broken, |direction, _: &Packet| assert_eq!(direction, Direction::Out));
-    assert!(matches!(next(&mut broken), Poll::Ready(Some(Err(Fault::Io(_))))));
-    assert!(matches!(ready(&mut broken), Poll::Ready(Err(Fault::Io(_)))));
+    assert!(matches!(next(&mut broken), Poll::Ready(Some(Err(TransportError::Io(_))))));
+    assert!(matches!(ready(&mut broken), Poll::Ready(Err(TransportError::Io(_)))));
     assert!(Pin::new(&mut broken).start_send(note("n", 0).into()).is_err());
-    assert!(matches!(flush(&mut broken), Poll::Ready(Err(Fault::Io(_)))));
-    assert!(matches!(close(&mut broken), Poll::Ready(Err(Fault::Io(_)))));
+    assert!(matches!(flush(&mut broken), Poll::Ready(Err(TransportError::Io(_)))));
+    assert!(matches!(close(&mut broken), Poll::Ready(Err(TransportError::Io(_)))));
 }

@@ -3,7 +3,7 @@
 use std::task::Poll;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, RawJson, Request, RequestId, Response};
-use agentwire_transport::{Fault, Lines, Packet, lines};
+use agentwire_transport::{Lines, Packet, TransportError, lines};
 use futures::io;
 use proptest::prelude::*;
 
@@ -65,7 +65,7 @@ fn all_kinds_of_frames_are_lines() {
         send(&mut lines, Packet::new(frame));
     }
     // Nobody can leave a line alone, so there is nothing to say of it.
-    send(&mut lines, Packet::Abandon(1u64.into()));
+    send(&mut lines, Packet::Cancelled(1u64.into()));
     assert!(flush(&mut lines).is_ready());
     assert_eq!(lines.writer().taken, expected);
     assert_eq!(lines.writer().text().lines().count(), 4);
@@ -116,14 +116,14 @@ fn failures_are_faults() {
     let mut lines = writing(Writer { fails: true, ..Writer::new() });
     send(&mut lines, note("n", 1));
     assert!(
-        matches!(flush(&mut lines), Poll::Ready(Err(Fault::Io(error))) if error.kind() == io::ErrorKind::BrokenPipe)
+        matches!(flush(&mut lines), Poll::Ready(Err(TransportError::Io(error))) if error.kind() == io::ErrorKind::BrokenPipe)
     );
 
     // A writer that takes nothing, again and again, would be asked for ever.
     let mut lines = writing(Writer { at_once: 0, ..Writer::new() });
     send(&mut lines, note("n", 70_000));
     assert!(
-        matches!(ready(&mut lines), Poll::Ready(Err(Fault::Io(error))) if error.kind() == io::ErrorKind::WriteZero)
+        matches!(ready(&mut lines), Poll::Ready(Err(TransportError::Io(error))) if error.kind() == io::ErrorKind::WriteZero)
     );
 }
 

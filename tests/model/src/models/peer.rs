@@ -11,7 +11,7 @@ use loom::future::block_on;
 use loom::thread;
 use serde_json::Value;
 
-use crate::{Clock, Config, Dialect, Fault, Handler, Packet, Peer, RequestContext, driver};
+use crate::{Clock, Config, Dialect, Handler, Packet, Peer, RequestContext, TransportError, driver};
 
 /// No time passes.
 struct Stopped(Instant);
@@ -45,7 +45,7 @@ struct Echo {
 }
 
 impl Stream for Echo {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         match self.answers.pop_front() {
@@ -58,19 +58,19 @@ impl Stream for Echo {
 }
 
 impl Sink<Packet> for Echo {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Poll::Ready(Ok(()))
     }
 
-    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         if let Packet::Frame { frame: Frame::Single(message), .. } = packet {
             match message {
                 Message::Request(request) => {
                     let answer = Response::new(request.id, Ok(RawJson::EMPTY_OBJECT));
                     let frame = Frame::Single(Message::Response(answer));
-                    self.answers.push_back(Packet::Frame { frame, related: None, origin: None });
+                    self.answers.push_back(Packet::Frame { frame, in_reply_to: None, source: None });
                 }
                 Message::Notification(_) => self.has_left = true,
                 Message::Response(_) => {}
@@ -79,7 +79,7 @@ impl Sink<Packet> for Echo {
         Ok(())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         if self.has_left || !self.answers.is_empty() {
             // There is something to read.
             cx.waker().wake_by_ref();
@@ -87,7 +87,7 @@ impl Sink<Packet> for Echo {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Poll::Ready(Ok(()))
     }
 }

@@ -6,7 +6,7 @@ use agentwire_acp_schema::schema::Addition;
 use agentwire_acp_schema::schema::Definition as AcpDefinition;
 use agentwire_acp_schema::{v1, v2};
 use agentwire_mcp_schema::Revision;
-use agentwire_mcp_schema::schema::{DEFINITIONS, Definition, NarrowText};
+use agentwire_mcp_schema::schema::{DEFINITIONS, Definition, DowngradeText};
 use agentwire_schema_tests::{Document, superset};
 
 /// A definition's name and the type that speaks it.
@@ -14,7 +14,7 @@ use agentwire_schema_tests::{Document, superset};
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) round_trip: fn(&str) -> Result<String, serde_json::Error>,
-    pub(crate) narrow: Option<NarrowText>,
+    pub(crate) downgrade: Option<DowngradeText>,
 }
 
 /// All documents that are generated.
@@ -57,7 +57,7 @@ pub(crate) fn revision_of(name: &str) -> Option<Revision> {
 fn acp(definitions: &[AcpDefinition], additions: &[Addition]) -> Vec<Row> {
     let added = additions.iter().map(|added| (added.name, added.round_trip));
     let rows = definitions.iter().map(|definition| (definition.name, definition.round_trip)).chain(added);
-    rows.map(|(name, round_trip)| Row { name, round_trip, narrow: None }).collect()
+    rows.map(|(name, round_trip)| Row { name, round_trip, downgrade: None }).collect()
 }
 
 /// What the types of a document's protocol read, where that is more than the document: MCP's speak all revisions.
@@ -76,10 +76,10 @@ fn mcp(document: &Document, revision: Revision) -> Vec<Row> {
             && document.pointer(definition.name).is_some()
     };
     let there = DEFINITIONS.iter().filter(|definition| definition.is_in(revision) || is_inlined(definition));
-    let row = |Definition { name, round_trip, narrow, .. }: &Definition| Row {
+    let row = |Definition { name, round_trip, downgrade, .. }: &Definition| Row {
         name,
         round_trip: *round_trip,
-        narrow: *narrow,
+        downgrade: *downgrade,
     };
     there.map(row).collect()
 }

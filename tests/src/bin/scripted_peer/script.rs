@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Script {
     pub(crate) role: Role,
-    pub(crate) fault: Option<(Moment, Fault)>,
+    pub(crate) fault: Option<(Moment, TransportError)>,
     pub(crate) stubborn: bool,
     pub(crate) grandchild: bool,
 }
@@ -30,7 +30,7 @@ pub(crate) enum Moment {
 
 /// What goes wrong. After those marked so it goes on as if nothing had happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum TransportError {
     /// Says so on stderr and exits with status 3.
     Exit,
     /// Is killed.
@@ -87,7 +87,7 @@ impl Script {
             match &**word {
                 "stubborn" => script.stubborn = true,
                 "grandchild" => script.grandchild = true,
-                moment => script.fault = Some((Moment::parse(moment)?, Fault::parse(rest.next()?)?)),
+                moment => script.fault = Some((Moment::parse(moment)?, TransportError::parse(rest.next()?)?)),
             }
         }
         Some(script)
@@ -106,7 +106,7 @@ impl Moment {
     }
 }
 
-impl Fault {
+impl TransportError {
     fn parse(word: &str) -> Option<Self> {
         Some(match word {
             "exit" => Self::Exit,

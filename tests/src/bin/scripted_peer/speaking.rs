@@ -6,12 +6,12 @@ use agentwire_tests::Recording;
 use serde_json::{Value, json};
 
 use crate::faults::{self, say};
-use crate::script::{Fault, Moment, Role, Script};
+use crate::script::{Moment, Role, Script, TransportError};
 
 pub(crate) struct Peer {
     script: Script,
     /// How answers are spoiled from now on.
-    habit: Option<Fault>,
+    habit: Option<TransportError>,
     /// Of what we hear: the client is under test, and we are not.
     recording: Recording,
 }
@@ -76,7 +76,7 @@ impl Peer {
     }
 
     fn update(&self, text: &str) {
-        if self.habit == Some(Fault::Silent) {
+        if self.habit == Some(TransportError::Silent) {
             return;
         }
         let update = json!({
@@ -92,45 +92,49 @@ impl Peer {
             return true;
         };
         match fault {
-            Fault::Exit => faults::exit(),
-            Fault::Kill => faults::kill(),
-            Fault::HalfLine => faults::half_line(),
-            Fault::CloseStdout => faults::close_stdout(),
-            Fault::CloseStdin => {
+            TransportError::Exit => faults::exit(),
+            TransportError::Kill => faults::kill(),
+            TransportError::HalfLine => faults::half_line(),
+            TransportError::CloseStdout => faults::close_stdout(),
+            TransportError::CloseStdin => {
                 faults::close_stdin();
                 faults::sleep_for_ever();
             }
-            Fault::CloseBoth => {
+            TransportError::CloseBoth => {
                 faults::close_stdout();
                 faults::close_stdin();
                 faults::sleep_for_ever();
             }
-            Fault::Deaf => faults::sleep_for_ever(),
-            Fault::Flood => faults::flood(),
-            Fault::Garbage => faults::garbage(),
-            Fault::Gigabyte => {
+            TransportError::Deaf => faults::sleep_for_ever(),
+            TransportError::Flood => faults::flood(),
+            TransportError::Garbage => faults::garbage(),
+            TransportError::Gigabyte => {
                 faults::gigabyte("{\"jsonrpc\":\"2.0\",\"method\":\"_pad\",\"params\":{\"pad\":\"", "\"}}\n");
             }
-            Fault::GigabyteAnswer => {
+            TransportError::GigabyteAnswer => {
                 let start = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"pad\":\"");
                 faults::gigabyte(&start, "\"}}\n");
                 return false;
             }
-            Fault::GigabyteEnd => {
+            TransportError::GigabyteEnd => {
                 faults::gigabyte("", "");
                 faults::exit();
             }
-            Fault::Chatter => faults::chatter(),
-            Fault::Refuse => {
+            TransportError::Chatter => faults::chatter(),
+            TransportError::Refuse => {
                 send(json!({ "jsonrpc": "2.0", "id": id, "error":
                     { "code": -32000, "message": "scripted: I would rather not" } }));
                 return false;
             }
-            Fault::WrongShape => {
+            TransportError::WrongShape => {
                 send(json!({ "jsonrpc": "2.0", "id": id, "result": "scripted" }));
                 return false;
             }
-            Fault::Silent | Fault::Strays | Fault::WrongId | Fault::Version | Fault::Deafen => {
+            TransportError::Silent
+            | TransportError::Strays
+            | TransportError::WrongId
+            | TransportError::Version
+            | TransportError::Deafen => {
                 self.habit = Some(fault);
             }
         }
@@ -142,22 +146,22 @@ impl Peer {
             |id: &Value, result: &Value| send(json!({ "jsonrpc": "2.0", "id": id, "result": result }));
         let stranger = json!("an id that nobody used");
         match self.habit {
-            Some(Fault::Silent) => {}
-            Some(Fault::WrongId) => response(&stranger, &result),
-            Some(Fault::Strays) => {
+            Some(TransportError::Silent) => {}
+            Some(TransportError::WrongId) => response(&stranger, &result),
+            Some(TransportError::Strays) => {
                 response(&stranger, &result);
                 response(id, &result);
                 response(id, &result);
             }
-            Some(Fault::Version) if self.script.role == Role::Agent => {
+            Some(TransportError::Version) if self.script.role == Role::Agent => {
                 result["protocolVersion"] = json!(99);
                 response(id, &result);
             }
-            Some(Fault::Version) => {
+            Some(TransportError::Version) => {
                 result["protocolVersion"] = json!("2999-12-31");
                 response(id, &result);
             }
-            Some(Fault::Deafen) => {
+            Some(TransportError::Deafen) => {
                 response(id, &result);
                 faults::sleep_for_ever();
             }

@@ -9,7 +9,7 @@ use std::thread;
 
 use agentwire_jsonrpc::{Frame, Message};
 use agentwire_mcp_client::schema::Revision;
-use agentwire_transport::{Fault, Packet, Transport};
+use agentwire_transport::{Packet, Transport, TransportError};
 use futures::{Sink, Stream};
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub(super) struct Asking {
 }
 
 impl Stream for Asking {
-    type Item = Result<Packet, Fault>;
+    type Item = Result<Packet, TransportError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         Pin::new(&mut self.transport).poll_next(cx)
@@ -28,13 +28,13 @@ impl Stream for Asking {
 }
 
 impl Sink<Packet> for Asking {
-    type Error = Fault;
+    type Error = TransportError;
 
-    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_ready(cx)
     }
 
-    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), Fault> {
+    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         let packet = match &packet {
             Packet::Frame { frame: Frame::Single(Message::Request(request)), .. }
                 if request.method == "initialize" =>
@@ -49,11 +49,11 @@ impl Sink<Packet> for Asking {
         Pin::new(&mut self.transport).start_send(packet)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_flush(cx)
     }
 
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Pin::new(&mut self.transport).poll_close(cx)
     }
 }

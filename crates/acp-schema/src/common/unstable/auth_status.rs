@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::{Method, Notice};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, empty_object, marker_capability};
@@ -11,7 +11,7 @@ empty_object! {
     AuthStatusRequest,
 }
 
-impl Method for AuthStatusRequest {
+impl RequestMethod for AuthStatusRequest {
     const NAME: &'static str = "auth/status";
     type Response = AuthStatusResponse;
 }
@@ -48,7 +48,7 @@ pub struct AuthStatusUpdateNotification {
     pub meta: Option<Meta>,
 }
 
-impl Notice for AuthStatusUpdateNotification {
+impl NotificationMethod for AuthStatusUpdateNotification {
     const NAME: &'static str = "auth/status_update";
 }
 

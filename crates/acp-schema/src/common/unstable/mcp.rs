@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::{Method, Notice, RawJson, wire};
+use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod, wire};
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -52,7 +52,7 @@ pub struct MessageMcpRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for MessageMcpRequest {
+impl RequestMethod for MessageMcpRequest {
     const NAME: &'static str = "mcp/message";
     type Response = MessageMcpResponse;
 }
@@ -78,7 +78,7 @@ pub struct MessageMcpNotification {
     pub meta: Option<Meta>,
 }
 
-impl Notice for MessageMcpNotification {
+impl NotificationMethod for MessageMcpNotification {
     const NAME: &'static str = "mcp/message";
 }
 

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, empty_object, marker_capability, string_id};
@@ -46,7 +46,7 @@ pub struct DisableProviderRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for DisableProviderRequest {
+impl RequestMethod for DisableProviderRequest {
     const NAME: &'static str = "providers/disable";
     type Response = DisableProviderResponse;
 }
@@ -75,7 +75,7 @@ macro_rules! provider_types {
             ListProvidersRequest,
         }
 
-        impl agentwire_jsonrpc::Method for ListProvidersRequest {
+        impl agentwire_jsonrpc::RequestMethod for ListProvidersRequest {
             const NAME: &'static str = "providers/list";
             type Response = ListProvidersResponse;
         }
@@ -153,7 +153,7 @@ macro_rules! provider_types {
             pub meta: Option<$crate::common::Meta>,
         }
 
-        impl agentwire_jsonrpc::Method for SetProviderRequest {
+        impl agentwire_jsonrpc::RequestMethod for SetProviderRequest {
             const NAME: &'static str = "providers/set";
             type Response = $crate::common::unstable::SetProviderResponse;
         }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::{Method, Notice, RawJson};
+use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct ProxySuccessorRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for ProxySuccessorRequest {
+impl RequestMethod for ProxySuccessorRequest {
     const NAME: &'static str = "proxy/successor";
     type Response = ProxySuccessorResponse;
 }
@@ -57,7 +57,7 @@ pub struct ProxySuccessorNotification {
     pub meta: Option<Meta>,
 }
 
-impl Notice for ProxySuccessorNotification {
+impl NotificationMethod for ProxySuccessorNotification {
     const NAME: &'static str = "proxy/successor";
 }
 
@@ -82,7 +82,7 @@ macro_rules! proxy_types {
             }
         }
 
-        impl agentwire_jsonrpc::Method for InitializeProxyRequest {
+        impl agentwire_jsonrpc::RequestMethod for InitializeProxyRequest {
             const NAME: &'static str = "proxy/initialize";
             type Response = InitializeProxyResponse;
         }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId, empty_object};
@@ -17,7 +17,7 @@ pub struct ArchiveSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for ArchiveSessionRequest {
+impl RequestMethod for ArchiveSessionRequest {
     const NAME: &'static str = "session/archive";
     type Response = ArchiveSessionResponse;
 }
@@ -36,7 +36,7 @@ pub struct UnarchiveSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for UnarchiveSessionRequest {
+impl RequestMethod for UnarchiveSessionRequest {
     const NAME: &'static str = "session/unarchive";
     type Response = UnarchiveSessionResponse;
 }
@@ -66,7 +66,7 @@ pub struct SetSessionTitleRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for SetSessionTitleRequest {
+impl RequestMethod for SetSessionTitleRequest {
     const NAME: &'static str = "session/set_title";
     type Response = SetSessionTitleResponse;
 }
@@ -173,7 +173,7 @@ macro_rules! session_types {
             pub meta: Option<$crate::common::Meta>,
         }
 
-        impl agentwire_jsonrpc::Method for SessionStatusRequest {
+        impl agentwire_jsonrpc::RequestMethod for SessionStatusRequest {
             const NAME: &'static str = "session/status";
             type Response = SessionStatusResponse;
         }

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::McpServer;
@@ -50,7 +50,7 @@ pub struct ForkSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for ForkSessionRequest {
+impl RequestMethod for ForkSessionRequest {
     const NAME: &'static str = "session/fork";
     type Response = ForkSessionResponse;
 }
@@ -76,7 +76,7 @@ pub struct ForkSessionResponse {
 /// `session/new` with a system prompt.
 pub type NewSessionRequest = Draft<v1::NewSessionRequest, SystemPromptAddition>;
 
-impl Method for NewSessionRequest {
+impl RequestMethod for NewSessionRequest {
     const NAME: &'static str = v1::NewSessionRequest::NAME;
     type Response = v1::NewSessionResponse;
 }
@@ -84,7 +84,7 @@ impl Method for NewSessionRequest {
 /// `session/load` with a system prompt.
 pub type LoadSessionRequest = Draft<v1::LoadSessionRequest, SystemPromptAddition>;
 
-impl Method for LoadSessionRequest {
+impl RequestMethod for LoadSessionRequest {
     const NAME: &'static str = v1::LoadSessionRequest::NAME;
     type Response = v1::LoadSessionResponse;
 }
@@ -92,7 +92,7 @@ impl Method for LoadSessionRequest {
 /// `session/resume` with a system prompt.
 pub type ResumeSessionRequest = Draft<v1::ResumeSessionRequest, SystemPromptAddition>;
 
-impl Method for ResumeSessionRequest {
+impl RequestMethod for ResumeSessionRequest {
     const NAME: &'static str = v1::ResumeSessionRequest::NAME;
     type Response = v1::ResumeSessionResponse;
 }
@@ -100,7 +100,7 @@ impl Method for ResumeSessionRequest {
 /// `session/list` with a filter for archived sessions.
 pub type ListSessionsRequest = Draft<v1::ListSessionsRequest, ArchiveFilterAddition>;
 
-impl Method for ListSessionsRequest {
+impl RequestMethod for ListSessionsRequest {
     const NAME: &'static str = v1::ListSessionsRequest::NAME;
     type Response = ListSessionsResponse;
 }
@@ -126,7 +126,7 @@ pub type SessionInfo = Draft<v1::SessionInfo, ArchivedAddition>;
 /// `session/prompt` as it is, for an answer that tells how many tokens were used.
 pub type PromptRequest = Draft<v1::PromptRequest, Unchanged>;
 
-impl Method for PromptRequest {
+impl RequestMethod for PromptRequest {
     const NAME: &'static str = v1::PromptRequest::NAME;
     type Response = PromptResponse;
 }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Method;
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{McpServer, StateUpdate};
@@ -49,7 +49,7 @@ pub struct ForkSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl Method for ForkSessionRequest {
+impl RequestMethod for ForkSessionRequest {
     const NAME: &'static str = "session/fork";
     type Response = ForkSessionResponse;
 }
@@ -75,7 +75,7 @@ pub struct ForkSessionResponse {
 /// `session/new` with a system prompt.
 pub type NewSessionRequest = Draft<v2::NewSessionRequest, SystemPromptAddition>;
 
-impl Method for NewSessionRequest {
+impl RequestMethod for NewSessionRequest {
     const NAME: &'static str = v2::NewSessionRequest::NAME;
     type Response = v2::NewSessionResponse;
 }
@@ -83,7 +83,7 @@ impl Method for NewSessionRequest {
 /// `session/resume` with a system prompt.
 pub type ResumeSessionRequest = Draft<v2::ResumeSessionRequest, SystemPromptAddition>;
 
-impl Method for ResumeSessionRequest {
+impl RequestMethod for ResumeSessionRequest {
     const NAME: &'static str = v2::ResumeSessionRequest::NAME;
     type Response = v2::ResumeSessionResponse;
 }
@@ -91,7 +91,7 @@ impl Method for ResumeSessionRequest {
 /// `session/list` with a filter for archived sessions.
 pub type ListSessionsRequest = Draft<v2::ListSessionsRequest, ArchiveFilterAddition>;
 
-impl Method for ListSessionsRequest {
+impl RequestMethod for ListSessionsRequest {
     const NAME: &'static str = v2::ListSessionsRequest::NAME;
     type Response = ListSessionsResponse;
 }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Notice;
+use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::StateUpdate;
@@ -21,7 +21,7 @@ pub struct UpdateSessionNotification {
     pub meta: Option<Meta>,
 }
 
-impl Notice for UpdateSessionNotification {
+impl NotificationMethod for UpdateSessionNotification {
     const NAME: &'static str = v2::UpdateSessionNotification::NAME;
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_mcp_server::{Asking, Origin, Server};
+use agentwire_mcp_server::{Asking, MessageSource, Server};
 use agentwire_transport::Packet;
 use serde_json::{Value, json};
 
@@ -147,7 +147,7 @@ async fn servers_with_the_same_key_go_on_for_each_other_and_others_do_not() {
 #[derive(Debug)]
 struct Caller(&'static str);
 
-impl Origin for Caller {
+impl MessageSource for Caller {
     fn header(&self, _name: &str) -> Option<Cow<'_, [u8]>> {
         None
     }
@@ -156,8 +156,8 @@ impl Origin for Caller {
 async fn ask_as(raw: &mut Raw, who: &'static str, params: Value) -> Value {
     let request = json!({ "jsonrpc": "2.0", "id": who, "method": "tools/call", "params": params });
     let mut packet = Packet::from_json(&request.to_string());
-    if let Packet::Frame { origin, .. } = &mut packet {
-        *origin = Some(Arc::new(Caller(who)));
+    if let Packet::Frame { source, .. } = &mut packet {
+        *source = Some(Arc::new(Caller(who)));
     }
     raw.give(packet).await;
     raw.next().await
@@ -166,7 +166,7 @@ async fn ask_as(raw: &mut Raw, who: &'static str, params: Value) -> Value {
 #[tokio::test(start_paused = true)]
 async fn mrt_06_a_state_is_good_for_its_caller_alone() {
     let server = keyed(|asking| {
-        asking.principal(|origin| origin.downcast_ref::<Caller>().map(|caller| caller.0.to_owned()))
+        asking.principal(|source| source.downcast_ref::<Caller>().map(|caller| caller.0.to_owned()))
     });
     with_raw(&server, async |raw| {
         let wanted = ask_as(raw, "ada", order()).await["result"].take();

@@ -135,8 +135,8 @@ impl<'a> Session<'a> {
 /// The subject, which takes the word of a header for who calls.
 fn owned() -> Server {
     subject().asking(|asking| {
-        asking.principal(|origin| {
-            let user = origin.header("x-user")?;
+        asking.principal(|source| {
+            let user = source.header("x-user")?;
             Some(String::from_utf8_lossy(&user).into_owned())
         })
     })

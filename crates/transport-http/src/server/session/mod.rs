@@ -225,9 +225,9 @@ impl Session {
     }
 
     /// Sends a frame on the one stream that it belongs to. Says whether it was the refusal of the session.
-    pub(crate) fn send(&self, frame: Frame, related: Option<&RequestId>, shared: &Shared) -> bool {
+    pub(crate) fn send(&self, frame: Frame, in_reply_to: Option<&RequestId>, shared: &Shared) -> bool {
         let mut state = self.lock();
-        let (outlet, answers) = state.route(&frame, related);
+        let (outlet, answers) = state.route(&frame, in_reply_to);
         let refused = state.settle(&frame);
         state.closed |= refused;
         let outlet = match outlet {

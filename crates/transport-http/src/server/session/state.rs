@@ -46,11 +46,11 @@ impl State {
     pub(super) fn route(
         &mut self,
         frame: &Frame,
-        related: Option<&RequestId>,
+        in_reply_to: Option<&RequestId>,
     ) -> (Option<Arc<Outlet>>, usize) {
         match frame {
             Frame::Single(Message::Response(response)) => (self.routes.remove(&response.id), 1),
-            Frame::Single(_) => (self.related(related), 0),
+            Frame::Single(_) => (self.in_reply_to(in_reply_to), 0),
             Frame::Malformed(malformed) => (answers_to(malformed).and_then(|id| self.routes.remove(id)), 1),
             Frame::Batch(messages) => {
                 let mut answered = messages.iter().filter_map(|message| match message {
@@ -60,13 +60,13 @@ impl State {
                 });
                 let outlet = answered.next();
                 let answers = answered.count() + usize::from(outlet.is_some());
-                (outlet.or_else(|| self.related(related)), answers)
+                (outlet.or_else(|| self.in_reply_to(in_reply_to)), answers)
             }
         }
     }
 
-    fn related(&self, related: Option<&RequestId>) -> Option<Arc<Outlet>> {
-        related.and_then(|id| self.routes.get(id)).cloned()
+    fn in_reply_to(&self, in_reply_to: Option<&RequestId>) -> Option<Arc<Outlet>> {
+        in_reply_to.and_then(|id| self.routes.get(id)).cloned()
     }
 
     /// Notes what the answer to `initialize` says. Says whether it is a refusal.

@@ -128,7 +128,7 @@ fn event(call: &Request, at: u64) -> Packet {
         return Message::from(Response::new(call.id.clone(), Ok(result))).into();
     }
     let note = Notification::new("notifications/message", json(json!({"call": call.id, "at": at})));
-    Packet::Frame { frame: Message::from(note).into(), related: Some(call.id.clone()), origin: None }
+    Packet::Frame { frame: Message::from(note).into(), in_reply_to: Some(call.id.clone()), source: None }
 }
 
 async fn cut_all(proxy: TcpListener, port: u16, mut chance: Chance, cuts: &Cell<u64>) {

@@ -78,10 +78,10 @@ fn greeting() -> Response<Body> {
 }
 
 /// The failure of the call, and after how long.
-async fn failure(http: &mut Http) -> (Duration, Arc<agentwire_transport::Fault>) {
+async fn failure(http: &mut Http) -> (Duration, Arc<agentwire_transport::TransportError>) {
     let began = Instant::now();
     match http.next().await {
-        Some(Ok(Packet::Failed { fault, .. })) => (began.elapsed(), fault),
+        Some(Ok(Packet::RequestFailed { error: fault, .. })) => (began.elapsed(), fault),
         other => panic!("no failure: {other:?}"),
     }
 }
@@ -156,7 +156,7 @@ async fn a_stream_that_never_ends_is_closed_when_nobody_waits() {
         } else {
             let hours = Duration::from_secs(5 * 60 * 60);
             assert!(tokio::time::timeout(hours, http.next()).await.is_err());
-            http.send(Packet::Abandon(1_u64.into())).await.unwrap();
+            http.send(Packet::Cancelled(1_u64.into())).await.unwrap();
         }
         assert!(tokio::time::timeout(Duration::from_secs(2), http.next()).await.is_err());
         // One is here, and one in the function.
@@ -300,7 +300,7 @@ async fn answers_under_wrong_ids_are_no_answer() {
         let failed = loop {
             match http.next().await.unwrap().unwrap() {
                 Packet::Frame { .. } => {}
-                Packet::Failed { id, .. } => break id,
+                Packet::RequestFailed { id, .. } => break id,
                 other => panic!("{other:?}"),
             }
         };
@@ -421,7 +421,7 @@ async fn json_may_be_nested_without_end() {
                     let decoded = response.outcome.map(|result| result.decode::<Value>().is_ok());
                     assert_ne!(decoded.ok(), Some(true), "nobody reads it as a value");
                 }
-                Packet::Frame { .. } | Packet::Failed { .. } => {}
+                Packet::Frame { .. } | Packet::RequestFailed { .. } => {}
                 other => panic!("{other:?}"),
             }
         }

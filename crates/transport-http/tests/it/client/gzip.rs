@@ -131,7 +131,7 @@ impl HttpClient for Raw {
 async fn a_client_that_does_not_decompress_is_told_so() {
     let mut http = Config::new("http://localhost/").unwrap().open_with(Raw);
     http.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)).await.unwrap();
-    let Some(Ok(Packet::Failed { fault, .. })) = http.next().await else { panic!() };
+    let Some(Ok(Packet::RequestFailed { error: fault, .. })) = http.next().await else { panic!() };
     match HttpError::of(&fault) {
         Some(HttpError::ContentEncoding { coding, .. }) => assert_eq!(coding, "gzip"),
         other => panic!("{other:?}"),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentwire_jsonrpc::Frame;
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use agentwire_transport_http::client::{Config, Http, HttpError};
 use futures::StreamExt;
 use futures::channel::mpsc;
@@ -206,8 +206,8 @@ pub(crate) fn event(fields: &str, message: &Value) -> String {
 /// A client whose two halves are driven by two tasks.
 pub(crate) struct Client {
     say: mpsc::UnboundedSender<Packet>,
-    heard: mpsc::UnboundedReceiver<Result<Packet, Fault>>,
-    writing: JoinHandle<Result<(), Fault>>,
+    heard: mpsc::UnboundedReceiver<Result<Packet, TransportError>>,
+    writing: JoinHandle<Result<(), TransportError>>,
 }
 
 impl Client {
@@ -233,7 +233,7 @@ impl Client {
     }
 
     /// What the transport gives next.
-    pub(crate) async fn heard(&mut self) -> Option<Result<Packet, Fault>> {
+    pub(crate) async fn heard(&mut self) -> Option<Result<Packet, TransportError>> {
         patiently(self.heard.next()).await
     }
 
@@ -252,7 +252,7 @@ impl Client {
     /// Waits for the failure of a call, and looks at it.
     pub(crate) async fn failed(&mut self, request: u64, look: impl FnOnce(&HttpError)) {
         match self.heard().await {
-            Some(Ok(Packet::Failed { id, fault })) => {
+            Some(Ok(Packet::RequestFailed { id, error: fault })) => {
                 assert_eq!(id, request.into());
                 look(HttpError::of(&fault).expect("an error of this transport"));
             }

@@ -26,11 +26,13 @@ fn post(number: u8, headers: &[(&str, &str)], body: String) -> Request<Full<Byte
 /// The frame that comes next, and the number of the POST that brought it.
 async fn next(link: &mut Link) -> (Frame, u8) {
     let packet = link.next().await.unwrap().unwrap();
-    let Packet::Frame { frame, related: None, origin: Some(origin) } = packet else { panic!("{packet:?}") };
-    let head = origin.downcast_ref::<Head>().unwrap();
+    let Packet::Frame { frame, in_reply_to: None, source: Some(source) } = packet else {
+        panic!("{packet:?}")
+    };
+    let head = source.downcast_ref::<Head>().unwrap();
     let number: u8 = *head.extensions().get().unwrap();
     let text = number.to_string();
-    assert_eq!(origin.header("x-NUMBER").as_deref(), Some(text.as_bytes()));
+    assert_eq!(source.header("x-NUMBER").as_deref(), Some(text.as_bytes()));
     assert_eq!(head.headers()["x-number"], text);
     assert_eq!(head.uri().query(), Some(&*text));
     (frame, number)

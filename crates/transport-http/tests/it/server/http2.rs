@@ -113,14 +113,14 @@ async fn closing_a_stream_is_leaving_and_the_connection_goes_on() {
         send(&mut connection, "POST", &[VERSION, ("mcp-method", "wait")], &modern("a", "wait", json!({})));
     server.hears(&Heard::Message("wait".to_owned())).await;
     drop(waiting);
-    server.hears(&Heard::Abandon("a".into())).await;
+    server.hears(&Heard::Cancelled("a".into())).await;
     // After something was.
     let asking =
         send(&mut connection, "POST", &[VERSION, ("mcp-method", "ask")], &modern("b", "ask", json!({})));
     let mut body = asking.await.into_body();
     assert!(piece(&mut body).await.unwrap().contains("roots/list"));
     drop(body);
-    server.hears(&Heard::Abandon("b".into())).await;
+    server.hears(&Heard::Cancelled("b".into())).await;
     let echo =
         send(&mut connection, "POST", &[VERSION, ("mcp-method", "echo")], &modern(1, "echo", json!({})));
     assert_eq!(echo.await.status(), StatusCode::OK);

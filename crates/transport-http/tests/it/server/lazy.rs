@@ -52,7 +52,9 @@ impl Lazy {
     /// Says so much in the course of a request.
     fn note(&self, id: u64, length: usize) -> Packet {
         match Packet::from_json(&notification(&"n".repeat(length))) {
-            Packet::Frame { frame, .. } => Packet::Frame { frame, related: Some(id.into()), origin: None },
+            Packet::Frame { frame, .. } => {
+                Packet::Frame { frame, in_reply_to: Some(id.into()), source: None }
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -21,7 +21,7 @@ pub(crate) enum Heard {
     },
     Message(String),
     Answer(RequestId),
-    Abandon(RequestId),
+    Cancelled(RequestId),
     /// The link has sent so many messages of a flood.
     Sent(u64),
     Ended,
@@ -203,7 +203,7 @@ pub(crate) async fn serve_link(mut link: Link, heard: UnboundedSender<Heard>) {
                 }
             }
             Packet::Frame { frame: Frame::Batch(messages), .. } => answer_batch(&mut link, messages).await,
-            Packet::Abandon(id) => say(Heard::Abandon(id)),
+            Packet::Cancelled(id) => say(Heard::Cancelled(id)),
             other => panic!("{other:?}"),
         }
     }
@@ -243,7 +243,8 @@ async fn answer(link: &mut Link, request: Request, asking: &mut Option<RequestId
         "ask" => {
             let asked = Message::from(Request::new("s-1", "roots/list", None));
             *asking = Some(id.clone());
-            let _ = link.send(Packet::Frame { frame: asked.into(), related: Some(id), origin: None }).await;
+            let _ =
+                link.send(Packet::Frame { frame: asked.into(), in_reply_to: Some(id), source: None }).await;
         }
         "large" => {
             let text = "y".repeat(usize::try_from(number("n")).unwrap());
@@ -281,7 +282,7 @@ fn result(id: &RequestId, value: &Value) -> Packet {
     Message::from(Response::new(id.clone(), Ok(RawJson::encode(value).unwrap()))).into()
 }
 
-fn note(method: &str, related: Option<&RequestId>, params: &Value) -> Packet {
+fn note(method: &str, in_reply_to: Option<&RequestId>, params: &Value) -> Packet {
     let note = Notification::new(ByteString::from(method), Some(RawJson::encode(params).unwrap()));
-    Packet::Frame { frame: Message::from(note).into(), related: related.cloned(), origin: None }
+    Packet::Frame { frame: Message::from(note).into(), in_reply_to: in_reply_to.cloned(), source: None }
 }

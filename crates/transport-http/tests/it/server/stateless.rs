@@ -168,7 +168,7 @@ async fn leaving_is_cancelling() {
     raw.send("POST", &[VERSION, ("Mcp-Method", "wait")], &modern("gone", "wait", json!({}))).await;
     server.hears(&Heard::Message("wait".to_owned())).await;
     drop(raw);
-    server.hears(&Heard::Abandon("gone".into())).await;
+    server.hears(&Heard::Cancelled("gone".into())).await;
     server.hears(&Heard::Ended).await;
 
     let mut raw = server.raw().await;
@@ -177,7 +177,7 @@ async fn leaving_is_cancelling() {
     let mut events = Events::new(raw);
     events.next().await.unwrap();
     drop(events);
-    server.hears(&Heard::Abandon(3_u64.into())).await;
+    server.hears(&Heard::Cancelled(3_u64.into())).await;
 }
 
 #[tokio::test]

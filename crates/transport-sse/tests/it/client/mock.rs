@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentwire_jsonrpc::Frame;
-use agentwire_transport::{Fault, Packet};
+use agentwire_transport::{Packet, TransportError};
 use agentwire_transport_sse::client::{Config, Sse, SseError};
 use futures::StreamExt;
 use futures::channel::mpsc;
@@ -147,8 +147,8 @@ pub(crate) fn response(status: &str, headers: &str, body: &str) -> String {
 /// A client whose two halves are driven by two tasks.
 pub(crate) struct Client {
     say: mpsc::UnboundedSender<Packet>,
-    heard: mpsc::UnboundedReceiver<Result<Packet, Fault>>,
-    writing: JoinHandle<Result<(), Fault>>,
+    heard: mpsc::UnboundedReceiver<Result<Packet, TransportError>>,
+    writing: JoinHandle<Result<(), TransportError>>,
 }
 
 impl Client {
@@ -170,7 +170,7 @@ impl Client {
     }
 
     /// What the transport gives next.
-    pub(crate) async fn heard(&mut self) -> Option<Result<Packet, Fault>> {
+    pub(crate) async fn heard(&mut self) -> Option<Result<Packet, TransportError>> {
         patiently(self.heard.next()).await
     }
 
@@ -189,7 +189,7 @@ impl Client {
     /// Waits for the failure of a call, and looks at it.
     pub(crate) async fn failed(&mut self, request: u64, look: impl FnOnce(&SseError)) {
         match self.heard().await {
-            Some(Ok(Packet::Failed { id, fault })) => {
+            Some(Ok(Packet::RequestFailed { id, error: fault })) => {
                 assert_eq!(id, request.into());
                 look(SseError::of(&fault).expect("an error of this transport"));
             }
@@ -204,7 +204,7 @@ impl Client {
             other => panic!("no end: {other:?}"),
         };
         assert!(self.heard().await.is_none(), "a fault is the last that is heard");
-        let Fault::Other(error) = fault else { panic!("{fault}") };
+        let TransportError::Other(error) = fault else { panic!("{fault}") };
         *error.downcast().expect("an error of this transport")
     }
 

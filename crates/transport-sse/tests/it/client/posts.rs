@@ -108,7 +108,7 @@ async fn all_requests_of_a_batch_fail_with_their_post() {
     let mut failed = Vec::new();
     for _ in 0..2 {
         match client.heard().await {
-            Some(Ok(agentwire_transport::Packet::Failed { id, .. })) => failed.push(id.to_string()),
+            Some(Ok(agentwire_transport::Packet::RequestFailed { id, .. })) => failed.push(id.to_string()),
             other => panic!("{other:?}"),
         }
     }

@@ -104,7 +104,7 @@ async fn a_server_that_accepts_nothing_is_not_waited_for_for_ever() {
     assert_eq!(started.elapsed().as_secs(), 30, "what is said next waits that long");
     transport.send(request(2)).await.unwrap();
     for (expected, after) in [(1_u64, 300), (2, 330)] {
-        let Some(Ok(Packet::Failed { id, fault })) = transport.next().await else {
+        let Some(Ok(Packet::RequestFailed { id, error: fault })) = transport.next().await else {
             panic!("no failure");
         };
         assert_eq!((id, started.elapsed().as_secs()), (expected.into(), after));

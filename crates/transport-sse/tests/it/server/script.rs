@@ -175,6 +175,6 @@ async fn answer(link: &mut Link, id: &RequestId, result: Value) -> bool {
     say(link, &json!({"jsonrpc": "2.0", "id": id, "result": result})).await.is_ok()
 }
 
-async fn say(link: &mut Link, message: &Value) -> Result<(), agentwire_transport::Fault> {
+async fn say(link: &mut Link, message: &Value) -> Result<(), agentwire_transport::TransportError> {
     link.send(Packet::from_json(&message.to_string())).await
 }

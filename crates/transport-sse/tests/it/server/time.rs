@@ -120,7 +120,7 @@ async fn a_full_stream_that_nobody_reads_is_cut() {
     };
     assert_eq!(started.elapsed().as_secs(), 30);
     assert!((1000..3000).contains(&sent), "{sent} messages of some 50 bytes wait in 64 KiB");
-    let agentwire_transport::Fault::Other(error) = fault else { panic!("{fault}") };
+    let agentwire_transport::TransportError::Other(error) = fault else { panic!("{fault}") };
     assert_eq!(error.downcast_ref::<Stalled>().unwrap().after, Duration::from_secs(30));
     assert!(next(&mut body).await.unwrap().is_err(), "the end of a stream that was cut is no clean one");
     assert!(link.next().await.is_none());
@@ -175,8 +175,8 @@ async fn a_session_is_found_only_by_its_principal() {
         assert_eq!(status(&endpoint, request).await, expected, "{caller:?}");
     }
     let packet = link.next().await.unwrap().unwrap();
-    let Packet::Frame { origin: Some(origin), .. } = packet else { panic!("{packet:?}") };
-    let head = origin.downcast_ref::<Head>().unwrap();
+    let Packet::Frame { source: Some(source), .. } = packet else { panic!("{packet:?}") };
+    let head = source.downcast_ref::<Head>().unwrap();
     assert_eq!(head.extensions().get(), Some(&Principal::new("one")));
     assert!(uri.ends_with(head.uri().query().unwrap()), "that of the POST, not of the GET");
 }

@@ -1,4 +1,4 @@
-//! How the table of rules is written, and what it becomes: `Narrow`, and data for whoever makes schemas.
+//! How the table of rules is written, and what it becomes: `Downgrade`, and data for whoever makes schemas.
 
 use crate::Revision;
 
@@ -79,7 +79,7 @@ pub struct Variant {
 /// A range from what a row says of it.
 macro_rules! range {
     ($( since $since:ident )? $( until $until:ident )?) => {
-        crate::narrow::Range::new(range!(@since $( $since )?), range!(@until $( $until )?))
+        crate::downgrade::Range::new(range!(@since $( $since )?), range!(@until $( $until )?))
     };
     (@since) => { crate::Revision::V2024_11_05 };
     (@since $since:ident) => { crate::Revision::$since };
@@ -96,7 +96,7 @@ macro_rules! range {
 ///     member: is required [except V]          whether those revisions require it
 ///     member: since V is required or value    and what is filled in where it is missing
 ///     member: is required from sender         and nothing can be: without it the value does not fit
-/// } each member, member                       members to narrow in turn
+/// } each member, member                       members to downgrade in turn
 ///   first function                            what to do before a member goes
 ///   last function                             what else there is to check of what is left
 /// ```
@@ -114,9 +114,9 @@ macro_rules! members {
         ;
     )+) => {
         $(
-            impl crate::Narrow for crate::$( $module:: )?$name {
+            impl crate::Downgrade for crate::$( $module:: )?$name {
                 #[allow(unused_variables, reason = "some types are the same in every revision")]
-                fn narrow(&mut self, revision: crate::Revision) {
+                fn downgrade(&mut self, revision: crate::Revision) {
                     $( $( $rescue )::+(self, revision); )?
                     $(
                         if !range!($( since $since )? $( until $until )?).contains(revision) {
@@ -128,13 +128,13 @@ macro_rules! members {
                             }
                         )? )?
                     )*
-                    $( $( self.$nested.narrow(revision); )+ )?
+                    $( $( self.$nested.downgrade(revision); )+ )?
                 }
 
                 #[allow(unused_variables, reason = "some types are the same in every revision")]
-                fn fits(&self, revision: crate::Revision) -> Result<(), crate::Misfit> {
+                fn fits(&self, revision: crate::Revision) -> Result<(), crate::Unsupported> {
                     if !range!($( since $first )? $( until $last )?).contains(revision) {
-                        return Err(crate::Misfit::Unknown { what: stringify!($name), revision });
+                        return Err(crate::Unsupported::Unknown { what: stringify!($name), revision });
                     }
                     $(
                         let range = range!($( since $since )? $( until $until )?);
@@ -143,7 +143,7 @@ macro_rules! members {
                             members!(@word $sender);
                             if range.contains(revision) && except != Some(revision) && self.$member.is_none() {
                                 let (owner, member) = (stringify!($name), stringify!($member));
-                                return Err(crate::Misfit::Missing { owner, member, revision });
+                                return Err(crate::Unsupported::Missing { owner, member, revision });
                             }
                         )? )?
                     )*
@@ -155,7 +155,7 @@ macro_rules! members {
                 #[allow(unused_variables, reason = "most types need nothing")]
                 fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str> {
                     $( $(
-                        if !crate::narrow::is_absent(&self.$member) && !can($capability) {
+                        if !crate::downgrade::is_absent(&self.$member) && !can($capability) {
                             return Some($capability);
                         }
                     )? )*
@@ -166,8 +166,8 @@ macro_rules! members {
         )+
 
         #[cfg(feature = "schema")]
-        pub(crate) const MEMBERS: &[crate::narrow::Member] = &[$( $(
-            crate::narrow::Member {
+        pub(crate) const MEMBERS: &[crate::downgrade::Member] = &[$( $(
+            crate::downgrade::Member {
                 owner: stringify!($name),
                 field: stringify!($member),
                 range: range!($( since $since )? $( until $until )?),
@@ -195,22 +195,22 @@ macro_rules! variants {
         ;
     )+) => {
         $(
-            impl crate::Narrow for crate::$name {
-                fn narrow(&mut self, revision: crate::Revision) {
+            impl crate::Downgrade for crate::$name {
+                fn downgrade(&mut self, revision: crate::Revision) {
                     $( variants!(@older self, revision, $variant $( $since )? $( , $older )?); )+
                     match self {
-                        $( Self::$variant(value) => value.narrow(revision), )+
+                        $( Self::$variant(value) => value.downgrade(revision), )+
                         $( variants!(@unknown $open) => {} )?
                     }
                 }
 
-                fn fits(&self, revision: crate::Revision) -> Result<(), crate::Misfit> {
+                fn fits(&self, revision: crate::Revision) -> Result<(), crate::Unsupported> {
                     match self {
                         $(
                             Self::$variant(value) => {
                                 $(
                                     if revision < crate::Revision::$since {
-                                        return Err(crate::Misfit::Unknown { what: stringify!($kind), revision });
+                                        return Err(crate::Unsupported::Unknown { what: stringify!($kind), revision });
                                     }
                                 )?
                                 value.fits(revision)
@@ -247,8 +247,8 @@ macro_rules! variants {
         )+
 
         #[cfg(feature = "schema")]
-        pub(crate) const VARIANTS: &[crate::narrow::Variant] = &[$( $(
-            crate::narrow::Variant {
+        pub(crate) const VARIANTS: &[crate::downgrade::Variant] = &[$( $(
+            crate::downgrade::Variant {
                 owner: stringify!($name),
                 kind: stringify!($kind),
                 range: range!($( since $since )?),

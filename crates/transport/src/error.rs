@@ -4,7 +4,7 @@ use std::io;
 /// Why a transport ended other than by the peer's closing it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum TransportError {
     /// Reading or writing failed.
     #[error("the transport failed: {0}")]
     Io(#[from] io::Error),
@@ -14,7 +14,7 @@ pub enum Fault {
     Other(#[source] Box<dyn Error + Send + Sync>),
 }
 
-impl Fault {
+impl TransportError {
     /// A fault of a kind that only one transport knows.
     pub fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Other(error.into())

@@ -2,10 +2,10 @@ use std::fmt;
 
 use crate::Revision;
 
-/// Why a revision cannot say a value, whatever is left out of it. See [`Narrow::fits`](crate::Narrow::fits).
+/// Why a revision cannot say a value, whatever is left out of it. See [`Downgrade::fits`](crate::Downgrade::fits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Misfit {
+pub enum Unsupported {
     /// The revision does not have it, and nothing older says the same.
     #[non_exhaustive]
     Unknown {
@@ -26,7 +26,7 @@ pub enum Misfit {
     },
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { what, revision } => {
@@ -39,4 +39,4 @@ impl fmt::Display for Misfit {
     }
 }
 
-impl std::error::Error for Misfit {}
+impl std::error::Error for Unsupported {}

@@ -32,7 +32,7 @@ fn an_older_peer_hears_what_it_knows() {
     let (mut runner, mut count) = (runner(), 0);
     for (at, (own, newest)) in documents.iter().enumerate() {
         for row in registry::of(newest) {
-            let Some(narrow) = row.narrow else { continue };
+            let Some(downgrade) = row.downgrade else { continue };
             // Each definition once, in the newest shape that it ever had.
             if documents[at + 1..].iter().any(|(_, later)| later.pointer(row.name).is_some()) {
                 continue;
@@ -45,14 +45,16 @@ fn an_older_peer_hears_what_it_knows() {
                     documents[..=at].iter().filter(|(_, older)| older.pointer(row.name).is_some())
                 {
                     count += 1;
-                    let text = match narrow(&value.to_string(), *revision).expect("it is valid") {
+                    let text = match downgrade(&value.to_string(), *revision).expect("it is valid") {
                         Ok(text) => text,
-                        Err(misfit) => {
-                            let misfit = misfit.to_string();
-                            let known = NO_OLDER_FORM.iter().position(|what| misfit.contains(what));
+                        Err(unsupported) => {
+                            let unsupported = unsupported.to_string();
+                            let known = NO_OLDER_FORM.iter().position(|what| unsupported.contains(what));
                             match known {
                                 Some(known) if revision != own => refused[known] += 1,
-                                _ => faults.add(row.name, revision.as_str(), &misfit, &value.to_string()),
+                                _ => {
+                                    faults.add(row.name, revision.as_str(), &unsupported, &value.to_string())
+                                }
                             }
                             continue;
                         }
@@ -66,7 +68,7 @@ fn an_older_peer_hears_what_it_knows() {
         }
     }
     faults.report();
-    eprintln!("{count} values narrowed");
+    eprintln!("{count} values downgraded");
     for (what, times) in NO_OLDER_FORM.iter().zip(refused) {
         assert!(times > 0, "{what} was never refused");
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::Frame;
 use agentwire_peer::RequestContext;
-use agentwire_transport::{Origin, Packet};
+use agentwire_transport::{MessageSource, Packet};
 use serde_json::{Value, json};
 
 use crate::support::{answering, done, mcp, with_wire};
@@ -12,11 +12,11 @@ use crate::support::{answering, done, mcp, with_wire};
 #[derive(Debug)]
 struct Numbered(u64);
 
-impl Origin for Numbered {}
+impl MessageSource for Numbered {}
 
 fn packet(message: &Value, number: u64) -> Packet {
     let frame = Frame::parse(message.to_string().into());
-    Packet::Frame { frame, related: None, origin: Some(Arc::new(Numbered(number))) }
+    Packet::Frame { frame, in_reply_to: None, source: Some(Arc::new(Numbered(number))) }
 }
 
 fn ask(id: u64) -> Value {
@@ -24,7 +24,7 @@ fn ask(id: u64) -> Value {
 }
 
 fn number(context: &RequestContext) -> Option<u64> {
-    context.origin().and_then(|origin| origin.downcast_ref::<Numbered>()).map(|numbered| numbered.0)
+    context.source().and_then(|source| source.downcast_ref::<Numbered>()).map(|numbered| numbered.0)
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,20 +5,20 @@ use serde_json::Value;
 
 use crate::{
     AudioContent, CallToolResult, ClientCapabilities, ContentBlock, CreateMessageRequest,
-    CreateMessageResult, ElicitResult, InputRequest, Misfit, Narrow, ResourceLink, Revision, SamplingContent,
-    SamplingMessage, SingleSelectSchema, TextContent, Tool, ToolResultContent,
+    CreateMessageResult, Downgrade, ElicitResult, InputRequest, ResourceLink, Revision, SamplingContent,
+    SamplingMessage, SingleSelectSchema, TextContent, Tool, ToolResultContent, Unsupported,
 };
 
-impl Narrow for InputRequest {
-    fn narrow(&mut self, revision: Revision) {
+impl Downgrade for InputRequest {
+    fn downgrade(&mut self, revision: Revision) {
         match self {
-            Self::CreateMessage(request) => request.narrow(revision),
-            Self::ListRoots(request) => request.narrow(revision),
-            Self::Elicit(request) => request.narrow(revision),
+            Self::CreateMessage(request) => request.downgrade(revision),
+            Self::ListRoots(request) => request.downgrade(revision),
+            Self::Elicit(request) => request.downgrade(revision),
         }
     }
 
-    fn fits(&self, revision: Revision) -> Result<(), Misfit> {
+    fn fits(&self, revision: Revision) -> Result<(), Unsupported> {
         match self {
             Self::CreateMessage(request) => request.fits(revision),
             Self::ListRoots(request) => request.fits(revision),
@@ -116,17 +116,17 @@ pub(super) fn titles(schema: &mut SingleSelectSchema, revision: Revision) {
 }
 
 /// A message on its own cannot become several.
-pub(super) fn is_one_block(message: &SamplingMessage, revision: Revision) -> Result<(), Misfit> {
+pub(super) fn is_one_block(message: &SamplingMessage, revision: Revision) -> Result<(), Unsupported> {
     if revision.has_several_blocks() || message.content.len() == 1 {
         return Ok(());
     }
-    Err(Misfit::Unknown { what: "a message of several blocks or of none", revision })
+    Err(Unsupported::Unknown { what: "a message of several blocks or of none", revision })
 }
 
 /// Where no field is for several choices, none is filled in with them.
-pub(super) fn is_one_choice(result: &ElicitResult, revision: Revision) -> Result<(), Misfit> {
+pub(super) fn is_one_choice(result: &ElicitResult, revision: Revision) -> Result<(), Unsupported> {
     if revision.has_several_choices() || !result.content.iter().flatten().any(|(_, value)| value.is_array()) {
         return Ok(());
     }
-    Err(Misfit::Unknown { what: "several choices in a field", revision })
+    Err(Unsupported::Unknown { what: "several choices in a field", revision })
 }

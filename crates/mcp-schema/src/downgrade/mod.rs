@@ -1,20 +1,20 @@
 #[macro_use]
 mod table;
 
-mod misfit;
 mod older;
 mod rules;
+mod unsupported;
 
 use std::collections::BTreeMap;
 
 use crate::Revision;
 
-pub use misfit::Misfit;
 #[cfg(feature = "schema")]
 pub(crate) use rules::{MEMBERS, VARIANTS};
 pub use table::Range;
 #[cfg(feature = "schema")]
 pub use table::{Member, Variant};
+pub use unsupported::Unsupported;
 
 /// Turns a value into what the peer's revision knows.
 ///
@@ -25,40 +25,40 @@ pub use table::{Member, Variant};
 /// the server can name it, as 2025-11-25 requires. [`fits`](Self::fits) finds these.
 ///
 /// ```
-/// use agentwire_mcp_schema::{CallToolResult, ContentBlock, Narrow, ResultType, Revision};
+/// use agentwire_mcp_schema::{CallToolResult, ContentBlock, Downgrade, ResultType, Revision};
 ///
 /// let link = ContentBlock::resource_link("file:///notes.txt", "notes");
 /// let mut result = CallToolResult::new(vec![link]);
-/// result.narrow(Revision::V2026_07_28);
+/// result.downgrade(Revision::V2026_07_28);
 /// assert_eq!(result.result_type, Some(ResultType::Complete));
 ///
-/// result.narrow(Revision::V2025_03_26);
+/// result.downgrade(Revision::V2025_03_26);
 /// assert_eq!(result.text(), "notes: file:///notes.txt");
 /// assert_eq!(result.result_type, None);
 /// ```
-pub trait Narrow {
+pub trait Downgrade {
     /// Leaves only what `revision` has, and adds what it requires and can be made up.
-    fn narrow(&mut self, revision: Revision);
+    fn downgrade(&mut self, revision: Revision);
 
-    /// Whether what was narrowed to `revision` is something that it can say. Ask before it is sent.
+    /// Whether what was downgraded to `revision` is something that it can say. Ask before it is sent.
     ///
     /// What this version of the library does not know itself is taken to fit.
     ///
     /// ```
-    /// use agentwire_mcp_schema::{ElicitRequest, Narrow, Revision};
+    /// use agentwire_mcp_schema::{ElicitRequest, Downgrade, Revision};
     ///
     /// let mut request = ElicitRequest::url("Please sign in", "https://example.com/sign-in");
-    /// request.narrow(Revision::V2025_06_18);
+    /// request.downgrade(Revision::V2025_06_18);
     /// assert!(request.fits(Revision::V2025_06_18).is_err());
     /// ```
     ///
     /// # Errors
     ///
     /// The first thing that the revision does not have or that it misses.
-    fn fits(&self, revision: Revision) -> Result<(), Misfit>;
+    fn fits(&self, revision: Revision) -> Result<(), Unsupported>;
 
     /// The first capability that a request asks for by what is in it and that its receiver does not have, such
-    /// as `elicitation.url`. Ask before it is narrowed.
+    /// as `elicitation.url`. Ask before it is downgraded.
     ///
     /// What the method as a whole asks for is its [gate](crate::MethodInfo::gate).
     fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str>;
@@ -69,12 +69,12 @@ fn is_absent<T: Default + PartialEq>(member: &T) -> bool {
     *member == T::default()
 }
 
-impl<T: Narrow> Narrow for Vec<T> {
-    fn narrow(&mut self, revision: Revision) {
-        self.iter_mut().for_each(|item| item.narrow(revision));
+impl<T: Downgrade> Downgrade for Vec<T> {
+    fn downgrade(&mut self, revision: Revision) {
+        self.iter_mut().for_each(|item| item.downgrade(revision));
     }
 
-    fn fits(&self, revision: Revision) -> Result<(), Misfit> {
+    fn fits(&self, revision: Revision) -> Result<(), Unsupported> {
         self.iter().try_for_each(|item| item.fits(revision))
     }
 
@@ -83,14 +83,14 @@ impl<T: Narrow> Narrow for Vec<T> {
     }
 }
 
-impl<T: Narrow> Narrow for Option<T> {
-    fn narrow(&mut self, revision: Revision) {
+impl<T: Downgrade> Downgrade for Option<T> {
+    fn downgrade(&mut self, revision: Revision) {
         if let Some(value) = self {
-            value.narrow(revision);
+            value.downgrade(revision);
         }
     }
 
-    fn fits(&self, revision: Revision) -> Result<(), Misfit> {
+    fn fits(&self, revision: Revision) -> Result<(), Unsupported> {
         self.iter().try_for_each(|value| value.fits(revision))
     }
 
@@ -99,12 +99,12 @@ impl<T: Narrow> Narrow for Option<T> {
     }
 }
 
-impl<T: Narrow> Narrow for BTreeMap<String, T> {
-    fn narrow(&mut self, revision: Revision) {
-        self.values_mut().for_each(|value| value.narrow(revision));
+impl<T: Downgrade> Downgrade for BTreeMap<String, T> {
+    fn downgrade(&mut self, revision: Revision) {
+        self.values_mut().for_each(|value| value.downgrade(revision));
     }
 
-    fn fits(&self, revision: Revision) -> Result<(), Misfit> {
+    fn fits(&self, revision: Revision) -> Result<(), Unsupported> {
         self.values().try_for_each(|value| value.fits(revision))
     }
 
@@ -114,12 +114,12 @@ impl<T: Narrow> Narrow for BTreeMap<String, T> {
 }
 
 /// A named value, such as a field of a form.
-impl<T: Narrow> Narrow for (String, T) {
-    fn narrow(&mut self, revision: Revision) {
-        self.1.narrow(revision);
+impl<T: Downgrade> Downgrade for (String, T) {
+    fn downgrade(&mut self, revision: Revision) {
+        self.1.downgrade(revision);
     }
 
-    fn fits(&self, revision: Revision) -> Result<(), Misfit> {
+    fn fits(&self, revision: Revision) -> Result<(), Unsupported> {
         self.1.fits(revision)
     }
 

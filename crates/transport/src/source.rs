@@ -10,7 +10,7 @@ use std::fmt::Debug;
 /// ```
 /// use std::sync::Arc;
 ///
-/// use agentwire_transport::Origin;
+/// use agentwire_transport::MessageSource;
 ///
 /// /// A process at the other end of a Unix socket.
 /// #[derive(Debug)]
@@ -18,12 +18,12 @@ use std::fmt::Debug;
 ///     user: u32,
 /// }
 ///
-/// impl Origin for Process {}
+/// impl MessageSource for Process {}
 ///
-/// let origin: Arc<dyn Origin> = Arc::new(Process { user: 1000 });
-/// assert_eq!(origin.downcast_ref::<Process>().map(|process| process.user), Some(1000));
+/// let source: Arc<dyn MessageSource> = Arc::new(Process { user: 1000 });
+/// assert_eq!(source.downcast_ref::<Process>().map(|process| process.user), Some(1000));
 /// ```
-pub trait Origin: Any + Debug + Send + Sync {
+pub trait MessageSource: Any + Debug + Send + Sync {
     /// The value of a header that came with the message. The case of the name does not matter. If there are several
     /// of that name, their values are joined by `, `, which in HTTP means the same. None where there is none, and
     /// from transports that have no headers.
@@ -40,9 +40,9 @@ pub trait Origin: Any + Debug + Send + Sync {
     }
 }
 
-impl dyn Origin {
+impl dyn MessageSource {
     /// What the transport says of it, if it is a transport that says this.
-    pub fn downcast_ref<T: Origin>(&self) -> Option<&T> {
+    pub fn downcast_ref<T: MessageSource>(&self) -> Option<&T> {
         let any: &dyn Any = self;
         any.downcast_ref()
     }

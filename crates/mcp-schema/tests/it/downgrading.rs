@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::{A, B, C, D, E, read, write};
 
 /// A full value, and what of it each revision gets, oldest first.
-fn check<T: DeserializeOwned + Serialize + Narrow>(full: Value, expected: [Value; 3]) {
+fn check<T: DeserializeOwned + Serialize + Downgrade>(full: Value, expected: [Value; 3]) {
     for (revision, expected) in [A, B, C, D].into_iter().zip(expected.into_iter().chain([full.clone()])) {
         let mut value: T = read(&full);
-        value.narrow(revision);
+        value.downgrade(revision);
         assert_eq!(write(&value), expected, "{revision}");
     }
 }
@@ -171,38 +171,38 @@ fn several_blocks_become_what_an_older_peer_reads() {
     let asked: CreateMessageRequest =
         serde_json::from_value(json!({ "messages": [several, one(text("c"))], "maxTokens": 1 })).unwrap();
     let mut older = asked.clone();
-    older.narrow(Revision::V2025_06_18);
+    older.downgrade(Revision::V2025_06_18);
     let each: Vec<Value> = ["a", "b", "c"].into_iter().map(|block| one(text(block))).collect();
     assert_eq!(serde_json::to_value(&older).unwrap(), json!({ "messages": each, "maxTokens": 1 }));
     let mut newer = asked.clone();
-    newer.narrow(Revision::V2025_11_25);
+    newer.downgrade(Revision::V2025_11_25);
     assert_eq!(newer, asked);
 
     let answer = |content: Value| json!({ "role": "assistant", "content": content, "model": "m" });
-    let narrowed = |content: Value| {
+    let downgraded = |content: Value| {
         let mut answer: CreateMessageResult = serde_json::from_value(answer(content)).unwrap();
-        answer.narrow(Revision::V2025_06_18);
+        answer.downgrade(Revision::V2025_06_18);
         serde_json::to_value(answer).unwrap()
     };
-    assert_eq!(narrowed(json!([text("a"), text("b")])), answer(text("ab")));
+    assert_eq!(downgraded(json!([text("a"), text("b")])), answer(text("ab")));
     let image = json!({ "type": "image", "data": "", "mimeType": "image/png" });
-    assert_eq!(narrowed(json!([image, text("b")])), answer(image));
+    assert_eq!(downgraded(json!([image, text("b")])), answer(image));
 }
 
-/// The newest revision of those with sessions that a value does not fit into when narrowed to it, and why.
-fn last_misfit<T: Clone + Narrow>(value: &T) -> Option<(Revision, String)> {
-    let misfit = |revision: Revision| {
+/// The newest revision of those with sessions that a value does not fit into when downgraded to it, and why.
+fn last_misfit<T: Clone + Downgrade>(value: &T) -> Option<(Revision, String)> {
+    let unsupported = |revision: Revision| {
         let mut value = value.clone();
-        value.narrow(revision);
-        value.fits(revision).err().map(|misfit| (revision, misfit.to_string()))
+        value.downgrade(revision);
+        value.fits(revision).err().map(|unsupported| (revision, unsupported.to_string()))
     };
-    [D, C, B, A].into_iter().find_map(misfit)
+    [D, C, B, A].into_iter().find_map(unsupported)
 }
 
 #[test]
 fn what_has_no_older_form_does_not_fit() {
     #[track_caller]
-    fn check<T: Clone + Narrow>(value: &T, revision: Revision, what: &str) {
+    fn check<T: Clone + Downgrade>(value: &T, revision: Revision, what: &str) {
         let (last, why) = last_misfit(value).expect("it has no older form");
         assert!(last == revision && why.contains(what), "{why}");
     }
@@ -240,7 +240,7 @@ fn what_only_the_sender_knows_is_missed() {
 
 #[test]
 fn a_request_asks_for_what_is_in_it() {
-    fn check(request: &impl Narrow, capabilities: Value, expected: Option<&str>) {
+    fn check(request: &impl Downgrade, capabilities: Value, expected: Option<&str>) {
         let capabilities: ClientCapabilities = read(&capabilities);
         assert_eq!(request.lacks(&|capability| capabilities.has(capability)), expected);
     }
