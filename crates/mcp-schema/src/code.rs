@@ -1,27 +1,14 @@
 //! The error codes that the protocol adds to those of JSON-RPC, and the data that goes with errors.
 
 use agentwire_jsonrpc::ErrorObject;
+pub use agentwire_mcp_wire::code::{
+    HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION,
+    URL_ELICITATION_REQUIRED,
+};
 use agentwire_wire_derive::Wire;
 use serde::Serialize;
 
 use crate::{ClientCapabilities, ElicitUrlRequest, ProtocolVersion, Range, Revision};
-
-/// There is no resource at that URI. Until 2025-11-25; later it is invalid params.
-pub const RESOURCE_NOT_FOUND: i64 = -32002;
-
-/// The user must go to a web page first; the data is [`UrlElicitationRequired`]. Only 2025-11-25.
-pub const URL_ELICITATION_REQUIRED: i64 = -32042;
-
-/// The headers of an HTTP request do not say what its body says. Since 2026-07-28.
-pub const HEADER_MISMATCH: i64 = -32020;
-
-/// The request takes a capability that the client did not name; the data is [`MissingCapabilities`]. Since
-/// 2026-07-28.
-pub const MISSING_REQUIRED_CLIENT_CAPABILITY: i64 = -32021;
-
-/// The server does not speak the version that the request names; the data is [`UnsupportedVersion`]. Since
-/// 2026-07-28.
-pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 
 /// A code that the protocol itself defines, and the revisions that do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

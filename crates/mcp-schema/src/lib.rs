@@ -109,7 +109,6 @@ pub mod core_tasks;
 mod discover;
 mod elicitation;
 mod elicitation_schema;
-mod header_marks;
 mod implementation;
 mod initialize;
 mod input_required;
@@ -125,7 +124,6 @@ mod request_meta;
 mod resource_contents;
 mod resources;
 mod results;
-mod revision;
 mod roots;
 mod sampling;
 mod sampling_content;
@@ -135,6 +133,9 @@ mod select_schema;
 mod subscriptions;
 pub mod task_extension;
 mod tools;
+mod version;
+
+pub use agentwire_mcp_wire::{HeaderMark, InvalidHeaderMark, Revision};
 
 pub use call_tool::{CallToolParams, CallToolRequest, CallToolResult};
 pub use cancellation::CancelledNotification;
@@ -158,7 +159,6 @@ pub use elicitation::{
 pub use elicitation_schema::{
     BooleanSchema, ElicitSchema, NumberKind, NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
-pub use header_marks::{HeaderMark, InvalidHeaderMark};
 pub use implementation::{Icon, IconTheme, Implementation};
 pub use initialize::{InitializeRequest, InitializeResult, InitializedNotification};
 pub use input_required::{InputRequest, InputRequests, InputRequiredResult, InputResponse, InputResponses};
@@ -181,7 +181,6 @@ pub use resources::{
     ResourceUpdatedNotification, SubscribeRequest, UnsubscribeRequest,
 };
 pub use results::{CacheScope, Outcome, ResultType};
-pub use revision::{ProtocolVersion, Revision};
 pub use roots::{ListRootsRequest, ListRootsResult, Root, RootsListChangedNotification};
 pub use sampling::{
     CreateMessageRequest, CreateMessageResult, IncludeContext, ModelHint, ModelPreferences, SamplingMessage,
@@ -197,3 +196,4 @@ pub use tools::{
     ListToolsRequest, ListToolsResult, TaskSupport, Tool, ToolAnnotations, ToolExecution,
     ToolListChangedNotification,
 };
+pub use version::ProtocolVersion;

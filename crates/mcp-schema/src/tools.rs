@@ -1,3 +1,4 @@
+use agentwire_mcp_wire::{HeaderMark, InvalidHeaderMark};
 use agentwire_wire_derive::Wire;
 
 use crate::{Icon, JsonSchema, Meta};
@@ -57,6 +58,33 @@ impl Tool {
     pub fn display_name(&self) -> &str {
         let annotated = || self.annotations.as_ref().and_then(|annotations| annotations.title.as_deref());
         self.title.as_deref().or_else(annotated).unwrap_or(&self.name)
+    }
+
+    /// The arguments that are repeated in headers where the tool is called over HTTP.
+    ///
+    /// ```
+    /// use agentwire_mcp_schema::{JsonSchema, Tool};
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({
+    ///     "type": "object",
+    ///     "properties": { "region": { "type": "string", "x-mcp-header": "Region" }, "query": { "type": "string" } },
+    /// });
+    /// let tool = Tool::new("execute_sql", JsonSchema::try_from(schema).unwrap());
+    /// let marks = tool.header_marks().unwrap();
+    /// assert_eq!((marks[0].header(), marks[0].path()), ("Mcp-Param-Region", &["region".to_owned()][..]));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first mark that is wrong. Over HTTP clients leave a tool out that has one.
+    pub fn header_marks(&self) -> Result<Vec<HeaderMark>, InvalidHeaderMark> {
+        // Most schemas have none, which their text shows without a tree.
+        if self.input_schema.may_have(HeaderMark::KEYWORD) {
+            HeaderMark::all_in(self.input_schema.as_map())
+        } else {
+            Ok(Vec::new())
+        }
     }
 }
 

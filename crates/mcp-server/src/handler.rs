@@ -38,7 +38,7 @@ fn reply(
     request: &Request,
     scope: RequestScope,
 ) -> Result<Reply, ErrorObject> {
-    let params = Params::peek(request.params.as_ref());
+    let params = Params::of(request.params.as_ref(), scope.source().map(|source| &**source));
     value_limit::check(server, request, &params)?;
     match Asker::of(&params, session.get().is_some())? {
         Some(asker) => stateless::reply(server, asker, request, params, scope),

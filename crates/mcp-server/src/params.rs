@@ -1,22 +1,25 @@
-//! The params of a request, looked at once before anybody decodes them.
+//! The members of a request's params that decide what becomes of it, found without decoding the params.
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{ErrorObject, Member, Members, RawJson, read};
+use agentwire_jsonrpc::{ErrorObject, RawJson, read};
+use agentwire_mcp_wire::{Member, ParamsIndex};
+use agentwire_transport::MessageSource;
 use serde::de::DeserializeOwned;
 
-/// The members that decide what becomes of a request, as text. The era looks at `_meta`; a call of a tool is found
-/// by its name, and its arguments are decoded by the tool.
+/// The members of a request's params that decide what becomes of it, as text. A tool is found by `name`, and decodes
+/// `arguments` itself.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Params<'a> {
     whole: Option<&'a RawJson>,
     pub(crate) meta: Option<&'a str>,
-    /// What the protocol itself says in there; none where it says something twice.
-    pub(crate) said: Option<Said<'a>>,
+    /// The members of `_meta` that mean something to the protocol. None if one of them stands twice.
+    pub(crate) meta_fields: Option<MetaFields<'a>>,
     name: Option<&'a str>,
     arguments: Option<&'a str>,
-    /// What the client answers to what it was asked, and what it was given with that.
+    /// The client's answers to questions.
     pub(crate) input_responses: Option<&'a str>,
+    /// The state that the server gave with its questions.
     pub(crate) request_state: Option<&'a str>,
     /// How the client wants it to run as a task. Only 2025-11-25.
     pub(crate) task: Option<&'a str>,
@@ -24,7 +27,7 @@ pub(crate) struct Params<'a> {
 
 /// The members of a `_meta` that mean something to the protocol.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Said<'a> {
+pub(crate) struct MetaFields<'a> {
     pub(crate) protocol_version: Option<&'a str>,
     pub(crate) client_capabilities: Option<&'a str>,
     pub(crate) client_info: Option<&'a str>,
@@ -32,40 +35,58 @@ pub(crate) struct Said<'a> {
     pub(crate) progress_token: Option<&'a str>,
 }
 
+/// Where one of these stands twice, the params have no members here, and their decoding fails with the reason.
+const UNIQUE: &[Member] = &[
+    Member::Meta,
+    Member::Name,
+    Member::Arguments,
+    Member::InputResponses,
+    Member::RequestState,
+    Member::Task,
+];
+
+const UNIQUE_IN_META: &[Member] = &[
+    Member::MetaProtocolVersion,
+    Member::MetaClientCapabilities,
+    Member::MetaClientInfo,
+    Member::MetaLogLevel,
+    Member::MetaProgressToken,
+];
+
 impl<'a> Params<'a> {
-    /// Looks at params. Where they are no object, or one of these members stands twice, there is nothing to see, and
-    /// whoever decodes them finds out why.
-    pub(crate) fn peek(params: Option<&'a RawJson>) -> Self {
-        let mut seen = Self::default();
-        let mut said = Some(Said::default());
-        for member in Members::of(params.map_or("", RawJson::as_str)).within("_meta") {
-            if member.is_inner {
-                said = said.and_then(|said| said.and(&member));
-                continue;
-            }
-            let place = match &*member.name {
-                "_meta" => &mut seen.meta,
-                "name" => &mut seen.name,
-                "arguments" => &mut seen.arguments,
-                "inputResponses" => &mut seen.input_responses,
-                "requestState" => &mut seen.request_state,
-                "task" => &mut seen.task,
-                _ => continue,
-            };
-            if place.replace(member.value).is_some() {
-                return Self::default();
-            }
+    /// Finds the members. A transport that has read the same params already has left their index in the source, so they are
+    /// read once.
+    pub(crate) fn of(params: Option<&'a RawJson>, source: Option<&dyn MessageSource>) -> Self {
+        let Some(whole) = params else { return Self::default() };
+        let known = source.and_then(|source| source.extension::<ParamsIndex>());
+        match known.filter(|index| index.is_of(params)) {
+            Some(index) => Self::at(whole, index),
+            None => Self::at(whole, &ParamsIndex::read(params)),
         }
-        let present = |value: Option<&'a str>| value.filter(|value| *value != "null");
+    }
+
+    fn at(whole: &'a RawJson, index: &ParamsIndex) -> Self {
+        if index.repeats_any(UNIQUE) {
+            return Self::default();
+        }
+        let text = |member| index.get(whole, member);
+        let present = |member| text(member).filter(|value| *value != "null");
+        let meta_fields = MetaFields {
+            protocol_version: text(Member::MetaProtocolVersion),
+            client_capabilities: text(Member::MetaClientCapabilities),
+            client_info: text(Member::MetaClientInfo),
+            log_level: text(Member::MetaLogLevel),
+            progress_token: text(Member::MetaProgressToken),
+        };
         Self {
-            whole: params,
-            meta: present(seen.meta),
-            said,
-            name: present(seen.name),
-            arguments: present(seen.arguments),
-            input_responses: present(seen.input_responses),
-            request_state: present(seen.request_state),
-            task: present(seen.task),
+            whole: Some(whole),
+            meta: present(Member::Meta),
+            meta_fields: Some(meta_fields).filter(|_| !index.repeats_any(UNIQUE_IN_META)),
+            name: present(Member::Name),
+            arguments: present(Member::Arguments),
+            input_responses: present(Member::InputResponses),
+            request_state: present(Member::RequestState),
+            task: present(Member::Task),
         }
     }
 
@@ -96,21 +117,6 @@ impl<'a> Params<'a> {
             }
             text => Ok(text),
         }
-    }
-}
-
-impl<'a> Said<'a> {
-    /// One member more; none if it is there already.
-    fn and(mut self, member: &Member<'a>) -> Option<Self> {
-        let place = match &*member.name {
-            "io.modelcontextprotocol/protocolVersion" => &mut self.protocol_version,
-            "io.modelcontextprotocol/clientCapabilities" => &mut self.client_capabilities,
-            "io.modelcontextprotocol/clientInfo" => &mut self.client_info,
-            "io.modelcontextprotocol/logLevel" => &mut self.log_level,
-            "progressToken" => &mut self.progress_token,
-            _ => return Some(self),
-        };
-        place.replace(member.value).is_none().then_some(self)
     }
 }
 

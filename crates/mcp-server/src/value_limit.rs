@@ -21,7 +21,7 @@ pub(crate) fn check(server: &Server, request: &Request, params: &Params<'_>) -> 
         let why = format_args!("`_meta` has {length} bytes, at most {limit} are taken (Server::meta_limit)");
         return Err(ErrorObject::invalid_params(why));
     }
-    if let Some(token) = params.said.and_then(|said| said.progress_token)
+    if let Some(token) = params.meta_fields.and_then(|fields| fields.progress_token)
         && token.len() > RequestId::LIMIT
     {
         let why =

@@ -11,8 +11,8 @@
 //!            JSON, events          (tower)              └─ an Exchange: one request, one future
 //! ```
 //!
-//! It knows the rules of the transport, the names of headers and of a handful of methods. It knows no handlers: what serves
-//! an endpoint is a [`Service`](agentwire_transport::Service). A link is a [`Transport`](agentwire_transport::Transport), as
+//! It knows the rules of the transport, and of MCP what `agentwire-mcp-wire` has: revisions, headers and the names of a
+//! handful of methods. It knows no handlers: what serves an endpoint is a [`Service`](agentwire_transport::Service). A link is a [`Transport`](agentwire_transport::Transport), as
 //! is the client.
 //!
 //! ```
@@ -63,10 +63,6 @@ extern crate futures_util as futures;
 
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod header;
-#[cfg(any(feature = "client", feature = "server"))]
-mod peek;
-#[cfg(feature = "server")]
-mod revision;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod sse;
 #[cfg(feature = "server")]

@@ -1,4 +1,4 @@
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::fmt::Debug;
 
@@ -38,6 +38,13 @@ pub trait MessageSource: Any + Debug + Send + Sync {
     fn sender(&self) -> Option<Cow<'_, str>> {
         None
     }
+
+    /// What else the transport knows of the message, by its type; see [`extension`](#method.extension). The default knows
+    /// nothing.
+    fn extension_of(&self, kind: TypeId) -> Option<&dyn Any> {
+        let _ = kind;
+        None
+    }
 }
 
 impl dyn MessageSource {
@@ -45,5 +52,11 @@ impl dyn MessageSource {
     pub fn downcast_ref<T: MessageSource>(&self) -> Option<&T> {
         let any: &dyn Any = self;
         any.downcast_ref()
+    }
+
+    /// A value of that type that the transport has found out about the message, for layers above that would otherwise find it
+    /// out again.
+    pub fn extension<T: Any>(&self) -> Option<&T> {
+        self.extension_of(TypeId::of::<T>())?.downcast_ref()
     }
 }

@@ -8,14 +8,13 @@
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_schema::{Revision, code};
+use agentwire_mcp_wire::meta;
 use agentwire_peer::CallError;
 
 use super::{lookup, send};
 use crate::connection::Connection;
 use crate::raw::{RawAnswer, RawCall, with_meta};
 use crate::versions::{best, named};
-
-const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// Makes a request, and once in the life of a call another one that is mended.
 pub(crate) async fn call(connection: &Connection, call: &mut RawCall) -> Result<RawAnswer, CallError> {
@@ -33,7 +32,7 @@ async fn mend(connection: &Connection, call: &mut RawCall, error: &CallError) ->
     match Remedy::of(error, call, connection) {
         Some(Remedy::Revision(revision)) => {
             let Ok(revision) = RawJson::encode(revision.as_str()) else { return false };
-            call.params = with_meta(&call.params, PROTOCOL_VERSION, revision);
+            call.params = with_meta(&call.params, meta::PROTOCOL_VERSION, revision);
             true
         }
         Some(Remedy::List(tool)) => lookup::find(connection, &tool).await,

@@ -1,6 +1,7 @@
 //! The innermost part of the stack: one request and its answer.
 
 use agentwire_jsonrpc::RawJson;
+use agentwire_mcp_wire::meta::PROGRESS_TOKEN;
 use agentwire_peer::CallError;
 
 use crate::connection::Connection;
@@ -36,7 +37,7 @@ pub(crate) fn start(connection: &Connection, call: &RawCall) -> agentwire_peer::
                     hook.lock()(report);
                 }
             };
-            let params = with_meta(&params, "progressToken", token);
+            let params = with_meta(&params, PROGRESS_TOKEN, token);
             peer.call_encoded(method, Some(params)).reserved(id).on_progress(report)
         }
         None => peer.call_encoded(method, Some(params)),

@@ -10,10 +10,9 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_schema::{
     ClientCapabilities, Downgrade, HasMeta, Implementation, LoggingLevel, Meta, RequestMeta, Revision,
 };
+use agentwire_mcp_wire::meta::LOG_LEVEL;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-
-const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// The members of `_meta` that every stateless request repeats.
 #[derive(Debug)]

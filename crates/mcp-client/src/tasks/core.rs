@@ -9,6 +9,7 @@ use agentwire_mcp_schema::core_tasks::{
 };
 use agentwire_mcp_schema::task_extension::TaskStatus;
 use agentwire_mcp_schema::{CallToolRequest, ProgressNotification, ProgressToken, TaskSupport};
+use agentwire_mcp_wire::meta::PROGRESS_TOKEN;
 use agentwire_peer::CallError;
 use bytestring::ByteString;
 use futures::{FutureExt, select_biased};
@@ -131,7 +132,7 @@ async fn create(
 fn task_params(call: &RawCall, token: Option<&ProgressToken>) -> Result<RawJson, serde_json::Error> {
     let mut params = call.params.clone();
     if let Some(token) = token {
-        params = with_meta(&params, "progressToken", RawJson::encode(token)?);
+        params = with_meta(&params, PROGRESS_TOKEN, RawJson::encode(token)?);
     }
     if call.options.task_ttl.is_none() && asks_for_task(call) {
         return Ok(params);

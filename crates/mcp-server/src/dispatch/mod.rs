@@ -61,7 +61,7 @@ impl Asked<'_> {
         let tool = self.server.tools().find(&name);
         let tool =
             tool.ok_or_else(|| ErrorObject::invalid_params(format_args!("there is no tool `{name}`")))?;
-        self.caller.check_mirrored(
+        self.caller.check_param_headers(
             tool.header_marks(),
             arguments.as_str(),
             self.scope.source().map(|source| &**source),

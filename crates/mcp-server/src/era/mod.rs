@@ -5,7 +5,6 @@
 //! both. Only the two files here know the difference; everybody else asks a [`Caller`].
 
 mod capabilities;
-mod mirrored;
 pub(crate) mod session;
 pub(crate) mod stateless;
 
@@ -13,8 +12,10 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestMethod};
 use agentwire_mcp_schema::{
-    ClientCapabilities, Downgrade, HasMeta, HeaderMark, Implementation, LoggingLevel, ProgressToken, Revision,
+    ClientCapabilities, Downgrade, HasMeta, HeaderMark, Implementation, LoggingLevel, ProgressToken,
+    Revision, code,
 };
+use agentwire_mcp_wire::header;
 use agentwire_peer::{Call, Peer};
 use agentwire_transport::MessageSource;
 use serde::Serialize;
@@ -99,17 +100,26 @@ impl Caller {
         }
     }
 
-    /// Makes sure that a call of a tool says the same in the headers that it came with.
-    pub(crate) fn check_mirrored(
+    /// Compares the marked arguments of a tool's call with the headers that came with it. Headers route requests that stand
+    /// alone, and what was routed by must be what is worked on. A transport without headers repeats nothing.
+    pub(crate) fn check_param_headers(
         &self,
         marks: &[HeaderMark],
         arguments: &str,
         source: Option<&dyn MessageSource>,
     ) -> Result<(), ErrorObject> {
-        match self {
-            Self::Session(_) => Ok(()),
-            Self::Request(_) => mirrored::check(marks, arguments, source),
+        let (Self::Request(_), Some(source), false) = (self, source, marks.is_empty()) else {
+            return Ok(());
+        };
+        // Every request has this one that came over a transport which repeats arguments.
+        if source.header(header::PROTOCOL_VERSION).is_none() {
+            return Ok(());
         }
+        let mut checks =
+            marks.iter().map(|mark| mark.check(arguments, source.header(mark.header()).as_deref()));
+        checks.try_for_each(|check| {
+            check.map_err(|mismatch| ErrorObject::new(code::HEADER_MISMATCH, mismatch.to_string()))
+        })
     }
 
     /// Asks something in return.

@@ -297,7 +297,7 @@ impl Listener for Session {
 
 /// The token in a `_meta`. What is none is passed over.
 pub(crate) fn progress_token(params: &Params<'_>) -> Option<ProgressToken> {
-    read(params.said?.progress_token?).ok()
+    read(params.meta_fields?.progress_token?).ok()
 }
 
 fn empty(scope: &RequestScope) -> Result<Reply, ErrorObject> {

@@ -22,7 +22,7 @@ use crate::dispatch::dispatch;
 use crate::era::capabilities::Capabilities;
 use crate::era::{Caller, Reply};
 use crate::kind::{Kind, Kinds};
-use crate::params::{Params, Said, read_params};
+use crate::params::{MetaFields, Params, read_params};
 use crate::scope::RequestScope;
 use crate::subscription::Subscription;
 use crate::undecoded::Undecoded;
@@ -48,28 +48,28 @@ impl Asker {
         let Some(text) = params.meta else {
             return Ok(None);
         };
-        if params.said.is_some_and(|said| said.protocol_version.is_none()) {
+        if params.meta_fields.is_some_and(|fields| fields.protocol_version.is_none()) {
             return Ok(None);
         }
-        match params.said.and_then(Self::read) {
+        match params.meta_fields.and_then(Self::read) {
             Some(asker) => Ok(Some(Arc::new(asker))),
             None => Self::judge(text, in_session),
         }
     }
 
     /// Reads a `_meta` in which nothing is wrong, as nearly all are. None where something is.
-    fn read(said: Said<'_>) -> Option<Self> {
-        let version = said.protocol_version?.strip_prefix('"')?.strip_suffix('"')?;
-        let capabilities = match said.client_capabilities? {
+    fn read(fields: MetaFields<'_>) -> Option<Self> {
+        let version = fields.protocol_version?.strip_prefix('"')?.strip_suffix('"')?;
+        let capabilities = match fields.client_capabilities? {
             "{}" => Capabilities::default(),
             some => read::<ClientCapabilities>(some).ok()?.into(),
         };
-        let info = match said.client_info {
+        let info = match fields.client_info {
             Some(info) if is_plain_info(info) => Some(Undecoded::new(info)),
             Some(info) => Some(Undecoded::decoded(read(info).ok()?)),
             None => None,
         };
-        let log_level: Option<LoggingLevel> = said.log_level.map(read).transpose().ok()?;
+        let log_level: Option<LoggingLevel> = fields.log_level.map(read).transpose().ok()?;
         if log_level.as_ref().is_some_and(|level| !level.is_known()) {
             return None;
         }
@@ -78,7 +78,7 @@ impl Asker {
             info,
             capabilities,
             log_level,
-            progress_token: said.progress_token.map(read).transpose().ok()?,
+            progress_token: fields.progress_token.map(read).transpose().ok()?,
         })
     }
 

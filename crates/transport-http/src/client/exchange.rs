@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Message, RequestId, Response, code};
+use agentwire_mcp_wire::header::is_session_id;
 use agentwire_transport::{Packet, TransportError};
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -119,7 +120,7 @@ impl Exchange {
         }
         if matches!(self.purpose, Purpose::Call { kind: Kind::Initialize, .. }) {
             let id = reply.headers.get(&header::SESSION_ID);
-            let id = id.filter(|id| header::is_session_id(id.as_bytes())).cloned();
+            let id = id.filter(|id| is_session_id(id.as_bytes())).cloned();
             let mut session = self.shared.session();
             (session.id, session.version) = (id, None);
         }

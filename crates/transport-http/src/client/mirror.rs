@@ -1,15 +1,12 @@
 use std::collections::HashMap;
 
-use agentwire_jsonrpc::{Members, RawJson, read};
+use agentwire_jsonrpc::RawJson;
+use agentwire_mcp_wire::HeaderMark;
 use http::{HeaderMap, HeaderName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::client::route;
-use crate::header;
-
-/// The member of a property's schema that asks for its value to be repeated in a header.
-const MARK: &str = "x-mcp-header";
 
 /// The most tools that are remembered. Calls of others go without these headers, which a server may refuse.
 const MOST_TOOLS: usize = 4096;
@@ -17,21 +14,11 @@ const MOST_TOOLS: usize = 4096;
 /// The most headers of one tool.
 const MOST_HEADERS: usize = 64;
 
-/// The largest integer that every reader of JSON reads alike: 2^53 - 1.
-const MOST_EXACT: u64 = (1 << 53) - 1;
-
-/// Which arguments of which tools are repeated in headers (since 2026-07-28), learnt from the lists of tools that
+/// Which arguments of which tools are repeated in headers (since 2026-07-28), read from the lists of tools that
 /// pass by; see <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>.
 #[derive(Debug, Default)]
 pub(crate) struct Mirror {
-    tools: HashMap<String, Vec<Mirrored>>,
-}
-
-/// An argument that is repeated: the header, and the names that lead to the argument.
-#[derive(Debug)]
-struct Mirrored {
-    header: HeaderName,
-    path: Vec<String>,
+    tools: HashMap<String, Vec<(HeaderName, HeaderMark)>>,
 }
 
 #[derive(Deserialize)]
@@ -53,22 +40,20 @@ struct Call {
 }
 
 impl Mirror {
-    /// Takes the result of `tools/list`. What it says of a tool replaces what was known.
+    /// Takes the result of `tools/list`. A tool in it replaces the one of its name that was known.
     pub(crate) fn learn(&mut self, result: &RawJson) {
-        if self.tools.is_empty() && !result.as_str().contains(MARK) {
+        if self.tools.is_empty() && !result.as_str().contains(HeaderMark::KEYWORD) {
             return;
         }
         let Ok(list) = result.decode::<Tools>() else {
             return;
         };
-        // One that cannot be read is offered to nobody.
+        // A tool that cannot be read is offered to nobody.
         for tool in list.tools.iter().filter_map(|tool| tool.decode::<Tool>().ok()) {
-            let mut mirrored = Vec::new();
-            // A tool whose marks are wrong must not be offered to anyone, so it needs no headers.
-            if collect(&tool.input_schema, &mut Vec::new(), &mut mirrored).is_none() || mirrored.is_empty() {
-                self.tools.remove(&tool.name);
-            } else if self.tools.len() < MOST_TOOLS || self.tools.contains_key(&tool.name) {
-                self.tools.insert(tool.name, mirrored);
+            match marks(&tool.input_schema) {
+                None => drop(self.tools.remove(&tool.name)),
+                Some(_) if self.tools.len() >= MOST_TOOLS && !self.tools.contains_key(&tool.name) => {}
+                Some(marks) => drop(self.tools.insert(tool.name, marks)),
             }
         }
     }
@@ -81,62 +66,17 @@ impl Mirror {
         let Some(call) = params.and_then(|params| params.decode::<Call>().ok()) else {
             return;
         };
-        for mirrored in self.tools.get(&call.name).into_iter().flatten() {
-            let member = |value, name: &String| {
-                // Of several of one name the last counts, as it does wherever arguments are read.
-                Members::of(value).filter(|(other, _)| other == name).last().map(|(_, value)| value)
-            };
-            let argument = mirrored.path.iter().try_fold(call.arguments.as_str(), member);
-            let text = argument.and_then(|argument| text(&read(argument).ok()?));
-            headers.extend(
-                text.and_then(|text| route::value(&text)).map(|value| (mirrored.header.clone(), value)),
-            );
+        for (header, mark) in self.tools.get(&call.name).into_iter().flatten() {
+            let value = mark.value(call.arguments.as_str()).and_then(|text| route::value(&text));
+            headers.extend(value.map(|value| (header.clone(), value)));
         }
     }
 }
 
-/// Looks for marks on properties, and on the properties of those. None where one is wrong.
-fn collect(schema: &Map<String, Value>, path: &mut Vec<String>, found: &mut Vec<Mirrored>) -> Option<()> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    for (name, property) in properties.into_iter().flatten() {
-        let Some(property) = property.as_object() else {
-            continue;
-        };
-        path.push(name.clone());
-        if let Some(mark) = property.get(MARK) {
-            let primitive = matches!(
-                property.get("type").and_then(Value::as_str),
-                Some("string" | "integer" | "boolean")
-            );
-            let token = mark.as_str().filter(|token| primitive && header::is_token(token))?;
-            let header = format!("{}{token}", header::PARAM_PREFIX).parse::<HeaderName>().ok()?;
-            if found.len() == MOST_HEADERS || found.iter().any(|other| other.header == header) {
-                return None;
-            }
-            found.push(Mirrored { header, path: path.clone() });
-        }
-        collect(property, path, found)?;
-        path.pop();
-    }
-    Some(())
-}
-
-/// The value of an argument as text. None for null, for what is no primitive, and for integers that not every
-/// reader reads alike.
-fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(value) => Some(value.to_string()),
-        Value::Number(number) => {
-            let whole = number.as_i64().or_else(|| {
-                let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
-                // Within this range the conversion is exact.
-                (float.abs() <= MOST_EXACT as f64).then_some(float as i64)
-            })?;
-            (whole.unsigned_abs() <= MOST_EXACT).then(|| whole.to_string())
-        }
-        _ => None,
-    }
+/// The marks of a tool that needs headers. None for a tool whose marks are wrong: it is offered to nobody.
+fn marks(schema: &Map<String, Value>) -> Option<Vec<(HeaderName, HeaderMark)>> {
+    let marks = HeaderMark::all_in(schema).ok().filter(|marks| (1..=MOST_HEADERS).contains(&marks.len()))?;
+    marks.into_iter().map(|mark| Some((mark.header().parse().ok()?, mark))).collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 use agentwire_jsonrpc::{Frame, Intent, Message, RawJson, RequestId};
+use agentwire_mcp_wire::header::encode_value;
+use agentwire_mcp_wire::{ParamsIndex, Routing, cancelled_request, initialize_version, method};
 use http::{HeaderMap, HeaderValue};
 
 use crate::header;
-use crate::peek::{self, Params};
 
-/// What a frame on its way out says about itself.
+/// What decides how a frame is sent.
 #[derive(Debug, Default)]
 pub(crate) struct Route {
     /// The requests in it, which get answers.
@@ -12,7 +13,7 @@ pub(crate) struct Route {
     /// Whether there are answers in it.
     pub(crate) answers: bool,
     pub(crate) kind: Kind,
-    /// The headers that only the stateless revisions have. None where the frame names no such revision.
+    /// The headers that only the stateless revisions have. None for a frame that names no such revision.
     pub(crate) stateless: Option<HeaderMap>,
 }
 
@@ -23,7 +24,7 @@ pub(crate) enum Kind {
     Other,
     Initialize,
     Initialized,
-    /// What the answer says decides on the headers of calls.
+    /// Its answer decides on the headers of calls.
     ListTools,
     CallTool,
     /// A request of ours is no longer waited for.
@@ -61,28 +62,21 @@ impl Route {
     }
 
     fn look_into(&mut self, message: &Message) {
-        let (method, params) = match message {
-            Message::Request(request) => (&request.method, Params::of(message)),
-            Message::Notification(notification) => (&notification.method, Params::of(message)),
-            Message::Response(_) => return,
+        let Some(Routing { protocol_version, method, name, .. }) = ParamsIndex::of(message).routing(message)
+        else {
+            return;
         };
-        self.kind = match (message, &**method) {
-            (Message::Request(_), "initialize") => Kind::Initialize,
-            (Message::Request(_), "tools/list") => Kind::ListTools,
-            (Message::Request(_), "tools/call") => Kind::CallTool,
-            (Message::Notification(_), "notifications/initialized") => Kind::Initialized,
-            (Message::Notification(notification), "notifications/cancelled") => {
-                Kind::Cancelled(peek::cancelled(notification))
+        self.kind = match (message, method) {
+            (Message::Request(_), method::INITIALIZE) => Kind::Initialize,
+            (Message::Request(_), method::LIST_TOOLS) => Kind::ListTools,
+            (Message::Request(_), method::CALL_TOOL) => Kind::CallTool,
+            (Message::Notification(_), method::INITIALIZED) => Kind::Initialized,
+            (Message::Notification(notification), method::CANCELLED) => {
+                Kind::Cancelled(cancelled_request(notification))
             }
             _ => Kind::Other,
         };
-        self.stateless = params.spoken.and_then(|version| value(&version)).map(|version| {
-            let name = match header::named_by(method) {
-                Some("uri") => params.uri,
-                Some("taskId") => params.task_id,
-                Some(_) => params.name,
-                None => None,
-            };
+        self.stateless = protocol_version.and_then(|version| value(&version)).map(|version| {
             let mut headers = HeaderMap::with_capacity(8);
             headers.insert(header::PROTOCOL_VERSION, version);
             headers.extend(value(method).map(|method| (header::METHOD, method)));
@@ -92,7 +86,7 @@ impl Route {
     }
 }
 
-/// The headers of a notification that does not say itself which stateless revision it belongs to.
+/// The headers of a notification of a stateless revision that does not name its revision itself.
 pub(crate) fn stateless_notification(frame: &Frame, version: HeaderValue) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(8);
     headers.insert(header::PROTOCOL_VERSION, version);
@@ -104,7 +98,7 @@ pub(crate) fn stateless_notification(frame: &Frame, version: HeaderValue) -> Hea
 
 /// A text as the value of a header.
 pub(crate) fn value(text: &str) -> Option<HeaderValue> {
-    HeaderValue::from_str(&header::encode(text)).ok()
+    HeaderValue::from_str(&encode_value(text)).ok()
 }
 
 /// The ids of the requests that a frame which came in answers, well or badly.
@@ -126,6 +120,5 @@ pub(crate) fn answered(frame: &Frame) -> impl Iterator<Item = &RequestId> {
 
 /// The version that the answer to `initialize` settles on.
 pub(crate) fn agreed_version(result: &RawJson) -> Option<HeaderValue> {
-    let version = Params::read(Some(result)).protocol_version?;
-    HeaderValue::from_str(&version).ok()
+    HeaderValue::from_str(&initialize_version(result)?).ok()
 }

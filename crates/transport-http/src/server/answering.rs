@@ -304,7 +304,7 @@ fn direct<B>(
     body: Bytes,
     reservation: Reservation,
 ) -> Result<Step<B>, Refusal> {
-    match destination(&shared.config, claims, head.headers(), body)? {
+    match destination(&shared.config, claims, head, body)? {
         Destination::Session(id, frame) => {
             let asked = match &frame {
                 Frame::Single(Message::Request(request)) => request.id.clone(),

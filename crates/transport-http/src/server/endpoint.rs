@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::RequestId;
+use agentwire_mcp_wire::Revision;
 use agentwire_sync::Mutex;
 use agentwire_transport::Service;
 use bytes::Bytes;
@@ -14,7 +15,6 @@ use http::request::Parts;
 use http::{Extensions, Method, Request};
 use tower_service::Service as TowerService;
 
-use crate::revision::Revision;
 use crate::server::answering::{Answering, LEAST_COST};
 use crate::server::fields::{Field, Fields};
 use crate::server::links::Links;

@@ -1,5 +1,6 @@
 //! The headers that an endpoint looks at, found in one pass over all that a request has.
 
+use agentwire_mcp_wire::header as names;
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN};
 use http::{HeaderMap, StatusCode};
 
@@ -47,8 +48,8 @@ impl Field {
             "accept" => Self::Accept,
             "content-type" => Self::ContentType,
             "content-length" => Self::ContentLength,
-            "mcp-protocol-version" => Self::ProtocolVersion,
-            "mcp-session-id" => Self::SessionId,
+            names::PROTOCOL_VERSION => Self::ProtocolVersion,
+            names::SESSION_ID => Self::SessionId,
             "last-event-id" => Self::LastEventId,
             _ => return None,
         })

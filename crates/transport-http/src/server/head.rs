@@ -1,7 +1,9 @@
+use std::any::{Any, TypeId};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use agentwire_jsonrpc::Frame;
+use agentwire_jsonrpc::{Frame, Message};
+use agentwire_mcp_wire::ParamsIndex;
 use agentwire_transport::{MessageSource, Packet};
 use bytes::BytesMut;
 use http::request::Parts;
@@ -35,6 +37,8 @@ pub struct Head {
     len: usize,
     /// The memory of the message that came with it.
     reservation: Option<Arc<Reservation>>,
+    /// Where the members of the message's params stand, once they were compared with the headers.
+    params: OnceLock<ParamsIndex>,
 }
 
 impl Head {
@@ -46,7 +50,7 @@ impl Head {
             // A head may be kept for as long as a session, and an empty table takes memory.
             parts.extensions = Extensions::new();
         }
-        Self { parts, remote: remote.or(told), len, reservation: None }
+        Self { parts, remote: remote.or(told), len, reservation: None, params: OnceLock::new() }
     }
 
     /// The headers.
@@ -74,7 +78,7 @@ impl Head {
         if let Ok(copy) = Uri::try_from(parts.uri.to_string()) {
             parts.uri = copy;
         }
-        Self { parts, remote: self.remote, len: self.len, reservation: None }
+        Self { parts, remote: self.remote, len: self.len, reservation: None, params: OnceLock::new() }
     }
 
     /// The same, which keeps memory reserved until it is dropped: whoever works on the message holds it as its source.
@@ -97,6 +101,12 @@ impl Head {
     /// Who sent the request, as far as limits distinguish callers.
     pub fn caller(&self) -> Caller {
         Caller::new(self.extensions().get(), self.remote)
+    }
+
+    /// Where the members of the message's params stand. They are read once, and handlers find the index in their
+    /// [`MessageSource`].
+    pub(crate) fn params_index(&self, message: &Message) -> &ParamsIndex {
+        self.params.get_or_init(|| ParamsIndex::of(message))
     }
 
     /// About how many bytes of memory its headers take.
@@ -132,6 +142,12 @@ impl MessageSource for Head {
             Some(principal) => Some(principal.as_str().into()),
             None => self.caller().name().map(|name| name.into_owned().into()),
         }
+    }
+
+    /// The [`ParamsIndex`] of a request without a session.
+    fn extension_of(&self, kind: TypeId) -> Option<&dyn Any> {
+        let index = self.params.get().filter(|_| kind == TypeId::of::<ParamsIndex>())?;
+        Some(index)
     }
 }
 

@@ -1,20 +1,21 @@
-//! Where the body of a POST belongs: to a session, to a new one, or to nobody but itself.
+//! Where the body of a POST belongs: to a session, to a new one, or to an exchange of its own.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, Message, Notification, RawJson, Request, RequestId};
+use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, Message, RawJson, Request, RequestId};
+use agentwire_mcp_wire::header::decode_value;
+use agentwire_mcp_wire::{ParamsIndex, Revision, Routing, initialize_version, method};
 use bytes::Bytes;
 use bytestring::ByteString;
-use http::{HeaderMap, HeaderName};
+use http::HeaderName;
 use memchr::memchr2_iter;
 
 use crate::header;
-use crate::peek::Params;
-use crate::revision::Revision;
 use crate::server::fields::{Field, Fields, single};
 use crate::server::refusal::Refusal;
 use crate::server::session::asked;
-use crate::server::{Config, SessionId};
+use crate::server::{Config, Head, SessionId};
 
 /// What becomes of a POST.
 pub(crate) enum Destination {
@@ -79,13 +80,13 @@ impl Claims {
 pub(crate) fn destination(
     config: &Config,
     claims: Claims,
-    headers: &HeaderMap,
+    head: &Head,
     body: Bytes,
 ) -> Result<Destination, Refusal> {
     let frame = read(config, body)?;
     match claims.version {
         Version::Known(revision) if revision.is_stateless() && config.stateless => {
-            return exchange(headers, frame, revision.as_str());
+            return exchange(head, frame, revision.as_str());
         }
         Version::Known(revision) if !revision.is_stateless() && config.sessions => {}
         Version::Unsaid if config.sessions => {}
@@ -93,20 +94,20 @@ pub(crate) fn destination(
             return Err(Refusal::unsupported_version(config, id_of(&frame), revision.as_str()));
         }
         Version::Strange => {
-            let version = single(headers, &header::PROTOCOL_VERSION)?.unwrap_or_default();
+            let version = single(head.headers(), &header::PROTOCOL_VERSION)?.unwrap_or_default();
             let version = String::from_utf8_lossy(version);
-            // A revision that only whoever serves the link may know, said twice, so that it is no session's.
-            if config.stateless && says_in_body(&frame, &version) {
-                return exchange(headers, frame, &version);
+            // The service may know a revision that the transport does not. It is no session's, because the body names it too.
+            if config.stateless && named_version(&frame, head).is_some_and(|named| named == version) {
+                return exchange(head, frame, &version);
             }
             return Err(Refusal::unsupported_version(config, id_of(&frame), &version));
         }
         Version::Unsaid => {
             let id = id_of(&frame);
             if let Frame::Single(Message::Request(request)) = &frame
-                && request.method == "initialize"
+                && request.method == method::INITIALIZE
             {
-                let offered = Params::read(request.params.as_ref()).protocol_version.unwrap_or_default();
+                let offered = request.params.as_ref().and_then(initialize_version).unwrap_or_default();
                 return Err(Refusal::unsupported_version(config, id, &offered));
             }
             return Err(Refusal::header_mismatch(id, "the MCP-Protocol-Version header is missing"));
@@ -135,8 +136,8 @@ fn stands_alone(frame: &Frame) -> bool {
     if !memchr2_iter(b'/', b'\\', text).any(names_version) {
         return false;
     }
-    let spoken = Params::of(message).spoken;
-    spoken.is_some_and(|version| Revision::parse(&version).is_none_or(Revision::is_stateless))
+    let Some(routing) = ParamsIndex::of(message).routing(message) else { return false };
+    routing.protocol_version.is_some() && routing.revision().is_none_or(Revision::is_stateless)
 }
 
 /// Reads a body. What is no message at all is refused here, because nobody above could answer it better.
@@ -160,27 +161,29 @@ fn initialize(frame: Frame) -> Result<Destination, Refusal> {
     let Frame::Single(message) = frame else {
         return Err(Refusal::no_session());
     };
-    let modern = Params::of(&message).spoken.is_some();
+    let routing = ParamsIndex::of(&message).routing(&message);
+    let is_stateless = routing.is_some_and(|routing| routing.protocol_version.is_some());
     match message {
-        _ if modern => {
+        _ if is_stateless => {
             let why = "the MCP-Protocol-Version header is missing, or is not the version in _meta";
             Err(Refusal::header_mismatch(id, why))
         }
-        Message::Request(request) if request.method == "initialize" => {
+        Message::Request(request) if request.method == method::INITIALIZE => {
             Ok(Destination::Initialize(copied(request)))
         }
         _ => Err(Refusal::no_session().under(id)),
     }
 }
 
-/// The request that opens a session may be kept as long as that, so it should be no slice of all that was read with it.
+/// The request that opens a session may be kept as long as the session, so it must not be a slice of a larger buffer.
 fn copied(request: Request) -> Request {
     let copy = |params: RawJson| RawJson::parse(params.as_str().into()).unwrap_or(params);
-    Request::new(request.id, "initialize", request.params.map(copy))
+    Request::new(request.id, method::INITIALIZE, request.params.map(copy))
 }
 
-/// Checks that a message which stands alone is one that may, and that its headers say what it says.
-fn exchange(headers: &HeaderMap, frame: Frame, version: &str) -> Result<Destination, Refusal> {
+/// Checks that a message may stand alone, and that its headers repeat what routes it. The head keeps what was read of the
+/// params.
+fn exchange(head: &Head, frame: Frame, version: &str) -> Result<Destination, Refusal> {
     let id = id_of(&frame);
     let message = match frame {
         Frame::Single(message @ (Message::Request(_) | Message::Notification(_))) => message,
@@ -189,54 +192,47 @@ fn exchange(headers: &HeaderMap, frame: Frame, version: &str) -> Result<Destinat
             return Err(Refusal::error(id, error));
         }
     };
-    if let Err(why) = agree(headers, &message, version) {
+    if let Err(why) = agree(head, &message, version) {
         return Err(Refusal::header_mismatch(id, why));
     }
     Ok(Destination::Exchange(message))
 }
 
-fn agree(headers: &HeaderMap, message: &Message, version: &str) -> Result<(), &'static str> {
-    let params = Params::of(message);
-    if params.spoken.is_some_and(|spoken| *spoken != *version) {
+fn agree(head: &Head, message: &Message, version: &str) -> Result<(), &'static str> {
+    let Some(Routing { protocol_version, method, name, .. }) = head.params_index(message).routing(message)
+    else {
+        return Ok(());
+    };
+    if protocol_version.is_some_and(|named| *named != *version) {
         return Err("the MCP-Protocol-Version header is not the version in _meta");
     }
-    let (method, is_request) = match message {
-        Message::Request(Request { method, .. }) => (&**method, true),
-        Message::Notification(Notification { method, .. }) => (&**method, false),
-        Message::Response(_) => return Ok(()),
-    };
     let one = |name: HeaderName| {
-        single(headers, &name).map_err(|_| "a header of the request's metadata stands there twice")
+        single(head.headers(), &name).map_err(|_| "a header of the request's metadata stands there twice")
     };
     match one(header::METHOD)? {
         Some(value) if value == method.as_bytes() => {}
         // The specification asks it of requests only.
-        None if !is_request => {}
+        None if matches!(message, Message::Notification(_)) => {}
         Some(_) => return Err("the Mcp-Method header is not the method in the body"),
         None => return Err("the Mcp-Method header is missing"),
     }
-    let named = match header::named_by(method) {
-        Some("uri") => params.uri,
-        Some("taskId") => params.task_id,
-        Some(_) => params.name,
-        None => return Ok(()),
-    };
+    if method::named_by(method).is_none() {
+        return Ok(());
+    }
     let Some(value) = one(header::NAME)? else {
-        return if named.is_none() { Ok(()) } else { Err("the Mcp-Name header is missing") };
+        return if name.is_none() { Ok(()) } else { Err("the Mcp-Name header is missing") };
     };
-    let value = header::decode(value).ok_or("the Mcp-Name header is not encoded as it must be")?;
-    if named.is_some_and(|named| *named == *value) {
+    let value = decode_value(value).ok_or("the Mcp-Name header is not encoded as it must be")?;
+    if name.is_some_and(|name| *name == *value) {
         return Ok(());
     }
     Err("the Mcp-Name header is not the name in the body")
 }
 
-/// Whether a message carries this version.
-fn says_in_body(frame: &Frame, version: &str) -> bool {
-    let Frame::Single(message) = frame else {
-        return false;
-    };
-    Params::of(message).spoken.is_some_and(|spoken| *spoken == *version)
+/// The version that a message names in its `_meta`.
+fn named_version<'a>(frame: &'a Frame, head: &Head) -> Option<Cow<'a, str>> {
+    let Frame::Single(message) = frame else { return None };
+    head.params_index(message).routing(message)?.protocol_version
 }
 
 /// The id under which a refusal is sent.
@@ -257,7 +253,7 @@ pub(crate) fn check_batch(frame: &Frame, revision: impl FnOnce() -> Option<Revis
     if !revision().is_some_and(Revision::has_batches) {
         return refuse("an array of messages is not allowed in this protocol version");
     }
-    let initializes = |message: &Result<Message, Malformed>| matches!(message, Ok(Message::Request(r)) if r.method == "initialize");
+    let initializes = |message: &Result<Message, Malformed>| matches!(message, Ok(Message::Request(r)) if r.method == method::INITIALIZE);
     if messages.iter().any(initializes) {
         return refuse("initialize cannot be part of a batch");
     }

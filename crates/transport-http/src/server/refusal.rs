@@ -1,16 +1,12 @@
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, RequestId};
+use agentwire_mcp_wire::{Revision, code};
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 
-use crate::revision::Revision;
-use crate::server::outlet::{HEADER_MISMATCH, UNSUPPORTED_VERSION};
 use crate::server::text::Text;
 use crate::server::{Body, Config, NoSession, QuotaExceeded};
-
-/// What the errors of the transport itself are called.
-const REFUSED: i64 = -32000;
 
 /// Why a request is not served: a status, and an error that says more.
 #[derive(Debug)]
@@ -23,7 +19,12 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, why: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, id: RequestId::NULL, error: ErrorObject::new(REFUSED, why), allow: None }
+        Self {
+            status,
+            id: RequestId::NULL,
+            error: ErrorObject::new(code::TRANSPORT_REFUSED, why),
+            allow: None,
+        }
     }
 
     /// An error of JSON-RPC, under an id where one could be read.
@@ -95,19 +96,23 @@ impl Refusal {
     }
 
     pub(crate) fn header_mismatch(id: RequestId, why: impl Into<Cow<'static, str>>) -> Self {
-        Self::error(id, ErrorObject::new(HEADER_MISMATCH, why))
+        Self::error(id, ErrorObject::new(code::HEADER_MISMATCH, why))
     }
 
     /// The endpoint does not speak a revision; says which it does.
     pub(crate) fn unsupported_version(config: &Config, id: RequestId, requested: &str) -> Self {
-        let served = |revision: &Revision| match revision {
-            Revision::November2024 => false,
+        let is_served = |revision: &&Revision| match revision {
+            revision if !revision.has_streamable_http() => false,
             revision if revision.is_stateless() => config.stateless,
             _ => config.sessions,
         };
-        let supported: Vec<_> = Revision::ALL.into_iter().filter(served).map(Revision::as_str).collect();
+        let supported: Vec<_> =
+            Revision::ALL.iter().filter(is_served).map(|revision| revision.as_str()).collect();
         let data = serde_json::json!({ "supported": supported, "requested": requested });
-        let error = ErrorObject::new(UNSUPPORTED_VERSION, "this protocol version is not supported here");
+        let error = ErrorObject::new(
+            code::UNSUPPORTED_PROTOCOL_VERSION,
+            "this protocol version is not supported here",
+        );
         Self::error(id, error.with_data(&data))
     }
 

@@ -1,6 +1,6 @@
 //! Headers: texts that travel in them, and the checks of a request's.
 
-use agentwire_transport_http::header::{decode, encode, is_session_id, is_token};
+use agentwire_mcp_wire::header::{decode_value, encode_value, is_session_id, is_token};
 use agentwire_transport_http::server::Guard;
 use http::{HeaderName, HeaderValue, Request};
 
@@ -20,12 +20,12 @@ pub(crate) const WORDS: &[&[u8]] = &[
 /// A text comes back as it went; a value of others is a text or none; a request is admitted or not.
 pub(crate) fn run(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let value = encode(text);
+        let value = encode_value(text);
         assert!(value.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~')), "it can travel in a header");
-        assert_eq!(decode(value.as_bytes()).as_deref(), Some(text), "it comes back");
+        assert_eq!(decode_value(value.as_bytes()).as_deref(), Some(text), "it comes back");
     }
-    if let Some(text) = decode(bytes) {
-        assert_eq!(decode(encode(&text).as_bytes()).as_deref(), Some(&*text), "it travels on");
+    if let Some(text) = decode_value(bytes) {
+        assert_eq!(decode_value(encode_value(&text).as_bytes()).as_deref(), Some(&*text), "it travels on");
     }
     let _either = is_session_id(bytes);
     let mut request = Request::get("/mcp");

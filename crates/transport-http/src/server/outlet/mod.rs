@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Response, code};
+use agentwire_mcp_wire::code as mcp_code;
 use agentwire_sync::{Mutex, MutexGuard};
 use bytes::Bytes;
 use http::StatusCode;
@@ -23,11 +24,6 @@ use crate::server::{AnswerForm, Caller, Event, EventId, QuotaExceeded, Reservati
 use crate::sse;
 
 pub(crate) use reader::{Decision, Reader};
-
-/// Codes of errors that 2026-07-28 gives a status of their own.
-pub(crate) const HEADER_MISMATCH: i64 = -32020;
-const MISSING_CAPABILITY: i64 = -32021;
-pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// Room for what stands around a frame, and before the first.
 const AROUND: usize = 64;
@@ -445,9 +441,9 @@ fn status_of(error: i64) -> StatusCode {
         code::PARSE_ERROR
         | code::INVALID_REQUEST
         | code::INVALID_PARAMS
-        | HEADER_MISMATCH
-        | MISSING_CAPABILITY
-        | UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
+        | mcp_code::HEADER_MISMATCH
+        | mcp_code::MISSING_REQUIRED_CLIENT_CAPABILITY
+        | mcp_code::UNSUPPORTED_PROTOCOL_VERSION => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     }
 }

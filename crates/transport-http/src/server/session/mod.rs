@@ -10,11 +10,10 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{Frame, Malformed, Message, Request, RequestId};
+use agentwire_mcp_wire::{Revision, cancelled_request, method};
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
 
-use crate::peek;
-use crate::revision::Revision;
 use crate::server::outlet::{Outlet, Reader};
 use crate::server::session::state::{State, answers_to};
 use crate::server::shared::Shared;
@@ -266,7 +265,7 @@ impl Session {
             state.listeners.remove(oldest);
         }
         state.streams += 1;
-        let primes = state.revision.is_some_and(Revision::primes_streams);
+        let primes = state.revision.is_some_and(Revision::has_priming_events);
         let outlet = Arc::new(Outlet::get(state.streams, self.id, self.caller.clone(), primes));
         let reader = outlet.attach(shared);
         state.listeners.push(outlet.clone());
@@ -328,7 +327,7 @@ impl Session {
 
     fn new_post(&self, state: &mut State, asked: usize, form: AnswerForm) -> Arc<Outlet> {
         state.streams += 1;
-        let primes = state.revision.is_some_and(Revision::primes_streams);
+        let primes = state.revision.is_some_and(Revision::has_priming_events);
         Arc::new(Outlet::post(state.streams, self.id, form, self.caller.clone(), asked, primes))
     }
 
@@ -358,7 +357,7 @@ fn is_answer(frame: &Frame) -> bool {
 /// In which form what a client sent is answered. Who asks how a task stands does not want to wait, and can ask again.
 fn form(frame: &Frame, shared: &Shared) -> AnswerForm {
     match frame {
-        Frame::Single(Message::Request(request)) if request.method == "tasks/get" => AnswerForm::Json,
+        Frame::Single(Message::Request(request)) if request.method == method::GET_TASK => AnswerForm::Json,
         _ => shared.config.session_answer,
     }
 }
@@ -366,7 +365,7 @@ fn form(frame: &Frame, shared: &Shared) -> AnswerForm {
 /// The request that a client no longer wants an answer to.
 fn given_up(frame: &Frame) -> Option<RequestId> {
     match frame {
-        Frame::Single(Message::Notification(notification)) => peek::cancelled(notification),
+        Frame::Single(Message::Notification(notification)) => cancelled_request(notification),
         _ => None,
     }
 }

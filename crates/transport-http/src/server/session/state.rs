@@ -3,10 +3,9 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use agentwire_jsonrpc::{Frame, Intent, Malformed, Message, RequestId};
+use agentwire_mcp_wire::{Revision, initialize_version};
 use agentwire_transport::Packet;
 
-use crate::peek;
-use crate::revision::Revision;
 use crate::server::Reservation;
 use crate::server::outlet::Outlet;
 use crate::server::session::full::Full;
@@ -81,7 +80,8 @@ impl State {
             return false;
         }
         self.initialize = None;
-        self.revision = response.outcome.as_ref().ok().and_then(peek::agreed);
+        let version = response.outcome.as_ref().ok().and_then(initialize_version);
+        self.revision = version.and_then(|version| Revision::parse(&version));
         response.outcome.is_err()
     }
 

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 /// A published revision of the protocol. A later one compares greater.
 ///
-/// Up to 2025-11-25 this is what two peers agree on in `initialize`; what a peer *says*, which may be
-/// anything, is a [`ProtocolVersion`]. See <https://modelcontextprotocol.io/specification/versioning>.
+/// Up to 2025-11-25 two peers agree on one in `initialize`; later each request names its own. A peer may name any text as
+/// its version, so [`parse`](Self::parse) finds none in many. See
+/// <https://modelcontextprotocol.io/specification/versioning>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Revision {
@@ -48,7 +49,7 @@ impl Revision {
         }
     }
 
-    /// The revision with that name, none where we know of no such.
+    /// The revision with that name. None for a name that is not known.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|revision| revision.as_str() == name)
     }
@@ -59,7 +60,7 @@ impl Revision {
         self <= Self::LATEST_SESSION
     }
 
-    /// Whether every request stands alone and says in its `_meta` which revision it is in.
+    /// Whether every request stands alone and names its revision in its `_meta`.
     pub fn is_stateless(self) -> bool {
         !self.has_sessions()
     }
@@ -79,7 +80,13 @@ impl Revision {
         self >= Self::V2025_06_18
     }
 
-    /// Whether a server says with a capability that it completes arguments. Before, it just did or did not.
+    /// Whether an event stream over HTTP begins with an event that has an id and no data, so that a client can resume it
+    /// before its first message. Only 2025-11-25.
+    pub fn has_priming_events(self) -> bool {
+        self == Self::V2025_11_25
+    }
+
+    /// Whether a server advertises with a capability that it completes arguments. Before, it just did or did not.
     pub fn has_completions_capability(self) -> bool {
         self >= Self::V2025_03_26
     }
@@ -139,19 +146,17 @@ impl Revision {
         self >= Self::V2025_11_25
     }
 
-    /// Whether requests can run as the tasks of [`core_tasks`](crate::core_tasks). Only 2025-11-25.
+    /// Whether requests can run as the tasks of the core protocol (`core_tasks` of `mcp-schema`). Only 2025-11-25.
     pub fn has_core_tasks(self) -> bool {
         self == Self::V2025_11_25
     }
 
-    /// Whether capabilities can name extensions, such as the one of
-    /// [`task_extension`](crate::task_extension).
+    /// Whether capabilities can name extensions, such as the one for tasks (`task_extension` of `mcp-schema`).
     pub fn has_extensions(self) -> bool {
         self >= Self::V2026_07_28
     }
 
-    /// Whether a server sends requests. Later, it asks with an
-    /// [`InputRequiredResult`](crate::InputRequiredResult).
+    /// Whether a server sends requests. Later, it asks with a result (`InputRequiredResult` of `mcp-schema`).
     pub fn has_server_requests(self) -> bool {
         self <= Self::V2025_11_25
     }
@@ -165,55 +170,5 @@ impl Revision {
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-/// What a peer names as the version of the protocol: usually the date of a revision, but any string may arrive.
-///
-/// A server that gets one it does not know answers with one that it does, so this must not fail to read.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(transparent)]
-pub struct ProtocolVersion(String);
-
-impl ProtocolVersion {
-    /// The revision of that name, if we know it.
-    pub fn revision(&self) -> Option<Revision> {
-        Revision::parse(&self.0)
-    }
-
-    /// The name as it travels.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<Revision> for ProtocolVersion {
-    fn from(revision: Revision) -> Self {
-        Self(revision.as_str().to_owned())
-    }
-}
-
-impl From<&str> for ProtocolVersion {
-    fn from(name: &str) -> Self {
-        Self(name.to_owned())
-    }
-}
-
-impl From<String> for ProtocolVersion {
-    fn from(name: String) -> Self {
-        Self(name)
-    }
-}
-
-impl PartialEq<Revision> for ProtocolVersion {
-    fn eq(&self, revision: &Revision) -> bool {
-        self.0 == revision.as_str()
-    }
-}
-
-impl fmt::Display for ProtocolVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }

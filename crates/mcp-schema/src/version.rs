@@ -1,0 +1,54 @@
+use std::fmt;
+
+use agentwire_mcp_wire::Revision;
+use serde::{Deserialize, Serialize};
+
+/// What a peer names as the version of the protocol: usually the date of a revision, but any string may arrive.
+///
+/// A server that gets one it does not know answers with one that it does, so this must not fail to read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct ProtocolVersion(String);
+
+impl ProtocolVersion {
+    /// The revision of that name, if we know it.
+    pub fn revision(&self) -> Option<Revision> {
+        Revision::parse(&self.0)
+    }
+
+    /// The name as it travels.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Revision> for ProtocolVersion {
+    fn from(revision: Revision) -> Self {
+        Self(revision.as_str().to_owned())
+    }
+}
+
+impl From<&str> for ProtocolVersion {
+    fn from(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+}
+
+impl From<String> for ProtocolVersion {
+    fn from(name: String) -> Self {
+        Self(name)
+    }
+}
+
+impl PartialEq<Revision> for ProtocolVersion {
+    fn eq(&self, revision: &Revision) -> bool {
+        self.0 == revision.as_str()
+    }
+}
+
+impl fmt::Display for ProtocolVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

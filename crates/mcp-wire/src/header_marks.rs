@@ -1,0 +1,364 @@
+use std::collections::HashSet;
+use std::fmt;
+
+use agentwire_jsonrpc::{Members, read};
+use serde_json::{Map, Value};
+
+use crate::header::{PARAM_PREFIX, decode_value, is_token};
+
+/// Keywords whose values are data, in which nothing is a mark.
+const DATA: &[&str] = &["const", "default", "enum", "examples"];
+
+/// Keywords whose members are schemas under names of the author's choice.
+const NAMED: &[&str] = &["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+
+/// The largest integer that every reader of JSON reads alike: 2^53 - 1.
+const MOST_EXACT: u64 = (1 << 53) - 1;
+
+/// An argument of a tool that is repeated in a header of the HTTP request, by the mark `x-mcp-header` in its schema.
+/// Since 2026-07-28.
+///
+/// See <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header>.
+///
+/// ```
+/// use agentwire_mcp_wire::HeaderMark;
+/// use serde_json::json;
+///
+/// let schema = json!({ "properties": { "region": { "type": "string", "x-mcp-header": "Region" } } });
+/// let marks = HeaderMark::all_in(schema.as_object().unwrap()).unwrap();
+/// assert_eq!((marks[0].header(), marks[0].path()), ("Mcp-Param-Region", &["region".to_owned()][..]));
+/// // A client writes the header, and a server compares it.
+/// let arguments = r#"{"region": "eu"}"#;
+/// assert_eq!(marks[0].value(arguments).as_deref(), Some("eu"));
+/// assert!(marks[0].check(arguments, Some(b"eu")).is_ok());
+/// assert!(marks[0].check(arguments, Some(b"us")).is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderMark {
+    header: String,
+    path: Vec<String>,
+}
+
+/// A mark `x-mcp-header` that breaks the rules: what is wrong with it, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidHeaderMark {
+    /// Where it is in the schema, a JSON pointer.
+    place: String,
+    wrong: Wrong,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wrong {
+    Place,
+    Name,
+    Kind,
+    Twice,
+}
+
+/// A header that does not repeat the argument of its [`HeaderMark`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderMismatch {
+    header: String,
+    path: String,
+    why: &'static str,
+}
+
+impl HeaderMark {
+    /// The member of a property's schema that is the mark.
+    pub const KEYWORD: &str = "x-mcp-header";
+
+    /// The marks in the input schema of a tool.
+    ///
+    /// # Errors
+    ///
+    /// The first mark that is wrong. Over HTTP clients leave a tool out that has one.
+    pub fn all_in(schema: &Map<String, Value>) -> Result<Vec<Self>, InvalidHeaderMark> {
+        let mut walk = Walk::default();
+        match walk.schema(schema, Place::Root) {
+            Ok(()) => Ok(walk.found),
+            Err(wrong) => {
+                let place = walk.path.iter().flat_map(|step| ["/", step]).collect();
+                Err(InvalidHeaderMark { place, wrong })
+            }
+        }
+    }
+
+    /// The name of the header, such as `Mcp-Param-Region`.
+    pub fn header(&self) -> &str {
+        &self.header
+    }
+
+    /// The names that lead to the argument, each a member of the one before; at least one.
+    pub fn path(&self) -> &[String] {
+        &self.path
+    }
+
+    /// What the header says, before [coding](crate::header::encode_value). None if the arguments, a JSON object, lack the argument or it is
+    /// null; for an object or an array; and for an integer beyond 2^53 - 1, which not every reader reads alike.
+    pub fn value(&self, arguments: &str) -> Option<String> {
+        match read(self.find(arguments)?).ok()? {
+            Value::String(text) => Some(text),
+            Value::Bool(value) => Some(value.to_string()),
+            Value::Number(number) => {
+                let whole = number.as_i64().or_else(|| {
+                    let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
+                    // Within this range the conversion is exact.
+                    (float.abs() <= MOST_EXACT as f64).then_some(float as i64)
+                })?;
+                (whole.unsigned_abs() <= MOST_EXACT).then(|| whole.to_string())
+            }
+            _ => None,
+        }
+    }
+
+    /// Compares the argument with the value of the header, as it came. Both may be absent. Numbers are compared as numbers.
+    ///
+    /// # Errors
+    ///
+    /// When they differ, or only one is there.
+    pub fn check(&self, arguments: &str, header: Option<&[u8]>) -> Result<(), HeaderMismatch> {
+        compare(self.find(arguments), header).map_err(|why| HeaderMismatch {
+            header: self.header.clone(),
+            path: self.path.join("."),
+            why,
+        })
+    }
+
+    /// The text of the argument. None also for null, which counts as absent.
+    fn find<'a>(&self, arguments: &'a str) -> Option<&'a str> {
+        let member = |text, name: &String| {
+            // What is no object has no members. Of several of one name the last counts, as for any reader of arguments.
+            Members::of(text).filter(|(other, _)| other == name).last().map(|(_, value)| value)
+        };
+        self.path.iter().try_fold(arguments, member).filter(|text| *text != "null")
+    }
+}
+
+fn compare(argument: Option<&str>, header: Option<&[u8]>) -> Result<(), &'static str> {
+    let (argument, header) = match (argument, header) {
+        (None, None) => return Ok(()),
+        (Some(_), None) => return Err("is missing"),
+        (None, Some(_)) => return Err("repeats what is not there"),
+        (Some(argument), Some(header)) => (argument, header),
+    };
+    let header = decode_value(header).ok_or("is not encoded as it must be")?;
+    if is_same(&header, argument) { Ok(()) } else { Err("does not say what the body says") }
+}
+
+/// Whether a header repeats an argument, which is given as JSON. An object or an array cannot be repeated.
+fn is_same(header: &str, argument: &str) -> bool {
+    match argument.as_bytes().first() {
+        Some(b'"') => read::<String>(argument).is_ok_and(|argument| argument == header),
+        Some(b't' | b'f') => header == argument,
+        Some(b'-' | b'0'..=b'9') => {
+            let (Ok(header), Ok(argument)) = (read(header), read(argument)) else {
+                return false;
+            };
+            let (header, argument): (f64, f64) = (header, argument);
+            header == argument && argument.abs() <= MOST_EXACT as f64
+        }
+        _ => false,
+    }
+}
+
+impl fmt::Display for HeaderMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the header {} {} (the argument `{}`)", self.header, self.why, self.path)
+    }
+}
+
+impl std::error::Error for HeaderMismatch {}
+
+impl fmt::Display for InvalidHeaderMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.place {
+            "" => write!(f, "`{}` at the root ", HeaderMark::KEYWORD)?,
+            place => write!(f, "`{}` at `{place}` ", HeaderMark::KEYWORD)?,
+        }
+        f.write_str(match self.wrong {
+            Wrong::Place => "is not on a property that `properties` alone lead to",
+            Wrong::Name => "is no name of a header",
+            Wrong::Kind => "is on what is neither a string nor an integer nor a boolean",
+            Wrong::Twice => "names a header that another property has",
+        })
+    }
+}
+
+impl std::error::Error for InvalidHeaderMark {}
+
+#[derive(Default)]
+struct Walk<'a> {
+    path: Vec<&'a str>,
+    found: Vec<HeaderMark>,
+    /// The names of the headers, in lower case.
+    headers: HashSet<String>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Root,
+    /// A property of the arguments, or of a property of these.
+    Property,
+    Elsewhere,
+}
+
+impl<'a> Walk<'a> {
+    /// Leaves the path at what is wrong.
+    fn schema(&mut self, schema: &'a Map<String, Value>, place: Place) -> Result<(), Wrong> {
+        if let Some(mark) = schema.get(HeaderMark::KEYWORD) {
+            self.mark(mark, schema.get("type"), place)?;
+        }
+        for (keyword, value) in schema {
+            if DATA.contains(&keyword.as_str()) || keyword == HeaderMark::KEYWORD {
+                continue;
+            }
+            self.path.push(keyword);
+            if NAMED.contains(&keyword.as_str()) {
+                let leads_on = keyword == "properties" && place != Place::Elsewhere;
+                let inner = if leads_on { Place::Property } else { Place::Elsewhere };
+                for (name, value) in value.as_object().into_iter().flatten() {
+                    self.path.push(name);
+                    self.value(value, inner)?;
+                    self.path.pop();
+                }
+            } else {
+                self.value(value, Place::Elsewhere)?;
+            }
+            self.path.pop();
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, value: &'a Value, place: Place) -> Result<(), Wrong> {
+        match value {
+            Value::Object(schema) => self.schema(schema, place),
+            Value::Array(items) => items.iter().try_for_each(|item| self.value(item, Place::Elsewhere)),
+            _ => Ok(()),
+        }
+    }
+
+    fn mark(&mut self, mark: &Value, kind: Option<&Value>, place: Place) -> Result<(), Wrong> {
+        if place != Place::Property {
+            return Err(Wrong::Place);
+        }
+        let token = mark.as_str().filter(|text| is_token(text)).ok_or(Wrong::Name)?;
+        if !matches!(kind.and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
+            return Err(Wrong::Kind);
+        }
+        if !self.headers.insert(token.to_ascii_lowercase()) {
+            return Err(Wrong::Twice);
+        }
+        // Every other step is the keyword `properties`.
+        let path = self.path.iter().skip(1).step_by(2).map(|&name| name.to_owned()).collect();
+        self.found.push(HeaderMark { header: format!("{PARAM_PREFIX}{token}"), path });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn marks(schema: Value) -> Result<Vec<(String, String)>, String> {
+        let marks = HeaderMark::all_in(schema.as_object().unwrap()).map_err(|wrong| wrong.to_string())?;
+        Ok(marks.into_iter().map(|mark| (mark.header, mark.path.join("."))).collect())
+    }
+
+    #[test]
+    fn a_mark_names_the_header_that_repeats_an_argument() {
+        let found = marks(json!({ "properties": {
+            "a": { "type": "string", "x-mcp-header": "One" },
+            "b": { "properties": { "properties": { "type": "integer", "x-mcp-header": "two" } } },
+            "c": { "type": "string", "default": { "x-mcp-header": "" } },
+        } }));
+        let expected = [("Mcp-Param-One", "a"), ("Mcp-Param-two", "b.properties")];
+        assert_eq!(found.unwrap(), expected.map(|(header, path)| (header.to_owned(), path.to_owned())));
+        assert_eq!(marks(json!({ "type": "object" })), Ok(vec![]));
+    }
+
+    #[test]
+    fn an_error_names_the_place_of_what_is_wrong() {
+        let wrong = |schema| marks(json!({ "properties": { "a": schema } })).unwrap_err();
+        let number = wrong(json!({ "type": "number", "x-mcp-header": "One" }));
+        assert!(number.starts_with("`x-mcp-header` at `/properties/a` is on what is neither"), "{number}");
+        let deep = wrong(json!({ "items": [{ "type": "string", "x-mcp-header": "One" }] }));
+        assert!(deep.starts_with("`x-mcp-header` at `/properties/a/items` is not on a property"), "{deep}");
+        let root = marks(json!({ "x-mcp-header": "One" })).unwrap_err();
+        assert!(root.starts_with("`x-mcp-header` at the root is not on a property"), "{root}");
+    }
+
+    #[test]
+    fn a_value_is_the_text_of_a_string_a_whole_number_or_a_boolean() {
+        let schema = json!({ "properties": { "a": { "type": "string", "x-mcp-header": "A" } } });
+        let mark = HeaderMark::all_in(schema.as_object().unwrap()).unwrap().remove(0);
+        for (argument, value) in [
+            (r#""e\u0075""#, Some("eu")),
+            ("42.0", Some("42")),
+            ("-7", Some("-7")),
+            ("true", Some("true")),
+            ("9007199254740993", None),
+            ("1e999", None),
+            ("0.5", None),
+            ("null", None),
+            ("[]", None),
+        ] {
+            let arguments = format!(r#"{{"a":"first","b":"other","a":{argument}}}"#);
+            assert_eq!(mark.value(&arguments).as_deref(), value, "{argument}");
+            // What a client writes, a server takes.
+            assert!(
+                value.is_none_or(|value| mark.check(&arguments, Some(value.as_bytes())).is_ok()),
+                "{argument}"
+            );
+        }
+        assert!(mark.check("{}", None).is_ok() && mark.check(r#"{"a":null}"#, None).is_ok());
+        let mismatch = mark.check(r#"{"a":"eu"}"#, Some(b"us")).unwrap_err().to_string();
+        assert_eq!(mismatch, "the header Mcp-Param-A does not say what the body says (the argument `a`)");
+    }
+
+    #[test]
+    fn st_20_numbers_are_compared_as_numbers() {
+        for (header, argument) in [("42", "42"), ("42.0", "42"), ("42", "42.0"), ("4.2e1", "42"), ("-0", "0")]
+        {
+            assert!(is_same(header, argument), "{header} {argument}");
+        }
+        assert!(is_same("-9007199254740991", "-9007199254740991"));
+        for (header, argument) in [
+            ("43", "42"),
+            ("", "42"),
+            ("+42", "42"),
+            ("0x2a", "42"),
+            ("\"42\"", "42"),
+            ("42 0", "42"),
+            // Alike as far as an `f64` goes, which is why they are not safe to compare.
+            ("9007199254740993", "9007199254740992"),
+            ("1e999", "1e999"),
+        ] {
+            assert!(!is_same(header, argument), "{header} {argument}");
+        }
+    }
+
+    #[test]
+    fn other_values_are_compared_as_text() {
+        for (header, argument) in [
+            ("eu", r#""eu""#),
+            ("e\n", r#""\u0065\n""#),
+            ("", r#""""#),
+            ("true", "true"),
+            ("42.0", r#""42.0""#),
+        ] {
+            assert!(is_same(header, argument), "{header} {argument}");
+        }
+        for (header, argument) in [
+            ("EU", r#""eu""#),
+            ("42", r#""42.0""#),
+            ("True", "true"),
+            ("false", "true"),
+            ("[]", "[]"),
+            ("{}", "{}"),
+        ] {
+            assert!(!is_same(header, argument), "{header} {argument}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+use std::borrow::Cow;
+
+use agentwire_jsonrpc::{Message, Notification, RawJson, RequestId};
+use serde::Deserialize;
+
+use crate::params::params_of;
+use crate::{Member, ParamsIndex, Revision, method};
+
+/// The members that route a message. Where one of them stands twice, all of them mean nothing.
+const ROUTES: &[Member] = &[
+    Member::Meta,
+    Member::Name,
+    Member::Uri,
+    Member::TaskId,
+    Member::ProtocolVersion,
+    Member::MetaProtocolVersion,
+];
+
+/// What routes a request or a notification: what the headers of a stateless one repeat of its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Routing<'a> {
+    /// The version that its `_meta` names ([`meta::PROTOCOL_VERSION`](crate::meta::PROTOCOL_VERSION)). Every request of a
+    /// stateless revision names one, and a message of a session names none.
+    pub protocol_version: Option<Cow<'a, str>>,
+    /// The method.
+    pub method: &'a str,
+    /// The tool, prompt, resource or task that its params name, for a method that [has one](method::named_by).
+    pub name: Option<Cow<'a, str>>,
+}
+
+impl Routing<'_> {
+    /// The revision that it names. None if it names none, or one that is not known.
+    pub fn revision(&self) -> Option<Revision> {
+        Revision::parse(self.protocol_version.as_deref()?)
+    }
+}
+
+impl ParamsIndex {
+    /// What routes the message, whose params these are. None for a response.
+    pub fn routing<'a>(&self, message: &'a Message) -> Option<Routing<'a>> {
+        let method = match message {
+            Message::Request(request) => &*request.method,
+            Message::Notification(notification) => &*notification.method,
+            Message::Response(_) => return None,
+        };
+        let params = params_of(message).filter(|_| !self.repeats_any(ROUTES));
+        let string = |member| self.string(params?, member);
+        let protocol_version = string(Member::MetaProtocolVersion);
+        let name = method::named_by(method).and_then(string);
+        Some(Routing { protocol_version, method, name })
+    }
+}
+
+/// The version that the params of `initialize` offer, or that its result settles on.
+pub fn initialize_version(body: &RawJson) -> Option<Cow<'_, str>> {
+    let index = ParamsIndex::read(Some(body));
+    if index.repeats_any(ROUTES) { None } else { index.string(body, Member::ProtocolVersion) }
+}
+
+/// The request that a notification cancels. None for any other notification.
+pub fn cancelled_request(notification: &Notification) -> Option<RequestId> {
+    #[derive(Deserialize)]
+    struct Cancelled {
+        #[serde(rename = "requestId")]
+        request_id: RequestId,
+    }
+    let params = notification.params.as_ref().filter(|_| notification.method == method::CANCELLED)?;
+    params.decode::<Cancelled>().ok().map(|cancelled| cancelled.request_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_jsonrpc::Request;
+
+    use super::*;
+
+    fn request(method: &'static str, params: &str) -> Message {
+        Request::new(1_u64, method, Some(RawJson::parse(params.into()).unwrap())).into()
+    }
+
+    #[test]
+    fn a_name_is_the_member_that_the_method_has_for_it() {
+        let params = r#"{"name": "n", "uri": "u", "taskId": "t"}"#;
+        for (method, name) in [
+            ("tools/call", Some("n")),
+            ("prompts/get", Some("n")),
+            ("resources/read", Some("u")),
+            ("tasks/cancel", Some("t")),
+            ("tools/list", None),
+        ] {
+            let message = request(method, params);
+            let routing = ParamsIndex::of(&message).routing(&message).unwrap();
+            assert_eq!((routing.name.as_deref(), routing.protocol_version), (name, None), "{method}");
+        }
+    }
+
+    #[test]
+    fn what_stands_twice_routes_nothing() {
+        let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
+        for (params, name, revision) in [
+            (format!(r#"{{"name":"a","_meta":{{{version}}}}}"#), Some("a"), Some(Revision::V2026_07_28)),
+            (format!(r#"{{"name":"a","_meta":{{{version}}},"name":"b"}}"#), None, None),
+            (format!(r#"{{"name":"a","_meta":{{{version},{version}}}}}"#), None, None),
+            // These are for the reader of the params, and route nothing.
+            (
+                format!(r#"{{"name":"a","task":1,"task":2,"_meta":{{{version}}}}}"#),
+                Some("a"),
+                Some(Revision::V2026_07_28),
+            ),
+        ] {
+            let message = request("tools/call", &params);
+            let routing = ParamsIndex::of(&message).routing(&message).unwrap();
+            assert_eq!((routing.name.as_deref(), routing.revision()), (name, revision), "{params}");
+        }
+    }
+
+    #[test]
+    fn the_version_of_a_session_is_beside_meta() {
+        let version = |text: &str| {
+            let body = RawJson::parse(text.into()).unwrap();
+            initialize_version(&body).map(Cow::into_owned)
+        };
+        assert_eq!(version(r#"{"protocolVersion":"2025-06-18","_meta":{}}"#).as_deref(), Some("2025-06-18"));
+        assert_eq!(version(r#"{"_meta":{"protocolVersion":"2025-06-18"}}"#), None);
+        assert_eq!(version(r#"{"protocolVersion":"a","protocolVersion":"a"}"#), None);
+    }
+}
