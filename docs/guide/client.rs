@@ -1,9 +1,8 @@
 //! The whole program of `client.md`: `my-client PROMPT AGENT [ARGUMENT]...`.
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
-use std::cell::RefCell;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use agentwire_acp_client::{Agent, BoxError, Client, Context, Error, connect};
 use agentwire_acp_schema::v1::*;
@@ -18,12 +17,12 @@ struct Editor {
     workspaces: Workspaces,
     permissions: Permissions,
     person: PermissionPrompt<BufReader<Stdin>, Stderr>,
-    conversation: Rc<RefCell<Conversation>>,
+    conversation: Arc<Mutex<Conversation>>,
 }
 
 impl Client for Editor {
     fn session_update(&self, note: SessionNotification) {
-        let mut conversation = self.conversation.borrow_mut();
+        let mut conversation = self.conversation.lock().unwrap();
         let change = conversation.apply(note.update).change;
         draw(&conversation, change);
     }
@@ -128,7 +127,7 @@ async fn main() -> Result<(), BoxError> {
         return Err("usage: my-client PROMPT AGENT [ARGUMENT]...".into());
     };
     let workspaces = Workspaces::new();
-    let conversation = Rc::new(RefCell::new(Conversation::new()));
+    let conversation = Arc::new(Mutex::new(Conversation::new()));
     let editor = Editor {
         workspaces: workspaces.clone(),
         permissions: Permissions::new(PermissionPolicy::Ask)
@@ -145,8 +144,8 @@ async fn main() -> Result<(), BoxError> {
         let session_id = open(&agent, &workspaces, &std::env::current_dir()?).await?;
 
         let prompt = PromptRequest::new(&session_id, text);
-        let said = conversation.borrow_mut().prompt(prompt.prompt.clone());
-        draw(&conversation.borrow(), said.change);
+        let said = conversation.lock().unwrap().prompt(prompt.prompt.clone());
+        draw(&conversation.lock().unwrap(), said.change);
         let answer = agent.prompt(prompt).await?;
         println!("\n[{}]", answer.stop_reason);
 

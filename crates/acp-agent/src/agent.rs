@@ -1,5 +1,3 @@
-use std::future::Future;
-
 use agentwire_acp_schema::v1::{
     AuthenticateRequest, AuthenticateResponse, CancelNotification, CloseSessionRequest, CloseSessionResponse,
     DeleteSessionRequest, DeleteSessionResponse, InitializeRequest, InitializeResponse, ListSessionsRequest,
@@ -12,154 +10,94 @@ use agentwire_jsonrpc::{RawJson, RequestMethod};
 
 use crate::{Client, Context, Error};
 
-/// An agent: what an editor asks of it.
-///
-/// Only what every agent must answer has no default; the rest answers "method not found" until it is
-/// written and, where a capability is named, advertised. Methods may run at the same time, also for one session, and each may call the client and wait for
-/// it. Nothing needs to be `Send` unless the future of [`serve`](crate::serve) is to be spawned.
-///
-/// What the crate does before and after each method is said in the [crate's docs](crate).
-pub trait Agent {
-    /// `initialize`: says what this agent can do.
+agentwire_peer::method_trait! {
+    /// An agent: the methods that an editor calls.
     ///
-    /// The version in the request is one that this crate speaks: the one asked for, or the nearest. The answer
-    /// bears the same. Methods of type `terminal` are left out of it for a client without `auth.terminal`. Once
-    /// this has succeeded it is not called again.
-    fn initialize(
-        &self,
-        request: InitializeRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<InitializeResponse, Error>>;
-
-    /// `session/new`: begins a conversation.
-    fn new_session(
-        &self,
-        request: NewSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<NewSessionResponse, Error>>;
-
-    /// `session/prompt`: one turn. Updates said through the context's client arrive before the answer.
+    /// Only the methods that every agent must have are required. The others answer "method not found" until they are
+    /// implemented and, where a capability is named, advertised. Methods run concurrently, also those of one session. Each
+    /// may call the client and wait for the answer.
     ///
-    /// After `session/cancel` [`Context::cancelled`] completes, and whatever this then gives, the client is
-    /// told that the turn was cancelled.
-    fn prompt(
-        &self,
-        request: PromptRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<PromptResponse, Error>>;
+    /// Implement the methods as `async fn`. Their futures are `Send`, so code that is generic over `A: Agent + 'static` can
+    /// spawn what [`serve`](crate::serve) returns. `&A`, `Box<A>` and `Arc<A>` are agents where `A` is one; for an agent that
+    /// is chosen at run time see [`DynAgent`].
+    ///
+    /// The [crate's docs](crate) list what the crate does before and after each method.
+    pub trait Agent;
 
-    /// `session/cancel`: hears that a turn is to end. The turn itself has been told through its
-    /// [`Context`], so most agents have nothing to do here.
-    fn cancel(&self, notification: CancelNotification, client: &Client) {
-        let _ = (notification, client);
-    }
+    /// The object-safe form of [`Agent`], which every agent has: `Box<dyn DynAgent>` and `Arc<dyn DynAgent>` are agents.
+    ///
+    /// Each request through it costs one allocation more. The example `chosen_agent` chooses an agent at run time.
+    dyn DynAgent;
 
-    /// `authenticate`: proves who the user is, by a method that `initialize` offered and that is not of type
-    /// `terminal`.
-    fn authenticate(
-        &self,
-        request: AuthenticateRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<AuthenticateResponse, Error>> {
-        not_found(&request, context)
-    }
+    requests:
 
-    /// `logout`: forgets who the user is. Advertised by `auth.logout`.
-    fn logout(
-        &self,
-        request: LogoutRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<LogoutResponse, Error>> {
-        not_found(&request, context)
-    }
+    /// `initialize`: returns the agent's capabilities.
+    ///
+    /// The version in the request is one that this crate speaks: the client's, or the nearest to it. The answer gets the same
+    /// version. Authentication methods of type `terminal` are left out of the answer for a client without `auth.terminal`.
+    /// After it has succeeded it is not called again.
+    async fn initialize(request: InitializeRequest, context: Context) -> Result<InitializeResponse, Error>;
 
-    /// `session/load`: takes up a conversation and says all of it again, in updates, before it answers.
-    /// Advertised by `loadSession`.
-    fn load_session(
-        &self,
-        request: LoadSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<LoadSessionResponse, Error>> {
-        not_found(&request, context)
-    }
+    /// `session/new`: creates a session.
+    async fn new_session(request: NewSessionRequest, context: Context) -> Result<NewSessionResponse, Error>;
 
-    /// `session/resume`: takes up a conversation without saying it again. Advertised by
-    /// `sessionCapabilities.resume`.
-    fn resume_session(
-        &self,
-        request: ResumeSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<ResumeSessionResponse, Error>> {
-        not_found(&request, context)
-    }
+    /// `session/prompt`: runs one turn. Updates that are sent through the context's client arrive before the answer.
+    ///
+    /// After `session/cancel` [`Context::cancelled`] completes. Whatever this method returns then, the client gets the stop
+    /// reason `cancelled`.
+    async fn prompt(request: PromptRequest, context: Context) -> Result<PromptResponse, Error>;
 
-    /// `session/list`: the conversations there are. Advertised by `sessionCapabilities.list`.
-    fn list_sessions(
-        &self,
-        request: ListSessionsRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<ListSessionsResponse, Error>> {
-        not_found(&request, context)
-    }
+    /// `authenticate`: authenticates the user, by a method that `initialize` offered and that is not of type `terminal`.
+    async fn authenticate(request: AuthenticateRequest, context: Context) -> Result<AuthenticateResponse, Error>
+        = not_found(&request);
 
-    /// `session/close`: ends a session and whatever runs in it. Advertised by `sessionCapabilities.close`.
-    /// Its running turns have been cancelled.
-    fn close_session(
-        &self,
-        request: CloseSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<CloseSessionResponse, Error>> {
-        not_found(&request, context)
-    }
+    /// `logout`: ends the authentication. Advertised by `auth.logout`.
+    async fn logout(request: LogoutRequest, context: Context) -> Result<LogoutResponse, Error>
+        = not_found(&request);
 
-    /// `session/delete`: forgets a conversation; one that is not there is forgotten already. Advertised by
+    /// `session/load`: opens a stored session and sends its whole history as updates before it answers. Advertised by
+    /// `loadSession`.
+    async fn load_session(request: LoadSessionRequest, context: Context) -> Result<LoadSessionResponse, Error>
+        = not_found(&request);
+
+    /// `session/resume`: opens a stored session without its history. Advertised by `sessionCapabilities.resume`.
+    async fn resume_session(request: ResumeSessionRequest, context: Context) -> Result<ResumeSessionResponse, Error>
+        = not_found(&request);
+
+    /// `session/list`: lists the stored sessions. Advertised by `sessionCapabilities.list`.
+    async fn list_sessions(request: ListSessionsRequest, context: Context) -> Result<ListSessionsResponse, Error>
+        = not_found(&request);
+
+    /// `session/close`: closes a session and ends its work. Advertised by `sessionCapabilities.close`. Its running turns are
+    /// cancelled already.
+    async fn close_session(request: CloseSessionRequest, context: Context) -> Result<CloseSessionResponse, Error>
+        = not_found(&request);
+
+    /// `session/delete`: deletes a stored session. To delete one that does not exist succeeds. Advertised by
     /// `sessionCapabilities.delete`.
-    fn delete_session(
-        &self,
-        request: DeleteSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<DeleteSessionResponse, Error>> {
-        not_found(&request, context)
-    }
+    async fn delete_session(request: DeleteSessionRequest, context: Context) -> Result<DeleteSessionResponse, Error>
+        = not_found(&request);
 
     /// `session/set_mode`: changes the mode, to one of those that the session offered.
-    fn set_session_mode(
-        &self,
-        request: SetSessionModeRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<SetSessionModeResponse, Error>> {
-        not_found(&request, context)
-    }
+    async fn set_session_mode(request: SetSessionModeRequest, context: Context)
+        -> Result<SetSessionModeResponse, Error>
+        = not_found(&request);
 
-    /// `session/set_config_option`: changes an option and answers with all of them.
-    fn set_session_config_option(
-        &self,
-        request: SetSessionConfigOptionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<SetSessionConfigOptionResponse, Error>> {
-        not_found(&request, context)
-    }
+    /// `session/set_config_option`: changes an option and answers with all options.
+    async fn set_session_config_option(request: SetSessionConfigOptionRequest, context: Context)
+        -> Result<SetSessionConfigOptionResponse, Error>
+        = not_found(&request);
 
-    /// A request that the protocol does not know. Those of one's own begin with `_`.
-    fn extension_request(
-        &self,
-        method: &str,
-        params: Option<RawJson>,
-        context: Context,
-    ) -> impl Future<Output = Result<RawJson, Error>> {
-        let _ = (params, context);
-        std::future::ready(Err(Error::method_not_found(method)))
-    }
+    notifications:
 
-    /// A notification that the protocol does not know. It is passed over unless this is written.
-    fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &Client) {
-        let _ = (method, params, client);
-    }
+    /// `session/cancel`: called when a turn is cancelled. The turn's [`Context`] reports the same, so most agents have
+    /// nothing to do here.
+    fn cancel(notification: CancelNotification, client: &Client) = ();
+
+    extensions(Context, client: &Client)
 }
 
-fn not_found<M: RequestMethod>(
-    _: &M,
-    _: Context,
-) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
-    std::future::ready(Err(Error::method_not_found(M::NAME)))
+/// The answer of a method that is not implemented.
+pub(crate) fn not_found<M: RequestMethod>(_: &M) -> Result<M::Response, Error> {
+    Err(Error::method_not_found(M::NAME))
 }

@@ -85,7 +85,7 @@ use agentwire_transport::Transport;
 
 #[cfg(feature = "v2")]
 pub use absent::Absent;
-pub use agent::Agent;
+pub use agent::{Agent, DynAgent};
 pub use agentwire_jsonrpc::ErrorObject as Error;
 pub use agentwire_peer::{CallError, Closed, Config};
 pub use client::{Client, Context};

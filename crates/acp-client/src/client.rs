@@ -1,5 +1,3 @@
-use std::future::Future;
-
 use agentwire_acp_schema::v1::{
     CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
@@ -12,142 +10,93 @@ use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 
 use crate::{Agent, Context, Error};
 
-/// A client: what an agent asks of the editor.
-///
-/// Only what every client must answer has no default. The rest answers "method not found" until it is
-/// written, and is asked for only if `initialize` advertised it. Methods run at the same time, and each may
-/// call the agent and wait for it. Nothing needs to be `Send` unless the future of
-/// [`connect`](crate::connect) is to be spawned.
-pub trait Client {
-    /// `session/update`: hears what happens in a session. Updates come one by one, in order, and all of a
-    /// turn's come before its `prompt` returns; so this must not take long.
-    fn session_update(&self, notification: SessionNotification);
+agentwire_peer::method_trait! {
+    /// A client: the methods that an agent calls.
+    ///
+    /// Only the methods that every client must have are required. The others answer "method not found" until they are
+    /// implemented, and are called only if `initialize` advertised them. Methods run concurrently. Each may call the agent
+    /// and wait for the answer.
+    ///
+    /// Implement the methods as `async fn`. Their futures are `Send`, so code that is generic over `C: Client + 'static` can
+    /// spawn what [`connect`](crate::connect) or [`start`](crate::start) returns. `&C`, `Box<C>` and `Arc<C>` are clients
+    /// where `C` is one; for a client that is chosen at run time see [`DynClient`].
+    pub trait Client;
 
-    /// `session/request_permission`: asks the user. Once the turn is cancelled this is dropped, and the agent
-    /// is told that the request was cancelled.
-    fn request_permission(
-        &self,
-        request: RequestPermissionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<RequestPermissionResponse, Error>>;
+    /// The object-safe form of [`Client`], which every client has: `Box<dyn DynClient>` and `Arc<dyn DynClient>` are clients.
+    ///
+    /// Each request through it costs one allocation more.
+    dyn DynClient;
 
-    /// `fs/read_text_file`. Advertised by `fs.readTextFile`.
-    fn read_text_file(
-        &self,
-        request: ReadTextFileRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<ReadTextFileResponse, Error>> {
-        not_found(&request, context)
-    }
+    requests:
 
-    /// `fs/write_text_file`. Advertised by `fs.writeTextFile`.
-    fn write_text_file(
-        &self,
-        request: WriteTextFileRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<WriteTextFileResponse, Error>> {
-        not_found(&request, context)
-    }
+    /// `session/request_permission`: asks the user. When the turn is cancelled the future is dropped, and the agent gets the
+    /// outcome `cancelled`.
+    async fn request_permission(request: RequestPermissionRequest, context: Context)
+        -> Result<RequestPermissionResponse, Error>;
 
-    /// `terminal/create`: starts a command and answers at once. Advertised, with the rest, by `terminal`.
-    fn create_terminal(
-        &self,
-        request: CreateTerminalRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<CreateTerminalResponse, Error>> {
-        not_found(&request, context)
-    }
+    /// `fs/read_text_file`: reads a file. Advertised by `fs.readTextFile`.
+    async fn read_text_file(request: ReadTextFileRequest, context: Context) -> Result<ReadTextFileResponse, Error>
+        = not_found(&request);
 
-    /// `terminal/output`: what the command has printed so far.
-    fn terminal_output(
-        &self,
-        request: TerminalOutputRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<TerminalOutputResponse, Error>> {
-        not_found(&request, context)
-    }
+    /// `fs/write_text_file`: writes a file. Advertised by `fs.writeTextFile`.
+    async fn write_text_file(request: WriteTextFileRequest, context: Context) -> Result<WriteTextFileResponse, Error>
+        = not_found(&request);
+
+    /// `terminal/create`: starts a command and answers at once. Advertised, with the other terminal methods, by `terminal`.
+    async fn create_terminal(request: CreateTerminalRequest, context: Context) -> Result<CreateTerminalResponse, Error>
+        = not_found(&request);
+
+    /// `terminal/output`: returns what the command has printed so far.
+    async fn terminal_output(request: TerminalOutputRequest, context: Context) -> Result<TerminalOutputResponse, Error>
+        = not_found(&request);
 
     /// `terminal/wait_for_exit`: answers when the command has ended.
-    fn wait_for_terminal_exit(
-        &self,
-        request: WaitForTerminalExitRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<WaitForTerminalExitResponse, Error>> {
-        not_found(&request, context)
-    }
+    async fn wait_for_terminal_exit(request: WaitForTerminalExitRequest, context: Context)
+        -> Result<WaitForTerminalExitResponse, Error>
+        = not_found(&request);
 
     /// `terminal/kill`: ends the command and keeps its output.
-    fn kill_terminal(
-        &self,
-        request: KillTerminalRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<KillTerminalResponse, Error>> {
-        not_found(&request, context)
-    }
+    async fn kill_terminal(request: KillTerminalRequest, context: Context) -> Result<KillTerminalResponse, Error>
+        = not_found(&request);
 
     /// `terminal/release`: ends the command if it runs, and forgets the terminal.
-    fn release_terminal(
-        &self,
-        request: ReleaseTerminalRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<ReleaseTerminalResponse, Error>> {
-        not_found(&request, context)
-    }
+    async fn release_terminal(request: ReleaseTerminalRequest, context: Context)
+        -> Result<ReleaseTerminalResponse, Error>
+        = not_found(&request);
 
-    /// `elicitation/create`: asks the user for something else. Advertised by `elicitation.form` and
+    /// `elicitation/create`: asks the user for anything but a permission. Advertised by `elicitation.form` and
     /// `elicitation.url`, each for its mode.
-    fn create_elicitation(
-        &self,
-        request: CreateElicitationRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<CreateElicitationResponse, Error>> {
-        not_found(&request, context)
-    }
+    async fn create_elicitation(request: CreateElicitationRequest, context: Context)
+        -> Result<CreateElicitationResponse, Error>
+        = not_found(&request);
 
-    /// `elicitation/complete`: hears that what the user did at a URL is done.
-    fn complete_elicitation(&self, notification: CompleteElicitationNotification) {
-        let _ = notification;
-    }
+    notifications:
 
-    /// A request that the protocol does not know.
-    fn extension_request(
-        &self,
-        method: &str,
-        params: Option<RawJson>,
-        context: Context,
-    ) -> impl Future<Output = Result<RawJson, Error>> {
-        let _ = (params, context);
-        std::future::ready(Err(Error::method_not_found(method)))
-    }
+    /// `session/update`: called for each update of a session, one by one, in order. All updates of a turn come before its
+    /// `prompt` returns, so this must not take long.
+    fn session_update(notification: SessionNotification);
 
-    /// A notification that the protocol does not know. It is passed over unless this is written.
-    fn extension_notification(&self, method: &str, params: Option<RawJson>, agent: &Agent) {
-        let _ = (method, params, agent);
-    }
+    /// `elicitation/complete`: called when the user has done what an elicitation's URL was for. Called only for URLs that the
+    /// user agreed to visit, or is being asked about, and once for each.
+    fn complete_elicitation(notification: CompleteElicitationNotification) = ();
 
-    /// An update that cannot be read: it is no `session/update` of any version. It is passed over unless this
-    /// is written. An update of a kind that nobody knows is not among these; it has a variant of its own.
-    fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
-        let _ = (params, why);
-    }
+    /// Called for a `session/update` that cannot be read in any version. The default ignores it. An update of an unknown
+    /// kind is not among these; it has a variant of its own.
+    fn unreadable_update(params: Option<RawJson>, why: &Error) = ();
 
-    /// A message that cannot be read and belongs to no call, such as a line over the limit. What it said is lost; it may
-    /// have been an update. It is passed over unless this is written.
-    fn unreadable_message(&self, why: &Error) {
-        let _ = why;
-    }
+    /// Called for a message that cannot be read and belongs to no call, such as a line over the limit. Its content is lost;
+    /// it may have been an update. The default ignores it.
+    fn unreadable_message(why: &Error) = ();
 
-    /// Parts of a message that cannot be read: items of lists, and optional members. The message, which belongs to
-    /// `method`, is taken without them: that of an update or of a request just after this, that of an answer just before.
-    /// It is passed over unless this is written.
-    fn skipped(&self, method: &str, skipped: Skipped) {
-        let _ = (method, skipped);
-    }
+    /// Called for parts of a message of `method` that cannot be read: items of lists, and optional members. The message is
+    /// used without them. For an update or a request this is called just before, for an answer just after. The default
+    /// ignores them.
+    fn skipped(method: &str, skipped: Skipped) = ();
+
+    extensions(Context, agent: &Agent)
 }
 
-fn not_found<M: RequestMethod>(
-    _: &M,
-    _: Context,
-) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
-    std::future::ready(Err(Error::method_not_found(M::NAME)))
+/// The answer of a method that is not implemented.
+pub(crate) fn not_found<M: RequestMethod>(_: &M) -> Result<M::Response, Error> {
+    Err(Error::method_not_found(M::NAME))
 }

@@ -120,7 +120,7 @@ pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};
 pub use agentwire_peer::{Call, CallError, Closed, Config, Notify};
 #[cfg(feature = "v2")]
 pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};
-pub use client::Client;
+pub use client::{Client, DynClient};
 pub use list::Sessions;
 pub use prompt::{PromptCall, Turn, TurnEvent};
 

@@ -2,9 +2,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_acp_agent::{Closed, Error};
+use agentwire_acp_agent::Closed;
 use agentwire_acp_schema::v1::{
-    AvailableCommand, Implementation, PromptCapabilities, SessionConfigOption, SessionModeState, StopReason,
+    AvailableCommand, Implementation, PromptCapabilities, SessionConfigOption, SessionModeState,
 };
 use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
 use agentwire_mcp_hub::ServerConfig;
@@ -15,7 +15,7 @@ use crate::auth::Auth;
 use crate::runtime::Runtime;
 use crate::state::SessionState;
 use crate::store::{MemoryStore, SessionStore};
-use crate::turn::{self, PermissionPolicy, Turn};
+use crate::turn::{self, PermissionPolicy, TurnHandler};
 use crate::warning::Warning;
 
 /// The default of [`SessionAgent::update_limit`], in bytes of JSON: the default limit of a line, 32 MiB, less 64 KiB for
@@ -30,13 +30,10 @@ pub const DEFAULT_SETUP_LIMIT: usize = 64 << 10;
 
 /// Makes an agent from a closure that answers one prompt. This crate does everything else.
 ///
-/// The closure is called once for each prompt. Updates that it sends through its [`Turn`] reach the client in order, and
+/// The closure is called once for each prompt. Updates that it sends through its [`Turn`](crate::Turn) reach the client in order, and
 /// its result is the answer to the prompt. Turns of different sessions run concurrently, within the one future of
-/// [`serve`](SessionAgent::serve), which is `Send` if the closure's futures are.
-pub fn agent<F>(turn: F) -> SessionAgent<F>
-where
-    F: AsyncFn(Turn) -> Result<StopReason, Error>,
-{
+/// [`serve`](SessionAgent::serve), which can be spawned. A handler with state of its own implements [`TurnHandler`].
+pub fn agent<F: TurnHandler>(turn: F) -> SessionAgent<F> {
     SessionAgent { turn, settings: Settings::new() }
 }
 
@@ -108,10 +105,7 @@ impl Settings {
     }
 }
 
-impl<F> SessionAgent<F>
-where
-    F: AsyncFn(Turn) -> Result<StopReason, Error>,
-{
+impl<F: TurnHandler> SessionAgent<F> {
     /// Sets the store of the sessions (default: a [`MemoryStore`] of up to 128 MiB, which lasts until serving ends).
     pub fn store(self, store: impl SessionStore + 'static) -> Self {
         self.shared_store(Arc::new(store))

@@ -120,7 +120,7 @@ pub use store::{
 };
 #[cfg(feature = "file")]
 pub use store::{Damage, FileStore, Fsync, Repair, SessionCheck};
-pub use turn::{PendingToolCall, PermissionPolicy, Terminal, Turn, TurnError};
+pub use turn::{PendingToolCall, PermissionPolicy, Terminal, Turn, TurnError, TurnHandler};
 pub use warning::Warning;
 
 /// Compiles the example of the README.

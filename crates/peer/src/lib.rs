@@ -149,6 +149,7 @@ mod event_loop;
 mod handler;
 mod handler_future;
 mod locked;
+mod method_trait;
 mod notify;
 mod peer;
 mod port;

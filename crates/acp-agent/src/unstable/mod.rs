@@ -69,6 +69,7 @@ use agentwire_acp_schema::v1::unstable::{
 use agentwire_acp_schema::v1::{AgentCapabilities, McpServer};
 use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod, decode_params};
 
+use crate::agent::not_found;
 use crate::agreed::Agreed;
 use crate::outgoing::Checked;
 use crate::wire::{Answer, Wire, wire};
@@ -77,15 +78,15 @@ use crate::{Client, Context, Error, outgoing, rules};
 pub(crate) use additions::Drafts;
 
 /// The methods that drafts add to an agent. None of them is there until it is written and, by its capability, advertised.
-pub trait DraftAgent {
+pub trait DraftAgent: Send + Sync {
     /// `auth/status`: says whether the person has to log in; never with "authentication required". Advertised by
     /// `auth.status`.
     fn auth_status(
         &self,
         request: AuthStatusRequest,
         context: Context,
-    ) -> impl Future<Output = Result<AuthStatusResponse, Error>> {
-        not_found(&request, context)
+    ) -> impl Future<Output = Result<AuthStatusResponse, Error>> + Send {
+        unimplemented(&request, context)
     }
 
     /// `providers/list`: the providers of models. Advertised by `providers`.
@@ -93,8 +94,8 @@ pub trait DraftAgent {
         &self,
         request: ListProvidersRequest,
         context: Context,
-    ) -> impl Future<Output = Result<ListProvidersResponse, Error>> {
-        not_found(&request, context)
+    ) -> impl Future<Output = Result<ListProvidersResponse, Error>> + Send {
+        unimplemented(&request, context)
     }
 
     /// `providers/set`: sets a provider up. Advertised by `providers`.
@@ -102,8 +103,8 @@ pub trait DraftAgent {
         &self,
         request: SetProviderRequest,
         context: Context,
-    ) -> impl Future<Output = Result<SetProviderResponse, Error>> {
-        not_found(&request, context)
+    ) -> impl Future<Output = Result<SetProviderResponse, Error>> + Send {
+        unimplemented(&request, context)
     }
 
     /// `providers/disable`: no longer uses a provider. Advertised by `providers`.
@@ -111,8 +112,8 @@ pub trait DraftAgent {
         &self,
         request: DisableProviderRequest,
         context: Context,
-    ) -> impl Future<Output = Result<DisableProviderResponse, Error>> {
-        not_found(&request, context)
+    ) -> impl Future<Output = Result<DisableProviderResponse, Error>> + Send {
+        unimplemented(&request, context)
     }
 
     /// `session/archive`: takes a conversation off the list as it is by default. Advertised by
@@ -121,8 +122,8 @@ pub trait DraftAgent {
         &self,
         request: ArchiveSessionRequest,
         context: Context,
-    ) -> impl Future<Output = Result<ArchiveSessionResponse, Error>> {
-        not_found(&request, context)
+    ) -> impl Future<Output = Result<ArchiveSessionResponse, Error>> + Send {
+        unimplemented(&request, context)
     }
 
     /// `session/unarchive`: puts it on the list again. Advertised by `sessionCapabilities.archive`.
@@ -130,8 +131,8 @@ pub trait DraftAgent {
         &self,
         request: UnarchiveSessionRequest,
         context: Context,
-    ) -> impl Future<Output = Result<UnarchiveSessionResponse, Error>> {
-        not_found(&request, context)
+    ) -> impl Future<Output = Result<UnarchiveSessionResponse, Error>> + Send {
+        unimplemented(&request, context)
     }
 
     /// `session/fork`: begins a conversation from what another has said. Advertised by `sessionCapabilities.fork`.
@@ -139,8 +140,8 @@ pub trait DraftAgent {
         &self,
         request: ForkSessionRequest,
         context: Context,
-    ) -> impl Future<Output = Result<ForkSessionResponse, Error>> {
-        not_found(&request, context)
+    ) -> impl Future<Output = Result<ForkSessionResponse, Error>> + Send {
+        unimplemented(&request, context)
     }
 
     /// `session/set_title`: calls a conversation something else. Advertised by `sessionCapabilities.title`.
@@ -148,8 +149,8 @@ pub trait DraftAgent {
         &self,
         request: SetSessionTitleRequest,
         context: Context,
-    ) -> impl Future<Output = Result<SetSessionTitleResponse, Error>> {
-        not_found(&request, context)
+    ) -> impl Future<Output = Result<SetSessionTitleResponse, Error>> + Send {
+        unimplemented(&request, context)
     }
 
     /// `session/status`: says what goes on in a conversation. Advertised by `sessionCapabilities.status`.
@@ -157,8 +158,8 @@ pub trait DraftAgent {
         &self,
         request: SessionStatusRequest,
         context: Context,
-    ) -> impl Future<Output = Result<SessionStatusResponse, Error>> {
-        not_found(&request, context)
+    ) -> impl Future<Output = Result<SessionStatusResponse, Error>> + Send {
+        unimplemented(&request, context)
     }
 
     /// `mcp/message`: hears what an MCP server of the client's says while a [call](Client::mcp_message) of it runs.
@@ -168,11 +169,11 @@ pub trait DraftAgent {
     }
 }
 
-fn not_found<M: RequestMethod>(
-    _: &M,
+fn unimplemented<M: RequestMethod<Response: Send>>(
+    request: &M,
     _: Context,
-) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
-    std::future::ready(Err(Error::method_not_found(M::NAME)))
+) -> impl Future<Output = Result<M::Response, Error>> + Send + use<M> {
+    std::future::ready(not_found(request))
 }
 
 /// Answers a request of the drafts'; "method not found" for any other. For

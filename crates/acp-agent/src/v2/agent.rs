@@ -1,4 +1,3 @@
-use std::future::Future;
 use std::time::Duration;
 
 use agentwire_acp_schema::v2::{
@@ -9,183 +8,107 @@ use agentwire_acp_schema::v2::{
     NewSessionRequest, NewSessionResponse, PromptRequest, ResumeSessionRequest, ResumeSessionResponse,
     SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
 };
-use agentwire_jsonrpc::{RawJson, RequestMethod};
+use agentwire_jsonrpc::RawJson;
 
 use super::{Client, Context, Turn, session_not_found};
 use crate::Error;
+use crate::agent::not_found;
 
-/// An agent that speaks the draft of version 2: what an editor asks of it.
-///
-/// What has a default answers as an agent without that: no session is listed or found, no option is known. Methods may
-/// run at the same time, also for one session, and each may call the client and wait for it. Nothing needs to be `Send`
-/// unless the future of [`serve`](super::serve) is to be spawned.
-///
-/// What the crate does before and after each method is said in the [module's docs](super).
-pub trait Agent {
-    /// `initialize`: says who this agent is and what it can do.
+agentwire_peer::method_trait! {
+    /// An agent that speaks the draft of version 2: the methods that an editor calls.
+    ///
+    /// The defaults answer as an agent without the feature: no session is listed or found, no option is known. Methods run
+    /// concurrently, also those of one session. Each may call the client and wait for the answer.
+    ///
+    /// Implement the methods as `async fn`. Their futures are `Send`, so code that is generic over `A: Agent + 'static` can
+    /// spawn what [`serve`](super::serve) returns. `&A`, `Box<A>` and `Arc<A>` are agents where `A` is one; for an agent that
+    /// is chosen at run time see [`DynAgent`].
+    ///
+    /// The [module's docs](super) list what the crate does before and after each method.
+    pub trait Agent;
+
+    /// The object-safe form of [`Agent`], which every agent has: `Box<dyn DynAgent>` and `Arc<dyn DynAgent>` are agents.
+    ///
+    /// Each request through it costs one allocation more.
+    dyn DynAgent;
+
+    requests:
+
+    /// `initialize`: returns the agent's name and capabilities.
     ///
     /// The version in the request is 2, and so is that of the answer. Without the capability `session` no method of a
-    /// session is there. Methods of type `terminal` are left out for a client without `auth.terminal`. Once this has
-    /// succeeded it is not called again.
-    fn initialize(
-        &self,
-        request: InitializeRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<InitializeResponse, Error>>;
+    /// session is available. Authentication methods of type `terminal` are left out of the answer for a client without
+    /// `auth.terminal`. After it has succeeded it is not called again.
+    async fn initialize(request: InitializeRequest, context: Context) -> Result<InitializeResponse, Error>;
 
-    /// `session/new`: begins a conversation, which is idle. Updates may be sent before the answer.
-    fn new_session(
-        &self,
-        request: NewSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<NewSessionResponse, Error>>;
+    /// `session/new`: creates a session, which is idle. Updates may be sent before the answer.
+    async fn new_session(request: NewSessionRequest, context: Context) -> Result<NewSessionResponse, Error>;
 
-    /// `session/prompt`: takes a message into the conversation with [`Turn::accept`], which answers the request, and does
-    /// the work.
+    /// `session/prompt`: adds a message to the session with [`Turn::accept`], which answers the request, and does the work.
     ///
-    /// What this gives is why the work ended; the client is told that the session is idle when no other prompt of the
-    /// session is at work. An error is told so too, or is the answer to the request where the message was not accepted.
-    /// After `session/cancel` [`Turn::cancelled`] completes, and whatever this then gives, the client is told that the
-    /// work was cancelled.
-    fn prompt(
-        &self,
-        request: PromptRequest,
-        turn: Turn,
-    ) -> impl Future<Output = Result<IdleStopReason, Error>>;
+    /// Returns why the work ended. The client gets the state `idle` when no other prompt of the session is at work. An error
+    /// becomes part of that state, or is the answer to the request where the message was not accepted. After
+    /// `session/cancel` [`Turn::cancelled`] completes. Whatever this method returns then, the client gets the stop reason
+    /// `cancelled`.
+    async fn prompt(request: PromptRequest, turn: Turn) -> Result<IdleStopReason, Error>;
 
-    /// `session/cancel`: hears that foreground work is to end. The prompts at work have been told through their
-    /// [`Turn`], so only work that the agent has begun by itself is left.
-    fn cancel(&self, notification: CancelSessionNotification, client: &Client) {
-        let _ = (notification, client);
-    }
-
-    /// `session/resume`: takes up a conversation, and with a `replayFrom` says it again, in updates, before it answers.
+    /// `session/resume`: opens a stored session. With a `replayFrom` it sends the history from there as updates before it
+    /// answers.
     ///
-    /// Unless this has sent the session's state, the client is told after it: `idle`, or what was told last.
-    fn resume_session(
-        &self,
-        request: ResumeSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<ResumeSessionResponse, Error>> {
-        let _ = context;
-        std::future::ready(Err(session_not_found(&request.session_id)))
-    }
+    /// Unless this method has sent the session's state, the client gets it afterwards: `idle`, or the last state.
+    async fn resume_session(request: ResumeSessionRequest, context: Context) -> Result<ResumeSessionResponse, Error>
+        = Err(session_not_found(&request.session_id));
 
-    /// `session/list`: the conversations there are.
-    fn list_sessions(
-        &self,
-        request: ListSessionsRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<ListSessionsResponse, Error>> {
-        let _ = (request, context);
-        std::future::ready(Ok(ListSessionsResponse::new([])))
-    }
+    /// `session/list`: lists the stored sessions.
+    async fn list_sessions(request: ListSessionsRequest, context: Context) -> Result<ListSessionsResponse, Error>
+        = Ok(ListSessionsResponse::new([]));
 
     /// `session/close`: frees what a session holds, and ends its work in the background.
     ///
-    /// Its prompts have been cancelled. The answer waits for them to end, for [`close_grace`](Self::close_grace) after
-    /// this; then those that have not are dropped. After the answer nothing more can be said of the session, until it is
-    /// resumed.
-    fn close_session(
-        &self,
-        request: CloseSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<CloseSessionResponse, Error>> {
-        let _ = (request, context);
-        std::future::ready(Ok(CloseSessionResponse::new()))
-    }
+    /// Its prompts are cancelled already. After this method the answer waits up to [`close_grace`](Self::close_grace) for
+    /// them to end; those that have not are dropped. After the answer no update of the session is sent until it is resumed.
+    async fn close_session(request: CloseSessionRequest, context: Context) -> Result<CloseSessionResponse, Error>
+        = Ok(CloseSessionResponse::new());
 
-    /// How long `session/close` waits for the session's prompts to end once they are cancelled (default 10 s). A prompt
-    /// that has not is dropped, and told as cancelled; so is what [`begin_work`](Client::begin_work) gave, which is not
-    /// dropped but has nothing more to say.
-    fn close_grace(&self) -> Duration {
-        Duration::from_secs(10)
-    }
-
-    /// `session/delete`: forgets a conversation; one that is not there is forgotten already. Advertised by
+    /// `session/delete`: deletes a stored session. To delete one that does not exist succeeds. Advertised by
     /// `session.delete`.
-    fn delete_session(
-        &self,
-        request: DeleteSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<DeleteSessionResponse, Error>> {
-        not_found(&request, context)
-    }
+    async fn delete_session(request: DeleteSessionRequest, context: Context) -> Result<DeleteSessionResponse, Error>
+        = not_found(&request);
 
-    /// `session/set_config_option`: changes an option, to a value that it has, and answers with all of them.
-    fn set_session_config_option(
-        &self,
-        request: SetSessionConfigOptionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<SetSessionConfigOptionResponse, Error>> {
-        let _ = context;
-        let why = format_args!("there is no option {:?}", request.config_id);
-        std::future::ready(Err(Error::invalid_params(why)))
-    }
+    /// `session/set_config_option`: changes an option, to a value that it has, and answers with all options.
+    async fn set_session_config_option(request: SetSessionConfigOptionRequest, context: Context)
+        -> Result<SetSessionConfigOptionResponse, Error>
+        = Err(Error::invalid_params(format_args!("there is no option {:?}", request.config_id)));
 
-    /// `tool_call/cancel`: begins to stop one call of a tool, which was last told with the capability `cancel`. That it
-    /// has ended is told by an update.
-    fn cancel_tool_call(
-        &self,
-        request: CancelToolCallRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<CancelToolCallResponse, Error>> {
-        let _ = context;
-        let why = format_args!("the call {:?} cannot be cancelled", request.tool_call_id);
-        std::future::ready(Err(Error::invalid_params(why)))
-    }
+    /// `tool_call/cancel`: begins to stop one tool call, whose last update had the capability `cancel`. An update reports its
+    /// end.
+    async fn cancel_tool_call(request: CancelToolCallRequest, context: Context) -> Result<CancelToolCallResponse, Error>
+        = Err(Error::invalid_params(format_args!("the call {:?} cannot be cancelled", request.tool_call_id)));
 
-    /// `terminal/cancel`: begins to stop the command of one terminal, which was last told with the capability `cancel`.
-    /// That it has ended is told by an update.
-    fn cancel_terminal(
-        &self,
-        request: CancelTerminalRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<CancelTerminalResponse, Error>> {
-        let _ = context;
-        let why = format_args!("the terminal {:?} cannot be cancelled", request.terminal_id);
-        std::future::ready(Err(Error::invalid_params(why)))
-    }
+    /// `terminal/cancel`: begins to stop the command of one terminal, whose last update had the capability `cancel`. An
+    /// update reports its end.
+    async fn cancel_terminal(request: CancelTerminalRequest, context: Context) -> Result<CancelTerminalResponse, Error>
+        = Err(Error::invalid_params(format_args!("the terminal {:?} cannot be cancelled", request.terminal_id)));
 
-    /// `auth/login`: proves who the user is, by a method that `initialize` offered and that is not of type `terminal`.
-    /// An agent that offers one must have this and [`logout`](Self::logout).
-    fn login(
-        &self,
-        request: LoginAuthRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<LoginAuthResponse, Error>> {
-        not_found(&request, context)
-    }
+    /// `auth/login`: authenticates the user, by a method that `initialize` offered and that is not of type `terminal`. An
+    /// agent that offers one must implement this and [`logout`](Self::logout).
+    async fn login(request: LoginAuthRequest, context: Context) -> Result<LoginAuthResponse, Error>
+        = not_found(&request);
 
-    /// `auth/logout`: forgets who the user is.
-    fn logout(
-        &self,
-        request: LogoutAuthRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<LogoutAuthResponse, Error>> {
-        not_found(&request, context)
-    }
+    /// `auth/logout`: ends the authentication.
+    async fn logout(request: LogoutAuthRequest, context: Context) -> Result<LogoutAuthResponse, Error>
+        = not_found(&request);
 
-    /// A request that the protocol does not know. Those of one's own begin with `_`.
-    fn extension_request(
-        &self,
-        method: &str,
-        params: Option<RawJson>,
-        context: Context,
-    ) -> impl Future<Output = Result<RawJson, Error>> {
-        let _ = (params, context);
-        std::future::ready(Err(Error::method_not_found(method)))
-    }
+    notifications:
 
-    /// A notification that the protocol does not know. It is passed over unless this is written.
-    fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &Client) {
-        let _ = (method, params, client);
-    }
-}
+    /// `session/cancel`: called when the foreground work of a session is cancelled. The [`Turn`] of each prompt reports the
+    /// same, so only work that the agent has begun by itself is left to end here.
+    fn cancel(notification: CancelSessionNotification, client: &Client) = ();
 
-fn not_found<M: RequestMethod>(
-    _: &M,
-    _: Context,
-) -> impl Future<Output = Result<M::Response, Error>> + use<M> {
-    std::future::ready(Err(Error::method_not_found(M::NAME)))
+    /// Returns how long `session/close` waits for the session's prompts to end once they are cancelled (default 10 s). A
+    /// prompt that has not ended is dropped, and reported as cancelled. Work of [`begin_work`](Client::begin_work) is
+    /// reported as cancelled too; it is not dropped, but its updates are refused.
+    fn close_grace() -> Duration = Duration::from_secs(10);
+
+    extensions(Context, client: &Client)
 }

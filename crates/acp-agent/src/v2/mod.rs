@@ -89,7 +89,7 @@ use agentwire_transport::Transport;
 
 use crate::{Closed, Config, config};
 
-pub use agent::Agent;
+pub use agent::{Agent, DynAgent};
 pub use client::Client;
 pub use question::Question;
 pub use rules::session_not_found;

@@ -1,5 +1,6 @@
 //! An agent of this crate against a peer that speaks raw lines.
 
+mod dynamic;
 mod raw_peer;
 #[cfg(feature = "v2")]
 mod router;

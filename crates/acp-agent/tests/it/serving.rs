@@ -1,7 +1,7 @@
 //! How serving begins and ends.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agentwire_acp_agent::{Agent, CallError, Context, Error, config, serve, serve_with};
 use agentwire_acp_schema::v1::*;
@@ -26,7 +26,11 @@ async fn next(wire: &mut Duplex) -> String {
 /// An agent of which the test writes only the turn.
 struct Turn<F>(F);
 
-impl<F: AsyncFn(Context) -> Result<StopReason, Error>> Agent for Turn<F> {
+impl<F, Fut> Agent for Turn<F>
+where
+    F: Fn(Context) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<StopReason, Error>> + Send,
+{
     async fn initialize(&self, req: InitializeRequest, _: Context) -> Result<InitializeResponse, Error> {
         Ok(InitializeResponse::new(req.protocol_version))
     }
@@ -63,22 +67,23 @@ async fn what_was_begun_is_answered_after_the_client_has_closed() {
 /// A turn that waits for a client that has gone hears so; one that waits for ever is dropped, and serving ends.
 #[tokio::test(start_paused = true)]
 async fn turns_end_with_the_client() {
-    struct Dropped(Rc<Cell<u32>>);
+    struct Dropped(Arc<AtomicU32>);
     impl Drop for Dropped {
         fn drop(&mut self) {
-            self.0.set(self.0.get() + 1);
+            self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
     let (near, mut far) = duplex(8);
     let near = checked(near, Conversation::acp(), Side::Server);
-    let dropped = Rc::new(Cell::new(0));
-    let closed = Cell::new(false);
+    let dropped = Arc::new(AtomicU32::new(0));
+    let closed = AtomicBool::new(false);
     let agent = Turn(async |cx: Context| {
         let _dropped = Dropped(dropped.clone());
         let yes = PermissionOption::new("yes", "Yes", PermissionOptionKind::AllowOnce);
         let request = RequestPermissionRequest::new("s", ToolCallUpdate::new("c"), [yes]);
         let answer = cx.client().request_permission(request).await;
-        closed.set(matches!(answer, Err(CallError::Closed(_))) && cx.client().is_closed());
+        let is_closed = matches!(answer, Err(CallError::Closed(_))) && cx.client().is_closed();
+        closed.store(is_closed, Ordering::Relaxed);
         std::future::pending().await
     });
     let client = async {
@@ -90,8 +95,8 @@ async fn turns_end_with_the_client() {
     };
     let (served, ()) = futures::join!(serve(agent, near), client);
     assert!(served.is_ok(), "the client left in good order");
-    assert!(closed.get());
-    assert_eq!(dropped.get(), 1);
+    assert!(closed.load(Ordering::Relaxed));
+    assert_eq!(dropped.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]

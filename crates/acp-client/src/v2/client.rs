@@ -1,80 +1,64 @@
-use std::future::Future;
-
 use agentwire_acp_schema::v2::{
     CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
     RequestPermissionRequest, RequestPermissionResponse, UpdateSessionNotification,
 };
-use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
+use agentwire_jsonrpc::{RawJson, Skipped};
 
 use super::{Agent, Context};
 use crate::Error;
+use crate::client::not_found;
 
-/// A client: what an agent asks of the editor in version 2.
-///
-/// Only what every client must answer has no default. Methods run at the same time, and each may call the agent
-/// and wait for it. Nothing needs to be `Send` unless the future of [`connect`](super::connect) is to be spawned.
-pub trait Client {
-    /// `session/update`: hears what happens in a session. Updates come one by one, in order, and all of a
-    /// turn's come before it ends; so this must not take long.
-    fn session_update(&self, notification: UpdateSessionNotification);
+agentwire_peer::method_trait! {
+    /// A client: the methods that an agent calls in version 2.
+    ///
+    /// Only the methods that every client must have are required. Methods run concurrently. Each may call the agent and wait
+    /// for the answer.
+    ///
+    /// Implement the methods as `async fn`. Their futures are `Send`, so code that is generic over `C: Client + 'static` can
+    /// spawn what [`connect`](super::connect) or [`start`](super::start) returns. `&C`, `Box<C>` and `Arc<C>` are clients
+    /// where `C` is one; for a client that is chosen at run time see [`DynClient`].
+    pub trait Client;
 
-    /// `session/request_permission`: asks the user. Once the agent takes the request back this is dropped, and the
-    /// answer says that it was cancelled.
-    fn request_permission(
-        &self,
-        request: RequestPermissionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<RequestPermissionResponse, Error>>;
+    /// The object-safe form of [`Client`], which every client has: `Box<dyn DynClient>` and `Arc<dyn DynClient>` are clients.
+    ///
+    /// Each request through it costs one allocation more.
+    dyn DynClient;
 
-    /// `elicitation/create`: asks the user for something else. Advertised by `elicitation.form` and
+    requests:
+
+    /// `session/request_permission`: asks the user. When the agent withdraws the request the future is dropped, and the
+    /// outcome is `cancelled`.
+    async fn request_permission(request: RequestPermissionRequest, context: Context)
+        -> Result<RequestPermissionResponse, Error>;
+
+    /// `elicitation/create`: asks the user for anything but a permission. Advertised by `elicitation.form` and
     /// `elicitation.url`, each for its mode.
-    fn create_elicitation(
-        &self,
-        request: CreateElicitationRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<CreateElicitationResponse, Error>> {
-        let _ = (request, context);
-        std::future::ready(Err(Error::method_not_found(CreateElicitationRequest::NAME)))
-    }
+    async fn create_elicitation(request: CreateElicitationRequest, context: Context)
+        -> Result<CreateElicitationResponse, Error>
+        = not_found(&request);
 
-    /// `elicitation/complete`: hears that what the user did at a URL is done. Only of URLs that the user agreed to
-    /// visit, or is being asked about, and once of each.
-    fn complete_elicitation(&self, notification: CompleteElicitationNotification) {
-        let _ = notification;
-    }
+    notifications:
 
-    /// A request that the protocol does not know.
-    fn extension_request(
-        &self,
-        method: &str,
-        params: Option<RawJson>,
-        context: Context,
-    ) -> impl Future<Output = Result<RawJson, Error>> {
-        let _ = (params, context);
-        std::future::ready(Err(Error::method_not_found(method)))
-    }
+    /// `session/update`: called for each update of a session, one by one, in order. All updates of a turn come before its
+    /// end, so this must not take long.
+    fn session_update(notification: UpdateSessionNotification);
 
-    /// A notification that the protocol does not know. It is passed over unless this is written.
-    fn extension_notification(&self, method: &str, params: Option<RawJson>, agent: &Agent) {
-        let _ = (method, params, agent);
-    }
+    /// `elicitation/complete`: called when the user has done what an elicitation's URL was for. Called only for URLs that the
+    /// user agreed to visit, or is being asked about, and once for each.
+    fn complete_elicitation(notification: CompleteElicitationNotification) = ();
 
-    /// An update that cannot be read: it is no `session/update` of this version. It is passed over unless this
-    /// is written. An update of a kind that nobody knows is not among these; it has a variant of its own.
-    fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
-        let _ = (params, why);
-    }
+    /// Called for a `session/update` that cannot be read in this version. The default ignores it. An update of an unknown
+    /// kind is not among these; it has a variant of its own.
+    fn unreadable_update(params: Option<RawJson>, why: &Error) = ();
 
-    /// A message that cannot be read and belongs to no call, such as a line over the limit. What it said is lost; it may
-    /// have been an update. It is passed over unless this is written.
-    fn unreadable_message(&self, why: &Error) {
-        let _ = why;
-    }
+    /// Called for a message that cannot be read and belongs to no call, such as a line over the limit. Its content is lost;
+    /// it may have been an update. The default ignores it.
+    fn unreadable_message(why: &Error) = ();
 
-    /// Parts of a message that cannot be read: items of lists, and optional members. The message, which belongs to
-    /// `method`, is taken without them: that of an update or of a request just after this, that of an answer just before.
-    /// It is passed over unless this is written.
-    fn skipped(&self, method: &str, skipped: Skipped) {
-        let _ = (method, skipped);
-    }
+    /// Called for parts of a message of `method` that cannot be read: items of lists, and optional members. The message is
+    /// used without them. For an update or a request this is called just before, for an answer just after. The default
+    /// ignores them.
+    fn skipped(method: &str, skipped: Skipped) = ();
+
+    extensions(Context, agent: &Agent)
 }

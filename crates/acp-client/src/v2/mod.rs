@@ -75,7 +75,7 @@ use agentwire_transport::Transport;
 use crate::BoxError;
 
 pub use agent::{Agent, Context};
-pub use client::Client;
+pub use client::{Client, DynClient};
 pub use close::CloseCall;
 pub(crate) use dispatch::Dispatch;
 pub use prompt::{PromptCall, Stopped, Turn, TurnEvent};

@@ -85,7 +85,6 @@ async fn the_end_of_main_is_the_end() {
     assert_eq!(client.heard(), ["asked session-1 a", "dropped session-1 a"]);
 }
 
-/// A client that needs no `Rc`.
 struct Plain;
 
 impl Client for Plain {

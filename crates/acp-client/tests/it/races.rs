@@ -1,9 +1,9 @@
 //! Turns that are cancelled at random moments, by an agent and a client of ours, on a clock that is paused. A seed
 //! decides everything, so a failure can be played again.
 
-use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agentwire_acp_agent::{Agent, Context as AgentContext, Error, serve};
@@ -11,6 +11,7 @@ use agentwire_acp_client::{BoxError, CallError, Client, Context, connect};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_schema_tests::{self as schema_tests, Conversation, checked};
+use agentwire_sync::Mutex;
 use agentwire_transport::{Direction, Packet, duplex, tap};
 use futures::future::{Either, join_all, select};
 use tokio::time::sleep;
@@ -22,19 +23,19 @@ const SESSIONS: u64 = 3;
 const TURNS: u64 = 5;
 
 /// Numbers that look like chance and are not.
-pub(crate) struct Dice(Cell<u64>);
+pub(crate) struct Dice(AtomicU64);
 
 impl Dice {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1))
+        Self(AtomicU64::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1))
     }
 
     pub(crate) fn below(&self, limit: u64) -> u64 {
-        let mut x = self.0.get();
+        let mut x = self.0.load(Ordering::Relaxed);
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
-        self.0.set(x);
+        self.0.store(x, Ordering::Relaxed);
         (x >> 11) % limit
     }
 
@@ -58,8 +59,8 @@ struct Seen {
 
 #[derive(Clone)]
 struct Side {
-    seen: Rc<RefCell<Seen>>,
-    dice: Rc<Dice>,
+    seen: Arc<Mutex<Seen>>,
+    dice: Arc<Dice>,
 }
 
 impl Agent for Side {
@@ -82,7 +83,7 @@ impl Agent for Side {
             }
             self.work(&request.session_id, &name, &mut said, &cx).await?;
         }
-        self.seen.borrow_mut().ended.insert(name, (said, cx.is_cancelled()));
+        self.seen.lock().ended.insert(name, (said, cx.is_cancelled()));
         match manners {
             1 if cx.is_cancelled() => Err(Error::internal_error("aborted")),
             _ => Ok(PromptResponse::new(StopReason::EndTurn)),
@@ -105,7 +106,7 @@ impl Side {
                 let call = ToolCallUpdate::new(name);
                 let request = RequestPermissionRequest::new(session, call, [option]);
                 if client.request_permission(request).await?.outcome == RequestPermissionOutcome::Cancelled {
-                    *self.seen.borrow_mut().stops.entry("not permitted").or_default() += 1;
+                    *self.seen.lock().stops.entry("not permitted").or_default() += 1;
                 }
             }
             1 => {
@@ -130,7 +131,7 @@ impl Side {
     }
 
     fn fault(&self, what: String) {
-        self.seen.borrow_mut().faults.push(what);
+        self.seen.lock().faults.push(what);
     }
 }
 
@@ -138,7 +139,7 @@ impl Client for Side {
     fn session_update(&self, notification: SessionNotification) {
         let SessionUpdate::AgentMessageChunk(chunk) = notification.update else { return };
         let (name, number) = chunk.content.as_text().unwrap().rsplit_once('/').unwrap();
-        self.seen.borrow_mut().heard.entry(name.into()).or_default().push(number.parse().unwrap());
+        self.seen.lock().heard.entry(name.into()).or_default().push(number.parse().unwrap());
     }
 
     async fn request_permission(
@@ -146,7 +147,7 @@ impl Client for Side {
         request: RequestPermissionRequest,
         _: Context,
     ) -> Result<RequestPermissionResponse, Error> {
-        if self.seen.borrow().cancelled.contains(&request.session_id) {
+        if self.seen.lock().cancelled.contains(&request.session_id) {
             self.fault(format!("{} asked the user after its cancellation", request.tool_call.tool_call_id));
         }
         sleep(self.dice.moment()).await;
@@ -183,10 +184,10 @@ impl Client for Side {
 impl Side {
     /// One turn, left alone or cancelled in one of the ways there are.
     async fn turn(&self, agent: &agentwire_acp_client::Agent, session: &SessionId, name: String) {
-        self.seen.borrow_mut().cancelled.remove(session);
+        self.seen.lock().cancelled.remove(session);
         let prompt = agent.prompt(PromptRequest::new(session, name.clone()));
         let cancel = async || {
-            self.seen.borrow_mut().cancelled.insert(session.clone());
+            self.seen.lock().cancelled.insert(session.clone());
             agent.cancel(CancelNotification::new(session)).await.unwrap();
         };
         let (way, moment) = (self.dice.below(5), self.dice.moment());
@@ -206,7 +207,7 @@ impl Side {
                 match left {
                     Either::Left((outcome, _)) => outcome,
                     Either::Right(((), prompt)) => {
-                        self.seen.borrow_mut().cancelled.insert(session.clone());
+                        self.seen.lock().cancelled.insert(session.clone());
                         return drop(prompt);
                     }
                 }
@@ -221,7 +222,7 @@ impl Side {
     }
 
     fn check(&self, name: &str, way: u64, stop: StopReason) {
-        let mut seen = self.seen.borrow_mut();
+        let mut seen = self.seen.lock();
         let cancelled = stop == StopReason::Cancelled;
         *seen.stops.entry(if cancelled { "cancelled" } else { "ended" }).or_default() += 1;
         let heard = seen.heard.get(name).cloned().unwrap_or_default();
@@ -264,8 +265,8 @@ impl Ledger {
 
 /// Gives how many turns ended how.
 async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
-    let side = Side { seen: Rc::default(), dice: Rc::new(Dice::new(seed)) };
-    let ledger = RefCell::new(Ledger::default());
+    let side = Side { seen: Arc::default(), dice: Arc::new(Dice::new(seed)) };
+    let ledger = std::cell::RefCell::new(Ledger::default());
     let (near, far) = duplex(side.dice.below(4) as usize);
     let far = tap(far, |direction, packet| ledger.borrow_mut().note(direction, packet));
     let near = checked(near, Conversation::acp(), schema_tests::Side::Server);
@@ -292,7 +293,7 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     result.unwrap();
     let ledger = ledger.into_inner();
     let wrong = ledger.wrong();
-    let seen = side.seen.take();
+    let seen = std::mem::take(&mut *side.seen.lock());
     assert!(seen.faults.is_empty() && wrong.is_empty(), "seed {seed}: {:#?} {wrong:#?}", seen.faults);
     seen.stops
 }

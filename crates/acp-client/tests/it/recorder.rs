@@ -1,12 +1,12 @@
 //! A client that writes down what it hears and asks, and the one function that plays transcripts to it.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use agentwire_acp_client::{Agent, BoxError, CallError, Client, Context, Error, connect};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
 use agentwire_schema_tests::{Conversation, Side, checked};
+use agentwire_sync::Mutex;
 use agentwire_transport::lines;
 use futures::future::Either;
 use serde_json::json;
@@ -70,24 +70,24 @@ pub(crate) async fn refused<R: std::fmt::Debug>(call: impl Future<Output = Resul
 
 #[derive(Clone, Default)]
 pub(crate) struct Recorder {
-    heard: Rc<RefCell<Vec<String>>>,
-    news: Rc<Notify>,
+    heard: Arc<Mutex<Vec<String>>>,
+    news: Arc<Notify>,
 }
 
 impl Recorder {
     fn note(&self, what: impl Into<String>) {
-        self.heard.borrow_mut().push(what.into());
+        self.heard.lock().push(what.into());
         self.news.notify_one();
     }
 
     /// Everything up to now.
     pub(crate) fn heard(&self) -> Vec<String> {
-        self.heard.borrow().clone()
+        self.heard.lock().clone()
     }
 
     /// Waits until so many lines were written down.
     pub(crate) async fn until(&self, lines: usize) {
-        while self.heard.borrow().len() < lines {
+        while self.heard.lock().len() < lines {
             self.news.notified().await;
         }
     }

@@ -1,7 +1,5 @@
 //! A whole conversation between an agent and a client of ours.
 
-use std::cell::RefCell;
-
 use agentwire_acp_agent::{Agent, Context as AgentContext, Error, serve};
 use agentwire_acp_client::{BoxError, connect};
 use agentwire_acp_schema::v1::*;
@@ -15,7 +13,7 @@ use crate::recorder::{Recorder, greeting};
 /// An agent that uses everything that the client has.
 #[derive(Default)]
 struct Thorough {
-    heard: RefCell<Vec<String>>,
+    heard: agentwire_sync::Mutex<Vec<String>>,
 }
 
 impl Agent for Thorough {
@@ -93,7 +91,7 @@ impl Agent for Thorough {
         params: Option<RawJson>,
         _: AgentContext,
     ) -> Result<RawJson, Error> {
-        self.heard.borrow_mut().push(method.into());
+        self.heard.lock().push(method.into());
         Ok(params.unwrap_or(RawJson::NULL))
     }
 }

@@ -15,7 +15,7 @@ use agentwire_acp_schema::v1::{
     ResumeSessionResponse, SessionAdditionalDirectoriesCapabilities, SessionCapabilities,
     SessionCloseCapabilities, SessionDeleteCapabilities, SessionId, SessionListCapabilities,
     SessionResumeCapabilities, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
-    SetSessionModeRequest, SetSessionModeResponse, StopReason,
+    SetSessionModeRequest, SetSessionModeResponse,
 };
 
 use futures::FutureExt;
@@ -30,7 +30,7 @@ use crate::random::random;
 use crate::registry::{Registry, SlotGuard, not_open};
 use crate::session::{Session, busy};
 use crate::store::{SessionHeader, StoreError};
-use crate::turn::{self, Turn};
+use crate::turn::{self, TurnHandler};
 
 /// Implements the protocol with sessions.
 pub(crate) struct Runtime<F> {
@@ -128,10 +128,7 @@ impl<F> Runtime<F> {
     }
 }
 
-impl<F> Agent for Runtime<F>
-where
-    F: AsyncFn(Turn) -> Result<StopReason, Error>,
-{
+impl<F: TurnHandler> Agent for Runtime<F> {
     async fn initialize(&self, request: InitializeRequest, _: Context) -> Result<InitializeResponse, Error> {
         let sessions = SessionCapabilities::new()
             .list(SessionListCapabilities::new())

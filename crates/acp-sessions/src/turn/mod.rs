@@ -2,6 +2,7 @@
 
 mod error;
 mod files;
+mod handler;
 mod history;
 mod permission;
 mod run;
@@ -24,6 +25,7 @@ use agentwire_sync::Mutex;
 use futures::future::{Either, select};
 
 pub use self::error::TurnError;
+pub use self::handler::TurnHandler;
 pub use self::permission::PermissionPolicy;
 pub(crate) use self::run::{run, sleep};
 pub use self::terminal::Terminal;

@@ -10,14 +10,14 @@ use agentwire_peer::{Clock, TokioClock};
 use futures::FutureExt;
 use futures::future::{Either, select};
 
-use super::{Turn, TurnError};
+use super::{Turn, TurnError, TurnHandler};
 use crate::session::TurnGuard;
 
 /// Runs a turn: writes the prompt, calls the author's closure, and ends what that left open. The session is free again when
 /// this completes or is dropped.
 pub(crate) async fn run<F>((turn, guard): (Turn, TurnGuard), author: &F) -> Result<StopReason, Error>
 where
-    F: AsyncFn(Turn) -> Result<StopReason, Error>,
+    F: TurnHandler,
 {
     let outcome = match turn.write_prompt().await {
         Ok(()) => answer(&turn, author).await,
@@ -40,7 +40,7 @@ where
 /// Calls the author's closure. After a cancel its future has the grace period to complete, and is then dropped.
 async fn answer<F>(turn: &Turn, author: &F) -> Result<StopReason, Error>
 where
-    F: AsyncFn(Turn) -> Result<StopReason, Error>,
+    F: TurnHandler,
 {
     if turn.0.context.is_cancelled() {
         turn.0.cancel.set();
@@ -49,7 +49,7 @@ where
         return Ok(StopReason::Cancelled);
     }
     let cancelled = select(turn.0.context.cancelled(), turn.0.cancel.wait());
-    let answered = pin!(AssertUnwindSafe(async { author(turn.clone()).await }).catch_unwind());
+    let answered = pin!(AssertUnwindSafe(async { author.run(turn.clone()).await }).catch_unwind());
     let answered = match select(cancelled, answered).await {
         Either::Right((answered, _)) => answered,
         Either::Left((_, answered)) => {

@@ -12,7 +12,9 @@ use agentwire_acp_sessions::schema::{
     SessionConfigSelectOption, SessionId, SessionMode, SessionModeState, StopReason, ToolCall,
     ToolCallLocation, ToolCallStatus,
 };
-use agentwire_acp_sessions::{Error, SessionAgent, SessionHeader, SessionStore, Turn, TurnError, agent};
+use agentwire_acp_sessions::{
+    SessionAgent, SessionHeader, SessionStore, Turn, TurnError, TurnHandler, agent,
+};
 use agentwire_jsonrpc::RawJson;
 use serde_json::{Value, json};
 
@@ -24,7 +26,7 @@ fn modes() -> SessionModeState {
 }
 
 /// An agent with two modes, which says the one it is in.
-fn moded(store: &Arc<Moody>) -> SessionAgent<impl AsyncFn(Turn) -> Result<StopReason, Error>> {
+fn moded(store: &Arc<Moody>) -> SessionAgent<impl TurnHandler> {
     let agent = agent(async |turn: Turn| {
         if turn.text() == "wait" {
             turn.cancelled().await;

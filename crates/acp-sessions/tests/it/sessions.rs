@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agentwire_acp_sessions::schema::{
     AvailableCommand, Implementation, PromptCapabilities, StopReason, UnstructuredCommandInput,
 };
-use agentwire_acp_sessions::{Error, MemoryStore, SessionAgent, SessionStore, Turn, agent};
+use agentwire_acp_sessions::{Error, MemoryStore, SessionAgent, SessionStore, Turn, TurnHandler, agent};
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, again, play, short, text, with};
@@ -26,9 +26,7 @@ async fn echo(turn: Turn) -> Result<StopReason, Error> {
     Ok(StopReason::EndTurn)
 }
 
-fn on(
-    store: &Arc<impl SessionStore + 'static>,
-) -> SessionAgent<impl AsyncFn(Turn) -> Result<StopReason, Error>> {
+fn on(store: &Arc<impl SessionStore + 'static>) -> SessionAgent<impl TurnHandler> {
     agent(echo).shared_store(store.clone())
 }
 

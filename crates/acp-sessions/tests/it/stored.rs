@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use agentwire_acp_sessions::schema::{SessionId, StopReason};
 use agentwire_acp_sessions::{
-    Claim, Error, ListQuery, MemoryStore, SessionAgent, SessionHeader, SessionStore, StoreError,
-    StoredSession, Turn, agent,
+    Claim, ListQuery, MemoryStore, SessionAgent, SessionHeader, SessionStore, StoreError, StoredSession,
+    Turn, TurnHandler, agent,
 };
 use agentwire_jsonrpc::RawJson;
 use futures::StreamExt;
@@ -116,7 +116,7 @@ impl SessionStore for Moody {
     }
 }
 
-fn on(store: &Arc<Moody>) -> SessionAgent<impl AsyncFn(Turn) -> Result<StopReason, Error>> {
+fn on(store: &Arc<Moody>) -> SessionAgent<impl TurnHandler> {
     let agent = agent(async |turn: Turn| {
         match &*turn.text() {
             "hold on" => {

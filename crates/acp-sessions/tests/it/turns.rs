@@ -156,10 +156,9 @@ async fn pr_10_11_13_a_cancelled_turn_answers_cancelled_and_soon_whatever_it_mak
 #[tokio::test(start_paused = true)]
 async fn pr_12_a_handle_that_outlives_its_turn_says_nothing() {
     let kept: Arc<Mutex<Vec<Turn>>> = Arc::default();
-    let keeping = kept.clone();
-    let agent = agent(async move |turn: Turn| {
+    let agent = agent(async |turn: Turn| {
         turn.say("in time").await?;
-        keeping.lock().unwrap().push(turn);
+        kept.lock().unwrap().push(turn);
         Ok(StopReason::EndTurn)
     });
     with(agent, async |peer| {

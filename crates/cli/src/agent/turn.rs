@@ -1,8 +1,8 @@
 //! One turn: does what the prompt says and tells the client about it.
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agentwire_acp_sessions::schema::{
@@ -11,19 +11,20 @@ use agentwire_acp_sessions::schema::{
 };
 use agentwire_acp_sessions::{Error, Turn, TurnError};
 use agentwire_jsonrpc::RawJson;
+use agentwire_sync::Mutex;
 
 use super::command::Command;
 use super::offer;
 
 /// The servers whose failure the user has been told of, each in its session.
-pub(super) type Told = RefCell<HashSet<(SessionId, String)>>;
+pub(super) type Told = Mutex<HashSet<(SessionId, String)>>;
 
 /// A turn, and what it has come to.
 pub(super) struct Work<'a> {
     pub(super) turn: &'a Turn,
     told: &'a Told,
     /// How many characters were said.
-    said: Cell<u64>,
+    said: AtomicU64,
 }
 
 /// How much a session can hold, in tokens of four characters each: ours, as we have no model.
@@ -37,7 +38,7 @@ const LINE: usize = 60;
 
 impl<'a> Work<'a> {
     pub(super) fn new(turn: &'a Turn, told: &'a Told) -> Self {
-        Self { turn, told, said: Cell::new(0) }
+        Self { turn, told, said: AtomicU64::new(0) }
     }
 
     /// Works through the prompt.
@@ -80,7 +81,7 @@ impl<'a> Work<'a> {
 
     /// Tells the client a piece of the answer.
     async fn say(&self, text: &str) -> Result<(), TurnError> {
-        self.said.set(self.said.get() + text.chars().count() as u64);
+        self.said.fetch_add(text.chars().count() as u64, Ordering::Relaxed);
         self.turn.say(text).await
     }
 
@@ -97,7 +98,7 @@ impl<'a> Work<'a> {
 
     /// Whether a failure was not told before. Whose were forgotten are told once more.
     fn note_told(&self, key: (SessionId, String)) -> bool {
-        let mut told = self.told.borrow_mut();
+        let mut told = self.told.lock();
         if told.len() >= MOST_TOLD {
             told.clear();
         }
@@ -107,7 +108,7 @@ impl<'a> Work<'a> {
     /// Tells how much of the context is used, behind a prompt of so many characters.
     async fn tell_usage(&self, prompt: usize) -> Result<(), TurnError> {
         let before = self.turn.current_usage().map_or(0, |usage| usage.used);
-        let more = (prompt as u64 + self.said.get()).div_ceil(4);
+        let more = (prompt as u64 + self.said.load(Ordering::Relaxed)).div_ceil(4);
         self.turn.usage(UsageUpdate::new(before.saturating_add(more).min(CONTEXT), CONTEXT)).await
     }
 

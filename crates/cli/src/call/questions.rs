@@ -1,7 +1,7 @@
 //! What a server asks the user while its tool runs, and who answers that.
 
 use std::io::{self, IsTerminal as _};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use agentwire_acp_schema::v1::{
     CreateElicitationResponse, ElicitationSchema, ElicitationSessionScope, ElicitationUrlMode,
@@ -48,7 +48,7 @@ async fn ask(questions: mpsc::Sender<Question>, asked: ElicitRequest) -> Outcome
 /// Who answers.
 pub(super) enum User {
     /// Somebody at the terminal.
-    Present { person: Person, interrupt: Rc<Notify> },
+    Present { person: Person, interrupt: Arc<Notify> },
     /// Nobody: what is asked is declined, and that is told.
     Absent(Notes),
 }
@@ -59,9 +59,9 @@ impl User {
         if json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Self::Absent(notes.clone());
         }
-        let interrupt = Rc::<Notify>::default();
+        let interrupt = Arc::<Notify>::default();
         Self::Present {
-            person: Person::new(Rc::new(View::new(false, notes.clone())), interrupt.clone()),
+            person: Person::new(Arc::new(View::new(false, notes.clone())), interrupt.clone()),
             interrupt,
         }
     }

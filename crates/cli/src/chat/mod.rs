@@ -23,7 +23,6 @@ mod view;
 use std::cell::Cell;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -181,11 +180,11 @@ impl Plan {
 
 /// Our side of a conversation, in whichever version.
 struct Chat {
-    view: Rc<View>,
+    view: Arc<View>,
     person: Person,
     words: Words,
     /// ^C as a key, where the terminal makes no signal of it.
-    interrupt: Rc<Notify>,
+    interrupt: Arc<Notify>,
     signals: Signals,
     cwd: PathBuf,
     /// How long the agent may take to answer what is no turn.
@@ -196,8 +195,8 @@ struct Chat {
 
 impl Chat {
     fn new(json: bool, plan: &Plan, notes: &Notes) -> Result<Self> {
-        let view = Rc::new(View::new(json, notes.clone()));
-        let interrupt = Rc::new(Notify::new());
+        let view = Arc::new(View::new(json, notes.clone()));
+        let interrupt = Arc::new(Notify::new());
         let words = Words::default();
         words.known().folder = plan.cwd.clone();
         Ok(Self {

@@ -1,8 +1,7 @@
 //! The person at the terminal, who is asked one thing at a time.
 
-use std::cell::RefCell;
 use std::io;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{
@@ -22,34 +21,34 @@ const URL_LIMIT: usize = 8 << 10;
 
 /// Who answers for us. Clones are the same person.
 #[derive(Clone)]
-pub(crate) struct Person(Rc<Inner>);
+pub(crate) struct Person(Arc<Inner>);
 
 struct Inner {
-    view: Rc<View>,
+    view: Arc<View>,
     /// One at a time: there is one keyboard.
     keyboard: Mutex<()>,
     /// That somebody waits for the keyboard.
     wanted: Notify,
     /// ^C as a key, where the terminal makes no signal of it.
-    interrupt: Rc<Notify>,
+    interrupt: Arc<Notify>,
     /// What whoever asks calls itself.
-    agent: RefCell<String>,
+    agent: agentwire_sync::Mutex<String>,
 }
 
 impl Person {
-    pub(crate) fn new(view: Rc<View>, interrupt: Rc<Notify>) -> Self {
-        Self(Rc::new(Inner {
+    pub(crate) fn new(view: Arc<View>, interrupt: Arc<Notify>) -> Self {
+        Self(Arc::new(Inner {
             view,
             keyboard: Mutex::default(),
             wanted: Notify::new(),
             interrupt,
-            agent: RefCell::new("the agent".into()),
+            agent: agentwire_sync::Mutex::new("the agent".into()),
         }))
     }
 
     /// Says what whoever asks calls itself.
     pub(crate) fn meets(&self, agent: &str) {
-        *self.0.agent.borrow_mut() = one_line(agent);
+        *self.0.agent.lock() = one_line(agent);
     }
 
     /// Says that there is nothing to answer any more, below the question that was to be.
@@ -165,7 +164,7 @@ impl Person {
 
     /// Shows what the agent wants to be told. The keyboard must be held.
     pub(super) async fn says(&self, message: &str) -> io::Result<()> {
-        let agent = self.0.agent.borrow().clone();
+        let agent = self.0.agent.lock().clone();
         self.0.view.on_screen(|screen| {
             let asks = screen.paint("1", &format!("{agent} asks:"));
             screen.line(asks.then(" ").then(Painted::set_off(message)))?;

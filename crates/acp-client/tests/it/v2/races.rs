@@ -1,9 +1,8 @@
 //! Turns of version 2 that are cancelled, dropped and closed at random moments, in sessions in which other things happen
 //! too. A seed decides everything, so a failure can be played again.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_agent::v2 as agent;
@@ -11,6 +10,7 @@ use agentwire_acp_client::v2::{Agent, Client, Context, Stopped, TurnEvent, conne
 use agentwire_acp_client::{BoxError, CallError, Error};
 use agentwire_acp_schema::v2::*;
 use agentwire_schema_tests::{self as schema_tests, Conversation, checked};
+use agentwire_sync::Mutex;
 use agentwire_transport::{duplex, tap};
 use futures::future::{Either, join_all, select};
 use tokio::time::sleep;
@@ -37,8 +37,8 @@ struct Seen {
 
 #[derive(Clone)]
 struct Side {
-    seen: Rc<RefCell<Seen>>,
-    dice: Rc<Dice>,
+    seen: Arc<Mutex<Seen>>,
+    dice: Arc<Dice>,
 }
 
 impl agent::Agent for Side {
@@ -77,7 +77,7 @@ impl agent::Agent for Side {
         turn.accept(name, &request.prompt).await?;
         let mut said = 0;
         let outcome = self.work(&turn, name, &mut said).await;
-        self.seen.borrow_mut().ended.insert(name.to_owned(), said);
+        self.seen.lock().ended.insert(name.to_owned(), said);
         outcome.map(|()| IdleStopReason::EndTurn)
     }
 }
@@ -135,7 +135,7 @@ impl Client for Side {
         let ContentBlock::Text(text) = chunk.content else { panic!("no text") };
         if let Some((name, Ok(number))) = text.text.rsplit_once('/').map(|(name, rest)| (name, rest.parse()))
         {
-            self.seen.borrow_mut().heard.entry(name.into()).or_default().push(number);
+            self.seen.lock().heard.entry(name.into()).or_default().push(number);
         }
     }
 
@@ -155,7 +155,7 @@ impl Side {
         let prompt = agent.prompt(PromptRequest::new(session, name.clone()));
         let (way, moment) = (self.dice.below(8), self.dice.moment());
         if way > 1 {
-            self.seen.borrow_mut().cancelled.insert(session.clone());
+            self.seen.lock().cancelled.insert(session.clone());
         }
         let outcome = match way {
             0 => prompt.await,
@@ -219,7 +219,7 @@ impl Side {
     }
 
     fn check(&self, session: &SessionId, name: &str, outcome: Result<Stopped, CallError>) {
-        let mut seen = self.seen.borrow_mut();
+        let mut seen = self.seen.lock();
         let stop = match &outcome {
             Ok(stopped) if stopped.stop_reason() == Some(&IdleStopReason::Cancelled) => "cancelled",
             Ok(_) => "ended",
@@ -247,8 +247,8 @@ impl Side {
 
 /// Gives how many turns ended how.
 async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
-    let side = Side { seen: Rc::default(), dice: Rc::new(Dice::new(seed)) };
-    let ledger = RefCell::new(Ledger::default());
+    let side = Side { seen: Arc::default(), dice: Arc::new(Dice::new(seed)) };
+    let ledger = std::cell::RefCell::new(Ledger::default());
     let (near, far) = duplex(side.dice.below(4) as usize);
     let far = tap(far, |direction, packet| ledger.borrow_mut().note(direction, packet));
     let near = checked(near, Conversation::acp(), schema_tests::Side::Server);
@@ -269,11 +269,11 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     let both = async { futures::join!(agent::serve(side.clone(), near), connect(side.clone(), far, main)) };
     let ended = tokio::time::timeout(Duration::from_secs(3600), both).await;
     let (served, result): (_, Result<(), BoxError>) =
-        ended.unwrap_or_else(|_| panic!("seed {seed} hangs: {:#?}", side.seen.borrow().faults));
+        ended.unwrap_or_else(|_| panic!("seed {seed} hangs: {:#?}", side.seen.lock().faults));
     served.unwrap();
     result.unwrap();
     let ledger = ledger.into_inner();
-    let seen = side.seen.take();
+    let seen = std::mem::take(&mut *side.seen.lock());
     let wrong = ledger.wrong();
     assert!(seen.faults.is_empty() && wrong.is_empty(), "seed {seed}: {:#?} {wrong:#?}", seen.faults);
     seen.stops

@@ -1,10 +1,9 @@
 //! What the agent may do through us.
 
-use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
-use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_acp_client::{Call, Client, Context, Error};
 use agentwire_acp_schema::v1::{
@@ -22,6 +21,7 @@ use agentwire_acp_toolkit::{
     Applied, Change, Conversation, MessageKind, PermissionPolicy, Permissions, Workspace, Workspaces,
 };
 use agentwire_jsonrpc::{RawJson, Skipped};
+use agentwire_sync::Mutex;
 
 use super::settings;
 use crate::chat::check_id;
@@ -46,10 +46,10 @@ const LONG_ECHO: usize = 1 << 20;
 /// The client: files and terminals within the session's roots, a person or a policy that permits, and the conversation as
 /// far as it has been told. Clones are the same.
 #[derive(Clone)]
-pub(in crate::chat) struct Hands(Rc<Inner>);
+pub(in crate::chat) struct Hands(Arc<Inner>);
 
 struct Inner {
-    view: Rc<View>,
+    view: Arc<View>,
     /// None where nobody is there to be asked.
     person: Option<Person>,
     permissions: Permissions,
@@ -57,33 +57,33 @@ struct Inner {
     may_act: bool,
     workspaces: Workspaces,
     words: Words,
-    session: RefCell<Option<SessionId>>,
+    session: Mutex<Option<SessionId>>,
     opening: Opening<NewSessionResponse>,
-    conversation: RefCell<Conversation>,
+    conversation: Mutex<Conversation>,
     hasher: RandomState,
     /// Whether a turn goes on, or a session is told anew.
-    in_flow: Cell<bool>,
+    in_flow: AtomicBool,
 }
 
 impl Hands {
     pub(in crate::chat) fn new(
-        view: Rc<View>,
+        view: Arc<View>,
         person: Option<Person>,
         policy: PermissionPolicy,
         words: Words,
     ) -> Self {
-        Self(Rc::new(Inner {
+        Self(Arc::new(Inner {
             view,
             person,
             permissions: Permissions::new(policy),
             may_act: policy != PermissionPolicy::RejectAll,
             workspaces: Workspaces::new(),
             words,
-            session: RefCell::default(),
+            session: Mutex::default(),
             opening: Opening::new(),
             conversation: Conversation::new().limit(CONVERSATION_LIMIT).into(),
             hasher: RandomState::new(),
-            in_flow: Cell::default(),
+            in_flow: AtomicBool::default(),
         }))
     }
 
@@ -112,7 +112,7 @@ impl Hands {
     /// The agent may work in the session from now on.
     pub(super) fn open(&self, session: &SessionId, workspace: impl Into<Workspace>) {
         self.0.workspaces.open(session, workspace);
-        *self.0.session.borrow_mut() = Some(session.clone());
+        *self.0.session.lock() = Some(session.clone());
     }
 
     /// Opens the session that a call begins when the answer arrives, so that the agent may work in it at once.
@@ -151,7 +151,7 @@ impl Hands {
         let opened = Arc::new(opened);
         self.0.view.large_fact("session", &opened)?;
         let NewSessionResponse { session_id, modes, config_options, .. } = Arc::unwrap_or_clone(opened);
-        *self.0.session.borrow_mut() = Some(session_id);
+        *self.0.session.lock() = Some(session_id);
         let applied = self.conversation(|conversation| conversation.opened(modes, config_options));
         self.applied(applied)
     }
@@ -164,36 +164,36 @@ impl Hands {
 
     /// The conversation as it is now.
     pub(super) fn conversation<R>(&self, look: impl FnOnce(&mut Conversation) -> R) -> R {
-        look(&mut self.0.conversation.borrow_mut())
+        look(&mut self.0.conversation.lock())
     }
 
     /// The person says this, and a turn begins.
     pub(super) fn turn_begins(&self, prompt: &[ContentBlock]) {
-        self.0.in_flow.set(true);
+        self.0.in_flow.store(true, Ordering::Relaxed);
         let _not_shown_again = self.conversation(|conversation| conversation.prompt(prompt.iter().cloned()));
     }
 
     /// The turn is over, for this reason if it did not fail.
     pub(super) fn turn_ended(&self, reason: Option<&StopReason>) -> io::Result<()> {
-        self.0.in_flow.set(false);
+        self.0.in_flow.store(false, Ordering::Relaxed);
         // A turn that fails has ended, too.
         let marked = self
             .conversation(|conversation| conversation.turn_ended(reason.unwrap_or(&StopReason::Cancelled)));
         for index in marked {
             let view = &self.0.view;
-            view.on_screen(|screen| screen.draw_cancelled(&self.0.conversation.borrow(), index))?;
+            view.on_screen(|screen| screen.draw_cancelled(&self.0.conversation.lock(), index))?;
         }
         Ok(())
     }
 
     /// A session is opened, and may be told anew; what is beside the flow waits until that is over.
     pub(super) fn opens(&self, opens: bool) {
-        self.0.in_flow.set(opens);
+        self.0.in_flow.store(opens, Ordering::Relaxed);
     }
 
     /// Shows what changed beside the flow, when that rests.
     pub(super) fn rest(&self) -> io::Result<()> {
-        self.0.view.on_screen(|screen| screen.rest(&self.0.conversation.borrow()))
+        self.0.view.on_screen(|screen| screen.rest(&self.0.conversation.lock()))
     }
 
     /// Takes over what an answer says, or anything else that is an update in all but name.
@@ -204,7 +204,7 @@ impl Hands {
 
     /// Shows what is new, and takes note of what can be typed now.
     pub(super) fn applied(&self, applied: Applied) -> io::Result<()> {
-        settings::note(&self.0.words, &self.0.conversation.borrow(), applied.change);
+        settings::note(&self.0.words, &self.0.conversation.lock(), applied.change);
         self.draw(applied.change)?;
         match applied.omitted {
             0 => Ok(()),
@@ -216,20 +216,20 @@ impl Hands {
 
     fn draw(&self, change: Change) -> io::Result<()> {
         let output = |id: &TerminalId| self.output(id);
-        self.0.view.on_screen(|screen| screen.draw(&self.0.conversation.borrow(), change, &output))?;
-        if self.0.in_flow.get() { Ok(()) } else { self.rest() }
+        self.0.view.on_screen(|screen| screen.draw(&self.0.conversation.lock(), change, &output))?;
+        if self.0.in_flow.load(Ordering::Relaxed) { Ok(()) } else { self.rest() }
     }
 
     /// What a terminal of the session has printed, also when the agent has released it.
     fn output(&self, id: &TerminalId) -> Option<String> {
-        let session = self.0.session.borrow();
+        let session = self.0.session.lock();
         let workspace = self.0.workspaces.of(session.as_ref()?).ok()?;
         workspace.terminals().shown(id).map(|shown| shown.output)
     }
 
     /// Whether it is about our session. One that is being opened has no id yet.
     fn is_ours(&self, session: &SessionId) -> bool {
-        self.0.session.borrow().as_ref().is_none_or(|ours| ours == session)
+        self.0.session.lock().as_ref().is_none_or(|ours| ours == session)
     }
 
     /// Shows an update. What is said scrolls away, so of a message only that there is one is kept.

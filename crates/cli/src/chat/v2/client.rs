@@ -1,9 +1,8 @@
 //! What an agent of version 2 may do through us: ask for permission. Files and terminals are its own.
 
-use std::cell::{Cell, RefCell};
 use std::io;
-use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_acp_client::v2::{Client, Context};
 use agentwire_acp_client::{Call, Error};
@@ -16,6 +15,7 @@ use agentwire_acp_schema::v2::{
 };
 use agentwire_acp_toolkit::{PermissionPolicy, Permissions, memory_estimate};
 use agentwire_jsonrpc::{RawJson, Skipped};
+use agentwire_sync::Mutex;
 
 use super::draw::Drawn;
 use super::settings::current_value;
@@ -35,50 +35,50 @@ const ENTRY: usize = 128;
 
 /// The client. Clones are the same.
 #[derive(Clone)]
-pub(in crate::chat) struct Hands(Rc<Inner>);
+pub(in crate::chat) struct Hands(Arc<Inner>);
 
 struct Inner {
-    view: Rc<View>,
+    view: Arc<View>,
     /// None where nobody is there to be asked.
     person: Option<Person>,
     permissions: Permissions,
     /// Whether whatever it is asked is rejected, because nobody is there.
     rejects: bool,
     words: Words,
-    session: RefCell<Option<SessionId>>,
+    session: Mutex<Option<SessionId>>,
     opening: Opening<NewSessionResponse>,
-    options: RefCell<Vec<SessionConfigOption>>,
+    options: Mutex<Vec<SessionConfigOption>>,
     /// The values of the options that were shown.
-    values: RefCell<Values>,
-    drawn: RefCell<Drawn>,
-    in_turn: Cell<bool>,
+    values: Mutex<Values>,
+    drawn: Mutex<Drawn>,
+    in_turn: AtomicBool,
 }
 
 impl Hands {
     pub(in crate::chat) fn new(
-        view: Rc<View>,
+        view: Arc<View>,
         person: Option<Person>,
         policy: PermissionPolicy,
         words: Words,
     ) -> Self {
-        Self(Rc::new(Inner {
+        Self(Arc::new(Inner {
             view,
             person,
             permissions: Permissions::new(policy),
             rejects: policy == PermissionPolicy::RejectAll,
             words,
-            session: RefCell::default(),
+            session: Mutex::default(),
             opening: Opening::new(),
-            options: RefCell::default(),
-            values: RefCell::default(),
-            drawn: RefCell::default(),
-            in_turn: Cell::default(),
+            options: Mutex::default(),
+            values: Mutex::default(),
+            drawn: Mutex::default(),
+            in_turn: AtomicBool::default(),
         }))
     }
 
     /// This session is being taken up.
     pub(super) fn opens(&self, session: &SessionId) {
-        *self.0.session.borrow_mut() = Some(session.clone());
+        *self.0.session.lock() = Some(session.clone());
     }
 
     /// Keeps what the answer to a call says of its session, for [`set_up`](Self::set_up).
@@ -106,16 +106,16 @@ impl Hands {
     }
 
     pub(super) fn turn_begins(&self) {
-        self.0.in_turn.set(true);
+        self.0.in_turn.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn turn_ended(&self) {
-        self.0.in_turn.set(false);
+        self.0.in_turn.store(false, Ordering::Relaxed);
     }
 
     /// The options as they are now.
     pub(super) fn options<R>(&self, look: impl FnOnce(&[SessionConfigOption]) -> R) -> R {
-        look(&self.0.options.borrow())
+        look(&self.0.options.lock())
     }
 
     /// The option that is the mode, where there is one.
@@ -140,7 +140,7 @@ impl Hands {
     /// Takes note of the options in place of those before. Gives the places of those that are new.
     fn note(&self, options: &[SessionConfigOption]) -> Vec<usize> {
         let values = options.iter().map(|option| (option.config_id.as_str(), current_value(option)));
-        self.0.values.borrow_mut().replace(values)
+        self.0.values.lock().replace(values)
     }
 
     /// Keeps the options, to be set and completed, unless they take too much memory.
@@ -153,7 +153,7 @@ impl Hands {
         }
         let ids = options.iter().map(|option| (option.config_id.to_string(), Vec::new()));
         self.0.words.known().options = ids.collect();
-        *self.0.options.borrow_mut() = options;
+        *self.0.options.lock() = options;
         Ok(())
     }
 
@@ -186,8 +186,8 @@ impl Hands {
             SessionUpdate::ConfigOptionUpdate(update) => self.set(update.config_options),
             SessionUpdate::AvailableCommandsUpdate(update) => self.note_commands(&update.available_commands),
             update => {
-                let in_turn = self.0.in_turn.get();
-                let drawn = &mut *self.0.drawn.borrow_mut();
+                let in_turn = self.0.in_turn.load(Ordering::Relaxed);
+                let drawn = &mut *self.0.drawn.lock();
                 self.0.view.on_screen(|screen| drawn.draw(screen, update, in_turn))
             }
         }
@@ -199,7 +199,7 @@ impl Client for Hands {
         // That it cannot be shown is told where the turn waits.
         let _told_there = self.set_up();
         let UpdateSessionNotification { session_id, update, .. } = notification;
-        let is_ours = self.0.session.borrow().as_ref().is_none_or(|ours| *ours == session_id);
+        let is_ours = self.0.session.lock().as_ref().is_none_or(|ours| *ours == session_id);
         if !self.0.view.is_json() {
             let _told_there = if is_ours { self.update(update) } else { Ok(()) };
             return;

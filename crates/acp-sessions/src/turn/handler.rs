@@ -1,0 +1,43 @@
+use std::future::Future;
+
+use agentwire_acp_agent::Error;
+use agentwire_acp_schema::v1::StopReason;
+
+use super::Turn;
+
+/// What an author writes: answers one prompt.
+///
+/// An async closure that takes a [`Turn`] implements it, such as `async |turn: Turn| Ok(StopReason::EndTurn)`, unless its
+/// futures borrow what the closure has moved into itself. For a handler with state of its own, implement the trait:
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use agentwire_acp_sessions::schema::StopReason;
+/// use agentwire_acp_sessions::{Error, Turn, TurnHandler, agent};
+///
+/// struct Counter(AtomicU64);
+///
+/// impl TurnHandler for Counter {
+///     async fn run(&self, turn: Turn) -> Result<StopReason, Error> {
+///         turn.say(format!("prompt {}", self.0.fetch_add(1, Ordering::Relaxed) + 1)).await?;
+///         Ok(StopReason::EndTurn)
+///     }
+/// }
+///
+/// let agent = agent(Counter(AtomicU64::new(0)));
+/// ```
+pub trait TurnHandler: Send + Sync {
+    /// Runs one turn. Its result is the answer to the prompt.
+    fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, Error>> + Send;
+}
+
+impl<F, Fut> TurnHandler for F
+where
+    F: Fn(Turn) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<StopReason, Error>> + Send,
+{
+    fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, Error>> + Send {
+        self(turn)
+    }
+}

@@ -1,0 +1,212 @@
+/// For protocol runtimes: defines the trait that authors of agents or clients implement, and its object-safe form. **Exempt
+/// from semver**, as [`runtime`](crate::runtime) is.
+///
+/// The input is a table of the methods, in the order of their kinds. A method with a default has its value behind `=`. The
+/// names `RawJson` and `Error` must be in scope, and a module has one such table, because the macro defines a module `erased`.
+///
+/// ```
+/// use agentwire_jsonrpc::{ErrorObject as Error, RawJson};
+///
+/// pub struct Context;
+/// pub struct Client;
+///
+/// agentwire_peer::method_trait! {
+///     /// Adds and subtracts.
+///     pub trait Calculator;
+///     /// The object-safe form of [`Calculator`].
+///     dyn DynCalculator;
+///
+///     requests:
+///     /// Adds.
+///     async fn add(terms: (i32, i32), context: Context) -> Result<i32, Error>;
+///     /// Subtracts.
+///     async fn subtract(terms: (i32, i32), context: Context) -> Result<i32, Error> = Ok(terms.0 - terms.1);
+///
+///     notifications:
+///     /// Clears the display.
+///     fn clear(client: &Client) = ();
+///
+///     extensions(Context, client: &Client)
+/// }
+///
+/// struct Mine;
+///
+/// impl Calculator for Mine {
+///     async fn add(&self, terms: (i32, i32), _: Context) -> Result<i32, Error> {
+///         Ok(terms.0 + terms.1)
+///     }
+/// }
+///
+/// fn main() {
+///     let erased: std::sync::Arc<dyn DynCalculator> = std::sync::Arc::new(Mine);
+///     assert_eq!(futures::executor::block_on(erased.add((2, 3), Context)), Ok(5));
+///     assert_eq!(futures::executor::block_on(erased.subtract((2, 3), Context)), Ok(-1));
+/// }
+/// ```
+///
+/// The futures of all methods are `Send`, so the trait's implementations are `Send + Sync`. References, `Box` and `Arc` of an
+/// implementation implement the trait, also those of the object-safe form, which every implementation has.
+#[macro_export]
+macro_rules! method_trait {
+    (
+        $(#[$doc:meta])* pub trait $Trait:ident;
+        $(#[$dyn_doc:meta])* dyn $Dyn:ident;
+        $($methods:tt)*
+    ) => {
+        $crate::method_trait! { @trait [$(#[$doc])* pub trait $Trait: Send + Sync] $($methods)* }
+        $crate::method_trait! { @impl [impl<T: $Trait + ?Sized> $Trait for &T] [T: $Trait] $($methods)* }
+        $crate::method_trait! { @impl [impl<T: $Trait + ?Sized> $Trait for Box<T>] [T: $Trait] $($methods)* }
+        $crate::method_trait! {
+            @impl [impl<T: $Trait + ?Sized> $Trait for ::std::sync::Arc<T>] [T: $Trait] $($methods)*
+        }
+
+        $(#[$dyn_doc])*
+        pub trait $Dyn: erased::Methods {}
+
+        impl<T: $Trait> $Dyn for T {}
+
+        $crate::method_trait! {
+            @impl [impl $Trait for dyn $Dyn + '_] [Self: erased::Methods] $($methods)*
+        }
+
+        /// The methods of the object-safe form. They are not in scope elsewhere, so a call names those of the trait.
+        mod erased {
+            use super::*;
+
+            $crate::method_trait! { @erased $Trait $($methods)* }
+        }
+    };
+
+    // The trait.
+    (
+        @trait [$($header:tt)*]
+        requests: $($(#[$doc:meta])*
+            async fn $method:ident($request:ident: $Request:ty, $context:ident: $Context:ty) -> $Answer:ty
+            $(= $default:expr)?;)*
+        notifications: $($(#[$notify_doc:meta])*
+            fn $notify:ident($($arg:ident: $Arg:ty),*) $(-> $Value:ty)? $(= $value:expr)?;)*
+        extensions($ExtensionContext:ty, $peer:ident: $Peer:ty)
+    ) => {
+        $($header)* {
+            $($crate::method_trait! {
+                @item [$(#[$doc])* fn $method(&self, $request: $Request, $context: $Context)
+                    -> impl ::std::future::Future<Output = $Answer> + Send]
+                [$request $context] $(= ::std::future::ready($default))?
+            })*
+
+            $($crate::method_trait! {
+                @item [$(#[$notify_doc])* fn $notify(&self, $($arg: $Arg),*) $(-> $Value)?]
+                [$($arg)*] $(= $value)?
+            })*
+
+            /// Answers a request that the protocol does not define. The names of custom methods begin with `_`. The default
+            /// answers "method not found".
+            fn extension_request(
+                &self,
+                method: &str,
+                params: Option<RawJson>,
+                context: $ExtensionContext,
+            ) -> impl ::std::future::Future<Output = Result<RawJson, Error>> + Send {
+                let _ = (params, context);
+                ::std::future::ready(Err(Error::method_not_found(method)))
+            }
+
+            /// Called for a notification that the protocol does not define. The default ignores it.
+            fn extension_notification(&self, method: &str, params: Option<RawJson>, $peer: $Peer) {
+                let _ = (method, params, $peer);
+            }
+        }
+    };
+    (@item [$($signature:tt)*] [$($arg:ident)*]) => { $($signature)*; };
+    (@item [$($signature:tt)*] [$($arg:ident)*] = $default:expr) => {
+        $($signature)* {
+            let _ = ($(&$arg,)*);
+            $default
+        }
+    };
+
+    // An implementation that calls another.
+    (
+        @impl [$($header:tt)*] [$Target:ident: $Via:path]
+        requests: $($(#[$doc:meta])*
+            async fn $method:ident($request:ident: $Request:ty, $context:ident: $Context:ty) -> $Answer:ty
+            $(= $default:expr)?;)*
+        notifications: $($(#[$notify_doc:meta])*
+            fn $notify:ident($($arg:ident: $Arg:ty),*) $(-> $Value:ty)? $(= $value:expr)?;)*
+        extensions($ExtensionContext:ty, $peer:ident: $Peer:ty)
+    ) => {
+        $($header)* {
+            $(fn $method(&self, $request: $Request, $context: $Context)
+                -> impl ::std::future::Future<Output = $Answer> + Send {
+                <$Target as $Via>::$method(self, $request, $context)
+            })*
+
+            $(fn $notify(&self, $($arg: $Arg),*) $(-> $Value)? {
+                <$Target as $Via>::$notify(self, $($arg),*)
+            })*
+
+            fn extension_request(
+                &self,
+                method: &str,
+                params: Option<RawJson>,
+                context: $ExtensionContext,
+            ) -> impl ::std::future::Future<Output = Result<RawJson, Error>> + Send {
+                // A block, because the future borrows from two places, for whose shorter life there is no name.
+                async move { <$Target as $Via>::extension_request(self, method, params, context).await }
+            }
+
+            fn extension_notification(&self, method: &str, params: Option<RawJson>, $peer: $Peer) {
+                <$Target as $Via>::extension_notification(self, method, params, $peer)
+            }
+        }
+    };
+
+    // The same methods with boxed futures.
+    (
+        @erased $Trait:ident
+        requests: $($(#[$doc:meta])*
+            async fn $method:ident($request:ident: $Request:ty, $context:ident: $Context:ty) -> $Answer:ty
+            $(= $default:expr)?;)*
+        notifications: $($(#[$notify_doc:meta])*
+            fn $notify:ident($($arg:ident: $Arg:ty),*) $(-> $Value:ty)? $(= $value:expr)?;)*
+        extensions($ExtensionContext:ty, $peer:ident: $Peer:ty)
+    ) => {
+        type Boxed<'a, R> = ::std::pin::Pin<Box<dyn ::std::future::Future<Output = R> + Send + 'a>>;
+
+        #[allow(unnameable_types, unreachable_pub, missing_docs, reason = "nobody needs to name it")]
+        pub trait Methods: Send + Sync {
+            $(fn $method(&self, $request: $Request, $context: $Context) -> Boxed<'_, $Answer>;)*
+            $(fn $notify(&self, $($arg: $Arg),*) $(-> $Value)?;)*
+            fn extension_request<'a>(
+                &'a self,
+                method: &'a str,
+                params: Option<RawJson>,
+                context: $ExtensionContext,
+            ) -> Boxed<'a, Result<RawJson, Error>>;
+            fn extension_notification(&self, method: &str, params: Option<RawJson>, $peer: $Peer);
+        }
+
+        impl<T: $Trait> Methods for T {
+            $(fn $method(&self, $request: $Request, $context: $Context) -> Boxed<'_, $Answer> {
+                Box::pin($Trait::$method(self, $request, $context))
+            })*
+
+            $(fn $notify(&self, $($arg: $Arg),*) $(-> $Value)? {
+                $Trait::$notify(self, $($arg),*)
+            })*
+
+            fn extension_request<'a>(
+                &'a self,
+                method: &'a str,
+                params: Option<RawJson>,
+                context: $ExtensionContext,
+            ) -> Boxed<'a, Result<RawJson, Error>> {
+                Box::pin($Trait::extension_request(self, method, params, context))
+            }
+
+            fn extension_notification(&self, method: &str, params: Option<RawJson>, $peer: $Peer) {
+                $Trait::extension_notification(self, method, params, $peer)
+            }
+        }
+    };
+}
