@@ -213,6 +213,11 @@ impl Connection {
         self.config.dialect.batches = batches;
     }
 
+    /// Whether batches are accepted.
+    pub fn accepts_batches(&self) -> bool {
+        self.config.dialect.batches
+    }
+
     /// Releases memory that is no longer in use, unless it is little. Call it while the connection is idle: it may stay
     /// idle for hours.
     pub fn shrink(&mut self) {
@@ -251,6 +256,11 @@ impl Connection {
     #[inline]
     pub fn wants_output(&self) -> bool {
         !self.queue.is_empty()
+    }
+
+    /// The approximate size of what is queued, in bytes.
+    pub fn queued_bytes(&self) -> usize {
+        self.queue.size()
     }
 
     /// How many calls are not over.

@@ -130,6 +130,11 @@ impl State {
         }
     }
 
+    /// The transport's error, for a call that it could not carry.
+    pub(crate) fn transport_error(&self, call: CallId) -> Option<Arc<TransportError>> {
+        self.slot(call)?.error.clone()
+    }
+
     /// Stores the outcome of a call. A result that has a hook is [read](Settled::Read) first.
     pub(crate) fn settle(&mut self, call: CallId, outcome: Result<RawJson, CallFailure>) -> Settled {
         let Some(slot) = self.slot_mut(call) else { return Settled::Done };

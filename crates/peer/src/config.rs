@@ -1,6 +1,9 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_connection::Dialect;
+
+use crate::observe::Observer;
 
 /// The configuration of a [`Driver`](crate::Driver).
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub struct Config {
     pub drain: Duration,
     /// How long the transport may take to close before it is dropped (default 10 s).
     pub close: Duration,
+    /// What observes the connection (default: nothing).
+    pub observer: Option<Arc<dyn Observer>>,
 }
 
 impl Config {
@@ -30,6 +35,7 @@ impl Config {
             value_limit: usize::MAX,
             drain: Duration::from_secs(1),
             close: Duration::from_secs(10),
+            observer: None,
         }
     }
 
@@ -44,6 +50,13 @@ impl Config {
     #[must_use]
     pub fn close(mut self, time: Duration) -> Self {
         self.close = time;
+        self
+    }
+
+    /// Sets what observes the connection (default: nothing); see [`observe`](crate::observe).
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
         self
     }
 

@@ -248,7 +248,9 @@ where
         }
         let peer = self.port.peer().relating(request.id.clone());
         let context = RequestContext { peer, incoming, in_batch, source: source.cloned() };
-        let mut handler = HandlerFuture::start(incoming, bytes, || (self.start)(request, context));
+        let observer = self.port.call_observer(&request.id);
+        let start = || (self.start)(request, context);
+        let mut handler = HandlerFuture::start(incoming, bytes, observer, start);
         // Its first part must not wait for other handlers that are due, and often is all of it.
         if self.port.takes_answers()
             && let Poll::Ready((answer, _)) = handler.poll_unpin(cx)

@@ -82,6 +82,13 @@
 //!
 //! [`runtime`] has the port, for crates that build protocol runtimes.
 //!
+//! # Observing
+//!
+//! [`Config::observer`] sets an [`Observer`](observe::Observer): it is called for calls and notifications in both directions,
+//! frames and their size, the send queue, cancelled calls, input that cannot be read, and the begin and end of the
+//! connection. [`observe`] says when, and what telemetry finds where. Unset, it costs one branch for each message. The feature
+//! `tracing` adds `observe::TracingObserver`, which reports spans and events.
+//!
 //! # What it will not do
 //!
 //! It knows no method, no handshake and no session: the runtimes on top do. It does not connect, and does not connect
@@ -131,7 +138,9 @@
 
 // Files that refer to each other: `state`, `locked`, `call_slots` and `cancellations`, because the state keeps what must be
 // dropped after its lock; `peer`, `call` and `notify`, because a handle makes calls and a call has a handle; `driver`,
-// `event_loop` and `port`, because a driver becomes a port, which an event loop drives.
+// `event_loop` and `port`, because a driver becomes a port, which an event loop drives; `observe` and its files, because the
+// first has the traits and what they are given, and the others call them; `shared`, `port` and `observe`, because the
+// observation of a port ends with the reason that the connection has ended for.
 
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
 #[cfg(not(test))]
@@ -151,6 +160,7 @@ mod handler_future;
 mod locked;
 mod method_trait;
 mod notify;
+pub mod observe;
 mod peer;
 mod port;
 pub mod runtime;

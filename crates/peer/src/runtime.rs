@@ -80,6 +80,8 @@ use crate::handler::Cancelled;
 use crate::notify::Notify;
 use crate::peer::Peer;
 
+pub use crate::observe::exchange::{ExchangeObservation, observe_notification};
+pub use crate::observe::open_call::in_scope;
 pub use crate::port::{Input, Port};
 pub use crate::timer::Timer;
 pub use agentwire_connection::{CallFailure, Event, IncomingId};
@@ -125,6 +127,11 @@ pub fn notify_raw_now(
     params: Option<RawJson>,
 ) -> Result<(), Closed> {
     peer.queue(method.into(), params)
+}
+
+/// Sets the revision of the protocol, for observers. The first one stays.
+pub fn set_revision(peer: &Peer, revision: impl Into<ByteString>) {
+    peer.shared.set_revision(revision.into());
 }
 
 /// Completes when a request of the peer's is cancelled; see [`RequestContext::cancelled`](crate::RequestContext::cancelled).

@@ -1,10 +1,12 @@
 use std::fmt;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::Instant;
 
 use agentwire_connection::{Connection, Event};
 use agentwire_jsonrpc::RawJson;
+use bytestring::ByteString;
 use serde::Serialize;
 
 use crate::call_slots::Settled;
@@ -24,6 +26,8 @@ pub(crate) struct Shared {
     value_limit: usize,
     /// Whether the main future is being polled.
     in_main: AtomicBool,
+    /// The revision of the protocol, once a runtime has set it. For observers.
+    revision: OnceLock<ByteString>,
 }
 
 impl fmt::Debug for Shared {
@@ -40,6 +44,7 @@ impl Shared {
             clock,
             value_limit,
             in_main: AtomicBool::new(false),
+            revision: OnceLock::new(),
         }
     }
 
@@ -73,6 +78,14 @@ impl Shared {
         wakers.extend(waiting);
         drop((cancellations, waker));
         wakers.into_iter().for_each(Waker::wake);
+    }
+
+    pub(crate) fn revision(&self) -> Option<&str> {
+        self.revision.get().map(|revision| &**revision)
+    }
+
+    pub(crate) fn set_revision(&self, revision: ByteString) {
+        self.revision.get_or_init(|| revision);
     }
 
     pub(crate) fn value_limit(&self) -> usize {

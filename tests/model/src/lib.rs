@@ -51,6 +51,8 @@ mod locked;
 mod monitor;
 #[path = "../../../crates/peer/src/notify.rs"]
 mod notify;
+#[path = "../../../crates/peer/src/observe/mod.rs"]
+pub mod observe;
 #[path = "../../../crates/peer/src/peer.rs"]
 mod peer;
 #[path = "../../../crates/peer/src/port/mod.rs"]

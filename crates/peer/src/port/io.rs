@@ -39,6 +39,10 @@ impl<T: Transport> Port<T> {
                     return Poll::Pending;
                 }
             };
+            if let Some(observation) = &mut self.observation {
+                let now = *self.read_at.get_or_insert_with(|| self.driver.shared.now());
+                observation.received(&packet, now);
+            }
             let (event, source) = match packet {
                 Packet::Frame { frame, source, .. } => {
                     let now = match self.read_at {
@@ -84,6 +88,7 @@ impl<T: Transport> Port<T> {
     }
 
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Result<(), TransportError> {
+        self.observe_queue();
         let mut more = self.wants_output();
         while more && self.transport.poll_ready_unpin(cx)?.is_ready() {
             let mut state = self.driver.shared.lock();
@@ -93,6 +98,9 @@ impl<T: Transport> Port<T> {
             more = state.connection.wants_output();
             drop(state);
             if let Some(transmit) = transmit {
+                if let Some(observation) = &mut self.observation {
+                    observation.sent(&transmit.frame, transmit.size);
+                }
                 self.last_sent = transmit.size;
                 let packet =
                     Packet::Frame { frame: transmit.frame, in_reply_to: transmit.in_reply_to, source: None };
@@ -110,7 +118,16 @@ impl<T: Transport> Port<T> {
         let wakers = state.take_capacity_wakers();
         drop(state);
         self.wake(wakers);
+        self.observe_queue();
         Ok(())
+    }
+
+    /// Reports the size of the send queue to an observer.
+    fn observe_queue(&mut self) {
+        if let Some(observation) = &mut self.observation {
+            let bytes = self.driver.shared.lock().connection.queued_bytes();
+            observation.queue(bytes);
+        }
     }
 
     /// Closes the transport. Ready when that is done, or has failed.

@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::driver::Driver;
 use crate::error::Closed;
+use crate::observe::{CallObserver, ConnectionObservation};
 use crate::peer::Peer;
 use crate::shared::Shared;
 use crate::state::State;
@@ -62,6 +63,8 @@ pub struct Port<T> {
     takes_answers: bool,
     /// Whether another round is due before the loop may wait.
     again: bool,
+    /// Only where an observer is set.
+    observation: Option<Box<ConnectionObservation>>,
 }
 
 /// What stopped reading.
@@ -93,6 +96,10 @@ impl<T> Port<T> {
     /// Joins a connection and a transport.
     pub fn new(driver: Driver, transport: T) -> Self {
         let peer = Peer::new(driver.shared.clone());
+        let observation = driver.config.observer.as_ref().map(|observer| {
+            let dialect = &driver.config.connection.dialect;
+            Box::new(ConnectionObservation::begin(observer, &driver.shared, dialect))
+        });
         Self {
             driver,
             peer,
@@ -107,6 +114,7 @@ impl<T> Port<T> {
             last_sent: 0,
             takes_answers: true,
             again: false,
+            observation,
         }
     }
 
@@ -264,6 +272,10 @@ impl<T> Port<T> {
     /// Handles [`Event::Answered`]: runs the call's hook on the result, then wakes the caller. A caller in the main future
     /// of this loop is not woken, because the next round polls it.
     pub fn settle(&mut self, cx: &Context<'_>, call: CallId, outcome: Result<RawJson, CallFailure>) {
+        if let (Some(observation), Err(failure)) = (&mut self.observation, &outcome) {
+            let error = self.driver.shared.lock().transport_error(call);
+            observation.settled(call, failure, error.as_deref());
+        }
         let mut settled = self.shared().lock().settle(call, outcome);
         if let Settled::Read(hook, result) = settled {
             hook(result);
@@ -319,6 +331,12 @@ impl<T> Port<T> {
     /// Ends the connection for all handles.
     pub fn close(&mut self) {
         self.shared().close();
+        self.observation = None;
+    }
+
+    /// The observer of an open call of the peer's.
+    pub(crate) fn call_observer(&self, id: &RequestId) -> Option<Arc<dyn CallObserver>> {
+        self.observation.as_ref()?.call_observer(id)
     }
 
     pub(crate) fn shared(&self) -> &Shared {
@@ -331,7 +349,12 @@ impl<T> Port<T> {
         change(&mut state);
         self.takes_answers = !self.writing || state.connection.takes_answers(self.last_sent);
         self.wants_input = state.connection.wants_input();
-        state.connection.poll_event()
+        let event = state.connection.poll_event();
+        drop(state);
+        if let (Some(observation), Some(event)) = (&mut self.observation, &event) {
+            observation.event(event);
+        }
+        event
     }
 
     /// Wakes tasks. They may be futures of this loop, which the next round polls, or others in the same task.

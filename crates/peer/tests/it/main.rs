@@ -8,6 +8,7 @@ mod exchange;
 mod floods;
 mod hooks;
 mod idling;
+mod observing;
 mod order;
 mod panics;
 mod port;
@@ -16,4 +17,6 @@ mod sources;
 mod support;
 mod threads;
 mod timeouts;
+#[cfg(feature = "tracing")]
+mod tracing;
 mod yielding;
