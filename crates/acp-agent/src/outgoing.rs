@@ -137,7 +137,7 @@ pub(crate) fn permission_options(options: &[PermissionOption]) -> Checked {
 pub(crate) fn update(update: &mut SessionUpdate, client: Option<&ClientCapabilities>) -> Checked {
     let session = client.and_then(|client| client.session.as_ref());
     match update {
-        SessionUpdate::NotificationMethod(_) if session.is_none_or(|session| session.notices.is_none()) => {
+        SessionUpdate::Notice(_) if session.is_none_or(|session| session.notices.is_none()) => {
             Err(not_advertised("session.notices"))
         }
         SessionUpdate::CompactionUpdate(_) | SessionUpdate::CompactionSummaryChunk(_)

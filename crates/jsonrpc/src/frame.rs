@@ -8,14 +8,16 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visi
 use serde_json::value::RawValue;
 
 use crate::envelope::{Envelope, EnvelopeSeed};
-use crate::{ErrorObject, Message, RequestId, line::LineError, reader};
+use crate::line::LineError;
+use crate::malformed::{Intent, Malformed};
+use crate::{ErrorObject, Message, RequestId, reader};
 
 /// The most messages a batch may hold unless a caller says otherwise.
 pub const DEFAULT_BATCH_LIMIT: usize = 1024;
 
-/// What one line, one HTTP body or one SSE event carries.
+/// The content of one line, one HTTP body or one SSE event.
 ///
-/// Reading loses nothing: text that is no message becomes [`Malformed`], which says how to answer it.
+/// Reading loses nothing: text that is no message becomes [`Malformed`], which has the answer to it.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "a frame is one message, many, or none")]
 pub enum Frame {
@@ -25,36 +27,6 @@ pub enum Frame {
     Batch(Vec<Result<Message, Malformed>>),
     /// Text that is no JSON-RPC message.
     Malformed(Malformed),
-}
-
-/// Text that is no JSON-RPC message, and what it seems to have been meant as.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Malformed {
-    /// What is wrong with it, in the form in which the sender is told.
-    pub error: ErrorObject,
-    /// What it was meant as, which decides who is told.
-    pub intent: Intent,
-}
-
-/// What a malformed message was meant as, as far as it can be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Intent {
-    /// A request, or nothing recognisable: it is answered with the error, under its id where one could be
-    /// read and under null where not.
-    Request(RequestId),
-    /// A notification: those are never answered.
-    Notification,
-    /// An answer to a call of ours, which fails if the id could be read.
-    Response(RequestId),
-}
-
-impl Malformed {
-    /// Malformed text that is answered under `id`.
-    pub fn request(id: RequestId, error: ErrorObject) -> Self {
-        Self { error, intent: Intent::Request(id) }
-    }
 }
 
 impl Frame {
@@ -84,8 +56,7 @@ impl Frame {
         }
     }
 
-    /// Writes the frame as one line of JSON without its line end. What was malformed when it came in is not
-    /// repeated: in its place stands the answer that it gets.
+    /// Writes the frame as one line of JSON without its line end. In place of malformed text it writes the answer to it.
     #[inline]
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
@@ -118,21 +89,6 @@ impl Frame {
                 .sum(),
             Self::Malformed(malformed) => malformed.size_hint(),
         }
-    }
-}
-
-impl Malformed {
-    fn write_answer(&self, out: &mut Vec<u8>) {
-        let id = match &self.intent {
-            Intent::Request(id) => id.clone(),
-            Intent::Notification | Intent::Response(_) => RequestId::NULL,
-        };
-        Message::Response(crate::Response::new(id, Err(self.error.clone()))).write(out);
-    }
-
-    fn size_hint(&self) -> usize {
-        const ENVELOPE: usize = 64;
-        ENVELOPE + self.error.size_hint()
     }
 }
 

@@ -60,19 +60,24 @@
 //!
 //! The specification is at <https://www.jsonrpc.org/specification>.
 
+mod any_text;
 mod builder;
 mod envelope;
 mod error;
 mod frame;
 mod id;
 mod line;
+mod malformed;
 mod members;
 mod message;
 mod method;
+mod plain;
 mod printable;
 mod raw;
 mod raw_object;
+mod raw_object_reader;
 mod reader;
+mod scan;
 #[cfg(feature = "schema")]
 mod schema;
 mod skipped;
@@ -80,11 +85,13 @@ mod text;
 mod tree_cost;
 pub mod wire;
 
-pub use builder::{RawObjectBuilder, value_text};
+pub use any_text::value_text;
+pub use builder::RawObjectBuilder;
 pub use error::{ErrorObject, code};
-pub use frame::{DEFAULT_BATCH_LIMIT, Frame, Intent, Malformed};
+pub use frame::{DEFAULT_BATCH_LIMIT, Frame};
 pub use id::RequestId;
 pub use line::{DEFAULT_LINE_LIMIT, LineDecoder, LineError};
+pub use malformed::{Intent, Malformed};
 pub use members::{Member, Members, MembersWithin};
 pub use message::{Message, Notification, Request, Response};
 pub use method::{NotificationMethod, RequestMethod, decode_params};

@@ -4,7 +4,7 @@ use serde::de::DeserializeSeed;
 
 use crate::RequestId;
 use crate::envelope::{Envelope, EnvelopeSeed};
-use crate::frame::Intent;
+use crate::malformed::Intent;
 
 /// The longest line taken unless a caller says otherwise: 32 MiB.
 pub const DEFAULT_LINE_LIMIT: usize = 32 << 20;

@@ -1,11 +1,12 @@
 use std::borrow::Cow;
 
 use crate::reader;
+use crate::scan::{skip_space, string_end, value_end};
 
 /// The members of a JSON object, in the order in which they stand: the name of each, and its value as text.
 ///
-/// For whoever looks for a few of them in text that has been read once already, as a [`RawJson`](crate::RawJson)
-/// has. To find where a value ends takes only a part of the time that it takes to see that it is JSON.
+/// Finds a few members in text that has been parsed once already, such as that of a [`RawJson`](crate::RawJson). Finding the
+/// end of a value takes only a part of the time that parsing it takes.
 ///
 /// ```
 /// use agentwire_jsonrpc::{Members, RawJson};
@@ -171,169 +172,6 @@ pub(crate) fn elements(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text without white space between its tokens, and with no escape in a string that JSON does not require. It takes no
-/// memory but that.
-pub(crate) fn plain(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut plain = String::with_capacity(text.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let start = skip_space(bytes, at);
-        let string = (bytes.get(start) == Some(&b'"')).then(|| string_end(bytes, start)).flatten();
-        let end = match &string {
-            Some(end) => end.at,
-            None => end_of_token(bytes, start),
-        };
-        let token = text.get(start..end).unwrap_or_default();
-        if string.is_some_and(|string| string.escapes) {
-            push_plain(&mut plain, token);
-        } else {
-            plain.push_str(token);
-        }
-        at = end.max(start + 1);
-    }
-    plain
-}
-
-/// Writes a string, escape by escape.
-fn push_plain(plain: &mut String, mut string: &str) {
-    while let Some((before, escapes)) = string.find('\\').map(|at| string.split_at(at)) {
-        plain.push_str(before);
-        let (escape, rest) = escapes.split_at(escape_length(escapes));
-        match reader::decode::<String>(&format!("\"{escape}\"")) {
-            Ok(decoded) => {
-                let written = serde_json::Value::from(decoded).to_string();
-                plain.push_str(&written[1..written.len() - 1]);
-            }
-            Err(_) => plain.push_str(escape),
-        }
-        string = rest;
-    }
-    plain.push_str(string);
-}
-
-/// How long the escape is that a text begins with, in bytes: two together where they are a surrogate pair.
-fn escape_length(text: &str) -> usize {
-    let unit = |at: usize| u32::from_str_radix(text.get(at..)?.strip_prefix("\\u")?.get(..4)?, 16).ok();
-    let length = match (unit(0), unit(6)) {
-        (None, _) => 1 + text.chars().nth(1).map_or(0, char::len_utf8),
-        (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
-        (Some(_), _) => 6,
-    };
-    length.min(text.len())
-}
-
-/// Where white space or a string begins behind `at`.
-fn end_of_token(bytes: &[u8], at: usize) -> usize {
-    let is_end = |byte: &u8| matches!(byte, b'"' | b' ' | b'\t' | b'\n' | b'\r');
-    let rest = bytes.get(at + 1..).unwrap_or_default();
-    rest.iter().position(is_end).map_or(bytes.len(), |length| at + 1 + length)
-}
-
-#[inline]
-pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
-    // Mostly there is none.
-    if bytes.get(at).is_some_and(|byte| *byte > b' ') {
-        return at;
-    }
-    while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-        at += 1;
-    }
-    at
-}
-
-pub(crate) struct StringEnd {
-    /// Behind the last quote.
-    pub(crate) at: usize,
-    /// Whether there are escapes in the string.
-    escapes: bool,
-}
-
-/// Where the string ends whose first quote is at `open`.
-#[inline]
-pub(crate) fn string_end(bytes: &[u8], open: usize) -> Option<StringEnd> {
-    let mut at = open + 1;
-    let mut escapes = false;
-    loop {
-        at = quote_or_backslash(bytes, at)?;
-        if bytes[at] == b'"' {
-            return Some(StringEnd { at: at + 1, escapes });
-        }
-        // What follows a backslash is no end.
-        escapes = true;
-        at += 2;
-    }
-}
-
-/// So many bytes of a string are searched as numbers, a multiple of eight.
-const SHORT_STRING: usize = 64;
-
-/// Where the next of these is. Eight bytes are looked at together, as one number: most strings are short, and over
-/// before a vectorised search has begun. A long one is searched by [`memchr`], which is four times as fast.
-fn quote_or_backslash(bytes: &[u8], mut at: usize) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 0xff;
-    const QUOTES: u64 = ONES * b'"' as u64;
-    const BACKSLASHES: u64 = ONES * b'\\' as u64;
-    // Sets the highest bit of the lowest byte that is zero, and none below it.
-    let found = |word: u64| {
-        let (quote, backslash) = (word ^ QUOTES, word ^ BACKSLASHES);
-        (quote.wrapping_sub(ONES) & !quote | backslash.wrapping_sub(ONES) & !backslash) & (ONES << 7)
-    };
-    let rest = bytes.get(at..)?;
-    let (mut short, long) = rest.split_at(rest.len().min(SHORT_STRING));
-    while let Some((eight, behind)) = short.split_first_chunk() {
-        let found = found(u64::from_le_bytes(*eight));
-        if found != 0 {
-            return Some(at + found.trailing_zeros() as usize / 8);
-        }
-        (at, short) = (at + 8, behind);
-    }
-    if !long.is_empty() {
-        return long_string_end(long).map(|more| at + more);
-    }
-    let found = short.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-    found.map(|more| at + more)
-}
-
-#[inline(never)]
-fn long_string_end(rest: &[u8]) -> Option<usize> {
-    memchr::memchr2(b'"', b'\\', rest)
-}
-
-/// Where the value ends that begins at `start`.
-pub(crate) fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
-    match bytes.get(start)? {
-        b'"' => string_end(bytes, start).map(|end| end.at),
-        b'{' | b'[' => nested_end(bytes, start),
-        _ => {
-            let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-            let length = bytes[start..].iter().position(ends);
-            Some(length.map_or(bytes.len(), |length| start + length))
-        }
-    }
-}
-
-/// Where the object or array ends that begins at `start`.
-fn nested_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut at = start;
-    let mut depth = 0_usize;
-    loop {
-        match bytes.get(at)? {
-            b'"' => {
-                at = string_end(bytes, at)?.at;
-                continue;
-            }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth -= 1,
-            _ => {}
-        }
-        at += 1;
-        if depth == 0 {
-            return Some(at);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Map, Value};
@@ -378,26 +216,6 @@ mod tests {
         check(r#"{"nested":{"a":[{"b":"]}"},[[]],{}]},"after":"}"}"#);
         check(r#"{"a":"12345678","b":"1234567\"","éééééééé":"\\\\\\\\\\\\\\\"","c":"12345678901234567"}"#);
         check(r#"{"quote\"d":"a \\\" b\\","\u005fmeta":{"\\":"\\"}}"#);
-    }
-
-    #[test]
-    fn plain_text_hides_nothing() {
-        let table = [
-            (
-                r#" { "a" : [ 1.0 , "\u0072\u006d \/ \n \u001b\"\\" ] } "#,
-                r#"{"a":[1.0,"rm / \n \u001b\"\\"]}"#,
-            ),
-            (r#"["x y","\ud83d\ude00\ud83d"]"#, "[\"x y\",\"\u{1f600}\u{fffd}\"]"),
-            ("true", "true"),
-            (r#""""#, r#""""#),
-            (r#"{"a":"b"#, r#"{"a":"b"#),
-            (r#"["\"#, r#"["\"#),
-            ("é\u{a0}1", "é\u{a0}1"),
-            ("", ""),
-        ];
-        for (text, expected) in table {
-            assert_eq!(super::plain(text), expected, "{text}");
-        }
     }
 
     #[test]

@@ -10,9 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deseria
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::builder::AnyText;
+use crate::any_text::AnyText;
 use crate::members::{self, Members};
-use crate::raw_object::RawObject;
+use crate::plain::plain;
 use crate::reader;
 use crate::text::Text;
 
@@ -173,7 +173,7 @@ impl RawJson {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn plain(&self) -> String {
-        members::plain(&self.0)
+        plain(&self.0)
     }
 
     /// The text's length in bytes.
@@ -222,12 +222,6 @@ fn fitted(mut text: Vec<u8>) -> Bytes {
 impl From<Value> for RawJson {
     fn from(value: Value) -> Self {
         Self::written(value.to_string().into())
-    }
-}
-
-impl From<RawObject> for RawJson {
-    fn from(object: RawObject) -> Self {
-        object.as_raw().clone()
     }
 }
 

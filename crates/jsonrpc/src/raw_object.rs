@@ -2,16 +2,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use serde::de::{DeserializeOwned, Error, MapAccess, Unexpected, Visitor};
+use serde::de::{DeserializeOwned, Error};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::builder::RawObjectBuilder;
+use crate::any_text::ObjectText;
 use crate::members::Members;
 use crate::raw::RawJson;
-use crate::reader::{self, RAW_VALUE};
-use crate::text::Text;
+use crate::reader;
 
 /// One JSON object that is kept as the text it arrived in, and looked into by key.
 ///
@@ -126,11 +125,11 @@ impl RawObject {
         if keeps.iter().all(|keep| *keep) {
             return;
         }
-        let mut kept = RawObjectBuilder::new();
+        let mut kept = ObjectText::default();
         for ((name, value), _) in self.members().zip(keeps).filter(|(_, keep)| *keep) {
-            kept.push_text(&name, value);
+            kept.push(&name, value);
         }
-        *self = kept.build();
+        *self = Self::of_text(kept);
     }
 
     /// Gives the members of `patch` to this object, but takes out those whose value there is null.
@@ -164,6 +163,13 @@ impl RawObject {
         map.end()
     }
 
+    pub(crate) fn of_text(text: ObjectText) -> Self {
+        if text.is_empty() {
+            return Self::new();
+        }
+        Self(RawJson::of_known(text.into_text().into_boxed_str().into()))
+    }
+
     fn members(&self) -> Members<'_> {
         Members::of(self.as_str())
     }
@@ -172,20 +178,20 @@ impl RawObject {
     fn change<'a>(&mut self, changes: impl Iterator<Item = (Cow<'a, str>, Option<&'a str>)> + Clone) {
         // What is written is taken out, so that a name stands once.
         let mut left: HashMap<_, _> = changes.clone().map(|(name, value)| (name, Some(value))).collect();
-        let mut changed = RawObjectBuilder::new();
+        let mut changed = ObjectText::default();
         for (name, value) in self.members() {
             match left.get_mut(&name).map(Option::take) {
-                None => changed.push_text(&name, value),
-                Some(Some(Some(value))) => changed.push_text(&name, value),
+                None => changed.push(&name, value),
+                Some(Some(Some(value))) => changed.push(&name, value),
                 Some(_) => {}
             }
         }
         for (name, _) in changes {
             if let Some(Some(value)) = left.get_mut(&name).and_then(Option::take) {
-                changed.push_text(&name, value);
+                changed.push(&name, value);
             }
         }
-        *self = changed.build();
+        *self = Self::of_text(changed);
     }
 }
 
@@ -220,6 +226,12 @@ impl TryFrom<RawJson> for RawObject {
     }
 }
 
+impl From<RawObject> for RawJson {
+    fn from(object: RawObject) -> Self {
+        object.as_raw().clone()
+    }
+}
+
 impl From<Map<String, Value>> for RawObject {
     fn from(members: Map<String, Value>) -> Self {
         Self(Value::Object(members).into())
@@ -247,60 +259,6 @@ impl Serialize for RawObject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
-}
-
-/// Takes the text as it is where the format is `serde_json`'s. Where a visitor has read a part of the object already, as that
-/// of a tagged union has, the text is put together of the members that are left.
-impl<'de> Deserialize<'de> for RawObject {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(RAW_VALUE, ObjectVisitor)
-    }
-}
-
-struct ObjectVisitor;
-
-impl<'de> Visitor<'de> for ObjectVisitor {
-    type Value = RawObject;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawObject, A::Error> {
-        let mut object = RawObjectBuilder::new();
-        if let Some(Text(name)) = map.next_key()? {
-            if name == RAW_VALUE {
-                let Text(text) = map.next_value()?;
-                return whole_text(text);
-            }
-            object.take_value(&name, &mut map)?;
-            object.take_rest(&mut map)?;
-        }
-        Ok(object.build())
-    }
-
-    /// Serde's own buffer, which holds no text.
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<RawObject, D::Error> {
-        Map::deserialize(deserializer).map(RawObject::from)
-    }
-}
-
-/// The text that `serde_json` has found to be a value.
-fn whole_text<E: Error>(text: Cow<'_, str>) -> Result<RawObject, E> {
-    if !text.starts_with('{') {
-        return Err(E::invalid_type(kind(&text), &ObjectVisitor));
-    }
-    RawJson::of_value(text).map(RawObject)
-}
-
-fn kind(text: &str) -> Unexpected<'static> {
-    Unexpected::Other(match text.as_bytes().first() {
-        Some(b'[') => "array",
-        Some(b'"') => "string",
-        Some(b'n') => "null",
-        Some(b't' | b'f') => "boolean",
-        _ => "number",
-    })
 }
 
 #[cfg(test)]

@@ -123,8 +123,8 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         loop {
             let open = at + memchr::memchr(b'"', bytes.get(at..)?)?;
-            at = crate::members::string_end(bytes, open)?.at;
-            if bytes.get(crate::members::skip_space(bytes, at)) == Some(&b':') {
+            at = crate::scan::string_end(bytes, open)?.at;
+            if bytes.get(crate::scan::skip_space(bytes, at)) == Some(&b':') {
                 return text.get(open + 1..at - 1);
             }
         }

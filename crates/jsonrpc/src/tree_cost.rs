@@ -1,4 +1,4 @@
-use crate::members::{skip_space, string_end, value_end};
+use crate::scan::{skip_space, string_end, value_end};
 
 /// What a JSON text costs as a tree of values, such as a `serde_json::Value`: an estimate that is rather too high, found
 /// in one pass over the text without building anything.

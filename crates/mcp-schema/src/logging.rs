@@ -19,7 +19,7 @@ pub enum LoggingLevel {
     Info,
     /// As it should, but worth a note.
     #[wire("notice")]
-    NotificationMethod,
+    Notice,
     /// Something may go wrong.
     #[wire("warning")]
     Warning,

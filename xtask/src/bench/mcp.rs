@@ -7,11 +7,12 @@ use anyhow::{Context, Result, ensure};
 use memchr::memmem;
 use serde_json::{Value, json};
 
+use super::launch::Launch;
 use super::pace::{Pace, median};
 use super::process::{Process, on_one_core};
 use super::rows::{Better, Floor, Row, Unit};
 use super::scenario::{Sample, Scenario};
-use super::subject::{Launch, Subject};
+use super::subject::Subject;
 use super::wire::{Flow, Rate, Template, burst, call, pump, request};
 
 /// The argument of a small call.

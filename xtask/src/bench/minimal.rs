@@ -1,11 +1,8 @@
 //! The smallest agent: the crates that it pulls in, and its build time from nothing.
 
-use std::path::Path;
-
 use anyhow::{Context, Result};
 
 use super::pace::Pace;
-use super::package::Package;
 use super::rows::{Floor, Row, Unit};
 use super::scenario::{Sample, Scenario};
 use super::subject::Subject;
@@ -23,18 +20,6 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     ],
     measure,
 };
-
-const DEPENDENCIES: &str = r#"
-agentwire-acp-agent = { path = "CRATES/acp-agent" }
-agentwire-acp-schema = { path = "CRATES/acp-schema" }
-agentwire-transport-stdio = { path = "CRATES/transport-stdio", default-features = false, features = ["nonblocking"] }
-tokio = { version = "1", default-features = false, features = ["rt", "macros"] }
-"#;
-
-/// Our smallest agent, as a package of its own.
-pub(crate) fn ours(root: &Path) -> Result<Package> {
-    Package::generate(root, "minimal-agent", DEPENDENCIES, include_str!("minimal_agent.rs"))
-}
 
 fn measure(subject: &Subject, _pace: &Pace) -> Result<Vec<Sample>> {
     let package = subject.package.as_ref().context("no minimal agent")?;

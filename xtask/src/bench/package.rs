@@ -10,6 +10,14 @@ use tempfile::TempDir;
 
 use crate::{cargo, process};
 
+/// The dependencies of our smallest agent.
+const MINIMAL: &str = r#"
+agentwire-acp-agent = { path = "CRATES/acp-agent" }
+agentwire-acp-schema = { path = "CRATES/acp-schema" }
+agentwire-transport-stdio = { path = "CRATES/transport-stdio", default-features = false, features = ["nonblocking"] }
+tokio = { version = "1", default-features = false, features = ["rt", "macros"] }
+"#;
+
 /// A package with one program, outside our workspace.
 pub(crate) struct Package {
     manifest: PathBuf,
@@ -52,6 +60,11 @@ impl Package {
         std::fs::copy(root.join("Cargo.lock"), folder.path().join("Cargo.lock"))?;
         let manifest = folder.path().join("Cargo.toml");
         Ok(Self { manifest, name, _folder: Some(folder) })
+    }
+
+    /// Our smallest agent, as a package of its own.
+    pub(crate) fn minimal(root: &Path) -> Result<Self> {
+        Self::generate(root, "minimal-agent", MINIMAL, include_str!("minimal_agent.rs"))
     }
 
     fn cargo(&self) -> Command {

@@ -13,8 +13,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use super::subject::Launch;
-use super::wire::Lines;
+use super::launch::Launch;
+use super::lines::Lines;
 use crate::process::Program;
 
 /// How long one measurement may take before its program is killed.

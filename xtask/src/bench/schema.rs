@@ -14,7 +14,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::Options;
+use super::options::Options;
 use super::pace::median;
 use super::process::Load;
 use super::rows::{Floor, Judgement, Medians};

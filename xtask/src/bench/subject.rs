@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
-use super::minimal;
+use super::launch::Launch;
 use super::package::Package;
 use crate::cargo;
 
@@ -39,24 +39,6 @@ pub(crate) struct Subject {
     pub(crate) client: Option<Launch>,
     /// The package, if its build is measured.
     pub(crate) package: Option<Package>,
-}
-
-/// A program and its environment.
-#[derive(Clone)]
-pub(crate) struct Launch {
-    pub(crate) program: PathBuf,
-    pub(crate) environment: Vec<(&'static str, String)>,
-}
-
-impl Launch {
-    pub(crate) fn new(program: PathBuf) -> Self {
-        Self { program, environment: Vec::new() }
-    }
-
-    pub(crate) fn with(mut self, name: &'static str, value: impl ToString) -> Self {
-        self.environment.push((name, value.to_string()));
-        self
-    }
 }
 
 /// Our own programs over stdio: package, example.
@@ -139,7 +121,7 @@ impl Programs {
                 label,
                 service: Launch::new(examples.join("bench_agent")),
                 client: Some(Launch::new(examples.join("bench_client"))),
-                package: minimal.then(|| minimal::ours(root)).transpose()?,
+                package: minimal.then(|| Package::minimal(root)).transpose()?,
             });
         }
         let rival = || Package::at(root.join(RIVALS).join("Cargo.toml"), "rival-minimal");

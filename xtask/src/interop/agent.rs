@@ -5,11 +5,11 @@ use std::fs;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
+use super::pair::{Pair, pair};
 use super::peers::line;
 use super::proxy::Proxy;
 use super::scratch::{Outcome, Scratch};
 use super::service::Service;
-use super::{Pair, pair};
 
 pub(super) const PAIRS: &[Pair] = &[
     pair("our agent, PyPI client", 60, pypi),

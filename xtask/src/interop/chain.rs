@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::chat::{Chat, turn};
 use super::mcp_client::{everything, files};
+use super::pair::{Pair, pair};
 use super::scratch::Scratch;
 use super::service::Service;
-use super::{Pair, pair};
 
 pub(super) const PAIRS: &[Pair] = &[
     pair("our client, our agent, both npm servers: list", 60, list),

@@ -5,8 +5,8 @@ use std::fs;
 use anyhow::{Result, ensure};
 
 use super::chat::{self, Chat, turn};
+use super::pair::{Pair, pair};
 use super::scratch::Scratch;
-use super::{Pair, pair};
 
 pub(super) const PAIRS: &[Pair] = &[
     pair("our client, PyPI echo agent", 30, echo),

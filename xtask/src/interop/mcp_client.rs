@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::caller::Caller;
 use super::chat::holds;
+use super::pair::{Pair, pair};
 use super::peers::line;
 use super::scratch::Scratch;
-use super::{Pair, pair};
 
 pub(super) const PAIRS: &[Pair] = &[
     pair("our MCP client, npm server-everything: list", 30, list),

@@ -8,11 +8,11 @@ use serde_json::json;
 use super::caller::Caller;
 use super::chat::holds;
 use super::mcp_client::call_asking_tool;
+use super::pair::{Pair, pair};
 use super::proxy::Proxy;
 use super::scratch::Scratch;
 use super::service::Service;
 use super::wire;
-use super::{Pair, pair};
 
 pub(super) const PAIRS: &[Pair] = &[
     pair("our MCP client, npm server-everything over HTTP", 60, |scratch| {

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use super::mcp_client;
 use super::mcp_client_http::start_everything;
+use super::pair::{Pair, pair};
 use super::peers::line;
 use super::proxy::Proxy;
 use super::scratch::{Outcome, Scratch};
 use super::service::Service;
 use super::wire;
-use super::{Pair, pair};
 
 pub(super) const PAIRS: &[Pair] = &[
     pair("our MCP client, npm server-everything: questions", 60, everything),

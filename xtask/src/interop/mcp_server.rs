@@ -3,12 +3,12 @@
 use anyhow::{Result, ensure};
 
 use super::chat::holds;
+use super::pair::{Pair, pair};
 use super::peers::Peers;
 use super::proxy::Proxy;
 use super::scratch::Scratch;
 use super::service::Service;
 use super::wire;
-use super::{Pair, pair};
 
 /// Makes the command line of a client, of its program and arguments.
 type Client = fn(&Peers, &str, &[&str]) -> Vec<String>;

@@ -12,6 +12,7 @@ mod mcp_client;
 mod mcp_client_http;
 mod mcp_questions;
 mod mcp_server;
+mod pair;
 mod peers;
 mod products;
 mod proxy;
@@ -19,7 +20,6 @@ mod scratch;
 mod service;
 mod wire;
 
-use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,8 +28,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 
+use self::pair::{Check, Pair};
 use self::peers::Peers;
-use self::products::Product;
 use self::scratch::Scratch;
 use crate::cargo;
 
@@ -42,26 +42,6 @@ cargo xtask interop [--list] [--agentwire PATH] [NAME]...
 
 /// How many pairs run at the same time.
 const CONCURRENCY: usize = 2;
-
-/// A program of ours, one of another project, and the check that they understand each other.
-#[derive(Clone)]
-struct Pair {
-    name: Cow<'static, str>,
-    /// Seconds until the pair is stopped and fails.
-    limit: u64,
-    check: Check,
-}
-
-#[derive(Clone, Copy)]
-enum Check {
-    Plain(fn(&Scratch<'_>) -> Result<()>),
-    Product(fn(&Scratch<'_>, &'static Product) -> Result<()>, &'static Product),
-}
-
-/// A row of the tables of pairs.
-const fn pair(name: &'static str, limit: u64, check: fn(&Scratch<'_>) -> Result<()>) -> Pair {
-    Pair { name: Cow::Borrowed(name), limit, check: Check::Plain(check) }
-}
 
 /// All pairs, in the order in which they begin.
 fn pairs() -> Vec<Pair> {

@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use self::envelope::Methods;
-use super::ProtocolSchema;
+use super::document::{ProtocolSchema, reference};
 
 /// The parts of one document.
 struct Version {
@@ -141,7 +141,7 @@ fn complete_defaults(definitions: &mut Map<String, Value>) {
             .values_mut()
             .filter_map(|definition| definition.get_mut("properties")?.as_object_mut());
         for member in members.flat_map(|members| members.values_mut()) {
-            let name = super::reference(member).unwrap_or_default();
+            let name = reference(member).unwrap_or_default();
             let Some(properties) = types.get(name).and_then(|schema| schema["properties"].as_object()) else {
                 continue;
             };

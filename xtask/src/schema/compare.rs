@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::document::definitions;
 use super::shape::Shape;
 
 /// How deep definitions may be inlined into each other; more is a cycle.
@@ -67,7 +68,7 @@ pub(super) fn compare(ours: &Value, published: &Value) -> Comparison {
 }
 
 fn shapes(document: &Value) -> BTreeMap<String, Shape> {
-    super::definitions(document).map(|(name, schema)| (name.clone(), Shape::read(schema))).collect()
+    definitions(document).map(|(name, schema)| (name.clone(), Shape::read(schema))).collect()
 }
 
 struct Sides {

@@ -6,19 +6,21 @@
 
 mod acp;
 mod compare;
+mod document;
 mod errata;
 mod fetch;
 mod mcp;
 mod reference;
 mod shape;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
 use serde_json::Value;
 
+use self::document::ProtocolSchema;
 use self::errata::Errata;
 use self::fetch::Upstream;
 use crate::cargo;
@@ -32,36 +34,6 @@ cargo xtask schema [--check] [--upstream [DIR]]
 
 /// The generated folders. A file in them that is not generated is stale.
 const FOLDERS: [&str; 2] = ["docs/schema", "docs/reference"];
-
-/// The schema of one protocol version, generated from our types.
-#[derive(Debug, Clone)]
-pub(super) struct ProtocolSchema {
-    /// `acp` or `mcp`: the folder below `docs/schema/`.
-    pub(super) protocol: &'static str,
-    /// The file's name without its ending: `v1-unstable`, `2025-06-18`.
-    pub(super) version: String,
-    /// The JSON Schema document, with its definitions under `$defs`, or under `definitions` where the version does so.
-    pub(super) document: Value,
-    /// The method table: `{"protocol", "version", "methods": [{"method", "kind": "request" | "notification",
-    /// "from": "client" | "agent" | "server" | "both" | "proxy", "params", "result", "gate"}]}`. `params` and `result` name
-    /// definitions; a member that does not apply is left out.
-    pub(super) meta: Value,
-}
-
-impl ProtocolSchema {
-    /// The definitions of the document.
-    fn definitions(&self) -> impl Iterator<Item = (&String, &Value)> {
-        definitions(&self.document)
-    }
-
-    fn definition(&self, name: &str) -> Option<&Value> {
-        ["$defs", "definitions"].iter().find_map(|key| self.document.get(key)?.get(name))
-    }
-}
-
-fn definitions(document: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    ["$defs", "definitions"].iter().filter_map(|key| document.get(key)?.as_object()).flatten()
-}
 
 #[derive(Default)]
 struct Options {
@@ -119,35 +91,6 @@ fn everything() -> Result<Vec<ProtocolSchema>> {
         plain_descriptions(&mut schema.document, &prose);
     }
     Ok(all)
-}
-
-/// The name of the definition that a schema refers to.
-fn reference(schema: &Value) -> Option<&str> {
-    schema.get("$ref")?.as_str()?.rsplit('/').next()
-}
-
-/// The names of all definitions that a schema refers to, anywhere within it.
-fn references(schema: &Value) -> BTreeSet<&str> {
-    let mut names = BTreeSet::new();
-    walk(schema, &mut |keyword, value| {
-        let target = value.as_str().filter(|_| keyword == "$ref");
-        names.extend(target.and_then(|target| target.rsplit('/').next()));
-    });
-    names
-}
-
-/// Calls `visit` with the name and the value of each member of each object.
-fn walk<'a>(value: &'a Value, visit: &mut dyn FnMut(&'a str, &'a Value)) {
-    match value {
-        Value::Object(members) => {
-            for (name, member) in members {
-                visit(name, member);
-                walk(member, visit);
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
-        _ => {}
-    }
 }
 
 /// Rewrites descriptions: they are doc comments, with rustdoc's links to Rust items.

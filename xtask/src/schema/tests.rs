@@ -3,7 +3,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{ProtocolSchema, check, everything, files, walk, write};
+use super::document::{ProtocolSchema, walk};
+use super::{check, everything, files, write};
 
 #[test]
 fn references_resolve_and_definitions_have_descriptions() {

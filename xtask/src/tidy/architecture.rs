@@ -6,7 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ARCHITECTURE, Violation};
+use super::violation::Violation;
+
+/// The document, by its path from the project's root.
+pub(super) const ARCHITECTURE: &str = "docs/architecture.md";
 
 /// The rules of the document.
 #[derive(Debug, Default)]

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::architecture::code_spans;
+use super::architecture::{ARCHITECTURE, code_spans};
 use super::sources::Source;
-use super::{ARCHITECTURE, Violation};
+use super::violation::Violation;
 
 /// A claim, and whether the code of a line goes against it. The second argument is the line before.
 type Claim = (&'static str, fn(&str, &str) -> bool);

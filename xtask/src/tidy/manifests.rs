@@ -2,7 +2,7 @@
 
 use cargo_metadata::Package;
 
-use super::Violation;
+use super::violation::Violation;
 
 /// Every manifest inherits its lints and its dependencies' versions from the workspace.
 pub(super) fn inherits(file: &str, text: &str) -> Vec<Violation> {

@@ -5,44 +5,28 @@
 
 mod architecture;
 mod arrows;
+mod circles;
 mod claims;
 mod code;
+mod known;
 mod manifests;
+mod modules;
 mod retired;
+mod sizes;
 mod sources;
+mod violation;
 
-use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 
-use self::architecture::Architecture;
+use self::architecture::{ARCHITECTURE, Architecture};
 use self::sources::Source;
+use self::violation::Violation;
 use crate::cargo;
 
-const ARCHITECTURE: &str = "docs/architecture.md";
 const DEPENDENCIES: &str = "docs/dependencies.md";
-
-/// One broken rule in one file.
-#[derive(Debug, PartialEq, Eq)]
-struct Violation {
-    file: String,
-    rule: &'static str,
-    what: String,
-}
-
-impl Violation {
-    fn new(file: impl Into<String>, rule: &'static str, what: impl Into<String>) -> Self {
-        Self { file: file.into(), rule, what: what.into() }
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.file, self.rule, self.what)
-    }
-}
 
 /// Checks everything, prints a line for each violation and fails when there is one.
 pub(crate) fn run(root: &Path) -> Result<()> {
@@ -55,18 +39,17 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     violations.extend(claims::check(&document, &sources));
     violations.extend(claims::limits(&document, &sources));
     violations.extend(retired::check(&retired::list()?, &sources));
-    let long = sources::long(&sources);
-    for (path, lines) in &long {
-        println!("warning: {path}: {lines} lines; can it be split?");
-    }
+    let mut known = known::Known::list()?;
+    violations.extend(sizes::check(&sources, &mut known));
+    violations.extend(circles::check(&sources, &mut known));
+    violations.extend(known.unneeded());
     for violation in &violations {
         println!("{violation}");
     }
     println!(
-        "tidy: {} packages, {} Rust files, {} long files, {} violations",
+        "tidy: {} packages, {} Rust files, {} violations",
         metadata.packages.len(),
         sources.len(),
-        long.len(),
         violations.len()
     );
     ensure!(violations.is_empty(), "the rules above are broken");

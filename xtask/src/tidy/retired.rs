@@ -2,8 +2,8 @@
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::Violation;
 use super::sources::Source;
+use super::violation::Violation;
 
 /// The list: the scope, the retired identifier and what replaces it, on each line. The scope is a crate's folder below
 /// `crates`, `xtask`, or `*` for all of them. A line that begins with `#` is a comment.

@@ -1,17 +1,11 @@
-//! Rust files: their length, words that postpone work, and how they read JSON.
+//! Rust files: words that postpone work, and how they read JSON.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::Violation;
 use super::code::code;
-
-/// A file longer than this fails; it holds more than one idea.
-const TOO_LONG: usize = 600;
-
-/// A file longer than this is listed.
-const LONG: usize = 400;
+use super::violation::Violation;
 
 /// Text that fails the check. It is split here, so that this file passes.
 const FORBIDDEN: [&str; 3] = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("#[", "ignore")];
@@ -74,15 +68,11 @@ pub(super) fn read(root: &Path) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Files that are too long, that postpone work, or that read JSON in another way than the project's own.
+/// Files that postpone work, or that read JSON in another way than the project's own.
 pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
     let mut violations = Vec::new();
     for source in sources {
         let Source { path, text, .. } = source;
-        let lines = text.lines().count();
-        if lines > TOO_LONG {
-            violations.push(Violation::new(path, "length", format!("{lines} lines, at most {TOO_LONG}")));
-        }
         for (number, line) in (1..).zip(text.lines()) {
             let forbidden = |word: &&str| line.contains(*word) && line.trim() != RUN_BY_A_STEP;
             for word in FORBIDDEN.into_iter().filter(forbidden) {
@@ -123,27 +113,12 @@ fn is_other_reader(line: &str) -> bool {
     named || line.contains("parse::<Value>") || line.contains("parse::<serde_json::Value>")
 }
 
-/// Files that are long but pass, with their number of lines.
-pub(super) fn long(sources: &[Source]) -> Vec<(&str, usize)> {
-    let lengths = sources.iter().map(|source| (source.path.as_str(), source.text.lines().count()));
-    lengths.filter(|(_, lines)| (LONG + 1..=TOO_LONG).contains(lines)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn source(text: impl Into<String>) -> [Source; 1] {
         [Source::new("src/lib.rs", text)]
-    }
-
-    #[test]
-    fn lengths() {
-        assert_eq!(check(&source("//\n".repeat(600))), []);
-        assert_eq!(check(&source("//\n".repeat(601))).len(), 1);
-        assert_eq!(long(&source("//\n".repeat(400))).len(), 0);
-        assert_eq!(long(&source("//\n".repeat(401))).len(), 1);
-        assert_eq!(long(&source("//\n".repeat(601))).len(), 0, "that one is a violation");
     }
 
     #[test]

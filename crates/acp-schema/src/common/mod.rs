@@ -55,7 +55,7 @@ pub use implementation::Implementation;
 pub use mcp_server::{EnvVariable, HttpHeader};
 pub(crate) use method::methods;
 pub use method::{Direction, MethodInfo, MethodKind};
-pub use notice::{NoticeSeverity, NotificationMethod};
+pub use notice::{Notice, NoticeSeverity};
 pub use permission::{PermissionOption, PermissionOptionKind, SelectedPermissionOutcome};
 pub use plan::PlanEntryPriority;
 pub use session::{

@@ -6,7 +6,7 @@ use crate::common::Meta;
 /// nobody knows whether it was seen. In version 1 only for clients with the capability `session.notices`.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
-pub struct NotificationMethod {
+pub struct Notice {
     /// How loudly to say it.
     #[wire(required)]
     pub severity: NoticeSeverity,

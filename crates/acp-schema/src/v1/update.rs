@@ -1,11 +1,11 @@
-use agentwire_jsonrpc::NotificationMethod as NoticeMethod;
+use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{
     AvailableCommandsUpdate, CompactionSummaryChunk, CompactionUpdate, ConfigOptionUpdate, ContentBlock,
     CurrentModeUpdate, Plan, ToolCall, ToolCallUpdate,
 };
-use crate::common::{MessageId, Meta, NotificationMethod, Patch, SessionId, UsageUpdate};
+use crate::common::{MessageId, Meta, Notice, Patch, SessionId, UsageUpdate};
 
 /// `session/update`: what happens in a session, told by the agent as it happens.
 ///
@@ -44,7 +44,7 @@ impl SessionNotification {
     }
 }
 
-impl NoticeMethod for SessionNotification {
+impl NotificationMethod for SessionNotification {
     const NAME: &'static str = "session/update";
 }
 
@@ -89,7 +89,7 @@ pub enum SessionUpdate {
     /// Something to tell the person that is no part of the conversation. Only for clients with the capability
     /// `session.notices`.
     #[wire("notice", from)]
-    NotificationMethod(NotificationMethod),
+    Notice(Notice),
     /// A compaction of the context began or changed. Only for clients with the capability `session.compaction`.
     #[wire("compaction_update", from)]
     CompactionUpdate(Box<CompactionUpdate>),

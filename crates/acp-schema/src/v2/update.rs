@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::NotificationMethod as NoticeMethod;
+use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{
@@ -6,7 +6,7 @@ use super::{
     ContentBlock, ContentChunk, PlanUpdate, SessionConfigOption, StateUpdate, TerminalOutputChunk,
     TerminalUpdate, ToolCallContentChunk, ToolCallUpdate, UserMessage,
 };
-use crate::common::{Cost, MessageId, Meta, NotificationMethod, Patch, SessionId};
+use crate::common::{Cost, MessageId, Meta, Notice, Patch, SessionId};
 
 /// `session/update`: what happens in a session, told by the agent as it happens.
 ///
@@ -53,7 +53,7 @@ impl UpdateSessionNotification {
     }
 }
 
-impl NoticeMethod for UpdateSessionNotification {
+impl NotificationMethod for UpdateSessionNotification {
     const NAME: &'static str = "session/update";
 }
 
@@ -115,7 +115,7 @@ pub enum SessionUpdate {
     UsageUpdate(UsageUpdate),
     /// Something to tell the person that is no part of the conversation.
     #[wire("notice", from)]
-    NotificationMethod(NotificationMethod),
+    Notice(Notice),
     /// A compaction of the context began or changed.
     #[wire("compaction_update", from)]
     CompactionUpdate(Box<CompactionUpdate>),

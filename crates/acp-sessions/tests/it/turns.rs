@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_acp_sessions::schema::{
-    Cost, NoticeSeverity, NotificationMethod, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionUpdate,
-    StopReason, ToolCall, ToolCallStatus, UsageUpdate,
+    Cost, Notice, NoticeSeverity, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionUpdate, StopReason,
+    ToolCall, ToolCallStatus, UsageUpdate,
 };
 use agentwire_acp_sessions::{Error, Turn, TurnError, agent};
 use futures::FutureExt;
@@ -99,7 +99,7 @@ async fn pr_08_plan_02_not_01_usage_plans_titles_and_notices() {
         turn.plan([entry("one"), entry("two")]).await?;
         turn.usage(UsageUpdate::new(10, 100).cost(Cost::new(0.5, "EUR"))).await?;
         turn.title("A title".to_owned()).await?;
-        let notice = turn.update(NotificationMethod::new(NoticeSeverity::Warning, "Mind the gap")).await;
+        let notice = turn.update(Notice::new(NoticeSeverity::Warning, "Mind the gap")).await;
         let told = matches!(notice, Err(TurnError::Call(_)));
         let title = turn.current_title().unwrap_or_default();
         turn.say(format!("{told} {title} {}", turn.current_usage().unwrap().used)).await?;

@@ -207,7 +207,7 @@ impl Conversation {
             Entry::Compaction(compaction) => {
                 self.compactions.remove(&compaction.compaction_id);
             }
-            Entry::NotificationMethod(_) | Entry::Unknown(_) => {}
+            Entry::Notice(_) | Entry::Unknown(_) => {}
         }
         self.open = self.open.filter(|(_, open)| *open != index);
         self.echo = self.echo.filter(|echo| echo.index != index);

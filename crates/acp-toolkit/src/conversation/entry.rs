@@ -1,6 +1,6 @@
 use agentwire_acp_schema::v1::{
-    CompactionId, CompactionStatus, CompactionUpdate, ContentBlock, MessageId, Meta, NotificationMethod,
-    Patch, ToolCall, ToolCallId, ToolCallStatus, ToolCallUpdate,
+    CompactionId, CompactionStatus, CompactionUpdate, ContentBlock, MessageId, Meta, Notice, Patch, ToolCall,
+    ToolCallId, ToolCallStatus, ToolCallUpdate,
 };
 
 use super::change::ChangedFields;
@@ -18,7 +18,7 @@ pub enum Entry {
     /// A compaction of the context.
     Compaction(Box<Compaction>),
     /// Something to tell the person, which is no part of what is said.
-    NotificationMethod(NotificationMethod),
+    Notice(Notice),
     /// An update of a kind that this version does not know: the whole object. It must not be drawn as if it were of a
     /// known one.
     Unknown(Meta),

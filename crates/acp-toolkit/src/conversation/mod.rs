@@ -169,9 +169,9 @@ impl Conversation {
                 let (title, omitted) = self.state.patch_info(*update, limits);
                 (Change::Info { title }, omitted)
             }
-            SessionUpdate::NotificationMethod(notice) => {
+            SessionUpdate::Notice(notice) => {
                 let weight = weight(&notice);
-                self.add_small(Entry::NotificationMethod(notice), weight)
+                self.add_small(Entry::Notice(notice), weight)
             }
             SessionUpdate::Unknown(object) => {
                 let weight = weight(&object);

@@ -68,7 +68,7 @@ fn brief(entry: &Entry) -> String {
         }
         Entry::ToolCall(call) => format!("!{}", call.call.tool_call_id),
         Entry::Compaction(compaction) => format!("={}", compaction.compaction_id),
-        Entry::NotificationMethod(notice) => format!("*{}", notice.title),
+        Entry::Notice(notice) => format!("*{}", notice.title),
         other => format!("?{other:?}"),
     }
 }

@@ -35,7 +35,7 @@ impl Screen {
                 Some(Entry::Message(message)) => self.message(index, message, 0, 0)?,
                 Some(Entry::ToolCall(entry)) => self.tool_call(entry, true, Some(0), output)?,
                 Some(Entry::Compaction(compaction)) => self.compaction(compaction)?,
-                Some(Entry::NotificationMethod(notice)) => {
+                Some(Entry::Notice(notice)) => {
                     let colour = match notice.severity {
                         NoticeSeverity::Error => "31",
                         NoticeSeverity::Warning => "33",

@@ -94,7 +94,7 @@ fn an_unknown_level_is_refused_as_a_wish_and_kept_in_a_message() {
     assert_eq!(write(&message), json);
     assert!(message.level > LoggingLevel::Emergency, "no filter may drop it");
     assert!(
-        LoggingLevel::Debug < LoggingLevel::Info && LoggingLevel::NotificationMethod < LoggingLevel::Warning
+        LoggingLevel::Debug < LoggingLevel::Info && LoggingLevel::Notice < LoggingLevel::Warning
     );
 }
 

@@ -12,7 +12,7 @@ use super::super::wire::Rate;
 use super::form::{Call, Client, Form};
 use super::load::pump;
 use super::response::{Connection, Response};
-use super::start;
+use super::server::start;
 
 /// The argument of a small call.
 const TEXT: &str = "thirty-two bytes of plain ascii.";

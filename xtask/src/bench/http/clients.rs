@@ -11,7 +11,7 @@ use super::super::scenario::{Sample, Scenario};
 use super::super::subject::{Side, Subject};
 use super::calls::{BIG, MOST_MEMORY};
 use super::form::Form;
-use super::start;
+use super::server::start;
 
 /// Calls in flight.
 const TASKS: u64 = 64;

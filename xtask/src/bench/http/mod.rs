@@ -9,19 +9,18 @@ mod clients;
 pub(super) mod form;
 mod load;
 pub(super) mod response;
+pub(super) mod server;
 mod sessions;
 
-use std::net::SocketAddr;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
+use super::options::Options;
 use super::pace::Pace;
-use super::process::{Cores, Process};
-use super::subject::{Launch, Programs};
+use super::subject::Programs;
+use super::suite::{Wanted, check, finish};
 use super::table::Report;
-use super::{Options, Wanted, check, finish};
-use form::Form;
 
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let scenarios = [calls::SCENARIOS.as_slice(), &sessions::SCENARIOS, &clients::SCENARIOS];
@@ -47,17 +46,4 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         });
     }
     finish(&reports, &pace, &others, options)
-}
-
-/// Starts a server that answers in a form, on the subject's core or on ours, and returns its address.
-pub(super) fn start(launch: &Launch, form: Form, cores: Option<&Cores>) -> Result<(Process, SocketAddr)> {
-    let launch = launch.clone().with("FORM", form.name());
-    let server = match cores {
-        Some(cores) => cores.start(&launch, &[])?,
-        None => Process::start(&launch, &[])?,
-    };
-    server.prepare(|server| {
-        let line = std::str::from_utf8(server.lines.next()?)?;
-        line.parse().with_context(|| format!("{line:?} is no address"))
-    })
 }

@@ -13,7 +13,7 @@ use super::super::scenario::{Sample, Scenario};
 use super::super::subject::{Side, Subject};
 use super::form::{Client, Form};
 use super::load::Connections;
-use super::start;
+use super::server::start;
 
 /// Connections over which all sessions are opened, so that connections do not count.
 const CONNECTIONS: usize = 16;

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::super::http::form::{Client, Form};
 use super::super::http::response::Connection;
-use super::super::http::start;
+use super::super::http::server::start;
+use super::super::launch::Launch;
 use super::super::mcp::open_session;
 use super::super::process::Process;
-use super::super::subject::Launch;
 use super::super::wire::{call, request};
 use super::stand_in;
 

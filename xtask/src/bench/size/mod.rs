@@ -14,13 +14,15 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use super::launch::Launch;
+use super::options::Options;
 use super::pace::Pace;
 use super::package::Package;
 use super::rows::{Floor, Row, Unit};
 use super::scenario::{Sample, Scenario};
-use super::subject::{Launch, RIVALS, Side, Subject};
+use super::subject::{RIVALS, Side, Subject};
+use super::suite::{Wanted, finish};
 use super::table::Report;
-use super::{Options, Wanted, finish};
 
 /// One program in both implementations.
 struct Program {

@@ -3,9 +3,12 @@
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
-use super::{Product, VERSION_2};
+use super::table::Product;
 use crate::interop::chat::{self, Chat};
 use crate::interop::scratch::Scratch;
+
+/// The options with which `agentwire chat` asks for version 2 and accepts version 1.
+pub(super) const VERSION_2: &[&str] = &["--protocol", "auto"];
 
 /// Agrees on this version and requests a session, with the outcome of the table.
 pub(super) fn open(scratch: &Scratch<'_>, product: &Product, version: u64) -> Result<()> {

@@ -5,7 +5,8 @@ use std::fs;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use super::{Model, Product, fill};
+use super::launch::fill;
+use super::table::{Model, Product};
 use crate::interop::chat::{self, Chat, turn};
 use crate::interop::scratch::Scratch;
 use crate::interop::service::Service;

@@ -6,6 +6,8 @@
 
 mod describe;
 mod errors;
+mod format;
+mod json_rpc;
 mod messages;
 mod meta;
 mod project;
@@ -17,8 +19,9 @@ use agentwire_mcp_schema::schema::TASK_EXTENSION;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
+use self::format::Format;
 use self::project::Projection;
-use super::{ProtocolSchema, references};
+use crate::schema::document::{ProtocolSchema, references};
 
 /// The document and the method table of each revision, oldest first.
 pub(super) fn schemas() -> Result<Vec<ProtocolSchema>> {
@@ -44,7 +47,7 @@ fn tasks() -> Result<ProtocolSchema> {
             definitions.insert(name, definition);
         }
     }
-    let Format { schema, container } = format(revision);
+    let Format { schema, container } = Format::of(revision);
     Ok(ProtocolSchema {
         protocol: "mcp",
         version,
@@ -57,7 +60,7 @@ fn publish(revision: Revision) -> Result<ProtocolSchema> {
     let projection = Projection::new(revision)?;
     let mut definitions = definitions(&projection)?;
     describe::fill_in(&mut definitions)?;
-    let Format { schema, container } = format(revision);
+    let Format { schema, container } = Format::of(revision);
     Ok(ProtocolSchema {
         protocol: "mcp",
         version: revision.to_string(),
@@ -72,18 +75,4 @@ fn definitions(projection: &Projection) -> Result<Map<String, Value>> {
     definitions.extend(messages::definitions(projection)?);
     definitions.extend(errors::definitions(projection)?);
     Ok(definitions)
-}
-
-struct Format {
-    schema: &'static str,
-    container: &'static str,
-}
-
-/// The JSON Schema version of a revision, and the keyword for its definitions.
-fn format(revision: Revision) -> Format {
-    if revision < Revision::V2025_11_25 {
-        Format { schema: "http://json-schema.org/draft-07/schema#", container: "definitions" }
-    } else {
-        Format { schema: "https://json-schema.org/draft/2020-12/schema", container: "$defs" }
-    }
 }

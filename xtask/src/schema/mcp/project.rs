@@ -6,8 +6,9 @@ use anyhow::{Context as _, Result, ensure};
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-use super::{errors, shapes};
-use crate::schema::reference;
+use super::format::{Format, any_object, bare};
+use super::{json_rpc, shapes};
+use crate::schema::document::reference;
 
 /// Keywords of a type's schema that are not published.
 const UNPUBLISHED: [&str; 5] = ["$schema", "default", "title", "x-nullable", "x-open"];
@@ -21,8 +22,7 @@ pub(super) struct Projection {
     extension: &'static [Definition],
     /// The schemas of the types, for all revisions, by the type's name.
     types: Map<String, Value>,
-    /// The keyword that references point to.
-    container: &'static str,
+    format: Format,
 }
 
 impl Projection {
@@ -36,10 +36,9 @@ impl Projection {
         for definition in extension.iter().chain(DEFINITIONS).chain(INLINED) {
             (definition.schema)(&mut generator);
         }
-        let container = super::format(revision).container;
         let types = generator.take_definitions(true);
-        errors::agree_with_json_rpc(&types)?;
-        Ok(Self { revision, extension, types, container })
+        json_rpc::agrees(&types)?;
+        Ok(Self { revision, extension, types, format: Format::of(revision) })
     }
 
     /// The definitions that have a type.
@@ -85,7 +84,7 @@ impl Projection {
 
     /// A reference to a definition.
     pub(super) fn to(&self, name: &str) -> Value {
-        json!({ "$ref": format!("#/{}/{name}", self.container) })
+        self.format.reference(name)
     }
 
     /// A type at its place of use: a reference, or its shape.
@@ -159,7 +158,7 @@ impl Projection {
                 ensure!(shape == any_object(), "{} is any object, and not {shape}", place());
             }
             let exception = match owner {
-                Some(owner) => shapes::exception(self, owner, name, &shape).with_context(place)?,
+                Some(owner) => shapes::exception(self.revision, owner, name, &shape).with_context(place)?,
                 None => None,
             };
             let member = match exception {
@@ -252,11 +251,6 @@ fn rule(owner: &str, name: &str) -> Option<&'static Member> {
     MEMBERS.iter().find(|rule| rule.owner == owner && rule.wire_name() == name)
 }
 
-/// The schema of any object.
-pub(super) fn any_object() -> Value {
-    json!({ "type": "object", "additionalProperties": {} })
-}
-
 fn is_union(schema: &Value) -> bool {
     schema.get("anyOf").is_some()
 }
@@ -271,19 +265,6 @@ fn without_null(types: &Value) -> Value {
 fn describe(schema: &mut Value, keywords: &Map<String, Value>) {
     if let (Value::Object(schema), Some(description)) = (schema, keywords.get("description")) {
         schema.insert("description".to_owned(), description.clone());
-    }
-}
-
-/// A schema without descriptions.
-pub(super) fn bare(schema: &Value) -> Value {
-    match schema {
-        Value::Object(keywords) => {
-            let keywords =
-                keywords.iter().filter(|(name, value)| *name != "description" || !value.is_string());
-            Value::Object(keywords.map(|(name, value)| (name.clone(), bare(value))).collect())
-        }
-        Value::Array(items) => items.iter().map(bare).collect(),
-        other => other.clone(),
     }
 }
 
@@ -308,11 +289,11 @@ mod tests {
     #[test]
     fn a_difference_from_json_rpc_is_found() {
         let types = Projection::new(Revision::V2026_07_28).unwrap().types;
-        errors::agree_with_json_rpc(&types).unwrap();
+        json_rpc::agrees(&types).unwrap();
         for (name, keyword) in [("Error", "required"), ("RequestId", "type"), ("ProgressToken", "type")] {
             let mut types = types.clone();
             types[name][keyword] = json!(["string"]);
-            assert!(errors::agree_with_json_rpc(&types).is_err(), "{name}");
+            assert!(json_rpc::agrees(&types).is_err(), "{name}");
         }
     }
 }

@@ -5,7 +5,7 @@ use agentwire_mcp_schema::Revision::{V2025_06_18, V2025_11_25, V2026_07_28};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
-use super::project::{Projection, any_object, bare};
+use super::format::{Format, any_object, bare};
 
 /// The published shape of a member, if the revision has an exception for it. The inner value is none where the revision has
 /// no such member.
@@ -14,12 +14,11 @@ use super::project::{Projection, any_object, bare};
 ///
 /// When the shape of the type is not the one that the exception expects.
 pub(super) fn exception(
-    projection: &Projection,
+    revision: Revision,
     owner: &str,
     member: &str,
     shape: &Value,
 ) -> Result<Option<Option<Value>>> {
-    let revision = projection.revision;
     let shape = match (owner, member) {
         // Structured content was an object before it could be any JSON.
         ("CallToolResult" | "ToolResultContent", "structuredContent") if revision < V2026_07_28 => {
@@ -50,7 +49,9 @@ pub(super) fn exception(
             values
         }
         // The caller has checked that it is any object.
-        ("SubscriptionsListenResult", "_meta") => projection.to("SubscriptionsListenResultMetaObject"),
+        ("SubscriptionsListenResult", "_meta") => {
+            Format::of(revision).reference("SubscriptionsListenResultMetaObject")
+        }
         _ => return Ok(None),
     };
     Ok(Some(Some(shape)))
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     fn exception(owner: &str, member: &str, shape: Value) -> Result<Option<Option<Value>>> {
-        super::exception(&Projection::new(V2025_06_18).unwrap(), owner, member, &shape)
+        super::exception(V2025_06_18, owner, member, &shape)
     }
 
     #[test]

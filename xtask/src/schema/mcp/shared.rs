@@ -6,7 +6,8 @@ use agentwire_mcp_schema::schema::Role;
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
-use super::project::{Projection, any_object};
+use super::format::any_object;
+use super::project::Projection;
 
 /// The definitions of the revision.
 pub(super) fn definitions(projection: &Projection) -> Result<Map<String, Value>> {

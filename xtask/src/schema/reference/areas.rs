@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::family::Family;
-use super::text;
-use crate::schema::references;
+use super::text::text;
+use crate::schema::document::references;
 
 /// A page of types.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::text;
-use crate::schema::ProtocolSchema;
+use super::text::text;
+use crate::schema::document::ProtocolSchema;
 
 /// Versions that share their pages, oldest first.
 pub(super) struct Family<'a> {

@@ -3,6 +3,7 @@
 mod areas;
 mod family;
 mod prose;
+mod text;
 mod types;
 
 use std::collections::BTreeMap;
@@ -12,9 +13,9 @@ use serde_json::Value;
 
 use self::areas::Area;
 use self::family::Family;
-use super::ProtocolSchema;
-
 pub(super) use self::prose::Prose;
+use self::text::GENERATED;
+use super::document::ProtocolSchema;
 
 /// All pages, by their path in `docs/reference/`.
 pub(super) fn pages(all: &[ProtocolSchema]) -> BTreeMap<String, String> {
@@ -29,9 +30,6 @@ pub(super) fn pages(all: &[ProtocolSchema]) -> BTreeMap<String, String> {
     }
     pages
 }
-
-const GENERATED: &str =
-    "<!-- Written by `cargo xtask schema` from the types of the schema crates; edit those. -->\n\n";
 
 fn contents(families: &[Family<'_>]) -> String {
     let mut page = format!(
@@ -104,17 +102,4 @@ fn message(family: &Family<'_>, areas: &BTreeMap<String, &'static Area>, method:
         .rev()
         .find(|name| family.definition(name).into_iter().any(is_message))
         .map(|name| types::link(areas, name))
-}
-
-fn upper_first(text: &str) -> String {
-    let at = text.find(char::is_alphabetic).unwrap_or_default();
-    let (before, rest) = text.split_at(at);
-    let mut letters = rest.chars();
-    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
-    format!("{before}{first}{}", letters.as_str())
-}
-
-/// A member as text, or nothing.
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }

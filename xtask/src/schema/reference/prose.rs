@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::schema::walk;
+use super::text::upper_first;
+use crate::schema::document::{definitions, walk};
 
 /// The names of a document, to tell them from those of Rust.
 #[derive(Debug, Default)]
@@ -17,7 +18,7 @@ pub(in crate::schema) struct Prose {
 impl Prose {
     pub(in crate::schema) fn new(document: &Value) -> Self {
         let mut prose = Self::default();
-        prose.definitions.extend(crate::schema::definitions(document).map(|(name, _)| name.clone()));
+        prose.definitions.extend(definitions(document).map(|(name, _)| name.clone()));
         walk(document, &mut |keyword, value| match (keyword, value) {
             ("properties", Value::Object(members)) => prose.members.extend(members.keys().cloned()),
             ("enum", Value::Array(values)) => {
@@ -124,7 +125,7 @@ fn without_fences(text: &str) -> String {
 fn camel(name: &str) -> String {
     let mut words = snake(name).split('_').map(str::to_owned).collect::<Vec<_>>();
     for word in words.iter_mut().skip(1) {
-        *word = super::upper_first(word);
+        *word = upper_first(word);
     }
     words.concat()
 }

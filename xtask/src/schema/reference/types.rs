@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::areas::Area;
 use super::family::Family;
-use super::{GENERATED, text, upper_first};
+use super::text::{GENERATED, text, upper_first};
+use crate::schema::document;
 
 /// How deep members of objects without a definition are listed.
 const DEPTH_LIMIT: usize = 3;
@@ -240,7 +241,7 @@ fn alternative(schema: &Value, areas: &Areas) -> String {
 
 fn reference(schema: &Value) -> Option<&str> {
     let inner = schema["allOf"].as_array().and_then(|all| all.first()).unwrap_or(schema);
-    crate::schema::reference(schema).or_else(|| crate::schema::reference(inner))
+    document::reference(schema).or_else(|| document::reference(inner))
 }
 
 /// A type in a few words.

@@ -73,7 +73,7 @@ impl Drawn {
                     screen.dim(&format!("title: {}", short(title)))?;
                 }
             }
-            SessionUpdate::NotificationMethod(notice) => {
+            SessionUpdate::Notice(notice) => {
                 let description = notice.description.map(|text| format!(": {text}")).unwrap_or_default();
                 screen.dim(&format!("! {}{description}", notice.title))?;
             }

@@ -1,0 +1,128 @@
+//! The JSON text of values that a deserializer gives.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::reader::{self, RAW_VALUE};
+use crate::text::Text;
+
+/// The text of an object that is written member by member, without its last brace.
+#[derive(Debug, Default)]
+pub(crate) struct ObjectText(String);
+
+impl ObjectText {
+    /// The bytes of a member beside its name and its value: two quotation marks, a colon, a comma or brace.
+    const BESIDE: usize = 4;
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The text of the object.
+    pub(crate) fn into_text(mut self) -> String {
+        if self.is_empty() {
+            self.0.push('{');
+        }
+        self.0.push('}');
+        self.0
+    }
+
+    /// Adds the member whose name has been taken from `map` already.
+    pub(crate) fn take_value<'de, A: MapAccess<'de>>(
+        &mut self,
+        name: &str,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        if reader::is_reserved(name) {
+            return Err(A::Error::custom(reader::Reserved));
+        }
+        let Text(value) = map.next_value_seed(AnyText)?;
+        reader::refuse_reserved(&value).map_err(A::Error::custom)?;
+        self.push(name, &value);
+        Ok(())
+    }
+
+    /// Adds all members that `map` has left.
+    pub(crate) fn take_rest<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
+        while let Some(Text(name)) = map.next_key()? {
+            self.take_value(&name, map)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a member. The value is JSON text.
+    pub(crate) fn push(&mut self, name: &str, value: &str) {
+        let text = &mut self.0;
+        text.reserve(name.len() + value.len() + Self::BESIDE + 1);
+        text.push(if text.is_empty() { '{' } else { ',' });
+        if name.bytes().any(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')) {
+            text.push_str(&Value::from(name).to_string());
+        } else {
+            text.push('"');
+            text.push_str(name);
+            text.push('"');
+        }
+        text.push(':');
+        text.push_str(value);
+    }
+}
+
+/// The JSON text of the value that a deserializer gives, borrowed where `serde_json` can lend it.
+///
+/// # Errors
+///
+/// When the deserializer fails, or is of another format than `serde_json`'s and of none that serde buffers.
+pub fn value_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+    AnyText.deserialize(deserializer).map(|Text(text)| text)
+}
+
+/// The text of an object that is none to the deserializer. Kept apart from what reads text.
+#[cold]
+fn put_together<'de, A: MapAccess<'de>>(first: Option<Text<'de>>, mut map: A) -> Result<Text<'de>, A::Error> {
+    let mut object = ObjectText::default();
+    if let Some(Text(name)) = first {
+        object.take_value(&name, &mut map)?;
+        object.take_rest(&mut map)?;
+    }
+    Ok(Text(object.into_text().into()))
+}
+
+/// Takes any value as its text.
+pub(crate) struct AnyText;
+
+impl<'de> DeserializeSeed<'de> for AnyText {
+    type Value = Text<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Text<'de>, D::Error> {
+        deserializer.deserialize_newtype_struct(RAW_VALUE, self)
+    }
+}
+
+impl<'de> Visitor<'de> for AnyText {
+    type Value = Text<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    #[inline]
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text<'de>, A::Error> {
+        match map.next_key()? {
+            Some(Text(name)) if name == RAW_VALUE => map.next_value(),
+            first => put_together(first, map),
+        }
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Text<'de>, E> {
+        Ok(Text(Value::from(text).to_string().into()))
+    }
+
+    /// Serde's own buffer, which holds no text.
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Text<'de>, D::Error> {
+        Ok(Text(Value::deserialize(deserializer)?.to_string().into()))
+    }
+}

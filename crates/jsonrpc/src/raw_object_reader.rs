@@ -1,0 +1,68 @@
+//! How an object is read from a deserializer.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Error, MapAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Map;
+
+use crate::any_text::ObjectText;
+use crate::raw::RawJson;
+use crate::raw_object::RawObject;
+use crate::reader::RAW_VALUE;
+use crate::text::Text;
+
+/// Takes the text as it is where the format is `serde_json`'s. Where a visitor has read a part of the object already, as that
+/// of a tagged union has, the text is put together of the members that are left.
+impl<'de> Deserialize<'de> for RawObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(RAW_VALUE, ObjectVisitor)
+    }
+}
+
+struct ObjectVisitor;
+
+impl<'de> Visitor<'de> for ObjectVisitor {
+    type Value = RawObject;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawObject, A::Error> {
+        let mut object = ObjectText::default();
+        if let Some(Text(name)) = map.next_key()? {
+            if name == RAW_VALUE {
+                let Text(text) = map.next_value()?;
+                return whole_text(text);
+            }
+            object.take_value(&name, &mut map)?;
+            object.take_rest(&mut map)?;
+        }
+        Ok(RawObject::of_text(object))
+    }
+
+    /// Serde's own buffer, which holds no text.
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<RawObject, D::Error> {
+        Map::deserialize(deserializer).map(RawObject::from)
+    }
+}
+
+/// The text that `serde_json` has found to be a value.
+fn whole_text<E: Error>(text: Cow<'_, str>) -> Result<RawObject, E> {
+    if !text.starts_with('{') {
+        return Err(E::invalid_type(kind(&text), &ObjectVisitor));
+    }
+    RawJson::of_value(text).map(RawObject)
+}
+
+fn kind(text: &str) -> Unexpected<'static> {
+    Unexpected::Other(match text.as_bytes().first() {
+        Some(b'[') => "array",
+        Some(b'"') => "string",
+        Some(b'n') => "null",
+        Some(b't' | b'f') => "boolean",
+        _ => "number",
+    })
+}

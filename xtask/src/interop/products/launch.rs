@@ -1,0 +1,53 @@
+//! Command lines of agents, with their settings and without a network.
+
+use std::fs;
+
+use anyhow::{Context as _, Result};
+
+use super::table::Product;
+use crate::interop::scratch::Scratch;
+
+/// A port without a listener: the proxy of agents without our model.
+const UNREACHABLE: &str = "http://127.0.0.1:9";
+
+impl Product {
+    /// Writes its settings and returns its command line, for the model at `url` if there is one.
+    pub(super) fn command(&self, scratch: &Scratch<'_>, url: Option<&str>) -> Result<Vec<String>> {
+        let fill = |text: &str| fill(text, scratch, url.unwrap_or(UNREACHABLE));
+        let model = self.model.as_ref().filter(|_| url.is_some());
+        for (name, content) in model.into_iter().flat_map(|model| &model.settings) {
+            let path = scratch.home().join(name);
+            fs::create_dir_all(path.parent().context("a file in the home")?)?;
+            fs::write(path, fill(content))?;
+        }
+        let mut words = vec!["env".to_owned(), scratch.peers().node_path()];
+        words.extend(OFFLINE.iter().copied().chain(self.environment.iter().map(String::as_str)).map(fill));
+        words.extend(model.into_iter().flat_map(|model| &model.environment).map(|variable| fill(variable)));
+        words.extend(self.command.iter().map(|word| fill(word)));
+        words.extend(model.into_iter().flat_map(|model| &model.arguments).map(|word| fill(word)));
+        Ok(words)
+    }
+}
+
+/// Keeps agents off the network: their requests go to a proxy that refuses them.
+const OFFLINE: &[&str] = &[
+    "HTTP_PROXY={url}",
+    "HTTPS_PROXY={url}",
+    "http_proxy={url}",
+    "https_proxy={url}",
+    "NO_PROXY=127.0.0.1,localhost",
+    "no_proxy=127.0.0.1,localhost",
+    "NODE_USE_ENV_PROXY=1",
+    "DO_NOT_TRACK=1",
+];
+
+/// Replaces the placeholders of `products.json`.
+pub(super) fn fill(text: &str, scratch: &Scratch<'_>, url: &str) -> String {
+    let system = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
+    let processor = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    text.replace("{node}", &scratch.peers().node().display().to_string())
+        .replace("{agents}", &scratch.peers().agents().display().to_string())
+        .replace("{system}", &format!("{system}-{processor}"))
+        .replace("{project}", &scratch.project().display().to_string())
+        .replace("{url}", url)
+}
