@@ -3,7 +3,7 @@ use std::sync::{Arc, OnceLock};
 use agentwire_acp_schema::v2::{
     ClientCapabilities, CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
     ElicitationMode, ElicitationScope, Implementation, InitializeRequest, InitializeResponse,
-    RequestPermissionRequest, RequestPermissionResponse, RequestPermissionSubject, SessionId,
+    RequestPermissionRequest, RequestPermissionResponse, RequestPermissionSubject, SessionId, SessionUpdate,
     UpdateSessionNotification,
 };
 use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
@@ -92,6 +92,16 @@ impl Client {
             Err(why) => self.peer.refuse_notify(CallError::not_allowed(UpdateSessionNotification::NAME, why)),
         };
         Update { sessions: &self.shared.sessions, notification, notify }
+    }
+
+    /// Checks an update as [`session_update`](Self::session_update) does, without sending it. An agent that stores an
+    /// update before it sends it calls this first.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotAllowed`] where `session_update` would refuse the update, whatever its session.
+    pub fn check_update(&self, update: &SessionUpdate) -> Result<(), CallError> {
+        outgoing::update(update).map_err(|why| CallError::not_allowed(UpdateSessionNotification::NAME, why))
     }
 
     /// `session/request_permission`: asks the user. When the prompt that this handle belongs to is cancelled, the
