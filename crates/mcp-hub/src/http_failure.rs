@@ -72,7 +72,7 @@ pub(crate) fn refused_versions(error: &(dyn Error + 'static)) -> Option<Unsuppor
 /// Returns whether only the session is over, so that the server may begin another.
 pub(crate) fn is_expired(error: &(dyn Error + 'static)) -> bool {
     #[cfg(feature = "sse")]
-    if matches!(find(error), Some(SseError::Ended | SseError::Broken(_))) {
+    if matches!(find(error), Some(SseError::Ended | SseError::Http(HttpError::Broken(_)))) {
         return true;
     }
     matches!(find(error), Some(HttpError::SessionExpired))
@@ -108,7 +108,7 @@ pub(crate) fn is_no_old_server(error: &(dyn Error + 'static)) -> bool {
 #[cfg(feature = "sse")]
 fn is_no_stream(error: &SseError) -> bool {
     match error {
-        SseError::Refused(refusal) => is_about_the_request(refusal.status),
+        SseError::Http(HttpError::Refused(refusal)) => is_about_the_request(refusal.status),
         SseError::NoStream { .. } | SseError::NoEndpoint { .. } => true,
         _ => false,
     }

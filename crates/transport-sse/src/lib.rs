@@ -1,19 +1,20 @@
 //! MCP over HTTP+SSE, the transport of 2024-11-05, for servers and for clients.
 //!
 //! A client opens one stream with GET, and for as long as it is open there is a session. The stream's first event says
-//! where the client sends its messages, one POST each; whatever the server says comes on the stream.
+//! where the client sends its messages, one POST each; the server's messages come on the stream.
 //!
 //! ```text
 //!            GET /sse ─────────────────────▶
 //!            ◀─ event: endpoint, /messages?sessionId=…
-//!  client    POST /messages?sessionId=… ───▶  Endpoint ──▶ Link ◀── Packet ──▶ whoever serves it
+//!  client    POST /messages?sessionId=… ───▶  Endpoint ──▶ Service::connection(Link)
 //!            ◀─ 202                           (tower)
 //!            ◀─ event: message
 //! ```
 //!
 //! Streamable HTTP, in `agentwire-transport-http`, has replaced it; this crate is for the peers that have not changed. A
 //! [`server::Endpoint`] is served beside the newer one, on the same listener. Which of the two a server speaks is for a
-//! layer above the [`client`] to find out.
+//! layer above the [`client`] to find out. What both transports need exists once, in `agentwire-transport-http`: the
+//! settings, guards, limits and refusals of a server, and the redirects, event streams and errors of a client.
 //!
 //! # What it will not do
 //!

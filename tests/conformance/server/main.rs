@@ -72,10 +72,9 @@ async fn main() -> Result<()> {
 async fn listen(server: &Server, address: &str) -> Result<()> {
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
-    let other = server.clone();
     let config = Config::new().stream_time(Some(reconnection::STREAM_TIME)).retry(reconnection::RETRY);
     let streamable = Endpoint::serving(config, server.clone());
-    let old = sse::Endpoint::serving(sse::Config::new(), move |link| other.serve(link));
+    let old = sse::Endpoint::serving(sse::Config::new(), server.clone());
     let routes: Routes = old.mount(streamable.into());
     eprintln!("listening on http://{local}/mcp");
     serve(listener, routes).await;

@@ -60,15 +60,14 @@ async fn listen(address: &str, path: &str, notes: &Notes) -> Result<()> {
     }
 }
 
-/// The same server over both transports. Who listens for other machines cannot know the names that it has there;
-/// web pages of others are refused by their `Origin` all the same.
+/// The same server over both transports. A server that other machines reach does not know the names that they call it by, so
+/// any `Host` is admitted there; foreign web pages are still refused by their `Origin`.
 fn routes(server: &Server, is_loopback: bool) -> Routes {
     let (mut streamable, mut old) = (Config::new(), sse::Config::new());
     if !is_loopback {
-        (streamable, old) = (streamable.any_host(), old.any_host());
+        (streamable, old) = (streamable.any_host(), old.with_http(Config::any_host));
     }
-    let other = server.clone();
     let streamable = Endpoint::serving(streamable, server.clone());
-    let old = sse::Endpoint::serving(old, move |link| other.serve(link));
+    let old = sse::Endpoint::serving(old, server.clone());
     old.mount(streamable.into())
 }

@@ -9,7 +9,6 @@ use futures::StreamExt;
 use tokio::time::{Instant, Sleep};
 
 use crate::client::{Body, HttpError, Wait};
-use crate::sse::{Decoder, Event};
 
 /// The longest body of a refusal that is looked at.
 const REFUSAL_LIMIT: usize = 64 << 10;
@@ -36,7 +35,7 @@ impl Incoming {
         poll_fn(|cx| self.poll_piece(cx)).await
     }
 
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, HttpError>> {
+    pub(crate) fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, HttpError>> {
         if let Poll::Ready(piece) = self.body.poll_next_unpin(cx) {
             self.waiting = false;
             return Poll::Ready(piece.transpose().map_err(HttpError::Broken));
@@ -105,52 +104,6 @@ pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
 /// How long the body of a refusal is read.
 pub(crate) const REFUSAL_TIME: Duration = Duration::from_secs(5);
-
-/// After so many pieces in a row that were there at once, others get their turn.
-const PIECES_AT_ONCE: u32 = 16;
-
-/// A body of events.
-pub(crate) struct Events {
-    body: Incoming,
-    decoder: Decoder,
-    pieces: u32,
-}
-
-impl Events {
-    pub(crate) fn new(body: Incoming, limit: usize) -> Self {
-        Self { body, decoder: Decoder::new(limit), pieces: 0 }
-    }
-
-    /// The next event; none at the end of the body.
-    pub(crate) async fn next_event(&mut self) -> Result<Option<Event>, HttpError> {
-        loop {
-            if let Some(event) = self.decoder.next_event()? {
-                return Ok(Some(event));
-            }
-            match self.body.next_piece().await? {
-                Some(piece) => self.decoder.push(piece),
-                None => return Ok(None),
-            }
-            self.pieces += 1;
-            if self.pieces.is_multiple_of(PIECES_AT_ONCE) {
-                give_way().await;
-            }
-        }
-    }
-}
-
-/// Lets a server that only ever sends comments starve nobody.
-async fn give_way() {
-    let mut gave_way = false;
-    poll_fn(|cx| {
-        if std::mem::replace(&mut gave_way, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
 
 /// The beginning of a body as one line of text.
 pub(crate) fn excerpt(body: &[u8]) -> String {

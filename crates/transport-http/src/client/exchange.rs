@@ -10,7 +10,8 @@ use bytestring::ByteString;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use tokio::time::Instant;
 
-use crate::client::body::{self, Events, LINGER};
+use crate::client::body::{self, LINGER};
+use crate::client::event_stream::EventStream;
 use crate::client::route::Kind;
 use crate::client::shared::{Content, Reply, Shared};
 use crate::client::{HttpError, Wait, backoff, route};
@@ -74,10 +75,10 @@ pub(crate) enum Arrival {
 
 enum State {
     Send(HeaderMap, Bytes),
-    Read(Events),
+    Read(EventStream),
     Wait(Duration),
     /// Until then, at most.
-    Linger(Events, Instant),
+    Linger(EventStream, Instant),
     Over,
 }
 
@@ -141,9 +142,9 @@ impl Exchange {
         }
     }
 
-    fn events(&self, reply: Reply) -> Events {
+    fn events(&self, reply: Reply) -> EventStream {
         // The limit is that of the message; the rest of the line is the name of its field.
-        Events::new(reply.body, self.shared.config.message_limit.saturating_add("data: ".len()))
+        EventStream::of(reply.body, self.shared.config.message_limit.saturating_add("data: ".len()))
     }
 
     async fn refused(&mut self, reply: Reply) {
@@ -176,7 +177,7 @@ impl Exchange {
         in_session && status == StatusCode::NOT_FOUND && self.shared.session().id.is_some()
     }
 
-    async fn read(&mut self, mut events: Events) {
+    async fn read(&mut self, mut events: EventStream) {
         match events.next_event().await {
             Ok(Some(event)) => {
                 self.take_event(event);
@@ -203,7 +204,7 @@ impl Exchange {
     }
 
     /// All is answered; what else the stream brings before it ends is taken too.
-    async fn linger(&mut self, mut events: Events, until: Instant) {
+    async fn linger(&mut self, mut events: EventStream, until: Instant) {
         let last = tokio::time::timeout_at(until, async {
             while let Ok(Some(event)) = events.next_event().await {
                 if event.data.as_ref().is_some_and(|data| !data.is_empty()) {

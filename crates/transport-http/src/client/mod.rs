@@ -86,6 +86,7 @@ mod config;
 #[cfg(feature = "rustls-no-provider")]
 mod connector;
 mod error;
+mod event_stream;
 mod exchange;
 mod http;
 mod http_client;
@@ -97,6 +98,7 @@ mod mirror;
 mod place;
 #[cfg(feature = "reqwest")]
 mod plain;
+mod redirect;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod route;
@@ -105,9 +107,11 @@ mod uri;
 
 pub use config::{Config, InvalidUrl};
 pub use error::{HttpError, Refusal, Wait};
+pub use event_stream::EventStream;
 pub use http_client::{Body, BoxError, HttpClient};
 #[cfg(feature = "rustls-no-provider")]
 pub use hyper::Hyper;
+pub use redirect::send_within_origin;
 #[cfg(feature = "reqwest")]
 pub use reqwest::Reqwest;
 pub use uri::{Astray, within_origin};

@@ -1,19 +1,14 @@
-use std::time::Duration;
-
 use agentwire_jsonrpc::{ErrorObject, RequestId, read_bytes};
 use agentwire_sync::{Mutex, MutexGuard};
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use serde::Deserialize;
 
 use crate::client::body::{self, Incoming, REFUSAL_TIME};
 use crate::client::mirror::Mirror;
-use crate::client::{Body, Config, HttpClient, HttpError, Refusal, Wait, within_origin};
+use crate::client::{Body, Config, HttpClient, HttpError, Refusal, Wait, send_within_origin};
 use crate::header;
-
-/// The most redirects that one request follows.
-const MOST_REDIRECTS: usize = 5;
 
 /// What all requests of one transport share.
 pub(crate) struct Shared {
@@ -118,46 +113,15 @@ impl Shared {
             Wait::FirstByte => self.config.first_byte_timeout,
             _ => self.config.acceptance_timeout,
         };
-        let mut url = self.config.url.clone();
-        let mut redirects = 0;
-        loop {
-            let mut request = Request::new(body.clone());
-            *request.method_mut() = method.clone();
-            *request.uri_mut() = url.clone();
-            *request.headers_mut() = headers.clone();
-            let response = within(after, self.client.send(request))
-                .await
-                .ok_or(HttpError::TimedOut { wait, after })?
-                .map_err(HttpError::Unsent)?;
-            let (head, body) = response.into_parts();
-            if !head.status.is_redirection() {
-                let body = Incoming::new(body, self.config.idle_timeout);
-                return Ok(Reply { status: head.status, headers: head.headers, body });
-            }
-            url = redirected(&url, head.status, &head.headers)?;
-            redirects += 1;
-            if redirects > MOST_REDIRECTS {
-                return Err(HttpError::Redirected { status: head.status, location: location(&head.headers) });
-            }
-        }
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = self.config.url.clone();
+        *request.headers_mut() = headers;
+        let (_, response) = send_within_origin(&*self.client, request, wait, after).await?;
+        let (head, body) = response.into_parts();
+        let body = Incoming::new(body, self.config.idle_timeout);
+        Ok(Reply { status: head.status, headers: head.headers, body })
     }
-}
-
-/// Where to send the same request again. Only within the origin, because of the headers, and only where the
-/// method stays the same.
-fn redirected(from: &Uri, status: StatusCode, headers: &HeaderMap) -> Result<Uri, HttpError> {
-    let location = location(headers);
-    let keeps_method = matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
-    within_origin(from, &location)
-        .ok()
-        .filter(|_| keeps_method)
-        .ok_or_else(|| HttpError::Redirected { status, location })
-}
-
-/// Where a response points, as the server wrote it.
-fn location(headers: &HeaderMap) -> String {
-    let location = headers.get(LOCATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    String::from_utf8_lossy(location).into_owned()
 }
 
 impl Reply {
@@ -223,9 +187,4 @@ struct ErrorAnswer {
     error: ErrorObject,
     #[serde(default)]
     id: Option<RequestId>,
-}
-
-/// The future's output, if it comes in time.
-async fn within<F: Future>(limit: Duration, future: F) -> Option<F::Output> {
-    tokio::time::timeout(limit, future).await.ok()
 }

@@ -19,7 +19,7 @@ use crate::server::exchange::RunningExchange;
 use crate::server::link::Link;
 use crate::server::outlet::{Decision, Outlet, Reader};
 use crate::server::post::{Claims, Destination, check_batch, destination};
-use crate::server::read::Read;
+use crate::server::read::BodyBuffer;
 use crate::server::refusal::Refusal;
 use crate::server::session::{Resumed, Session};
 use crate::server::shared::Shared;
@@ -64,7 +64,7 @@ struct Reading<B> {
     head: Arc<Head>,
     claims: Claims,
     body: B,
-    read: Read,
+    read: BodyBuffer,
     /// The memory that the request takes, once there is more than what came with its head.
     reservation: Option<Reservation>,
     /// That of its body, while it is read and belongs to no session.
@@ -111,7 +111,7 @@ struct Replaying {
 
 impl<B> Answering<B> {
     pub(crate) fn reading(shared: &Arc<Shared>, head: Arc<Head>, claims: Claims, body: B) -> Self {
-        let read = Read::Whole(Bytes::new());
+        let read = BodyBuffer::default();
         let reading = Reading { head, claims, body, read, reservation: None, opening: None, timeout: None };
         Self::new(shared, Step::Reading(reading))
     }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::server::limits::longest_request;
 use crate::server::store::GuardedStore;
 use crate::server::{EventStore, Guard, MemoryEventStore};
 
@@ -339,9 +340,14 @@ impl Config {
         self
     }
 
+    /// Which requests are admitted, by their `Host` and `Origin`.
+    pub fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
     /// The most that one request takes of a budget.
     pub(crate) fn longest_request(&self) -> usize {
-        self.body_limit.saturating_add(64 << 10)
+        longest_request(self.body_limit)
     }
 
     /// The granularity of everything that waits for minutes or seconds.

@@ -83,7 +83,7 @@ pub(crate) fn destination(
     head: &Head,
     body: Bytes,
 ) -> Result<Destination, Refusal> {
-    let frame = read(config, body)?;
+    let frame = read_frame(body, config.batch_limit)?;
     match claims.version {
         Version::Known(revision) if revision.is_stateless() && config.stateless => {
             return exchange(head, frame, revision.as_str());
@@ -140,12 +140,17 @@ fn stands_alone(frame: &Frame) -> bool {
     routing.protocol_version.is_some() && routing.revision().is_none_or(Revision::is_stateless)
 }
 
-/// Reads a body. What is no message at all is refused here, because nobody above could answer it better.
-fn read(config: &Config, body: Bytes) -> Result<Frame, Refusal> {
+/// Reads the body of a POST as a frame. For other endpoints beside an [`Endpoint`](crate::server::Endpoint).
+///
+/// # Errors
+///
+/// 400 for a body that is no message, for a batch of more than `batch_limit` messages, and for a request with the id null:
+/// no layer above could answer it better.
+pub fn read_frame(body: Bytes, batch_limit: usize) -> Result<Frame, Refusal> {
     let text = ByteString::try_from(body).map_err(|error| {
         Refusal::error(RequestId::NULL, ErrorObject::parse_error(format_args!("not UTF-8: {error}")))
     })?;
-    match Frame::parse_with(text, config.batch_limit) {
+    match Frame::parse_with(text, batch_limit) {
         Frame::Malformed(malformed) => Err(Refusal::malformed(malformed)),
         Frame::Single(Message::Request(Request { id, .. })) if id.is_null() => {
             let error = ErrorObject::invalid_request("the id of a request is a string or an integer");

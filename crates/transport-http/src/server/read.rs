@@ -1,51 +1,69 @@
 use bytes::Bytes;
 
-/// What has been read of a body.
-pub(crate) enum Read {
-    /// Nothing, or all of it in one piece.
+/// The bytes of a body that have arrived. A body that arrives in one piece is not copied.
+#[derive(Debug)]
+pub struct BodyBuffer(Read);
+
+#[derive(Debug)]
+enum Read {
+    /// Nothing, or one piece.
     Whole(Bytes),
     Pieces(Vec<u8>),
 }
 
-impl Read {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Whole(bytes) => bytes.len(),
-            Self::Pieces(bytes) => bytes.len(),
+impl Default for BodyBuffer {
+    fn default() -> Self {
+        Self(Read::Whole(Bytes::new()))
+    }
+}
+
+impl BodyBuffer {
+    /// How many bytes have arrived.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Read::Whole(bytes) => bytes.len(),
+            Read::Pieces(bytes) => bytes.len(),
         }
     }
 
+    /// Whether nothing has arrived.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// How many bytes of memory it takes after `more` bytes have come, where `expected` is the most that can come.
-    pub(crate) fn capacity_with(&self, more: usize, expected: usize) -> usize {
+    pub fn capacity_with(&self, more: usize, expected: usize) -> usize {
         let needed = self.len() + more;
-        match self {
-            Self::Whole(whole) if whole.is_empty() => needed,
-            Self::Pieces(pieces) if pieces.capacity() >= needed => pieces.capacity(),
+        match &self.0 {
+            Read::Whole(whole) if whole.is_empty() => needed,
+            Read::Pieces(pieces) if pieces.capacity() >= needed => pieces.capacity(),
             _ => (2 * needed).min(expected).max(needed),
         }
     }
 
-    pub(crate) fn push(&mut self, data: Bytes, expected: usize) {
+    /// Adds a piece, where `expected` is the most bytes that can come.
+    pub fn push(&mut self, data: Bytes, expected: usize) {
         let capacity = self.capacity_with(data.len(), expected);
-        match self {
-            Self::Whole(whole) if whole.is_empty() => *whole = data,
-            Self::Whole(whole) => {
+        match &mut self.0 {
+            Read::Whole(whole) if whole.is_empty() => *whole = data,
+            Read::Whole(whole) => {
                 let mut pieces = Vec::with_capacity(capacity);
                 pieces.extend_from_slice(whole);
                 pieces.extend_from_slice(&data);
-                *self = Self::Pieces(pieces);
+                self.0 = Read::Pieces(pieces);
             }
-            Self::Pieces(pieces) => {
+            Read::Pieces(pieces) => {
                 pieces.reserve_exact(capacity - pieces.len());
                 pieces.extend_from_slice(&data);
             }
         }
     }
 
-    pub(crate) fn take(&mut self) -> Bytes {
-        match std::mem::replace(self, Self::Whole(Bytes::new())) {
-            Self::Whole(bytes) => bytes,
-            Self::Pieces(bytes) => bytes.into(),
+    /// Takes the body out.
+    pub fn take(&mut self) -> Bytes {
+        match std::mem::take(self).0 {
+            Read::Whole(bytes) => bytes,
+            Read::Pieces(bytes) => bytes.into(),
         }
     }
 }

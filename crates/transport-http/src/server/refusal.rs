@@ -8,9 +8,18 @@ use http::{Response, StatusCode};
 use crate::server::text::Text;
 use crate::server::{Body, Config, NoSession, QuotaExceeded};
 
-/// Why a request is not served: a status, and an error that says more.
+/// Why a request is not served: a status, and an error of JSON-RPC that says more. For other endpoints beside an
+/// [`Endpoint`](crate::server::Endpoint), so that they refuse alike.
+///
+/// ```
+/// use agentwire_transport_http::server::Refusal;
+/// use http::StatusCode;
+///
+/// let refusal = Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path");
+/// assert_eq!(refusal.into_response().status(), StatusCode::NOT_FOUND);
+/// ```
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub struct Refusal {
     status: StatusCode,
     id: RequestId,
     error: ErrorObject,
@@ -18,7 +27,8 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn new(status: StatusCode, why: impl Into<Cow<'static, str>>) -> Self {
+    /// A refusal with the code that transports use, `-32000`.
+    pub fn new(status: StatusCode, why: impl Into<Cow<'static, str>>) -> Self {
         Self {
             status,
             id: RequestId::NULL,
@@ -27,8 +37,9 @@ impl Refusal {
         }
     }
 
-    /// An error of JSON-RPC, under an id where one could be read.
-    pub(crate) fn error(id: RequestId, error: ErrorObject) -> Self {
+    /// A refusal with status 400 and that error, under the id of the request if one could be read, else
+    /// [`RequestId::NULL`].
+    pub fn error(id: RequestId, error: ErrorObject) -> Self {
         Self { status: StatusCode::BAD_REQUEST, id, error, allow: None }
     }
 
@@ -40,7 +51,8 @@ impl Refusal {
         Self::error(id, malformed.error)
     }
 
-    pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
+    /// 405, and the methods that are allowed.
+    pub fn method_not_allowed(allow: &'static str) -> Self {
         let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, "the HTTP method is not allowed here");
         Self { allow: Some(allow), ..refusal }
     }
@@ -57,7 +69,8 @@ impl Refusal {
         )
     }
 
-    pub(crate) fn unknown_session() -> Self {
+    /// 404: there is no such session, or it is another caller's.
+    pub fn unknown_session() -> Self {
         Self::new(StatusCode::NOT_FOUND, "there is no such session, or it has ended")
     }
 
@@ -65,8 +78,8 @@ impl Refusal {
         Self::new(status, format!("there are as many {what} as the limit of {limit} allows"))
     }
 
-    /// The requests that are read or unanswered, and the answers that are not read, of this caller or of all, take too much
-    /// memory.
+    /// The requests that are read or unanswered, and the answers that are not read, of this caller or of all callers, take
+    /// too much memory.
     pub(crate) fn too_many_bytes(full: QuotaExceeded) -> Self {
         let whose = if full.is_callers { "of this caller " } else { "" };
         let why = format!(
@@ -84,14 +97,15 @@ impl Refusal {
         Self::error(id, ErrorObject::invalid_request("a request with this id has not been answered yet"))
     }
 
-    /// Whoever should have answered a request has gone without doing it.
+    /// The service of a session has ended without an answer to a request.
     pub(crate) fn unanswered() -> Self {
         let refusal =
             Self::error(RequestId::NULL, ErrorObject::internal_error("the request was not answered"));
         Self { status: StatusCode::INTERNAL_SERVER_ERROR, ..refusal }
     }
 
-    pub(crate) fn closing() -> Self {
+    /// 503: the server is shutting down.
+    pub fn closing() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down")
     }
 
@@ -99,7 +113,7 @@ impl Refusal {
         Self::error(id, ErrorObject::new(code::HEADER_MISMATCH, why))
     }
 
-    /// The endpoint does not speak a revision; says which it does.
+    /// The endpoint does not speak a revision. The error lists those that it speaks.
     pub(crate) fn unsupported_version(config: &Config, id: RequestId, requested: &str) -> Self {
         let is_served = |revision: &&Revision| match revision {
             revision if !revision.has_streamable_http() => false,
@@ -124,7 +138,8 @@ impl Refusal {
         self
     }
 
-    pub(crate) fn into_response(self) -> Response<Body> {
+    /// The response, with a body of JSON.
+    pub fn into_response(self) -> Response<Body> {
         let mut response = Response::new(Body::whole(error_text(self.id, self.error), None));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -136,6 +151,12 @@ impl Refusal {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response
+    }
+}
+
+impl From<QuotaExceeded> for Refusal {
+    fn from(full: QuotaExceeded) -> Self {
+        Self::too_many_bytes(full)
     }
 }
 

@@ -68,13 +68,10 @@ impl Shared {
             hold_up: config.ticks(config.hold_up),
             stream_time: config.stream_time.map(|time| config.ticks(time)),
         };
-        let limit = config.session_limit;
-        let of_caller = config.caller_session_limit.unwrap_or_else(|| Quota::share(limit, 1000));
-        let sessions = SessionTable::new(Quota::new(limit, of_caller));
-        // One body of the longest has room in each.
-        let of_caller = config.caller_request_budget.max(config.longest_request());
+        let limits = config.limits();
+        let (sessions, requests) = (SessionTable::new(limits.session_quota(1000)), limits.request_quota());
+        // The longest body has room in it.
         let opening_of_caller = (config.opening_budget / 2).max(config.longest_request());
-        let requests = Quota::new(config.request_budget.max(of_caller), of_caller);
         let opening = Quota::new(config.opening_budget.max(opening_of_caller), opening_of_caller);
         Self {
             config,

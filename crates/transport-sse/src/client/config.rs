@@ -128,8 +128,10 @@ impl Config {
     /// When TLS cannot be set up.
     #[cfg(feature = "reqwest")]
     pub fn open(self) -> Result<Sse, SseError> {
+        use agentwire_transport_http::client::HttpError;
+
         let client = agentwire_transport_http::client::Reqwest::new(self.connect_timeout);
-        Ok(self.open_with(client.map_err(SseError::Unsent)?))
+        Ok(self.open_with(client.map_err(HttpError::Unsent)?))
     }
 
     /// A transport that uses the client given. Nothing is sent before it is polled.

@@ -1,10 +1,7 @@
-use std::error::Error;
-use std::fmt;
 use std::time::Duration;
 
 use agentwire_transport::TransportError;
-use agentwire_transport_http::client::{BoxError, Refusal};
-use agentwire_transport_http::sse::DecodeError;
+use agentwire_transport_http::client::HttpError;
 use http::StatusCode;
 
 /// Why a request over HTTP came to nothing, or a stream to its end.
@@ -14,36 +11,19 @@ use http::StatusCode;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SseError {
-    /// No response came: the name does not resolve, nobody listens, TLS fails, or the connection broke first.
-    #[error("no HTTP response: {}", with_causes(&**.0))]
-    Unsent(#[source] BoxError),
-    /// The stream broke off. What was asked on it gets no answer.
-    #[error("the event stream broke off: {}", with_causes(&**.0))]
-    Broken(#[source] BoxError),
+    /// A request over HTTP failed, or its stream broke off: as over Streamable HTTP.
+    #[error(transparent)]
+    Http(#[from] HttpError),
     /// The server has ended the stream, and with it the session.
     #[error("the server has closed the event stream")]
     Ended,
-    /// Something took longer than it may.
-    #[error("{wait} took longer than {after:?}")]
+    /// The server took longer than [`Config::endpoint_timeout`](crate::client::Config::endpoint_timeout) to name the place to
+    /// send messages to.
+    #[error("the `endpoint` event of the stream took longer than {after:?}")]
     #[non_exhaustive]
-    TimedOut {
-        /// What was waited for.
-        wait: Wait,
+    EndpointTimedOut {
         /// The limit.
         after: Duration,
-    },
-    /// The server refused the request as such, by its status.
-    #[error("{0}")]
-    Refused(Box<Refusal>),
-    /// The server points to another place, and that is of another origin, or the method would change, or there
-    /// is no end to it. Headers meant for one origin are never sent to another.
-    #[error("HTTP status {}: not following the redirect to `{location}`", status.as_u16())]
-    #[non_exhaustive]
-    Redirected {
-        /// The status.
-        status: StatusCode,
-        /// Where it points, as the server wrote it; empty where it does not say.
-        location: String,
     },
     /// What answers the GET is no event stream, or it is compressed.
     #[error(
@@ -81,9 +61,6 @@ pub enum SseError {
         /// What it says.
         uri: String,
     },
-    /// The stream cannot be read.
-    #[error(transparent)]
-    Stream(#[from] DecodeError),
 }
 
 impl SseError {
@@ -98,8 +75,8 @@ impl SseError {
     /// The status of the response, where there was one that decided.
     pub fn status(&self) -> Option<StatusCode> {
         match self {
-            Self::Refused(refusal) => Some(refusal.status),
-            Self::Redirected { status, .. } | Self::NoStream { status, .. } => Some(*status),
+            Self::Http(error) => error.status(),
+            Self::NoStream { status, .. } => Some(*status),
             _ => None,
         }
     }
@@ -108,36 +85,5 @@ impl SseError {
 impl From<SseError> for TransportError {
     fn from(error: SseError) -> Self {
         Self::other(error)
-    }
-}
-
-/// An error and what lies behind it: what a client of HTTP says first is seldom more than that it failed.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |&error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}
-
-/// What may take too long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Wait {
-    /// The event that says where to send messages.
-    Endpoint,
-    /// The server's taking a request.
-    FirstByte,
-    /// The server's taking a notification or an answer.
-    Acceptance,
-    /// The next byte of the stream.
-    NextByte,
-}
-
-impl fmt::Display for Wait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Endpoint => "the `endpoint` event of the stream",
-            Self::FirstByte => "the acceptance of a request",
-            Self::Acceptance => "the acceptance of a notification or an answer",
-            Self::NextByte => "the next byte of the stream",
-        })
     }
 }

@@ -57,8 +57,7 @@ mod config;
 mod error;
 mod requests;
 mod sse;
-mod stream;
 
 pub use config::{Config, InvalidUrl};
-pub use error::{SseError, Wait};
+pub use error::SseError;
 pub use sse::Sse;

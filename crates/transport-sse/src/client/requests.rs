@@ -1,18 +1,17 @@
 use std::time::Duration;
 
 use agentwire_jsonrpc::RequestId;
-use agentwire_transport_http::client::{Astray, Body, HttpClient, Refusal, within_origin};
+use agentwire_transport_http::client::{
+    Astray, Body, EventStream, HttpClient, HttpError, Refusal, Wait, send_within_origin, within_origin,
+};
 use bytes::Bytes;
 use futures::{StreamExt, future};
-use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
+use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use http::response::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
 
-use crate::client::stream::Events;
-use crate::client::{Config, SseError, Wait};
+use crate::client::{Config, SseError};
 
-/// The most redirects that one request follows.
-const MOST_REDIRECTS: usize = 5;
 /// How long a body is read that says nothing, so that its connection can be used again.
 const LINGER: Duration = Duration::from_secs(1);
 /// How many pieces of it are read.
@@ -27,7 +26,7 @@ pub(crate) struct Requests {
 /// A stream that is open, and where messages go.
 pub(crate) struct Opened {
     pub(crate) endpoint: Uri,
-    pub(crate) events: Events,
+    pub(crate) events: EventStream,
 }
 
 /// Why a message was not accepted.
@@ -46,11 +45,14 @@ impl Requests {
     pub(crate) async fn open(&self) -> Result<Opened, SseError> {
         let after = self.config.endpoint_timeout;
         let opened = tokio::time::timeout(after, self.open_in_any_time()).await;
-        opened.unwrap_or(Err(SseError::TimedOut { wait: Wait::Endpoint, after }))
+        opened.unwrap_or(Err(SseError::EndpointTimedOut { after }))
     }
 
     async fn open_in_any_time(&self) -> Result<Opened, SseError> {
-        let (url, head, body) = self.send(Method::GET, self.config.server.url(), &Bytes::new()).await?;
+        // The whole of this has one limit.
+        let (wait, after) = (Wait::FirstByte, Duration::MAX);
+        let (url, head, body) =
+            self.send(Method::GET, self.config.server.url(), Bytes::new(), wait, after).await?;
         if !head.status.is_success() {
             return Err(refused(head, body).await.error);
         }
@@ -59,7 +61,9 @@ impl Requests {
             let excerpt = page.error.map_or(page.excerpt, |error| error.to_string());
             return Err(SseError::NoStream { status: page.status, content_type, excerpt });
         }
-        let mut events = Events::new(body, &self.config);
+        // The limit is that of the message; the rest of the line is the name of its field.
+        let limit = self.config.message_limit.saturating_add("data: ".len());
+        let mut events = EventStream::new(body, self.config.idle_timeout, limit);
         let endpoint = loop {
             let event = events.next_event().await?.ok_or(SseError::Ended)?;
             match (event.name.as_deref(), event.data) {
@@ -84,8 +88,7 @@ impl Requests {
             Wait::FirstByte => self.config.first_byte_timeout,
             _ => self.config.acceptance_timeout,
         };
-        let sent = tokio::time::timeout(after, self.send(Method::POST, endpoint, &body)).await;
-        let (_, head, body) = sent.unwrap_or(Err(SseError::TimedOut { wait, after }))?;
+        let (_, head, body) = self.send(Method::POST, endpoint, body, wait, after).await?;
         if !head.status.is_success() {
             return Err(refused(head, body).await);
         }
@@ -93,32 +96,27 @@ impl Requests {
         Ok(())
     }
 
-    /// Sends a request, and again where it is redirected to. Gives also the place where it was answered.
-    async fn send(&self, method: Method, url: &Uri, body: &Bytes) -> Result<(Uri, Parts, Body), SseError> {
-        let mut headers = self.config.server.headers().clone();
-        if method == Method::GET {
-            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        } else {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        }
-        let mut url = url.clone();
-        let mut redirects = 0;
-        loop {
-            let mut request = Request::new(body.clone());
-            *request.method_mut() = method.clone();
-            *request.uri_mut() = url.clone();
-            *request.headers_mut() = headers.clone();
-            let response = self.client.send(request).await.map_err(SseError::Unsent)?;
-            let (head, body) = response.into_parts();
-            if !head.status.is_redirection() {
-                return Ok((url, head, body));
-            }
-            url = redirected(&url, &method, &head)?;
-            redirects += 1;
-            if redirects > MOST_REDIRECTS {
-                return Err(SseError::Redirected { status: head.status, location: location(&head) });
-            }
-        }
+    /// Sends a request. Returns also the URL that answered it.
+    async fn send(
+        &self,
+        method: Method,
+        url: &Uri,
+        body: Bytes,
+        wait: Wait,
+        after: Duration,
+    ) -> Result<(Uri, Parts, Body), SseError> {
+        let mut request = Request::new(body);
+        *request.headers_mut() = self.config.server.headers().clone();
+        let (name, value) = match method {
+            Method::GET => (ACCEPT, "text/event-stream"),
+            _ => (CONTENT_TYPE, "application/json"),
+        };
+        request.headers_mut().insert(name, HeaderValue::from_static(value));
+        *request.method_mut() = method;
+        *request.uri_mut() = url.clone();
+        let (url, response) = send_within_origin(&*self.client, request, wait, after).await?;
+        let (head, body) = response.into_parts();
+        Ok((url, head, body))
     }
 }
 
@@ -126,28 +124,6 @@ impl From<SseError> for Failure {
     fn from(error: SseError) -> Self {
         Self { error, answers: None }
     }
-}
-
-/// Where to send the same request again: only within the origin, because of the headers, and only where the method
-/// stays the same.
-fn redirected(from: &Uri, method: &Method, head: &Parts) -> Result<Uri, SseError> {
-    let status = head.status;
-    let location = location(head);
-    let keeps_method = match status {
-        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
-        StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => *method == Method::GET,
-        _ => false,
-    };
-    within_origin(from, &location)
-        .ok()
-        .filter(|_| keeps_method)
-        .ok_or_else(|| SseError::Redirected { status, location })
-}
-
-/// Where a response points, as the server wrote it.
-fn location(head: &Parts) -> String {
-    let location = head.headers.get(LOCATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    String::from_utf8_lossy(location).into_owned()
 }
 
 /// The content type where it is not that of a stream of events.
@@ -169,7 +145,7 @@ async fn refused(head: Parts, body: Body) -> Failure {
     let (refusal, id) = Refusal::read(Response::from_parts(head, body)).await;
     // Who may call is nothing that a server says to one request only.
     let about_caller = matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    Failure { error: SseError::Refused(Box::new(refusal)), answers: id.filter(|_| !about_caller) }
+    Failure { error: HttpError::Refused(Box::new(refusal)).into(), answers: id.filter(|_| !about_caller) }
 }
 
 /// Reads on what says nothing, so that its connection can be used again; gives up where that takes long.

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use agentwire_jsonrpc::{Frame, Intent, Message, RequestId, Response};
 use agentwire_sync::Wakers;
 use agentwire_transport::{Packet, TransportError};
-use agentwire_transport_http::client::HttpClient;
+use agentwire_transport_http::client::{HttpClient, HttpError, Wait};
 use agentwire_transport_http::sse::Event;
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -18,7 +18,7 @@ use futures::{FutureExt, Sink, Stream, StreamExt};
 use tokio::time::Sleep;
 
 use crate::client::requests::{Failure, Opened, Requests};
-use crate::client::{Config, SseError, Wait};
+use crate::client::{Config, SseError};
 
 /// A transport to a server that speaks HTTP+SSE; see [the module](crate::client).
 ///
@@ -153,7 +153,7 @@ impl Sse {
                 return false;
             }
             Poll::Ready(Err(error)) => {
-                self.end(State::Failed(Some(error)));
+                self.end(State::Failed(Some(error.into())));
                 return false;
             }
             Poll::Pending => {}
@@ -195,7 +195,7 @@ impl Sse {
         let (Err(Failure { error, answers }), [id, rest @ ..]) = (outcome, &pending[..]) else {
             return;
         };
-        if let (SseError::Refused(refusal), Some(answered), []) = (&error, answers, rest)
+        if let (SseError::Http(HttpError::Refused(refusal)), Some(answered), []) = (&error, answers, rest)
             && answered == *id
             && let Some(error) = &refusal.error
         {

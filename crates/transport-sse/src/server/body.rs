@@ -17,7 +17,7 @@ use crate::server::shared::Shared;
 /// Where the clock does not go as far as a setting.
 const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The stream of a session. The session lasts as long as it, and whoever serves it inline is polled with it.
+/// The stream of a session. The session lasts as long as it, and the future that serves the session is polled with it.
 pub(crate) struct Events {
     shared: Arc<Shared>,
     session: Arc<Session>,
@@ -29,15 +29,11 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        session: Arc<Session>,
-        served: Option<BoxFuture<'static, ()>>,
-    ) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, session: Arc<Session>, served: BoxFuture<'static, ()>) -> Self {
         let now = Instant::now();
-        let heard_by = now.checked_add(shared.config.opening_timeout);
-        let alarm = Box::pin(tokio::time::sleep(shared.config.keep_alive));
-        Self { shared, session, served, alarm, heard_by }
+        let heard_by = now.checked_add(shared.limits.opening_timeout);
+        let alarm = Box::pin(tokio::time::sleep(shared.limits.keep_alive));
+        Self { shared, session, served: Some(served), alarm, heard_by }
     }
 
     /// What it is time for: a comment, or, with none, the end.
@@ -58,7 +54,7 @@ impl Events {
     /// Something is sent, so silence begins anew.
     fn rest(&mut self) {
         let now = Instant::now();
-        let comment = now.checked_add(self.shared.config.keep_alive).unwrap_or(now + FAR);
+        let comment = now.checked_add(self.shared.limits.keep_alive).unwrap_or(now + FAR);
         let next = self.heard_by.map_or(comment, |by| by.min(comment));
         self.alarm.as_mut().reset(next);
     }
@@ -73,7 +69,7 @@ impl http_body::Body for Events {
         if let Some(served) = &mut this.served {
             this.session.look();
             if served.poll_unpin(cx).is_ready() {
-                // It has dropped its link, so the session is finished.
+                // It has dropped its link, or given it to a task of its own, which then ends the session.
                 this.served = None;
             }
         }
@@ -83,7 +79,7 @@ impl http_body::Body for Events {
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
             Poll::Ready(Reading::End) => Poll::Ready(None),
-            Poll::Ready(Reading::Cut) => Poll::Ready(Some(Err(Stalled { after: this.shared.config.stall }))),
+            Poll::Ready(Reading::Cut) => Poll::Ready(Some(Err(Stalled { after: this.shared.limits.stall }))),
             Poll::Pending => this.poll_time(cx).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes)))),
         }
     }

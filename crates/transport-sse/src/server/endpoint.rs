@@ -1,35 +1,26 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Message, Request, RequestId};
-use agentwire_transport::{MessageSource, Packet};
-use agentwire_transport_http::server::{Body, Caller, Denied, Guard, Head, Principal, Reservation};
+use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, ErrorObject, Frame, RequestId};
+use agentwire_transport::{MessageSource, Packet, Service};
+use agentwire_transport_http::server::{
+    Body, BodyBuffer, Caller, Denied, Guard, Head, Principal, Refusal, Reservation, read_frame,
+};
 use bytes::{Buf, Bytes};
-use bytestring::ByteString;
 use futures::FutureExt;
-use futures::channel::mpsc;
 use futures::future::{self, BoxFuture};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
-use tower_service::Service;
+use tower_service::Service as TowerService;
 
 use crate::server::body::Events;
-use crate::server::refusal::Refusal;
 use crate::server::session::{Session, SessionId};
-use crate::server::shared::{Attendance, Shared};
-use crate::server::{Config, Link, Links};
-
-/// Makes an endpoint, and the stream of its clients, for whoever wants to say where each is served.
-/// [`Endpoint::serving`] is simpler.
-pub fn endpoint(config: Config) -> (Endpoint, Links) {
-    let (links, coming) = mpsc::unbounded();
-    (Endpoint::new(config, Attendance::Links(links)), Links(coming))
-}
+use crate::server::shared::Shared;
+use crate::server::{Config, Link};
 
 /// Both endpoints of HTTP+SSE in one service: a GET opens the stream of a session, a POST brings a message to the
 /// session that its query names.
@@ -42,60 +33,47 @@ pub fn endpoint(config: Config) -> (Endpoint, Links) {
 /// Needs a tokio runtime with time.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    door: Arc<Door>,
+    inner: Arc<EndpointInner>,
 }
 
 /// Shuts the endpoint with the last handle.
 #[derive(Debug)]
-struct Door {
+struct EndpointInner {
     shared: Arc<Shared>,
 }
 
-impl Drop for Door {
+impl Drop for EndpointInner {
     fn drop(&mut self) {
         self.shared.shut();
     }
 }
 
 impl Endpoint {
-    /// An endpoint whose every client is served by what `handler` makes of its link.
+    /// An endpoint whose sessions a [`Service`] serves, as its connections. It brings no exchange, because this transport has no
+    /// request without a session.
     ///
-    /// That future is part of the stream that the client reads: it goes on while the stream does, ends with it when
-    /// the client leaves, and where the client does not read, it waits. So nothing is spawned, and nothing is left
-    /// over. A panic in it ends that stream only.
-    pub fn serving<H, F>(config: Config, handler: H) -> Self
-    where
-        H: Fn(Link) -> F + Send + Sync + 'static,
-        F: Future + Send + 'static,
-    {
-        // Others share its thread, and perhaps its future.
-        let served = move |link| AssertUnwindSafe(handler(link)).catch_unwind().map(drop).boxed();
-        Self::new(config, Attendance::Inline(Box::new(served)))
+    /// The future for a connection is part of the stream that the client reads: it is polled with the stream, dropped with it
+    /// when the client leaves, and waits while the client does not read. So nothing is spawned. A panic in it ends that
+    /// stream only.
+    pub fn serving(config: Config, service: impl Service<Link> + Send + Sync + 'static) -> Self {
+        Self { inner: Arc::new(EndpointInner { shared: Arc::new(Shared::new(config, service)) }) }
     }
 
-    fn new(config: Config, attendance: Attendance) -> Self {
-        Self { door: Arc::new(Door { shared: Arc::new(Shared::new(config, attendance)) }) }
-    }
-
-    /// Takes no more clients and no more messages, and lets what there is come to its end: each link ends, which
-    /// tells whoever serves it to finish, and with that its stream. New requests get 503.
+    /// Takes no more clients and no more messages, and ends the stream of packets of each link, so that its service
+    /// finishes. New requests get 503.
     pub fn shut(&self) {
-        self.door.shared.shut();
+        self.inner.shared.shut();
     }
 
     /// Adds the endpoint to what a server serves, at `/sse` and `/messages`.
     ///
     /// ```no_run
+    /// use agentwire_transport::Service;
     /// use agentwire_transport_http::server::{Routes, serve};
-    /// use agentwire_transport_sse::server::{Config, Endpoint};
-    /// use futures::StreamExt;
+    /// use agentwire_transport_sse::server::{Config, Endpoint, Link};
     ///
-    /// # async fn run() -> std::io::Result<()> {
-    /// let endpoint = Endpoint::serving(Config::new(), |mut link| async move {
-    ///     while let Some(Ok(packet)) = link.next().await {
-    ///         println!("{packet:?}");
-    ///     }
-    /// });
+    /// # async fn run(service: impl Service<Link> + Send + Sync + 'static) -> std::io::Result<()> {
+    /// let endpoint = Endpoint::serving(Config::new(), service);
     /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
     /// serve(listener, endpoint.mount(Routes::new())).await;
     /// # Ok(())
@@ -109,13 +87,13 @@ impl Endpoint {
         routes.at("/sse", self.clone()).at("/messages", self)
     }
 
-    /// What [`Service::call`] does, which needs no exclusive access.
+    /// What [`TowerService::call`] does, which needs no exclusive access.
     fn answer<B>(&self, request: http::Request<B>) -> BoxFuture<'static, Response<Body>>
     where
         B: http_body::Body + Send + Unpin + 'static,
         B::Data: Into<Bytes> + Send,
     {
-        let shared = self.door.shared.clone();
+        let shared = self.inner.shared.clone();
         let (parts, body) = request.into_parts();
         let answer = match start(&shared, &parts) {
             Ok(Start::Stream(session)) => stream(&shared, session, parts),
@@ -126,7 +104,7 @@ impl Endpoint {
     }
 }
 
-impl<B> Service<http::Request<B>> for Endpoint
+impl<B> TowerService<http::Request<B>> for Endpoint
 where
     B: http_body::Body + Send + Unpin + 'static,
     B::Data: Into<Bytes> + Send,
@@ -167,7 +145,7 @@ enum Start {
 /// Looks at all of a request but its body.
 fn start(shared: &Shared, parts: &Parts) -> Result<Start, Refusal> {
     let config = &shared.config;
-    config.guard.admit(parts)?;
+    config.http.guard().admit(parts)?;
     if shared.is_closing() {
         return Err(Refusal::closing());
     }
@@ -186,7 +164,7 @@ fn start(shared: &Shared, parts: &Parts) -> Result<Start, Refusal> {
             Ok(Start::Stream(Arc::new(Session::new(id, principal.cloned(), caller, budget, &uri))))
         }
         Method::POST => {
-            Guard::admit_json(&parts.headers, config.body_limit)?;
+            Guard::admit_json(&parts.headers, shared.limits.body_limit)?;
             let id = parts.uri.query().and_then(SessionId::in_query).ok_or_else(|| {
                 let why = "the query names no session; a GET opens one and says where to send its messages";
                 Refusal::new(StatusCode::BAD_REQUEST, why)
@@ -199,7 +177,7 @@ fn start(shared: &Shared, parts: &Parts) -> Result<Start, Refusal> {
             }
             Ok(Start::Message(session))
         }
-        _ => Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "the HTTP method is not allowed here")),
+        _ => Err(Refusal::method_not_allowed("GET, POST")),
     }
 }
 
@@ -228,20 +206,20 @@ where
     B: http_body::Body + Unpin,
     B::Data: Into<Bytes>,
 {
-    let config = &shared.config;
+    let limits = &shared.limits;
     let taken = async {
         let mut reservation = shared.requests.reserve(&Caller::of(&parts.extensions), LEAST_COST)?;
-        let body = read(body, config.body_limit, &mut reservation);
-        let body = tokio::time::timeout(config.body_timeout, body).await;
+        let body = read(body, limits.body_limit, &mut reservation);
+        let body = tokio::time::timeout(limits.body_timeout, body).await;
         let body = body.map_err(|_| {
-            let why = format!("the body took longer than the limit of {:?}", config.body_timeout);
+            let why = format!("the body took longer than the limit of {:?}", limits.body_timeout);
             Refusal::new(StatusCode::REQUEST_TIMEOUT, why)
         })?;
         let frame = read_message(body?)?;
         // The message takes its memory for as long as somebody works on it.
         let source: Arc<dyn MessageSource> = Arc::new(Head::from(parts).holding(reservation));
         let packet = Packet::Frame { frame, in_reply_to: None, source: Some(source) };
-        if session.take(packet, config.inbox_limit).await { Ok(()) } else { Err(Refusal::unknown_session()) }
+        if session.take(packet, limits.inbox_limit).await { Ok(()) } else { Err(Refusal::unknown_session()) }
     };
     match taken.await {
         Ok(()) => {
@@ -259,47 +237,27 @@ where
     B: http_body::Body + Unpin,
     B::Data: Into<Bytes>,
 {
-    let mut first = Bytes::new();
-    let mut joined = Vec::new();
+    let mut read = BodyBuffer::default();
     while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
         let frame = frame.map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the body could not be read"))?;
         let Ok(data) = frame.into_data() else { continue };
-        let length = first.len() + joined.len() + data.remaining();
+        let length = read.len() + data.remaining();
         if length > limit {
             return Err(Denied::too_long(limit).into());
         }
-        if first.is_empty() && joined.is_empty() {
-            reservation.grow_to(length)?;
-            first = data.into();
-            continue;
-        }
-        if joined.capacity() < length {
-            let left = usize::try_from(body.size_hint().upper().unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-            let expected = length.saturating_add(left).min(limit);
-            let capacity = (2 * length).min(expected);
-            reservation.grow_to(capacity)?;
-            joined.reserve_exact(capacity - joined.len());
-        }
-        joined.extend_from_slice(&std::mem::take(&mut first));
-        joined.extend_from_slice(&data.into());
+        let left = usize::try_from(body.size_hint().upper().unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+        let expected = length.saturating_add(left).min(limit);
+        reservation.grow_to(read.capacity_with(data.remaining(), expected))?;
+        read.push(data.into(), expected);
     }
-    Ok(if joined.is_empty() { first } else { joined.into() })
+    Ok(read.take())
 }
 
-/// Reads a message. What is none is refused here, because nobody above could answer it better; and so are batches,
-/// which this transport never had.
+/// Reads a message. Batches are refused, because this transport never had them.
 fn read_message(body: Bytes) -> Result<Frame, Refusal> {
-    let text = ByteString::try_from(body).map_err(|error| {
-        Refusal::error(RequestId::NULL, ErrorObject::parse_error(format_args!("not UTF-8: {error}")))
-    })?;
-    match Frame::parse(text) {
-        Frame::Malformed(malformed) => Err(Refusal::malformed(malformed)),
+    match read_frame(body, DEFAULT_BATCH_LIMIT)? {
         Frame::Batch(_) => {
             let error = ErrorObject::invalid_request("a POST brings one message, and no batch");
-            Err(Refusal::error(RequestId::NULL, error))
-        }
-        Frame::Single(Message::Request(Request { id, .. })) if id.is_null() => {
-            let error = ErrorObject::invalid_request("the id of a request is a string or an integer");
             Err(Refusal::error(RequestId::NULL, error))
         }
         frame => Ok(frame),

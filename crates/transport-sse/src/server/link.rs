@@ -57,27 +57,27 @@ impl Stream for Link {
     }
 }
 
-/// Takes what is said to the client. There is room while the client has left less than
-/// [`Config::high_water`](crate::server::Config::high_water) bytes unread. A client that leaves it full for longer
-/// than [`Config::stall`](crate::server::Config::stall) while somebody waits for room loses its session.
+/// Queues frames for the client. There is room while the client has left less than
+/// [`high_water`](agentwire_transport_http::server::Config::high_water) bytes unread. A client that leaves it full for longer
+/// than [`stall`](agentwire_transport_http::server::Config::stall) while a sender waits for room loses its session.
 impl Sink<Packet> for Link {
     type Error = TransportError;
 
     fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
-        let config = &this.shared.config;
-        if let Poll::Ready(room) = this.session.poll_room(cx, config.high_water) {
+        let limits = &this.shared.limits;
+        if let Poll::Ready(room) = this.session.poll_room(cx, limits.high_water) {
             this.stalled = None;
             return Poll::Ready(match room {
                 Room::Some => Ok(()),
                 Room::Left => Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
             });
         }
-        let stalled = this.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(config.stall)));
+        let stalled = this.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(limits.stall)));
         ready!(stalled.poll_unpin(cx));
         this.shared.forget(&this.session);
         this.session.cut();
-        Poll::Ready(Err(TransportError::other(Stalled { after: config.stall })))
+        Poll::Ready(Err(TransportError::other(Stalled { after: limits.stall })))
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {

@@ -1,16 +1,13 @@
 //! The server: an [`Endpoint`] to mount in a web server, and a [`Link`] for each client.
 //!
-//! # Two ways to serve
+//! # How sessions are served
 //!
-//! [`Endpoint::serving`] takes a function from a link to the future that serves it, and polls that future with the
-//! stream that the client reads. [`endpoint`] gives a stream of [`Links`] instead, for whoever spawns a task for
-//! each, or counts them.
+//! [`Endpoint::serving`] takes a [`Service`](agentwire_transport::Service), as the endpoint of Streamable HTTP does. Its
+//! future for a connection is polled with the stream that the client reads. When the client leaves, the future is dropped, and
+//! its work with it. While the client reads nothing, the future waits, until `Serve::write_timeout` ends the HTTP connection.
 //!
-//! | | [`Endpoint::serving`] | [`endpoint`] |
-//! |---|---|---|
-//! | the client leaves | the future is dropped, and what it was doing with it | the link ends |
-//! | the client reads nothing | the future waits, and ends with the connection, which `Serve::write_timeout` sees to | the link fails after [`Config::stall`] |
-//! | runs on | the task of the connection | whatever you choose |
+//! A service that wants a task for each session spawns one with the link and returns. The link then ends when the
+//! client leaves, and fails when the client has left it full for `stall`.
 //!
 //! # Statuses
 //!
@@ -38,23 +35,20 @@ mod body;
 mod config;
 mod endpoint;
 mod link;
-mod links;
-mod refusal;
 mod session;
 mod shared;
 
 use std::time::Duration;
 
 pub use config::Config;
-pub use endpoint::{Endpoint, endpoint};
+pub use endpoint::Endpoint;
 pub use link::Link;
-pub use links::Links;
 
 /// Why a session was ended: its client has left its stream unread for too long while more was to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the client left its stream unread for longer than the limit of {after:?}")]
 #[non_exhaustive]
 pub struct Stalled {
-    /// The limit: [`Config::stall`].
+    /// The limit: [`stall`](agentwire_transport_http::server::Config::stall).
     pub after: Duration,
 }

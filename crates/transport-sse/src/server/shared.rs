@@ -1,9 +1,11 @@
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agentwire_transport_http::server::{Caller, NoSession, Quota, SessionTable};
-use futures::channel::mpsc::UnboundedSender;
+use agentwire_transport::Service;
+use agentwire_transport_http::server::{Caller, Limits, NoSession, Quota, SessionTable};
+use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::server::session::{Session, SessionId};
@@ -12,32 +14,22 @@ use crate::server::{Config, Link};
 /// What an endpoint, its links and its responses share.
 pub(crate) struct Shared {
     pub(crate) config: Config,
+    pub(crate) limits: Limits,
     closing: AtomicBool,
     pub(crate) sessions: SessionTable<SessionId, Session>,
     /// Bytes of messages that are read or wait.
     pub(crate) requests: Quota,
-    attendance: Attendance,
+    connect: Box<dyn Fn(Link) -> BoxFuture<'static, ()> + Send + Sync>,
 }
-
-/// Who serves the links.
-pub(crate) enum Attendance {
-    /// Whoever takes them from here.
-    Links(UnboundedSender<Link>),
-    /// A function, whose future belongs to the response that the client reads.
-    Inline(Handler),
-}
-
-pub(crate) type Handler = Box<dyn Fn(Link) -> BoxFuture<'static, ()> + Send + Sync>;
 
 impl Shared {
-    pub(crate) fn new(config: Config, attendance: Attendance) -> Self {
-        let limit = config.session_limit;
-        let of_caller = config.caller_session_limit.unwrap_or_else(|| Quota::share(limit, 250));
-        let sessions = SessionTable::new(Quota::new(limit, of_caller));
-        // One message of the longest has room.
-        let of_caller = config.caller_request_budget.max(config.body_limit.saturating_add(64 << 10));
-        let requests = Quota::new(config.request_budget.max(of_caller), of_caller);
-        Self { config, closing: AtomicBool::new(false), sessions, requests, attendance }
+    pub(crate) fn new(config: Config, service: impl Service<Link> + Send + Sync + 'static) -> Self {
+        let limits = config.limits();
+        let (sessions, requests) = (SessionTable::new(limits.session_quota(250)), limits.request_quota());
+        // Others share the thread of the future, and perhaps its task, so a panic ends this connection alone.
+        let connect = move |link| AssertUnwindSafe(service.connection(link)).catch_unwind().map(drop).boxed();
+        let closing = AtomicBool::new(false);
+        Self { config, limits, closing, sessions, requests, connect: Box::new(connect) }
     }
 
     pub(crate) fn is_closing(&self) -> bool {
@@ -48,38 +40,28 @@ impl Shared {
         self.sessions.get(id)
     }
 
-    /// Adds a session and gives its link to whoever serves it: the future that does, where that is to be polled
-    /// with the response.
+    /// Adds a session. Returns the future that serves its link.
     pub(crate) fn begin(
         &self,
         session: &Arc<Session>,
         caller: &Caller,
         link: Link,
-    ) -> Result<Option<BoxFuture<'static, ()>>, NoSession> {
+    ) -> Result<BoxFuture<'static, ()>, NoSession> {
         if let Some(replaced) = self.sessions.insert(session.id(), session.clone(), caller)? {
             replaced.finish();
         }
-        match &self.attendance {
-            Attendance::Inline(handler) => Ok(Some(handler(link))),
-            // Where nobody takes them any more, the link is dropped, which takes the session out again.
-            Attendance::Links(links) => {
-                links.unbounded_send(link).map(|()| None).map_err(|_| NoSession::Closed)
-            }
-        }
+        Ok((self.connect)(link))
     }
 
-    /// Nobody finds a session any more.
+    /// Takes a session out of the table.
     pub(crate) fn forget(&self, session: &Session) {
         self.sessions.remove(session.id());
     }
 
-    /// Takes nothing new, and lets what there is come to its end: every link hears that no more will come.
+    /// Takes nothing new, and ends the stream of packets of each link.
     pub(crate) fn shut(&self) {
         self.closing.store(true, Ordering::Relaxed);
         self.sessions.close().iter().for_each(|session| session.retire());
-        if let Attendance::Links(links) = &self.attendance {
-            links.close_channel();
-        }
     }
 }
 

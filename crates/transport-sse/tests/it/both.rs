@@ -59,9 +59,10 @@ async fn sse_15_a_session_carries_everything() {
 #[tokio::test]
 async fn sse_15_a_long_conversation_loses_nothing() {
     for seed in 0..6 {
-        let way = if seed % 2 == 0 { Way::Inline } else { Way::Links };
+        let way = if seed % 2 == 0 { Way::Inline } else { Way::Spawned };
         let mut chance = Chance(seed);
-        let server = Server::start(Config::new().high_water(1 + chance.below(5000)), way).await;
+        let high_water = 1 + chance.below(5000);
+        let server = Server::start(Config::new().with_http(|http| http.high_water(high_water)), way).await;
         let mut client = connect(&server);
         let (mut id, mut messages) = (0, 0);
         while messages < 1000 {

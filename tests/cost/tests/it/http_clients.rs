@@ -131,7 +131,7 @@ fn measure(meter: &Meter, hostile: Hostile, times: usize) -> Cost {
         let address = listener.local_addr().unwrap();
         let (streamable, older) = (server(), server());
         let endpoint = Endpoint::serving(Config::new(), streamable);
-        let older = sse::Endpoint::serving(sse::Config::new(), move |link| older.serve(link));
+        let older = sse::Endpoint::serving(sse::Config::new(), older);
         let routes = older.mount(Routes::new().at("/mcp", endpoint));
         tokio::spawn(async move { serve(listener, routes).await });
         let client = Client { address, times };

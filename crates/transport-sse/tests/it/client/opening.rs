@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use agentwire_transport_http::client::HttpError;
 use agentwire_transport_sse::client::{Config, SseError};
 use futures::{SinkExt, StreamExt};
 use http::HeaderValue;
@@ -117,7 +118,10 @@ async fn redirects_are_followed_within_the_origin_only() {
     ] {
         let answer = response(status, &format!("Location: {location}\r\n"), "");
         let error = refuses(mock.config(), &mock, &answer).await;
-        assert!(matches!(&error, SseError::Redirected { location: to, .. } if *to == location), "{error:?}");
+        assert!(
+            matches!(&error, SseError::Http(HttpError::Redirected { location: to, .. }) if *to == location),
+            "{error:?}"
+        );
     }
     assert!(other.is_quiet().await, "a header went to another origin");
 }
@@ -131,7 +135,7 @@ async fn redirects_have_an_end() {
             mock.next().await.finish(&response("307 Temporary Redirect", "Location: /sse\r\n", "")).await;
         }
     });
-    assert!(matches!(error, Err(SseError::Redirected { .. })), "{error:?}");
+    assert!(matches!(error, Err(SseError::Http(HttpError::Redirected { .. }))), "{error:?}");
     assert!(mock.is_quiet().await);
 }
 
@@ -145,7 +149,7 @@ async fn sse_20_what_is_no_stream_of_this_transport_is_named() {
     let body = r#"{"jsonrpc":"2.0","error":{"code":-32001,"message":"who are you"}}"#;
     let error =
         refuses(mock.config(), &mock, &response("401 Unauthorized", "WWW-Authenticate: x\r\n", body)).await;
-    let SseError::Refused(refusal) = &error else { panic!("{error:?}") };
+    let SseError::Http(HttpError::Refused(refusal)) = &error else { panic!("{error:?}") };
     assert_eq!(refusal.error.as_ref().unwrap().code, -32001);
     assert_eq!(refusal.headers["www-authenticate"], "x");
 
@@ -168,7 +172,7 @@ async fn sse_20_what_is_no_stream_of_this_transport_is_named() {
     let nobody = Mock::new().await.config();
     let mut transport = nobody.open().unwrap();
     let error = patiently(transport.opened()).await.unwrap_err();
-    assert!(matches!(error, SseError::Unsent(_)) && error.status().is_none(), "{error:?}");
+    assert!(matches!(error, SseError::Http(HttpError::Unsent(_))) && error.status().is_none(), "{error:?}");
 }
 
 #[tokio::test]
@@ -181,7 +185,7 @@ async fn an_endpoint_event_has_a_limit() {
         let _ = stream.write_all(&[b'x'; 10_000]).await;
         closed(stream).await;
     });
-    assert!(matches!(error, Err(SseError::Stream(_))), "{error:?}");
+    assert!(matches!(error, Err(SseError::Http(HttpError::Stream(_)))), "{error:?}");
 }
 
 #[tokio::test]

@@ -1,3 +1,4 @@
+use agentwire_transport_http::client::HttpError;
 use agentwire_transport_sse::client::SseError;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -64,11 +65,17 @@ async fn a_post_that_fails_fails_its_call_and_no_other() {
         .await;
     client.call(2);
     drop(mock.next().await);
-    client.failed(2, |error| assert!(matches!(error, SseError::Unsent(_)), "{error:?}")).await;
+    client
+        .failed(2, |error| assert!(matches!(error, SseError::Http(HttpError::Unsent(_))), "{error:?}"))
+        .await;
     client.call(3);
     let moved = response("307 Temporary Redirect", "Location: http://evil.example/\r\n", "");
     mock.next().await.finish(&moved).await;
-    client.failed(3, |error| assert!(matches!(error, SseError::Redirected { .. }), "{error:?}")).await;
+    client
+        .failed(3, |error| {
+            assert!(matches!(error, SseError::Http(HttpError::Redirected { .. })), "{error:?}")
+        })
+        .await;
 
     client.call(4);
     mock.next().await.finish(ACCEPTED).await;
@@ -91,7 +98,7 @@ async fn an_error_under_the_id_of_the_request_answers_it() {
         mock.next().await.finish(&response(status, "", &answer.to_string())).await;
         client
             .failed(id, |error| {
-                let SseError::Refused(refusal) = error else { panic!("{error:?}") };
+                let SseError::Http(HttpError::Refused(refusal)) = error else { panic!("{error:?}") };
                 assert_eq!(refusal.error.as_ref().unwrap().code, -32602);
             })
             .await;

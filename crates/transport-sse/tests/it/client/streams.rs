@@ -1,5 +1,6 @@
 use agentwire_jsonrpc::Frame;
 use agentwire_transport::Packet;
+use agentwire_transport_http::client::HttpError;
 use agentwire_transport_sse::client::SseError;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
@@ -62,7 +63,10 @@ async fn sse_12_a_stream_that_is_lost_ends_the_transport() {
             drop(stream);
         }
         let error = client.ended().await;
-        assert_eq!((matches!(error, SseError::Ended), matches!(error, SseError::Broken(_))), (clean, !clean));
+        assert_eq!(
+            (matches!(error, SseError::Ended), matches!(error, SseError::Http(HttpError::Broken(_)))),
+            (clean, !clean)
+        );
         assert!(mock.is_quiet().await, "nothing is asked again");
     }
 }

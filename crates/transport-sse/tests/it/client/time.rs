@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_transport::Packet;
-use agentwire_transport_http::client::{Body, BoxError, HttpClient};
-use agentwire_transport_sse::client::{Config, Sse, SseError, Wait};
+use agentwire_transport_http::client::{Body, BoxError, HttpClient, HttpError, Wait};
+use agentwire_transport_sse::client::{Config, Sse, SseError};
 use bytes::Bytes;
 use futures::channel::mpsc;
 use futures::future::BoxFuture;
@@ -71,7 +71,7 @@ async fn an_endpoint_event_that_does_not_come_is_not_waited_for_for_ever() {
             server.send(text);
         }
         let error = transport.opened().await.unwrap_err();
-        assert!(matches!(error, SseError::TimedOut { wait: Wait::Endpoint, .. }), "{error:?}");
+        assert!(matches!(error, SseError::EndpointTimedOut { .. }), "{error:?}");
         assert_eq!(started.elapsed().as_secs(), 30);
     }
 }
@@ -90,7 +90,7 @@ async fn a_stream_may_be_silent_for_ever_unless_something_else_is_said() {
     }
     let fault = transport.next().await.unwrap().unwrap_err();
     let error = SseError::of(&fault).unwrap();
-    assert!(matches!(error, SseError::TimedOut { wait: Wait::NextByte, .. }), "{error:?}");
+    assert!(matches!(error, SseError::Http(HttpError::TimedOut { wait: Wait::NextByte, .. })), "{error:?}");
     assert_eq!(started.elapsed().as_secs(), 170);
     assert!(transport.next().await.is_none());
 }
@@ -109,6 +109,9 @@ async fn a_server_that_accepts_nothing_is_not_waited_for_for_ever() {
         };
         assert_eq!((id, started.elapsed().as_secs()), (expected.into(), after));
         let error = SseError::of(&fault).unwrap();
-        assert!(matches!(error, SseError::TimedOut { wait: Wait::FirstByte, .. }), "{error:?}");
+        assert!(
+            matches!(error, SseError::Http(HttpError::TimedOut { wait: Wait::FirstByte, .. })),
+            "{error:?}"
+        );
     }
 }

@@ -7,7 +7,11 @@ use crate::server::script::{Server, WAYS};
 #[tokio::test]
 async fn sessions_are_limited_and_given_back() {
     for way in WAYS {
-        let server = Server::start(Config::new().session_limit(60).caller_session_limit(60), way).await;
+        let server = Server::start(
+            Config::new().with_http(|http| http.session_limit(60).caller_session_limit(60)),
+            way,
+        )
+        .await;
         for round in 0..3 {
             let mut sessions = Vec::new();
             for _ in 0..60 {

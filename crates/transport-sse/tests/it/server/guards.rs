@@ -35,7 +35,7 @@ async fn sse_09_a_foreign_origin_or_host_is_refused_on_both_verbs_and_paths() {
 
 #[tokio::test]
 async fn sse_09_who_may_call_can_be_said() {
-    let config = Config::new().hosts(["mcp.example"]).origins(["https://app.example"]);
+    let config = Config::new().with_http(|http| http.hosts(["mcp.example"]).origins(["https://app.example"]));
     let server = Server::start(config, Way::Inline).await;
     for (status, headers) in [
         (400, [("Host", "mcp.example"), ("Origin", "https://app.example")]),
@@ -50,7 +50,7 @@ async fn sse_09_who_may_call_can_be_said() {
 
 #[tokio::test]
 async fn the_form_of_a_request_is_looked_at() {
-    let server = Server::start(Config::new().body_limit(1000), Way::Inline).await;
+    let server = Server::start(Config::new().with_http(|http| http.body_limit(1000)), Way::Inline).await;
     let session = Session::open(server.port).await;
     let post = format!("POST {}", session.endpoint);
     let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"echo","params":["{}"]}}"#, "x".repeat(1000));

@@ -37,7 +37,7 @@ async fn a_body_comes_in_any_pieces() {
 
 #[tokio::test]
 async fn a_body_is_never_longer_than_the_limit() {
-    let server = Server::start(Config::new().body_limit(1 << 20), Way::Inline).await;
+    let server = Server::start(Config::new().with_http(|http| http.body_limit(1 << 20)), Way::Inline).await;
     let mut session = Session::open(server.port).await;
     let mut raw = Raw::connect(server.port).await;
     let length = format!("Content-Length: {}\r\n", 512 << 20);
@@ -79,7 +79,8 @@ async fn text_that_is_none_and_connections_that_break_harm_nobody() {
 #[tokio::test]
 async fn a_client_that_stops_reading_stalls_nobody_else() {
     for way in WAYS {
-        let config = Config::new().high_water(1 << 10).stall(std::time::Duration::from_millis(100));
+        let config = Config::new()
+            .with_http(|http| http.high_water(1 << 10).stall(std::time::Duration::from_millis(100)));
         let server = Server::start(config, way).await;
         let mut deaf = Session::open(server.port).await;
         let mut other = Session::open(server.port).await;
@@ -90,7 +91,7 @@ async fn a_client_that_stops_reading_stalls_nobody_else() {
             assert_eq!(other.message().await, result(at, json!([at])));
         }
         match way {
-            Way::Links => {
+            Way::Spawned => {
                 // Only the other is left.
                 server.state.attends(1).await;
                 assert_eq!(deaf.post(r#"{"jsonrpc":"2.0","method":"n"}"#).await.0, 404);
@@ -108,7 +109,7 @@ async fn a_client_that_stops_reading_stalls_nobody_else() {
 
 #[tokio::test]
 async fn messages_that_nobody_takes_wait_outside() {
-    let server = Server::start(Config::new().inbox_limit(2), Way::Inline).await;
+    let server = Server::start(Config::new().with_http(|http| http.inbox_limit(2)), Way::Inline).await;
     let session = Session::open(server.port).await;
     session.call(0, "hang", json!({})).await;
     server.state.has_heard(1).await;

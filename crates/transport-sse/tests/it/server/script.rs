@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agentwire_jsonrpc::{Frame, Message, RequestId};
-use agentwire_transport::Packet;
+use agentwire_jsonrpc::{Frame, Message, RequestId, Response};
+use agentwire_transport::{Exchange, Packet, Service};
 use agentwire_transport_http::server::{Routes, serve};
-use agentwire_transport_sse::server::{Config, Endpoint, Link, endpoint};
+use agentwire_transport_sse::server::{Config, Endpoint, Link};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -15,14 +15,33 @@ use tokio::task::JoinHandle;
 
 use crate::patiently;
 
-/// How clients are served.
+/// Where clients are served.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Way {
+    /// Within the stream that the client reads.
     Inline,
-    Links,
+    /// In a task of its own.
+    Spawned,
 }
 
-pub(crate) const WAYS: [Way; 2] = [Way::Inline, Way::Links];
+pub(crate) const WAYS: [Way; 2] = [Way::Inline, Way::Spawned];
+
+/// Serves each link by a function, and no exchange, which this transport does not have.
+pub(crate) struct OfLinks<F>(pub(crate) F);
+
+impl<F, A> Service<Link> for OfLinks<F>
+where
+    F: Fn(Link) -> A,
+    A: Future<Output = ()> + Send + 'static,
+{
+    fn connection(&self, link: Link) -> impl Future<Output = ()> + Send + 'static {
+        (self.0)(link)
+    }
+
+    fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
+        async move { unreachable!("{exchange:?}") }
+    }
+}
 
 pub(crate) struct Server {
     pub(crate) port: u16,
@@ -53,15 +72,13 @@ impl Server {
             move |link| attend(link, state.clone())
         };
         let endpoint = match way {
-            Way::Inline => Endpoint::serving(config, scripted),
-            Way::Links => {
-                let (endpoint, mut links) = endpoint(config);
-                tokio::spawn(async move {
-                    while let Some(link) = links.next().await {
-                        tokio::spawn(scripted(link));
-                    }
+            Way::Inline => Endpoint::serving(config, OfLinks(scripted)),
+            Way::Spawned => {
+                let spawning = OfLinks(move |link| {
+                    tokio::spawn(scripted(link));
+                    std::future::ready(())
                 });
-                endpoint
+                Endpoint::serving(config, spawning)
             }
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

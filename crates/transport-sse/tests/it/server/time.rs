@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{Body, Head, Principal};
-use agentwire_transport_sse::server::{Config, Endpoint, Stalled, endpoint};
+use agentwire_transport_sse::server::{Config, Endpoint, Link, Stalled};
 use bytes::Bytes;
+use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::{Request, Response, StatusCode};
@@ -16,6 +17,18 @@ use http_body::Body as _;
 use http_body::Frame;
 use tokio::time::Instant;
 use tower_service::Service;
+
+use crate::server::script::OfLinks;
+
+/// An endpoint, and the links of its clients. The futures that serve them wait for ever, so a link decides alone.
+fn endpoint(config: Config) -> (Endpoint, UnboundedReceiver<Link>) {
+    let (links, coming) = unbounded();
+    let service = OfLinks(move |link| {
+        links.unbounded_send(link).unwrap();
+        std::future::pending()
+    });
+    (Endpoint::serving(config, service), coming)
+}
 
 const NOTE: &str = r#"{"jsonrpc":"2.0","method":"n"}"#;
 
@@ -99,7 +112,8 @@ async fn a_client_that_never_says_anything_is_cut() {
 
 #[tokio::test(start_paused = true)]
 async fn no_time_is_too_long_for_the_clock() {
-    let config = Config::new().keep_alive(Duration::MAX).opening_timeout(Duration::MAX).stall(Duration::MAX);
+    let config = Config::new()
+        .with_http(|http| http.keep_alive(Duration::MAX).opening_timeout(Duration::MAX).stall(Duration::MAX));
     let (endpoint, _links) = endpoint(config);
     let (mut body, _) = open(&endpoint).await;
     assert!(tokio::time::timeout(Duration::from_secs(1 << 20), next(&mut body)).await.is_err());
@@ -129,7 +143,7 @@ async fn a_full_stream_that_nobody_reads_is_cut() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_read_in_time_is_not_cut() {
-    let (endpoint, mut links) = endpoint(Config::new().high_water(1));
+    let (endpoint, mut links) = endpoint(Config::new().with_http(|http| http.high_water(1)));
     let (mut body, _) = open(&endpoint).await;
     let mut link = links.next().await.unwrap();
     for _ in 0..10 {
@@ -190,7 +204,7 @@ async fn an_endpoint_that_is_shut_takes_nothing_and_finishes_what_there_is() {
     endpoint.shut();
     assert_eq!(get(&endpoint).await.status(), 503);
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 503);
-    assert!(links.next().await.is_none());
+    assert!(links.next().now_or_never().is_none(), "no client more");
     assert!(link.next().await.is_some(), "what was taken is heard");
     assert!(link.next().await.is_none());
     link.send(Packet::from_json(NOTE)).await.unwrap();
@@ -209,7 +223,7 @@ impl Wake for Counted {
 
 #[tokio::test]
 async fn clients_that_do_not_wait_until_there_is_room_leave_nothing_behind() {
-    let (endpoint, mut links) = endpoint(Config::new().inbox_limit(1));
+    let (endpoint, mut links) = endpoint(Config::new().with_http(|http| http.inbox_limit(1)));
     let (_body, uri) = open(&endpoint).await;
     let mut link = links.next().await.unwrap();
     let note = || post(&uri, Sent::Text(Some(NOTE)));
@@ -235,12 +249,12 @@ async fn clients_that_do_not_wait_until_there_is_room_leave_nothing_behind() {
 }
 
 #[tokio::test]
-async fn links_that_nobody_takes_any_more_are_refused() {
+async fn a_link_that_is_dropped_at_once_ends_its_stream() {
     let (endpoint, links) = endpoint(Config::new());
-    let (mut body, _) = open(&endpoint).await;
+    let (mut body, uri) = open(&endpoint).await;
     drop(links);
     assert_eq!(next(&mut body).await, None);
-    assert_eq!(get(&endpoint).await.status(), 503);
+    assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 404);
 }
 
 /// What axum asks of a service that it routes to.
@@ -255,5 +269,5 @@ fn an_endpoint_can_be_mounted_anywhere() {
             + 'static,
     {
     }
-    mountable(&Endpoint::serving(Config::new(), |_| async {}));
+    mountable(&Endpoint::serving(Config::new(), OfLinks(|_| async {})));
 }
