@@ -69,6 +69,8 @@ mod agent;
 mod agreed;
 mod client;
 mod dispatch;
+mod method;
+mod methods;
 mod outgoing;
 #[cfg(feature = "v2")]
 mod router;
@@ -78,7 +80,6 @@ mod turns;
 pub mod unstable;
 #[cfg(feature = "v2")]
 pub mod v2;
-mod wire;
 
 use agentwire_peer::{Dialect, TokioClock, driver};
 use agentwire_transport::Transport;

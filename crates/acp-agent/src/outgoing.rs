@@ -8,16 +8,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use agentwire_acp_schema::v1::{
-    AuthMethod, ClientCapabilities, PermissionOption, SessionConfigKind, SessionConfigOption,
-    SessionConfigOptionValue, SessionConfigSelect, SessionConfigSelectOptions, SessionInfo, SessionModeState,
-    SessionUpdate, SetSessionConfigOptionRequest, ToolCallContent, ToolCallLocation,
+    AuthMethod, ClientCapabilities, PermissionOption, SessionConfigId, SessionConfigKind,
+    SessionConfigOption, SessionConfigOptionValue, SessionConfigSelect, SessionConfigSelectOptions,
+    SessionInfo, SessionModeState, SessionUpdate, SetSessionConfigOptionRequest, StopReason, ToolCallContent,
+    ToolCallLocation,
 };
 use agentwire_peer::CallError;
 
+use crate::method::Checked;
 use crate::rules::{holds_nul, is_absolute};
-
-/// What is wrong, in words; none if nothing is.
-pub(crate) type Checked = Result<(), String>;
 
 /// Ways to authenticate are told apart by their ids.
 pub(crate) fn auth_methods(methods: &[AuthMethod]) -> Checked {
@@ -99,15 +98,22 @@ pub(crate) fn takes_booleans(client: &ClientCapabilities) -> bool {
     options.is_some_and(|options| options.boolean.is_some())
 }
 
-/// Who sets an option hears of all of them, of that one with the new value.
+/// A turn ends for a reason that the protocol knows.
+pub(crate) fn stop_reason(reason: &StopReason) -> Checked {
+    match reason {
+        StopReason::Other(word) => Err(format!("{word:?} is no reason to stop")),
+        _ => Ok(()),
+    }
+}
+
+/// The answer to a changed option lists that option with the new value.
 pub(crate) fn option_set(
     request: &SetSessionConfigOptionRequest,
     options: &[SessionConfigOption],
 ) -> Checked {
     let id = &request.config_id;
     let option = options.iter().find(|option| option.id == *id);
-    let option = option.ok_or_else(|| format!("the configuration option {id:?} was set and is not told"))?;
-    let told = match (&option.kind, &request.value) {
+    let has_value = option.map(|option| match (&option.kind, &request.value) {
         (SessionConfigKind::Select(select), SessionConfigOptionValue::ValueId(value)) => {
             select.current_value == *value
         }
@@ -116,8 +122,17 @@ pub(crate) fn option_set(
         }
         (SessionConfigKind::Unknown(_), _) => true,
         _ => false,
-    };
-    if told { Ok(()) } else { Err(format!("the configuration option {id:?} was set and has another value")) }
+    });
+    new_value(id, has_value)
+}
+
+/// `has_value` is whether an option that was set has the new value; none where it is not listed.
+pub(crate) fn new_value(id: &SessionConfigId, has_value: Option<bool>) -> Checked {
+    match has_value {
+        Some(true) => Ok(()),
+        Some(false) => Err(format!("the configuration option {id:?} was set and has another value")),
+        None => Err(format!("the configuration option {id:?} was set and is not told")),
+    }
 }
 
 /// Sessions are listed with absolute paths.

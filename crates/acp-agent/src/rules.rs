@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use agentwire_acp_schema::v1::{
-    AgentCapabilities, AuthMethod, AuthMethodId, ClientCapabilities, CloseSessionRequest, ContentBlock,
-    DeleteSessionRequest, ListSessionsRequest, LoadSessionRequest, LogoutRequest, McpServer,
-    ResumeSessionRequest, SessionConfigOptionValue,
+    AgentCapabilities, AuthMethod, AuthMethodId, ClientCapabilities, ContentBlock, McpServer,
+    SessionConfigOptionValue,
 };
-use agentwire_jsonrpc::RequestMethod;
 
 use crate::Error;
 use crate::outgoing::takes_booleans;
@@ -50,21 +48,6 @@ pub(crate) fn absolute<'a>(what: &str, paths: impl IntoIterator<Item = &'a Path>
         }
         Ok(())
     })
-}
-
-/// A capability that was not advertised is not there, whatever the agent's code could do.
-pub(crate) fn offered(method: &str, agent: &AgentCapabilities) -> Result<(), Error> {
-    let sessions = &agent.session_capabilities;
-    let offered = match method {
-        LogoutRequest::NAME => agent.auth.logout.is_some(),
-        LoadSessionRequest::NAME => agent.load_session,
-        ResumeSessionRequest::NAME => sessions.resume.is_some(),
-        ListSessionsRequest::NAME => sessions.list.is_some(),
-        CloseSessionRequest::NAME => sessions.close.is_some(),
-        DeleteSessionRequest::NAME => sessions.delete.is_some(),
-        _ => true,
-    };
-    if offered { Ok(()) } else { Err(Error::method_not_found(method)) }
 }
 
 /// `authenticate` names a method that was offered, and not one that the client carries out by itself.

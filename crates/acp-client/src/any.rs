@@ -2,21 +2,18 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use agentwire_acp_schema::{v1, v2 as schema};
-use agentwire_jsonrpc::{
-    ErrorObject, Frame, Message, Notification, RawJson, Request, RequestId, RequestMethod, Response, Skipped,
-};
+use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestMethod, Response, Skipped};
 use agentwire_peer::{CallError, Config, Handler, Peer, RequestContext, TokioClock, driver};
-use agentwire_sync::{Mutex, MutexGuard};
-use agentwire_transport::{Direction, Packet, Transport, tap};
+use agentwire_transport::{Packet, Transport, tap};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::decode::decode;
 use crate::dispatch::Dispatch;
+use crate::negotiated::{Answer, BothVersions, NegotiatedVersion};
 use crate::session::Shared;
 use crate::{Agent, BoxError, Client, v2};
 
@@ -163,123 +160,42 @@ where
     let value_limit = config.value_limit;
     let (peer, driver) = driver(config, TokioClock::default());
     let (one, two) = (Arc::new(Shared::default()), Arc::new(v2::Shared::default()));
-    one.greeting.greet(&v1_capabilities);
-    two.greeting.greet(&v2_capabilities);
-    let choice = Arc::new(Choice::default());
+    one.initialized.set_client(&v1_capabilities);
+    two.initialized.set_client(&v2_capabilities);
+    let version = Arc::new(NegotiatedVersion::default());
     let either = Either {
         one: Dispatch::new(v1, one.clone(), value_limit),
         two: v2::Dispatch::new(v2, two.clone(), value_limit),
-        choice: choice.clone(),
+        version: version.clone(),
     };
-    let watching = choice.clone();
+    let watching = version.clone();
     let transport = tap(transport, move |direction, packet: &Packet| watching.look(direction, packet));
-    let asking = Asking { peer, choice, one, two, timeout, value_limit };
+    let negotiation = Negotiation { peer, version, one, two, timeout, value_limit };
     let run = async {
-        let agent = asking.agree(&info, &v1_capabilities, &v2_capabilities).await?;
+        let agent = negotiation.agree(&info, &v1_capabilities, &v2_capabilities).await?;
         main(agent).await
     };
     driver.run(either, transport, run).await.0
 }
 
-/// The params of an `initialize` that readers of both versions understand.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Both<'a> {
-    protocol_version: v1::ProtocolVersion,
-    info: &'a v1::Implementation,
-    capabilities: &'a schema::ClientCapabilities,
-    client_info: &'a v1::Implementation,
-    client_capabilities: &'a v1::ClientCapabilities,
-}
-
-/// What tells the versions of an answer to `initialize` apart.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer {
-    protocol_version: v1::ProtocolVersion,
-    /// Required in version 2, and not known in version 1.
-    info: Option<serde::de::IgnoredAny>,
-}
-
-/// What an answer says.
-enum Verdict {
-    One,
-    Two,
-    /// It claims to be of version 2 and is not.
-    Echo,
-    Other(v1::ProtocolVersion),
-    Unreadable(String),
-}
-
-impl Verdict {
-    fn of(answer: &RawJson) -> Self {
-        match answer.decode::<Answer>() {
-            Ok(Answer { protocol_version: v1::ProtocolVersion::V1, .. }) => Self::One,
-            Ok(Answer { protocol_version: v1::ProtocolVersion::V2, info: Some(_) }) => Self::Two,
-            Ok(Answer { protocol_version: v1::ProtocolVersion::V2, info: None }) => Self::Echo,
-            Ok(Answer { protocol_version, .. }) => Self::Other(protocol_version),
-            Err(why) => Self::Unreadable(why.to_string()),
-        }
-    }
-}
-
-/// Which version was agreed on. It is seen as the answer comes in, since what comes right behind the answer is in that
-/// version, and is heard before the one who asked sees the answer.
-#[derive(Debug, Default)]
-struct Choice {
-    /// 0 before it is agreed on.
-    version: AtomicU8,
-    asked: Mutex<Vec<RequestId>>,
-}
-
-impl Choice {
-    fn asks(&self, id: RequestId) {
-        self.lock().push(id);
-    }
-
-    fn look(&self, direction: Direction, packet: &Packet) {
-        if self.version() != 0 || direction == Direction::Out {
-            return;
-        }
-        let Packet::Frame { frame: Frame::Single(Message::Response(response)), .. } = packet else { return };
-        if let Ok(answer) = &response.outcome
-            && self.lock().contains(&response.id)
-        {
-            match Verdict::of(answer) {
-                Verdict::One => self.version.store(1, Ordering::Release),
-                Verdict::Two => self.version.store(2, Ordering::Release),
-                _ => {}
-            }
-        }
-    }
-
-    fn version(&self) -> u8 {
-        self.version.load(Ordering::Acquire)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<RequestId>> {
-        self.asked.lock()
-    }
-}
-
 /// Finds out which version the agent speaks.
-struct Asking {
+struct Negotiation {
     peer: Peer,
-    choice: Arc<Choice>,
+    version: Arc<NegotiatedVersion>,
     one: Arc<Shared>,
     two: Arc<v2::Shared>,
     timeout: Option<Duration>,
     value_limit: usize,
 }
 
-impl Asking {
+impl Negotiation {
     async fn agree(
         self,
         info: &v1::Implementation,
         v1_capabilities: &v1::ClientCapabilities,
         v2_capabilities: &schema::ClientCapabilities,
     ) -> Result<AnyAgent, CallError> {
-        let both = Both {
+        let both = BothVersions {
             protocol_version: v1::ProtocolVersion::V2,
             info,
             capabilities: v2_capabilities,
@@ -287,12 +203,12 @@ impl Asking {
             client_capabilities: v1_capabilities,
         };
         let first = match self.ask(&both).await {
-            Ok(answer) => match Verdict::of(&answer) {
-                Verdict::One => return self.one(answer),
-                Verdict::Two => return self.two(answer),
-                Verdict::Other(version) => return Err(neither(&[version])),
-                Verdict::Unreadable(why) => return Err(CallError::unusable(INITIALIZE, why)),
-                Verdict::Echo => CallError::unusable(
+            Ok(answer) => match Answer::of(&answer) {
+                Answer::One => return self.one(answer),
+                Answer::Two => return self.two(answer),
+                Answer::Other(version) => return Err(neither(&[version])),
+                Answer::Unreadable(why) => return Err(CallError::unusable(INITIALIZE, why)),
+                Answer::Echo => CallError::unusable(
                     INITIALIZE,
                     "the agent's answer is said to be of version 2 of the protocol, and is not",
                 ),
@@ -307,7 +223,7 @@ impl Asking {
             .client_info(info.clone())
             .client_capabilities(v1_capabilities.clone());
         match self.ask(&plain).await {
-            Ok(answer) if matches!(Verdict::of(&answer), Verdict::One) => self.one(answer),
+            Ok(answer) if matches!(Answer::of(&answer), Answer::One) => self.one(answer),
             // What the agent said first says more.
             Ok(_) | Err(CallError::Refused { .. }) => Err(first),
             Err(error) => Err(error),
@@ -316,7 +232,7 @@ impl Asking {
 
     async fn ask<P: Serialize>(&self, params: &P) -> Result<RawJson, CallError> {
         let id = self.peer.reserve_call();
-        self.choice.asks(id.request_id());
+        self.version.add_request(id.request_id());
         let call = self.peer.call_method(INITIALIZE, Some(params)).reserved(id);
         match self.timeout {
             Some(timeout) => call.timeout(timeout).await,
@@ -331,13 +247,13 @@ impl Asking {
 
     fn one(self, answer: RawJson) -> Result<AnyAgent, CallError> {
         let answer = self.decode(answer)?;
-        self.one.greeting.set_agent(answer);
+        self.one.initialized.set_agent(answer);
         Ok(AnyAgent::V1(Agent::new(self.peer, self.one)))
     }
 
     fn two(self, answer: RawJson) -> Result<AnyAgent, CallError> {
         let answer = self.decode(answer)?;
-        self.two.greeting.set_agent(answer);
+        self.two.initialized.set_agent(answer);
         Ok(AnyAgent::V2(v2::Agent::new(self.peer, self.two)))
     }
 }
@@ -355,7 +271,7 @@ fn neither(speaks: &[v1::ProtocolVersion]) -> CallError {
 struct Either<C1, C2> {
     one: Dispatch<C1>,
     two: v2::Dispatch<C2>,
-    choice: Arc<Choice>,
+    version: Arc<NegotiatedVersion>,
 }
 
 impl<C1: Client, C2: v2::Client> Handler for Either<C1, C2> {
@@ -365,7 +281,7 @@ impl<C1: Client, C2: v2::Client> Handler for Either<C1, C2> {
         context: RequestContext,
     ) -> impl Future<Output = Result<RawJson, ErrorObject>> {
         // By the version as it is now: what follows is not looked at before this has begun.
-        let version = self.choice.version();
+        let version = self.version.version();
         async move {
             match version {
                 1 => self.one.request(request, context).await,
@@ -376,7 +292,7 @@ impl<C1: Client, C2: v2::Client> Handler for Either<C1, C2> {
     }
 
     fn notification(&self, notification: Notification, peer: &Peer) {
-        match self.choice.version() {
+        match self.version.version() {
             1 => self.one.notification(notification, peer),
             2 => self.two.notification(notification, peer),
             _ => {}
@@ -384,21 +300,21 @@ impl<C1: Client, C2: v2::Client> Handler for Either<C1, C2> {
     }
 
     fn unmatched_response(&self, response: Response) {
-        match self.choice.version() {
+        match self.version.version() {
             2 => self.two.unmatched_response(response),
             _ => self.one.unmatched_response(response),
         }
     }
 
     fn skipped(&self, method: &str, skipped: Skipped) {
-        match self.choice.version() {
+        match self.version.version() {
             2 => self.two.skipped(method, skipped),
             _ => self.one.skipped(method, skipped),
         }
     }
 
     fn unreadable(&self, error: ErrorObject) {
-        match self.choice.version() {
+        match self.version.version() {
             2 => self.two.unreadable(error),
             _ => self.one.unreadable(error),
         }

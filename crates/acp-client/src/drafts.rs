@@ -72,7 +72,7 @@ macro_rules! drafts {
                     let setup = &request.stable;
                     set_up(&setup.cwd, &setup.additional_directories, &setup.mcp_servers, agent)
                 });
-                self.agent.remember_new(call)
+                self.agent.remember(None, call)
             }
 
             /// `session/resume` with what drafts add, such as a system prompt.
@@ -86,7 +86,7 @@ macro_rules! drafts {
                     let setup = &request.stable;
                     set_up(&setup.cwd, &setup.additional_directories, &setup.mcp_servers, agent)
                 });
-                self.agent.remember_resumed(request.stable.session_id, call)
+                self.agent.remember(Some(request.stable.session_id), call)
             }
 
             /// `session/fork`: begins a conversation that has the context of another.
@@ -98,7 +98,7 @@ macro_rules! drafts {
                     let servers: Vec<_> = servers.collect::<Result<_, _>>().map_err(|why| why.to_string())?;
                     set_up(&request.cwd, &request.additional_directories, &servers, agent)
                 });
-                self.remember_forked(call)
+                self.agent.remember(None, call)
             }
 
             /// `session/list` with what drafts add, such as archived sessions: one page.
@@ -141,8 +141,8 @@ macro_rules! drafts {
             /// `mcp/message`: what an MCP server of the client's says in the course of a request of the agent's.
             pub fn mcp_message(&self, notification: MessageMcpNotification) -> Notify<'_> {
                 let method = MessageMcpNotification::NAME;
-                let (peer, greeting) = self.agent.line();
-                match greeting.check(method, |agent| crate::rules::advertised(MCP, takes_mcp(agent))) {
+                let (peer, initialized) = (self.agent.peer(), &self.agent.shared().initialized);
+                match initialized.check(method, |agent| crate::rules::advertised(MCP, takes_mcp(agent))) {
                     Ok(()) => peer.notify(&notification),
                     Err(error) => peer.refuse_notify(error),
                 }
@@ -171,8 +171,7 @@ macro_rules! drafts {
                 request: &M,
                 rule: impl FnOnce(&InitializeResponse) -> Result<(), String>,
             ) -> Call<M::Response> {
-                let (peer, greeting) = self.agent.line();
-                greeting.checked(peer, request, rule)
+                self.agent.shared().initialized.checked(self.agent.peer(), request, rule)
             }
         }
 

@@ -92,17 +92,22 @@ mod agent;
 #[cfg(feature = "v2")]
 mod any;
 mod client;
+mod connection;
 mod decode;
 mod dispatch;
+mod dispatcher;
 #[cfg(feature = "unstable")]
 mod drafts;
 mod elicitations;
-mod greeting;
+mod handle;
+mod initialized;
 mod list;
-mod offers;
+#[cfg(feature = "v2")]
+mod negotiated;
 mod prompt;
 mod rules;
 mod session;
+mod session_options;
 #[cfg(feature = "unstable")]
 pub mod unstable;
 mod updates;
@@ -112,8 +117,12 @@ pub mod v2;
 use std::future::Future;
 use std::sync::Arc;
 
-use agentwire_peer::{Dialect, TokioClock, driver};
+use agentwire_peer::{Dialect, Driver, TokioClock, driver};
 use agentwire_transport::Transport;
+
+use connection::connection;
+use dispatch::Dispatch;
+use session::Shared;
 
 pub use agent::{Agent, Context};
 pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};
@@ -127,22 +136,7 @@ pub use prompt::{PromptCall, Turn, TurnEvent};
 /// Whatever went wrong in the code that was given to [`connect`].
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Connects to an agent, with the defaults, for as long as `main` runs.
-///
-/// # Errors
-///
-/// Those of `main`. When the connection ends first, the calls that `main` waits for fail, and say why.
-pub async fn connect<C, T, R>(
-    client: C,
-    transport: T,
-    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
-) -> Result<R, BoxError>
-where
-    C: Client,
-    T: Transport,
-{
-    connect_with(client, transport, config(), main).await
-}
+connection! {}
 
 /// The defaults, to be changed and given to [`connect_with`].
 ///
@@ -151,48 +145,6 @@ where
 /// [unreadable update](Client::unreadable_update), a request that is refused, or a call that fails; each names the limit.
 pub fn config() -> Config {
     Config::new(Dialect::ACP).value_limit(decode::DEFAULT_VALUE_LIMIT)
-}
-
-/// Connects to an agent for as long as `main` runs.
-///
-/// # Errors
-///
-/// Those of `main`, as [`connect`] says.
-pub async fn connect_with<C, T, R>(
-    client: C,
-    transport: T,
-    config: Config,
-    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
-) -> Result<R, BoxError>
-where
-    C: Client,
-    T: Transport,
-{
-    let value_limit = config.value_limit;
-    let (peer, driver) = driver(config, TokioClock::default());
-    let shared = Arc::new(session::Shared::default());
-    let agent = Agent::new(peer, shared.clone());
-    driver.run(dispatch::Dispatch::new(client, shared, value_limit), transport, main(agent)).await.0
-}
-
-/// A handle on an agent, and the future that runs the connection to it until the agent closes it.
-///
-/// For programs in which the connection does not end where a function ends. Nothing happens unless the future
-/// is polled; dropping it ends the connection.
-pub fn start<C, T>(
-    client: C,
-    transport: T,
-    config: Config,
-) -> (Agent, impl Future<Output = Result<(), Closed>>)
-where
-    C: Client,
-    T: Transport,
-{
-    let value_limit = config.value_limit;
-    let (peer, driver) = driver(config, TokioClock::default());
-    let shared = Arc::new(session::Shared::default());
-    let agent = Agent::new(peer, shared.clone());
-    (agent, driver.serve(dispatch::Dispatch::new(client, shared, value_limit), transport))
 }
 
 /// Compiles the examples of the README.

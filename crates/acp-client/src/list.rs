@@ -39,7 +39,7 @@ pub(crate) struct Pages<L: Listing> {
     ask: Ask<L>,
     request: L,
     items: vec::IntoIter<L::Item>,
-    next: Next<L::Response>,
+    next: NextPage<L::Response>,
     /// Every cursor that the agent gave, to notice when they go in a circle.
     seen: HashSet<String>,
     pages: usize,
@@ -49,10 +49,10 @@ pub(crate) struct Pages<L: Listing> {
 /// Makes the call for a page.
 type Ask<L> = Box<dyn Fn(&L) -> Call<<L as RequestMethod>::Response> + Send + Sync>;
 
-enum Next<R> {
-    Ask,
-    Asked(Box<Call<R>>),
-    Nothing,
+enum NextPage<R> {
+    Request,
+    Waiting(Box<Call<R>>),
+    None,
 }
 
 impl<L: Listing> Pages<L> {
@@ -61,7 +61,7 @@ impl<L: Listing> Pages<L> {
             ask: Box::new(ask),
             request,
             items: Vec::new().into_iter(),
-            next: Next::Ask,
+            next: NextPage::Request,
             seen: HashSet::new(),
             pages: 0,
             page_limit: PAGE_LIMIT,
@@ -74,11 +74,11 @@ impl<L: Listing> Pages<L> {
                 return Poll::Ready(Some(Ok(item)));
             }
             match &mut self.next {
-                Next::Nothing => return Poll::Ready(None),
-                Next::Ask => self.next = Next::Asked(Box::new((self.ask)(&self.request))),
-                Next::Asked(call) => {
+                NextPage::None => return Poll::Ready(None),
+                NextPage::Request => self.next = NextPage::Waiting(Box::new((self.ask)(&self.request))),
+                NextPage::Waiting(call) => {
                     let page = ready!(Pin::new(call).poll(cx));
-                    self.next = Next::Nothing;
+                    self.next = NextPage::None;
                     if let Err(error) = page.and_then(|page| self.take_page(page)) {
                         return Poll::Ready(Some(Err(error)));
                     }
@@ -100,7 +100,7 @@ impl<L: Listing> Pages<L> {
                 return Err(CallError::unusable(L::NAME, "the agent's cursors go in a circle"));
             }
             self.request.at(cursor);
-            self.next = Next::Ask;
+            self.next = NextPage::Request;
         }
         self.items = items.into_iter();
         Ok(())

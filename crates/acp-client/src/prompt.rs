@@ -173,7 +173,7 @@ impl<R: DeserializeOwned + Send + 'static> Turn<R> {
         let reader = self
             .reader
             .get_or_insert_with(|| guard.shared.readers.read(&guard.session_id, Some(self.limit), ()));
-        reader.listen(cx);
+        reader.register(cx);
         if let Poll::Ready(outcome) = Pin::new(call).poll(cx) {
             reader.close();
             self.guard.end();

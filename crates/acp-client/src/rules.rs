@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use agentwire_acp_schema::v1::{
     AgentCapabilities, ContentBlock, McpServer, PermissionOptionId, RequestPermissionOutcome,
+    SessionConfigKind, SessionConfigOption, SessionConfigOptionValue, SessionConfigSelectOptions,
 };
 use agentwire_jsonrpc::RawObject;
 
 use crate::Error;
+use crate::session_options::{Options, Value, Values, ids};
 
 pub(crate) fn advertised(capability: &str, has: bool) -> Result<(), String> {
     if has { Ok(()) } else { Err(format!("the agent did not advertise the capability {capability}")) }
@@ -99,5 +101,29 @@ pub(crate) fn chosen_option(
         Ok(())
     } else {
         Err(Error::internal_error("the client chose an option that was not offered"))
+    }
+}
+
+/// What the options of version 1 can be set to.
+pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
+    let values = |option: &SessionConfigOption| match &option.kind {
+        SessionConfigKind::Boolean(_) => Values::OnOrOff,
+        SessionConfigKind::Select(select) => Values::OneOf(match &select.options {
+            SessionConfigSelectOptions::Ungrouped(values) => ids(values),
+            SessionConfigSelectOptions::Grouped(groups) => {
+                groups.iter().flat_map(|group| ids(&group.options)).collect()
+            }
+            _ => return Values::Unknown,
+        }),
+        _ => Values::Unknown,
+    };
+    options.iter().map(|option| (option.id.clone(), values(option))).collect()
+}
+
+/// What an option is to be set to.
+pub(crate) fn value(value: &SessionConfigOptionValue) -> Value<'_> {
+    match value {
+        SessionConfigOptionValue::ValueId(id) => Value::Id(id),
+        _ => Value::Boolean,
     }
 }

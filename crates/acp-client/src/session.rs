@@ -6,8 +6,8 @@ use agentwire_peer::{CallId, Peer, RequestContext};
 use agentwire_sync::{Mutex, MutexGuard};
 
 use crate::elicitations::Elicitations;
-use crate::greeting::Greeting;
-use crate::offers::Offers;
+use crate::initialized::Initialized;
+use crate::session_options::SessionOptions;
 use crate::updates::Readers;
 
 /// Of a session, how many prompts are kept that were dropped and not answered.
@@ -16,9 +16,9 @@ const MOST_DROPPED: usize = 64;
 /// What the handle on the agent and the handler of its requests both know.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    pub(crate) greeting: Greeting<ClientCapabilities, InitializeResponse>,
+    pub(crate) initialized: Initialized<ClientCapabilities, InitializeResponse>,
     pub(crate) readers: Readers<SessionUpdate, ()>,
-    pub(crate) offers: Offers,
+    pub(crate) options: SessionOptions,
     pub(crate) elicitations: Elicitations,
     permissions: Mutex<Permissions>,
 }

@@ -57,18 +57,12 @@ impl Drafts {
             let setup = &request.stable;
             set_up(&setup.cwd, &setup.additional_directories, &setup.mcp_servers, agent)
         });
-        self.agent.remember_loaded(request.stable.session_id, call)
+        self.agent.remember(Some(request.stable.session_id), call)
     }
 
     /// `session/prompt` whose answer tells how many tokens the turn has used.
     pub fn prompt(&self, request: PromptRequest) -> PromptCall<PromptResponse> {
         self.agent.prompt_by(&request, &request.stable)
-    }
-
-    fn remember_forked(&self, call: Call<ForkSessionResponse>) -> Call<ForkSessionResponse> {
-        self.agent.remember(None, call, |session| {
-            (Some(&session.session_id), session.modes.as_ref(), session.config_options.as_deref())
-        })
     }
 }
 

@@ -1,20 +1,20 @@
-//! Who reads the updates of turns beside the client itself.
+//! The updates of turns, for the streams that read them beside the client.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Waker};
+use std::task::Context;
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_peer::CallError;
-use agentwire_sync::{Mutex, MutexGuard};
+use agentwire_sync::{Mutex, MutexGuard, Wakers};
 
-/// How much may wait to be read.
+/// How many updates may wait to be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     pub(crate) updates: usize,
-    /// As they came, in JSON. What is made of them in memory is some times that.
+    /// The length of their JSON. In memory they take a multiple of that.
     pub(crate) bytes: usize,
 }
 
@@ -24,79 +24,75 @@ impl Default for Limit {
     }
 }
 
-/// Sees every update that a reader is for, also when the reader keeps none.
-pub(crate) trait Watch<U> {
-    /// Looks at an update. Says whether the reader is to be woken.
-    fn hear(&mut self, update: &U) -> bool;
+/// Follows the updates of a reader's session, also where the reader keeps none.
+pub(crate) trait Observer<U> {
+    /// Called for each update. Returns whether to wake the reader.
+    fn observe(&mut self, update: &U) -> bool;
 }
 
-impl<U> Watch<U> for () {
-    fn hear(&mut self, _: &U) -> bool {
+impl<U> Observer<U> for () {
+    fn observe(&mut self, _: &U) -> bool {
         false
     }
 }
 
 /// The readers of a connection, by session.
-pub(crate) struct Readers<U, W>(Arc<Inner<U, W>>);
+pub(crate) struct Readers<U, O>(Arc<Inner<U, O>>);
 
-struct Inner<U, W> {
+struct Inner<U, O> {
     /// How many there are, so that a connection without any pays nothing for them.
     count: AtomicUsize,
-    by_session: Mutex<BySession<U, W>>,
+    by_session: Mutex<BySession<U, O>>,
 }
 
-type BySession<U, W> = HashMap<SessionId, Vec<Arc<Inbox<U, W>>>>;
+type BySession<U, O> = HashMap<SessionId, Vec<Arc<Inbox<U, O>>>>;
 
-impl<U, W> Clone for Readers<U, W> {
+impl<U, O> Clone for Readers<U, O> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<U, W> Default for Readers<U, W> {
+impl<U, O> Default for Readers<U, O> {
     fn default() -> Self {
         Self(Arc::new(Inner { count: AtomicUsize::new(0), by_session: Mutex::default() }))
     }
 }
 
-impl<U, W> fmt::Debug for Readers<U, W> {
+impl<U, O> fmt::Debug for Readers<U, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Readers").field("count", &self.0.count).finish()
     }
 }
 
-impl<U: Clone, W: Watch<U>> Readers<U, W> {
-    /// Gives an update, which came in so many bytes, to those who read its session.
-    pub(crate) fn hear(&self, session: &SessionId, update: &U, bytes: usize) {
+impl<U: Clone, O: Observer<U>> Readers<U, O> {
+    /// Gives an update, whose JSON has so many bytes, to the readers of its session.
+    pub(crate) fn publish(&self, session: &SessionId, update: &U, bytes: usize) {
         if self.0.count.load(Ordering::Acquire) == 0 {
             return;
         }
         let by_session = self.0.lock();
         let readers = by_session.get(session).map(Vec::as_slice).unwrap_or_default();
-        let wakers: Vec<Waker> = readers.iter().filter_map(|inbox| inbox.put(update, bytes)).collect();
+        let woken: Vec<_> = readers.iter().filter(|inbox| inbox.put(update, bytes)).cloned().collect();
         drop(by_session);
-        wakers.into_iter().for_each(Waker::wake);
+        woken.iter().for_each(|inbox| inbox.reader.wake_all());
     }
 
-    /// Tells all who watch a session something that is no update.
+    /// Changes all observers of a session, for what is no update.
     #[cfg(feature = "v2")]
-    pub(crate) fn tell(&self, session: &SessionId, tell: impl Fn(&mut W)) {
+    pub(crate) fn update_observers(&self, session: &SessionId, change: impl Fn(&mut O)) {
         let by_session = self.0.lock();
         let readers = by_session.get(session).map(Vec::as_slice).unwrap_or_default();
-        let told = |inbox: &Arc<Inbox<U, W>>| {
-            let mut state = inbox.lock();
-            tell(&mut state.watch);
-            state.waker.take()
-        };
-        let wakers: Vec<Waker> = readers.iter().filter_map(told).collect();
+        let woken = readers.to_vec();
+        woken.iter().for_each(|inbox| change(&mut inbox.lock().observer));
         drop(by_session);
-        wakers.into_iter().for_each(Waker::wake);
+        woken.iter().for_each(|inbox| inbox.reader.wake_all());
     }
 
-    /// Reads a session from now on. `limit` is how much may wait; nothing is kept without one.
-    pub(crate) fn read(&self, session: &SessionId, limit: Option<Limit>, watch: W) -> Reader<U, W> {
-        let state = State { queue: VecDeque::new(), bytes: 0, limit, excess: None, waker: None, watch };
-        let inbox = Arc::new(Inbox(Mutex::new(state)));
+    /// Reads a session from now on. Without a limit no updates are kept.
+    pub(crate) fn read(&self, session: &SessionId, limit: Option<Limit>, observer: O) -> Reader<U, O> {
+        let queue = Queue { updates: VecDeque::new(), bytes: 0, limit, excess: None, observer };
+        let inbox = Arc::new(Inbox { queue: Mutex::new(queue), reader: Wakers::default() });
         let mut by_session = self.0.lock();
         by_session.entry(session.clone()).or_default().push(inbox.clone());
         self.0.count.fetch_add(1, Ordering::Release);
@@ -105,26 +101,28 @@ impl<U: Clone, W: Watch<U>> Readers<U, W> {
     }
 }
 
-impl<U, W> Inner<U, W> {
-    fn lock(&self) -> MutexGuard<'_, BySession<U, W>> {
+impl<U, O> Inner<U, O> {
+    fn lock(&self) -> MutexGuard<'_, BySession<U, O>> {
         self.by_session.lock()
     }
 }
 
-/// One place where updates wait to be read.
-pub(crate) struct Inbox<U, W>(Mutex<State<U, W>>);
+/// The updates that wait for one reader.
+pub(crate) struct Inbox<U, O> {
+    queue: Mutex<Queue<U, O>>,
+    reader: Wakers<1>,
+}
 
-struct State<U, W> {
-    /// Updates, each with the number of bytes in which it came.
-    queue: VecDeque<(U, usize)>,
-    /// How many bytes those are.
+struct Queue<U, O> {
+    /// Updates, each with the length of its JSON.
+    updates: VecDeque<(U, usize)>,
+    /// The sum of these lengths.
     bytes: usize,
-    /// None where nobody wants the updates themselves, or any more of them.
+    /// None where the reader takes no updates, or no more.
     limit: Option<Limit>,
-    /// What there is too much of, once an update came that there was no room for. From then on none is kept.
+    /// The limit that an update was over. From then on no update is kept.
     excess: Option<Excess>,
-    waker: Option<Waker>,
-    watch: W,
+    observer: O,
 }
 
 /// The limit that was reached.
@@ -150,89 +148,83 @@ impl fmt::Display for Excess {
     }
 }
 
-impl<U, W> Inbox<U, W> {
-    /// What the watch knows.
+impl<U, O> Inbox<U, O> {
+    /// Reads or changes the observer.
     #[cfg(feature = "v2")]
-    pub(crate) fn look<R>(&self, look: impl FnOnce(&mut W) -> R) -> R {
-        look(&mut self.lock().watch)
+    pub(crate) fn with_observer<R>(&self, look: impl FnOnce(&mut O) -> R) -> R {
+        look(&mut self.lock().observer)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<U, W>> {
-        self.0.lock()
+    fn lock(&self) -> MutexGuard<'_, Queue<U, O>> {
+        self.queue.lock()
     }
 }
 
-impl<U: Clone, W: Watch<U>> Inbox<U, W> {
-    /// Keeps an update. Gives who is to be woken for it.
-    fn put(&self, update: &U, bytes: usize) -> Option<Waker> {
-        let mut state = self.lock();
-        let state = &mut *state;
-        let mut wakes = state.watch.hear(update);
-        if let Some(limit) = state.limit {
-            wakes = true;
-            state.excess = match state.bytes.checked_add(bytes).filter(|bytes| *bytes <= limit.bytes) {
-                _ if state.queue.len() >= limit.updates => Some(Excess::Updates(limit.updates)),
-                None => Some(Excess::Bytes(limit.bytes)),
-                Some(all) => {
-                    state.queue.push_back((update.clone(), bytes));
-                    state.bytes = all;
-                    None
-                }
-            };
-            if state.excess.is_some() {
-                state.limit = None;
+impl<U: Clone, O: Observer<U>> Inbox<U, O> {
+    /// Keeps an update. Returns whether to wake the reader.
+    fn put(&self, update: &U, bytes: usize) -> bool {
+        let queue = &mut *self.lock();
+        let wakes = queue.observer.observe(update);
+        let Some(limit) = queue.limit else { return wakes };
+        queue.excess = match queue.bytes.checked_add(bytes).filter(|bytes| *bytes <= limit.bytes) {
+            _ if queue.updates.len() >= limit.updates => Some(Excess::Updates(limit.updates)),
+            None => Some(Excess::Bytes(limit.bytes)),
+            Some(all) => {
+                queue.updates.push_back((update.clone(), bytes));
+                queue.bytes = all;
+                None
             }
+        };
+        if queue.excess.is_some() {
+            queue.limit = None;
         }
-        if wakes { state.waker.take() } else { None }
+        true
     }
 }
 
 /// Reads the updates of a session until it is dropped.
-pub(crate) struct Reader<U, W> {
-    readers: Readers<U, W>,
+pub(crate) struct Reader<U, O> {
+    readers: Readers<U, O>,
     session: SessionId,
-    inbox: Arc<Inbox<U, W>>,
+    inbox: Arc<Inbox<U, O>>,
 }
 
-impl<U, W> Reader<U, W> {
-    /// Is woken for the next update, and when the watch says so. To be called before looking at either.
-    pub(crate) fn listen(&self, cx: &Context<'_>) {
-        let mut state = self.inbox.lock();
-        if !state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-            state.waker = Some(cx.waker().clone());
-        }
+impl<U, O> Reader<U, O> {
+    /// Registers the task for the next update, and for what the observer wakes for. To be called before looking at either.
+    pub(crate) fn register(&self, cx: &Context<'_>) {
+        self.inbox.reader.register(0, cx.waker());
     }
 
-    /// The oldest update that waits, or an error where there was no room for one.
+    /// Takes the oldest update. Returns an error behind the last one where an update was over the limit.
     pub(crate) fn take(&self, method: &'static str) -> Option<Result<U, CallError>> {
-        let mut state = self.inbox.lock();
-        if let Some((update, bytes)) = state.queue.pop_front() {
-            state.bytes -= bytes;
+        let mut queue = self.inbox.lock();
+        if let Some((update, bytes)) = queue.updates.pop_front() {
+            queue.bytes -= bytes;
             return Some(Ok(update));
         }
-        let excess = state.excess?;
+        let excess = queue.excess?;
         Some(Err(CallError::unusable(method, excess.to_string())))
     }
 
-    /// What waits is all that is wanted.
+    /// Keeps no more updates.
     pub(crate) fn close(&self) {
         self.inbox.lock().limit = None;
     }
 
-    /// What the watch knows.
+    /// Reads or changes the observer.
     #[cfg(feature = "v2")]
-    pub(crate) fn watch<R>(&self, look: impl FnOnce(&mut W) -> R) -> R {
-        self.inbox.look(look)
+    pub(crate) fn with_observer<R>(&self, look: impl FnOnce(&mut O) -> R) -> R {
+        self.inbox.with_observer(look)
     }
 
-    /// Where the watch can be reached without the reader.
+    /// The inbox, which gives access to the observer without the reader.
     #[cfg(feature = "v2")]
-    pub(crate) fn inbox(&self) -> Arc<Inbox<U, W>> {
+    pub(crate) fn inbox(&self) -> Arc<Inbox<U, O>> {
         self.inbox.clone()
     }
 }
 
-impl<U, W> Drop for Reader<U, W> {
+impl<U, O> Drop for Reader<U, O> {
     fn drop(&mut self) {
         let mut by_session = self.readers.0.lock();
         if let Some(readers) = by_session.get_mut(&self.session) {

@@ -2,20 +2,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agentwire_acp_schema::v1::unstable::{
-    ArchiveFilterAddition, ArchivedAddition, AuthStatusRequest, AuthStatusUpdateNotification,
-    ClientCapabilitiesAdditions, ListSessionsResponse, MessageMcpRequest, MessageMcpResponse, PromptResponse,
-    SessionArchiveFilter, SessionInfo, SessionUpdate, SystemPrompt, SystemPromptAddition, Usage,
-    UsageAddition,
+    ArchiveFilterAddition, ArchivedAddition, AuthStatusUpdateNotification, ClientCapabilitiesAdditions,
+    ListSessionsResponse, MessageMcpRequest, MessageMcpResponse, PromptResponse, SessionArchiveFilter,
+    SessionInfo, SessionUpdate, SystemPrompt, SystemPromptAddition, Usage, UsageAddition,
 };
-use agentwire_acp_schema::v1::{self, SessionId, SessionNotification};
+use agentwire_acp_schema::v1::{self, AgentCapabilities, SessionId, SessionNotification};
 use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod};
 use agentwire_peer::{Call, CallError, Notify, Peer};
 use agentwire_sync::{Mutex, MutexGuard};
 
-use super::offered;
-use crate::agreed::Agreed;
+use super::{has_auth_status, takes_mcp};
+use crate::method::Method;
+use crate::methods::Connection;
 use crate::outgoing::not_advertised;
-use crate::wire::Answer;
 use crate::{Client, Context, Error};
 
 /// What drafts add to one request and its answer.
@@ -23,18 +22,18 @@ use crate::{Client, Context, Error};
 pub(crate) struct Drafts {
     /// The params of a request that drafts add to.
     pub(crate) params: Option<RawJson>,
-    told: Arc<Mutex<Told>>,
+    answer: Arc<Mutex<AnswerAdditions>>,
 }
 
 #[derive(Debug, Default)]
-struct Told {
+struct AnswerAdditions {
     usage: Option<Usage>,
     archived: Option<BTreeSet<SessionId>>,
 }
 
 impl Drafts {
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock()
+    fn answer(&self) -> MutexGuard<'_, AnswerAdditions> {
+        self.answer.lock()
     }
 
     /// Writes the answer to `session/prompt` with what drafts add to it.
@@ -42,12 +41,12 @@ impl Drafts {
         &self,
         peer: &Peer,
         mut response: v1::PromptResponse,
-        agreed: &Agreed,
+        at: &Connection<'_>,
     ) -> Result<RawJson, Error> {
-        let Some(usage) = self.told().usage.take() else {
-            return v1::PromptRequest::answer(peer, response, agreed);
+        let Some(usage) = self.answer().usage.take() else {
+            return v1::PromptRequest::write(peer, response, at);
         };
-        v1::PromptRequest::check(&mut response, agreed).map_err(Error::internal_error)?;
+        v1::PromptRequest::check_answer(&mut response, at).map_err(Error::internal_error)?;
         let response = PromptResponse::new(response, UsageAddition::new().usage(usage));
         peer.encode_answer(&response).map_err(Error::internal_error)
     }
@@ -57,12 +56,12 @@ impl Drafts {
         &self,
         peer: &Peer,
         mut response: v1::ListSessionsResponse,
-        agreed: &Agreed,
+        at: &Connection<'_>,
     ) -> Result<RawJson, Error> {
-        let Some(archived) = self.told().archived.take() else {
-            return v1::ListSessionsRequest::answer(peer, response, agreed);
+        let Some(archived) = self.answer().archived.take() else {
+            return v1::ListSessionsRequest::write(peer, response, at);
         };
-        v1::ListSessionsRequest::check(&mut response, agreed).map_err(Error::internal_error)?;
+        v1::ListSessionsRequest::check_answer(&mut response, at).map_err(Error::internal_error)?;
         let sessions = response.sessions.into_iter().map(|session| {
             let is_archived = archived.contains(&session.session_id);
             SessionInfo::new(session, ArchivedAddition::new().archived(is_archived))
@@ -115,12 +114,12 @@ impl Context {
 
     /// Says with the answer to `session/prompt` how many tokens the turn has used.
     pub fn report_usage(&self, usage: Usage) {
-        self.drafts.told().usage = Some(usage);
+        self.drafts.answer().usage = Some(usage);
     }
 
     /// Says with the answer to `session/list` of each session whether it is archived: those that are named here are.
     pub fn report_archived<S: Into<SessionId>>(&self, sessions: impl IntoIterator<Item = S>) {
-        self.drafts.told().archived = Some(sessions.into_iter().map(Into::into).collect());
+        self.drafts.answer().archived = Some(sessions.into_iter().map(Into::into).collect());
     }
 }
 
@@ -160,7 +159,7 @@ impl Client {
     /// `mcp/message`: calls a method of an MCP server that the client offered, each time under an id of its own. Only
     /// where the agent advertised `mcpCapabilities.acp`.
     pub fn mcp_message(&self, request: MessageMcpRequest) -> Call<MessageMcpResponse> {
-        if self.agent_offered(MessageMcpRequest::NAME) {
+        if self.agent().is_some_and(takes_mcp) {
             return self.peer.call(&request);
         }
         let why = "the agent did not advertise the capability mcpCapabilities.acp";
@@ -169,15 +168,15 @@ impl Client {
 
     /// `auth/status_update`: tells that the status is another one now. Only where the agent advertised `auth.status`.
     pub fn auth_status_update(&self, notification: AuthStatusUpdateNotification) -> Notify<'_> {
-        if self.agent_offered(AuthStatusRequest::NAME) {
+        if self.agent().is_some_and(has_auth_status) {
             return self.peer.notify(&notification);
         }
         let why = "the agent did not advertise the capability auth.status";
         self.peer.refuse_notify(CallError::not_allowed(AuthStatusUpdateNotification::NAME, why))
     }
 
-    fn agent_offered(&self, method: &str) -> bool {
-        let agreed = self.shared.agreed.get();
-        agreed.is_some_and(|agreed| offered(method, &agreed.agent.agent_capabilities))
+    /// What this agent has advertised.
+    pub(super) fn agent(&self) -> Option<&AgentCapabilities> {
+        self.shared.agreed.get().map(|agreed| &agreed.agent.agent_capabilities)
     }
 }

@@ -45,7 +45,7 @@
 //!         unstable::answer(self, method, params, context).await
 //!     }
 //!     fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &Client) {
-//!         unstable::hear(self, method, params, client);
+//!         unstable::notify(self, method, params, client);
 //!     }
 //! }
 //! ```
@@ -61,18 +61,16 @@ use agentwire_acp_schema::v1::unstable::{
     AgentAuthCapabilitiesAdditions, AgentCapabilitiesAdditions, ArchiveSessionRequest,
     ArchiveSessionResponse, AuthStatusRequest, AuthStatusResponse, DisableProviderRequest,
     DisableProviderResponse, ForkSessionRequest, ForkSessionResponse, ListProvidersRequest,
-    ListProvidersResponse, McpCapabilitiesAdditions, MessageMcpNotification, MessageMcpRequest,
-    SessionCapabilitiesAdditions, SessionStatusRequest, SessionStatusResponse, SetProviderRequest,
-    SetProviderResponse, SetSessionTitleRequest, SetSessionTitleResponse, UnarchiveSessionRequest,
-    UnarchiveSessionResponse,
+    ListProvidersResponse, McpCapabilitiesAdditions, MessageMcpNotification, SessionCapabilitiesAdditions,
+    SessionStatusRequest, SessionStatusResponse, SetProviderRequest, SetProviderResponse,
+    SetSessionTitleRequest, SetSessionTitleResponse, UnarchiveSessionRequest, UnarchiveSessionResponse,
 };
 use agentwire_acp_schema::v1::{AgentCapabilities, McpServer};
 use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod, decode_params};
 
 use crate::agent::not_found;
-use crate::agreed::Agreed;
-use crate::outgoing::Checked;
-use crate::wire::{Answer, Wire, wire};
+use crate::method::{answer as answer_by, methods};
+use crate::methods::Connection;
 use crate::{Client, Context, Error, outgoing, rules};
 
 pub(crate) use additions::Drafts;
@@ -189,111 +187,79 @@ pub async fn answer<A: DraftAgent + ?Sized>(
     context: Context,
 ) -> Result<RawJson, Error> {
     let shared = context.client.shared.clone();
-    let agreed = shared.agreed.get().filter(|agreed| offered(method, &agreed.agent.agent_capabilities));
-    let agreed = agreed.ok_or_else(|| Error::method_not_found(method))?;
+    let agreed = shared.agreed.get().ok_or_else(|| Error::method_not_found(method))?;
+    let at = &Connection { agreed, turns: &shared.turns };
+    let peer = &context.request.peer().clone();
     match method {
-        AuthStatusRequest::NAME => give(agreed, params, context, |p, c| agent.auth_status(p, c)).await,
-        ListProvidersRequest::NAME => give(agreed, params, context, |p, c| agent.list_providers(p, c)).await,
-        SetProviderRequest::NAME => give(agreed, params, context, |p, c| agent.set_provider(p, c)).await,
+        AuthStatusRequest::NAME => answer_by(at, params, peer, |p| agent.auth_status(p, context)).await,
+        ListProvidersRequest::NAME => answer_by(at, params, peer, |p| agent.list_providers(p, context)).await,
+        SetProviderRequest::NAME => answer_by(at, params, peer, |p| agent.set_provider(p, context)).await,
         DisableProviderRequest::NAME => {
-            give(agreed, params, context, |p, c| agent.disable_provider(p, c)).await
+            answer_by(at, params, peer, |p| agent.disable_provider(p, context)).await
         }
         ArchiveSessionRequest::NAME => {
-            let archive = |request: ArchiveSessionRequest, context| {
-                shared.turns.cancel(&request.session_id);
-                agent.archive_session(request, context)
-            };
-            give(agreed, params, context, archive).await
+            answer_by(at, params, peer, |p| agent.archive_session(p, context)).await
         }
         UnarchiveSessionRequest::NAME => {
-            give(agreed, params, context, |p, c| agent.unarchive_session(p, c)).await
+            answer_by(at, params, peer, |p| agent.unarchive_session(p, context)).await
         }
-        ForkSessionRequest::NAME => {
-            let request = ForkSessionRequest::decode(params.clone())?;
-            let servers: Result<Vec<McpServer>, _> =
-                request.mcp_servers.into_iter().map(McpServer::try_from).collect();
-            rules::session_setup(
-                &request.cwd,
-                &request.additional_directories,
-                &servers.map_err(Error::invalid_params)?,
-                &agreed.agent.agent_capabilities,
-            )?;
-            give(agreed, params, context, |p, c| agent.fork_session(p, c)).await
-        }
+        ForkSessionRequest::NAME => answer_by(at, params, peer, |p| agent.fork_session(p, context)).await,
         SetSessionTitleRequest::NAME => {
-            give(agreed, params, context, |p, c| agent.set_session_title(p, c)).await
+            answer_by(at, params, peer, |p| agent.set_session_title(p, context)).await
         }
-        SessionStatusRequest::NAME => give(agreed, params, context, |p, c| agent.session_status(p, c)).await,
+        SessionStatusRequest::NAME => answer_by(at, params, peer, |p| agent.session_status(p, context)).await,
         other => Err(Error::method_not_found(other)),
     }
 }
 
-/// Hears a notification of the drafts', and passes over any other. For
+/// Calls the agent for a notification of the drafts', and ignores any other. For
 /// [`Agent::extension_notification`](crate::Agent::extension_notification).
-pub fn hear<A: DraftAgent + ?Sized>(agent: &A, method: &str, params: Option<RawJson>, client: &Client) {
-    let agreed = client.shared.agreed.get();
-    if agreed.is_some_and(|agreed| offered(method, &agreed.agent.agent_capabilities))
-        && method == MessageMcpNotification::NAME
+pub fn notify<A: DraftAgent + ?Sized>(agent: &A, method: &str, params: Option<RawJson>, client: &Client) {
+    if method == MessageMcpNotification::NAME
+        && client.agent().is_some_and(takes_mcp)
         && let Ok(notification) = decode_params(params)
     {
         agent.mcp_message(notification, client);
     }
 }
 
-/// A capability that was not advertised is not there, whatever the agent's code could do.
-fn offered(method: &str, agent: &AgentCapabilities) -> bool {
-    let sessions = || SessionCapabilitiesAdditions::of(&agent.session_capabilities.extra);
-    match method {
-        AuthStatusRequest::NAME => AgentAuthCapabilitiesAdditions::of(&agent.auth.extra).status.is_some(),
-        ListProvidersRequest::NAME | SetProviderRequest::NAME | DisableProviderRequest::NAME => {
-            AgentCapabilitiesAdditions::of(&agent.extra).providers.is_some()
-        }
-        ArchiveSessionRequest::NAME | UnarchiveSessionRequest::NAME => sessions().archive.is_some(),
-        ForkSessionRequest::NAME => sessions().fork.is_some(),
-        SetSessionTitleRequest::NAME => sessions().title.is_some(),
-        SessionStatusRequest::NAME => sessions().status.is_some(),
-        MessageMcpRequest::NAME => McpCapabilitiesAdditions::of(&agent.mcp_capabilities.extra).acp,
-        _ => false,
-    }
+methods! { Connection<'_>:
+    AuthStatusRequest { if |at| has_auth_status(at.agent()); },
+    ListProvidersRequest { if |at| has_providers(at.agent()); },
+    SetProviderRequest { if |at| has_providers(at.agent()); },
+    DisableProviderRequest { if |at| has_providers(at.agent()); },
+    ArchiveSessionRequest {
+        if |at| sessions(at.agent()).archive.is_some();
+        check |archive, at| { at.turns.cancel(&archive.session_id); Ok(()) };
+    },
+    UnarchiveSessionRequest { if |at| sessions(at.agent()).archive.is_some(); },
+    ForkSessionRequest {
+        if |at| sessions(at.agent()).fork.is_some();
+        check |fork, at| {
+            let servers = fork.mcp_servers.iter().cloned().map(McpServer::try_from);
+            let servers: Vec<_> = servers.collect::<Result<_, _>>().map_err(Error::invalid_params)?;
+            rules::session_setup(&fork.cwd, &fork.additional_directories, &servers, at.agent())
+        };
+        answer |forked, at| {
+            outgoing::session(forked.modes.as_ref(), &mut forked.config_options, at.client())
+        };
+    },
+    SetSessionTitleRequest { if |at| sessions(at.agent()).title.is_some(); },
+    SessionStatusRequest { if |at| sessions(at.agent()).status.is_some(); },
 }
 
-wire! {
-    ArchiveSessionRequest,
-    AuthStatusRequest,
-    DisableProviderRequest,
-    ForkSessionRequest,
-    ListProvidersRequest,
-    SessionStatusRequest,
-    SetProviderRequest,
-    SetSessionTitleRequest,
-    UnarchiveSessionRequest,
+fn has_auth_status(agent: &AgentCapabilities) -> bool {
+    AgentAuthCapabilitiesAdditions::of(&agent.auth.extra).status.is_some()
 }
 
-impl Answer for ArchiveSessionRequest {}
-impl Answer for AuthStatusRequest {}
-impl Answer for DisableProviderRequest {}
-impl Answer for ListProvidersRequest {}
-impl Answer for SessionStatusRequest {}
-impl Answer for SetProviderRequest {}
-impl Answer for SetSessionTitleRequest {}
-impl Answer for UnarchiveSessionRequest {}
-
-impl Answer for ForkSessionRequest {
-    fn check(response: &mut ForkSessionResponse, agreed: &Agreed) -> Checked {
-        outgoing::session(response.modes.as_ref(), &mut response.config_options, agreed.client_can())
-    }
+fn has_providers(agent: &AgentCapabilities) -> bool {
+    AgentCapabilitiesAdditions::of(&agent.extra).providers.is_some()
 }
 
-async fn give<P, F>(
-    agreed: &Agreed,
-    params: Option<RawJson>,
-    context: Context,
-    method: impl FnOnce(P, Context) -> F,
-) -> Result<RawJson, Error>
-where
-    P: Answer,
-    F: Future<Output = Result<P::Response, Error>>,
-{
-    let peer = context.request.peer().clone();
-    P::answer(&peer, method(P::decode(params)?, context).await?, agreed)
+fn sessions(agent: &AgentCapabilities) -> SessionCapabilitiesAdditions {
+    SessionCapabilitiesAdditions::of(&agent.session_capabilities.extra)
+}
+
+fn takes_mcp(agent: &AgentCapabilities) -> bool {
+    McpCapabilitiesAdditions::of(&agent.mcp_capabilities.extra).acp
 }

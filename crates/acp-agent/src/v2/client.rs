@@ -17,7 +17,8 @@ use super::running::ForegroundWork;
 use super::sessions::Sessions;
 use super::update::Update;
 use super::work::Work;
-use crate::outgoing::{Checked, extension, not_advertised, permission_options, url};
+use crate::method::Checked;
+use crate::outgoing::{extension, not_advertised, permission_options, url};
 
 /// What a connection knows.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agentwire_acp_schema::v2::{
     AuthMethod, CancelSessionNotification, CancelTerminalRequest, CancelToolCallRequest, CloseSessionRequest,
     DeleteSessionRequest, Implementation, InitializeRequest, ListSessionsRequest, LoginAuthRequest,
-    LogoutAuthRequest, NewSessionRequest, PromptRequest, ProtocolVersion, ResumeSessionRequest, SessionId,
+    LogoutAuthRequest, NewSessionRequest, PromptRequest, ProtocolVersion, ResumeSessionRequest,
     SetSessionConfigOptionRequest,
 };
 use agentwire_jsonrpc::{
@@ -16,25 +16,12 @@ use futures::future::{AbortHandle, Abortable, Aborted, Either, select};
 use serde::Deserialize;
 
 use super::client::{Agreed, Shared};
+use super::methods::Connection;
 use super::running::Running;
 use super::work::Work;
 use super::{Agent, Client, Context, Turn, outgoing, rules};
 use crate::Error;
-use crate::outgoing::Checked;
-use crate::wire::{Wire, broken, wire};
-
-wire! {
-    CancelTerminalRequest,
-    CancelToolCallRequest,
-    InitializeRequest,
-    ListSessionsRequest,
-    LoginAuthRequest,
-    LogoutAuthRequest,
-    NewSessionRequest,
-    PromptRequest,
-    ResumeSessionRequest,
-    SetSessionConfigOptionRequest,
-}
+use crate::method::{Method, answer, broken};
 
 /// Puts an [`Agent`] behind a connection.
 pub(crate) struct Dispatch<A> {
@@ -53,14 +40,11 @@ impl<A: Agent> Dispatch<A> {
         Client { peer: peer.clone(), shared: self.shared.clone(), work }
     }
 
-    /// What was agreed on. An error before `initialize` has been answered.
-    fn ready(&self) -> Result<&Agreed, Error> {
-        self.shared.agreed.get().ok_or_else(|| Error::invalid_request("initialize must be the first request"))
-    }
-
-    /// A session that is closed, or is being closed, is not there until it is resumed.
-    fn open(&self, session: &SessionId) -> Result<(), Error> {
-        self.shared.sessions.check_takes_work(session).map_err(|_| rules::session_not_found(session))
+    /// The connection. An error before `initialize` has been answered.
+    fn ready(&self) -> Result<Connection<'_>, Error> {
+        let first = || Error::invalid_request("initialize must be the first request");
+        let agreed = self.shared.agreed.get().ok_or_else(first)?;
+        Ok(Connection { agreed, sessions: &self.shared.sessions })
     }
 
     /// One that fails may be tried again.
@@ -70,15 +54,16 @@ impl<A: Agent> Dispatch<A> {
             return Err(twice());
         }
         let peer = context.request.peer().clone();
-        let request = greeting(params)?;
+        let request = read_initialize(params)?;
         let mut response = self.agent.initialize(request.clone(), context).await?;
         response.protocol_version = ProtocolVersion::V2;
-        checked::<InitializeRequest>(outgoing::auth_methods(&response.auth_methods))?;
+        outgoing::auth_methods(&response.auth_methods)
+            .map_err(|why| broken(InitializeRequest::NAME, &why))?;
         let auth = request.capabilities.auth.as_ref();
         if auth.is_none_or(|auth| auth.terminal.is_none()) {
             response.auth_methods.retain(|method| !matches!(method, AuthMethod::Terminal(_)));
         }
-        let answer = InitializeRequest::encode(&peer, &response)?;
+        let answer = <InitializeRequest as Method<Connection<'_>>>::encode(&peer, &response)?;
         self.shared.agreed.set(Agreed { client: request, agent: response }).map_err(|_| twice())?;
         Ok(answer)
     }
@@ -90,105 +75,69 @@ impl<A: Agent> Dispatch<A> {
         if &*method == InitializeRequest::NAME {
             return self.initialize(params, context).await;
         }
-        let agreed = self.ready()?;
-        let offered = &agreed.agent.capabilities;
-        rules::offered(&method, &agreed.agent)?;
+        let at = &self.ready()?;
+        let peer = &context.request.peer().clone();
         match &*method {
-            LoginAuthRequest::NAME => {
-                let request = LoginAuthRequest::decode(params)?;
-                rules::auth_method(&request.method_id, &agreed.agent.auth_methods)?;
-                give(request, context, |p, c| agent.login(p, c)).await
-            }
-            LogoutAuthRequest::NAME => {
-                give(LogoutAuthRequest::decode(params)?, context, |p, c| agent.logout(p, c)).await
-            }
-            NewSessionRequest::NAME => {
-                let request = NewSessionRequest::decode(params)?;
-                rules::session_setup(
-                    &request.cwd,
-                    &request.additional_directories,
-                    &request.mcp_servers,
-                    offered,
-                )?;
-                let peer = context.request.peer().clone();
-                let response = agent.new_session(request, context).await?;
-                checked::<NewSessionRequest>(outgoing::config_options(&response.config_options))?;
-                sessions.note_options(&response.session_id, &response.config_options);
-                NewSessionRequest::encode(&peer, &response)
-            }
-            ResumeSessionRequest::NAME => {
-                let request = ResumeSessionRequest::decode(params)?;
-                rules::session_setup(
-                    &request.cwd,
-                    &request.additional_directories,
-                    &request.mcp_servers,
-                    offered,
-                )?;
-                rules::replay(request.replay_from.as_ref())?;
-                self.resume(request, context).await
-            }
-            CloseSessionRequest::NAME => self.close(CloseSessionRequest::decode(params)?, context).await,
+            LoginAuthRequest::NAME => answer(at, params, peer, |p| agent.login(p, context)).await,
+            LogoutAuthRequest::NAME => answer(at, params, peer, |p| agent.logout(p, context)).await,
+            NewSessionRequest::NAME => answer(at, params, peer, |p| agent.new_session(p, context)).await,
+            ResumeSessionRequest::NAME => self.resume(at, params, context).await,
+            CloseSessionRequest::NAME => self.close(at, params, context).await,
             DeleteSessionRequest::NAME => {
-                let request = DeleteSessionRequest::decode(params)?;
+                let request = DeleteSessionRequest::read(params, at)?;
                 let session = request.session_id.clone();
-                let answer = give(request, context, |p, c| agent.delete_session(p, c)).await?;
+                let response = agent.delete_session(request, context).await?;
+                let answer = DeleteSessionRequest::write(peer, response, at)?;
                 sessions.forget(&session);
                 Ok(answer)
             }
-            ListSessionsRequest::NAME => {
-                let request = ListSessionsRequest::decode(params)?;
-                rules::absolute("cwd", request.cwd.as_ref())?;
-                let peer = context.request.peer().clone();
-                let response = agent.list_sessions(request, context).await?;
-                checked::<ListSessionsRequest>(outgoing::sessions(&response.sessions))?;
-                ListSessionsRequest::encode(&peer, &response)
-            }
-            SetSessionConfigOptionRequest::NAME => {
-                self.set_option(SetSessionConfigOptionRequest::decode(params)?, context).await
-            }
+            ListSessionsRequest::NAME => answer(at, params, peer, |p| agent.list_sessions(p, context)).await,
+            SetSessionConfigOptionRequest::NAME => self.set_option(at, params, context).await,
             CancelToolCallRequest::NAME => {
-                let request = CancelToolCallRequest::decode(params)?;
-                if !sessions.can_cancel_call(&request.session_id, &request.tool_call_id) {
-                    let why = format_args!("the call {:?} cannot be cancelled", request.tool_call_id);
-                    return Err(Error::invalid_params(why));
-                }
-                give(request, context, |p, c| agent.cancel_tool_call(p, c)).await
+                answer(at, params, peer, |p| agent.cancel_tool_call(p, context)).await
             }
             CancelTerminalRequest::NAME => {
-                let request = CancelTerminalRequest::decode(params)?;
-                if !sessions.can_cancel_terminal(&request.session_id, &request.terminal_id) {
-                    let why = format_args!("the terminal {:?} cannot be cancelled", request.terminal_id);
-                    return Err(Error::invalid_params(why));
-                }
-                give(request, context, |p, c| agent.cancel_terminal(p, c)).await
+                answer(at, params, peer, |p| agent.cancel_terminal(p, context)).await
             }
             method => agent.extension_request(method, params, context).await,
         }
     }
 
     /// The state is told before the answer, by the agent or else here.
-    async fn resume(&self, request: ResumeSessionRequest, context: Context) -> Result<RawJson, Error> {
+    async fn resume(
+        &self,
+        at: &Connection<'_>,
+        params: Option<RawJson>,
+        context: Context,
+    ) -> Result<RawJson, Error> {
         let sessions = &self.shared.sessions;
+        let request = ResumeSessionRequest::read(params, at)?;
         let peer = context.request.peer().clone();
         let session = request.session_id.clone();
         let (was_closed, told) = sessions.open(&session);
         let response = self.agent.resume_session(request, context).await;
-        let response = response.and_then(|response| {
-            checked::<ResumeSessionRequest>(outgoing::config_options(&response.config_options))?;
-            Ok(response)
+        let answer = response.and_then(|response| {
+            let options = response.config_options.clone();
+            Ok((ResumeSessionRequest::write(&peer, response, at)?, options))
         });
-        if response.is_err() && was_closed {
+        if answer.is_err() && was_closed {
             sessions.close(&session);
         }
-        let response = response?;
-        sessions.note_options(&session, &response.config_options);
+        let (answer, options) = answer?;
+        sessions.note_options(&session, &options);
         sessions.tell_state(&peer, &session, told);
-        ResumeSessionRequest::encode(&peer, &response)
+        Ok(answer)
     }
 
     /// What the session's prompts have to say is said before the answer, nothing after it. They do not have for ever.
-    async fn close(&self, request: CloseSessionRequest, context: Context) -> Result<RawJson, Error> {
+    async fn close(
+        &self,
+        at: &Connection<'_>,
+        params: Option<RawJson>,
+        context: Context,
+    ) -> Result<RawJson, Error> {
         let sessions = &self.shared.sessions;
+        let request = CloseSessionRequest::read(params, at)?;
         let peer = context.request.peer().clone();
         let session = request.session_id.clone();
         let _closing = sessions.begin_close(&session);
@@ -205,7 +154,7 @@ impl<A: Agent> Dispatch<A> {
                 None => drop(ended.await),
             }
         }
-        let answer = CloseSessionRequest::encode(&peer, &response)?;
+        let answer = CloseSessionRequest::write(&peer, response, at)?;
         sessions.close(&session);
         Ok(answer)
     }
@@ -213,22 +162,19 @@ impl<A: Agent> Dispatch<A> {
     /// An option that was not told, or a value that it does not have, is refused, and nothing is changed.
     async fn set_option(
         &self,
-        request: SetSessionConfigOptionRequest,
+        at: &Connection<'_>,
+        params: Option<RawJson>,
         context: Context,
     ) -> Result<RawJson, Error> {
-        let sessions = &self.shared.sessions;
-        self.open(&request.session_id)?;
-        if let Some(options) = sessions.options(&request.session_id) {
-            outgoing::can_be_set(&request, &options).map_err(Error::invalid_params)?;
-        }
+        let request = SetSessionConfigOptionRequest::read(params, at)?;
         let peer = context.request.peer().clone();
         let response = self.agent.set_session_config_option(request.clone(), context).await?;
         let options = &response.config_options;
-        checked::<SetSessionConfigOptionRequest>(
-            outgoing::config_options(options).and_then(|()| outgoing::option_set(&request, options)),
-        )?;
-        sessions.note_options(&request.session_id, options);
-        SetSessionConfigOptionRequest::encode(&peer, &response)
+        outgoing::config_options(options)
+            .and_then(|()| outgoing::option_set(&request, options))
+            .map_err(|why| broken(SetSessionConfigOptionRequest::NAME, &why))?;
+        self.shared.sessions.note_options(&request.session_id, options);
+        SetSessionConfigOptionRequest::write(&peer, response, at)
     }
 
     /// A prompt is known from the moment its request arrives, so that a cancel right behind it finds it.
@@ -238,10 +184,9 @@ impl<A: Agent> Dispatch<A> {
         context: RequestContext,
     ) -> impl Future<Output = Result<RawJson, Error>> {
         let begun = request.and_then(|request| {
-            let agreed = self.ready()?;
-            rules::offered(PromptRequest::NAME, &agreed.agent)?;
-            rules::prompt(&request.prompt, &agreed.agent.capabilities)?;
-            self.open(&request.session_id)?;
+            let at = self.ready()?;
+            PromptRequest::check_offered(&at)?;
+            request.check(&at)?;
             let (drop, dropped) = AbortHandle::new_pair();
             let (place, work) =
                 self.shared.sessions.begin(&request.session_id, self.limit, drop).ok_or_else(|| {
@@ -275,7 +220,9 @@ impl<A: Agent> Handler for Dispatch<A> {
         }
         if &*request.method == PromptRequest::NAME {
             // A prompt must be noted before this returns.
-            return Either::Left(Either::Right(self.prompt(PromptRequest::decode(request.params), context)));
+            return Either::Left(Either::Right(
+                self.prompt(<PromptRequest as Method<Connection<'_>>>::decode(request.params), context),
+            ));
         }
         let context = Context { client: self.client(context.peer(), None), request: context };
         // Boxed, since it is as large as the largest of all methods and would be moved with every prompt.
@@ -300,8 +247,8 @@ impl<A: Agent> Handler for Dispatch<A> {
 }
 
 /// Reads `initialize`. What a version later than this one has made of its members is passed over where it cannot be read:
-/// that client still waits to hear which version it is to speak.
-fn greeting(params: Option<RawJson>) -> Result<InitializeRequest, Error> {
+/// that client still needs the answer, which names a version that it can speak.
+fn read_initialize(params: Option<RawJson>) -> Result<InitializeRequest, Error> {
     #[derive(Deserialize)]
     struct Later {
         info: Option<RawJson>,
@@ -315,7 +262,7 @@ fn greeting(params: Option<RawJson>) -> Result<InitializeRequest, Error> {
         return Err(rules::unsupported(asked, &[ProtocolVersion::V2]));
     }
     let mut request = if asked == ProtocolVersion::V2 {
-        InitializeRequest::decode(params)?
+        <InitializeRequest as Method<Connection<'_>>>::decode(params)?
     } else {
         let Later { info, capabilities, meta } = decode_params(params)?;
         let info = info.and_then(|info| info.decode().ok());
@@ -333,26 +280,9 @@ fn greeting(params: Option<RawJson>) -> Result<InitializeRequest, Error> {
 pub(crate) fn asked_version(params: Option<&RawJson>) -> Result<ProtocolVersion, Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Asked {
+    struct VersionOnly {
         protocol_version: ProtocolVersion,
     }
 
-    decode_params(params.cloned()).map(|asked: Asked| asked.protocol_version)
-}
-
-fn checked<M: RequestMethod>(checked: Checked) -> Result<(), Error> {
-    checked.map_err(|why| broken(M::NAME, &why))
-}
-
-async fn give<P, F>(
-    request: P,
-    context: Context,
-    method: impl FnOnce(P, Context) -> F,
-) -> Result<RawJson, Error>
-where
-    P: Wire,
-    F: Future<Output = Result<P::Response, Error>>,
-{
-    let peer = context.request.peer().clone();
-    P::encode(&peer, &method(request, context).await?)
+    decode_params(params.cloned()).map(|asked: VersionOnly| asked.protocol_version)
 }

@@ -75,6 +75,7 @@
 mod agent;
 mod client;
 pub(crate) mod dispatch;
+pub(crate) mod methods;
 mod outgoing;
 mod question;
 pub(crate) mod rules;

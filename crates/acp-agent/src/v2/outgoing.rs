@@ -7,7 +7,8 @@ use agentwire_acp_schema::v2::{
     ToolCallUpdate,
 };
 
-use crate::outgoing::{Checked, unique};
+use crate::method::Checked;
+use crate::outgoing::unique;
 
 /// Ways to authenticate are told apart by their ids.
 pub(crate) fn auth_methods(methods: &[AuthMethod]) -> Checked {
@@ -58,15 +59,14 @@ pub(crate) fn can_be_set(
     if can { Ok(()) } else { Err(format!("the option {id:?} cannot have that value")) }
 }
 
-/// Who sets an option hears of all of them, of that one with the new value.
+/// The answer to a changed option lists that option with the new value.
 pub(crate) fn option_set(
     request: &SetSessionConfigOptionRequest,
     options: &[SessionConfigOption],
 ) -> Checked {
     let id = &request.config_id;
     let option = options.iter().find(|option| option.config_id == *id);
-    let option = option.ok_or_else(|| format!("the configuration option {id:?} was set and is not told"))?;
-    let told = match (&option.kind, &request.value) {
+    let has_value = option.map(|option| match (&option.kind, &request.value) {
         (SessionConfigKind::Select(select), SessionConfigOptionValue::Id(value)) => {
             select.current_value == *value
         }
@@ -75,8 +75,8 @@ pub(crate) fn option_set(
         }
         (SessionConfigKind::Unknown(_), _) => true,
         _ => false,
-    };
-    if told { Ok(()) } else { Err(format!("the configuration option {id:?} was set and has another value")) }
+    });
+    crate::outgoing::new_value(id, has_value)
 }
 
 /// Sessions are listed with absolute paths.

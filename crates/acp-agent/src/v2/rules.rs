@@ -2,14 +2,13 @@
 
 use agentwire_acp_schema::v2::error_code::{RESOURCE_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
 use agentwire_acp_schema::v2::{
-    AbsolutePath, AgentCapabilities, AuthMethod, AuthMethodId, CancelTerminalRequest, CancelToolCallRequest,
-    CloseSessionRequest, ContentBlock, DeleteSessionRequest, InitializeResponse, ListSessionsRequest,
-    LoginAuthRequest, LogoutAuthRequest, McpServer, NewSessionRequest, PromptRequest, ProtocolVersion,
-    ReplayFrom, ResumeSessionRequest, SessionId, SessionNotFoundErrorData, SetSessionConfigOptionRequest,
+    AbsolutePath, AuthMethod, AuthMethodId, ContentBlock, McpServer, ProtocolVersion, ReplayFrom,
+    SessionCapabilities, SessionId, SessionNotFoundErrorData, SetSessionConfigOptionRequest,
     UnsupportedProtocolVersionErrorData,
 };
-use agentwire_jsonrpc::RequestMethod;
 
+use super::outgoing;
+use super::sessions::Sessions;
 use crate::{Error, rules};
 
 /// A session that does not exist, or is not active: the error that a request which names it is answered with.
@@ -25,23 +24,26 @@ pub(crate) fn unsupported(requested: ProtocolVersion, supported: &[ProtocolVersi
     Error::new(UNSUPPORTED_PROTOCOL_VERSION, why).with_data(&data)
 }
 
-/// A capability that was not advertised is not there, whatever the agent's code could do.
-pub(crate) fn offered(method: &str, agent: &InitializeResponse) -> Result<(), Error> {
-    let session = agent.capabilities.session.as_ref();
-    let offered = match method {
-        LoginAuthRequest::NAME | LogoutAuthRequest::NAME => !agent.auth_methods.is_empty(),
-        DeleteSessionRequest::NAME => session.is_some_and(|session| session.delete.is_some()),
-        NewSessionRequest::NAME
-        | ResumeSessionRequest::NAME
-        | ListSessionsRequest::NAME
-        | CloseSessionRequest::NAME
-        | PromptRequest::NAME
-        | SetSessionConfigOptionRequest::NAME
-        | CancelToolCallRequest::NAME
-        | CancelTerminalRequest::NAME => session.is_some(),
-        _ => true,
-    };
-    if offered { Ok(()) } else { Err(Error::method_not_found(method)) }
+/// A session that is closed, or is being closed, takes no work until it is resumed.
+pub(crate) fn takes_work(session: &SessionId, sessions: &Sessions) -> Result<(), Error> {
+    sessions.check_takes_work(session).map_err(|_| session_not_found(session))
+}
+
+/// An option is one that the session has, and so is its value.
+pub(crate) fn option(request: &SetSessionConfigOptionRequest, sessions: &Sessions) -> Result<(), Error> {
+    takes_work(&request.session_id, sessions)?;
+    match sessions.options(&request.session_id) {
+        Some(options) => outgoing::can_be_set(request, &options).map_err(Error::invalid_params),
+        None => Ok(()),
+    }
+}
+
+/// A call or a terminal is cancelled only where its last update allowed it.
+pub(crate) fn can_cancel(what: &str, id: &str, can: bool) -> Result<(), Error> {
+    if can {
+        return Ok(());
+    }
+    Err(Error::invalid_params(format_args!("the {what} {id:?} cannot be cancelled")))
 }
 
 /// `auth/login` names a method that was offered, and not one that the client carries out by itself.
@@ -71,9 +73,8 @@ pub(crate) fn session_setup(
     cwd: &AbsolutePath,
     directories: &[AbsolutePath],
     servers: &[McpServer],
-    agent: &AgentCapabilities,
+    session: Option<&SessionCapabilities>,
 ) -> Result<(), Error> {
-    let session = agent.session.as_ref();
     absolute("cwd", [cwd])?;
     absolute("each of additionalDirectories", directories)?;
     let takes_directories = session.is_some_and(|session| session.additional_directories.is_some());
@@ -109,11 +110,11 @@ pub(crate) fn replay(from: Option<&ReplayFrom>) -> Result<(), Error> {
 }
 
 /// A prompt says something, in what the agent said it takes.
-pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Result<(), Error> {
+pub(crate) fn prompt(blocks: &[ContentBlock], session: Option<&SessionCapabilities>) -> Result<(), Error> {
     if blocks.is_empty() {
         return Err(Error::invalid_params("prompt: there must be a block"));
     }
-    let takes = agent.session.as_ref().and_then(|session| session.prompt.as_ref());
+    let takes = session.and_then(|session| session.prompt.as_ref());
     for block in blocks {
         let (kind, offered) = match block {
             ContentBlock::Text(_) | ContentBlock::ResourceLink(_) => continue,

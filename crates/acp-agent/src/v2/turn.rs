@@ -10,8 +10,9 @@ use futures::FutureExt;
 use futures::future::select;
 
 use super::Client;
+use super::methods::Connection;
 use super::work::Work;
-use crate::wire::Wire;
+use crate::method::Method;
 
 /// What an agent holds of one request while it answers it.
 #[derive(Clone, Debug)]
@@ -81,7 +82,7 @@ impl Turn {
         let message_id = message_id.into();
         let peer = self.request.peer();
         let response = PromptResponse::new(&message_id);
-        let written = PromptRequest::encode(peer, &response);
+        let written = <PromptRequest as Method<Connection<'_>>>::encode(peer, &response);
         let answer = written.map_err(|why| CallError::not_allowed(PromptRequest::NAME, why.to_string()))?;
         let message = UserMessage::new(message_id).content(content.to_vec());
         self.client.session_update(UpdateSessionNotification::new(self.session_id(), message)).await?;

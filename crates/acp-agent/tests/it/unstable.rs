@@ -77,7 +77,7 @@ impl Agent for Drafted {
     }
 
     fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &Client) {
-        unstable::hear(self, method, params, client);
+        unstable::notify(self, method, params, client);
     }
 }
 

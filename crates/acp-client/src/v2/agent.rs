@@ -1,7 +1,3 @@
-use std::sync::Arc;
-
-#[cfg(feature = "unstable")]
-use agentwire_acp_schema::v2::ClientCapabilities;
 use agentwire_acp_schema::v2::{
     AgentCapabilities, CancelSessionNotification, CancelTerminalRequest, CancelTerminalResponse,
     CancelToolCallRequest, CancelToolCallResponse, CloseSessionRequest, DeleteSessionRequest,
@@ -12,77 +8,43 @@ use agentwire_acp_schema::v2::{
     SetSessionConfigOptionResponse,
 };
 use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod};
-use agentwire_peer::{Call, CallError, Closed, Notify, Peer, RequestContext};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use agentwire_peer::{Call, CallError, Notify};
+use serde::Deserialize;
 
 use super::close::CloseCall;
 use super::prompt::PromptCall;
 use super::{Sessions, Shared, rules};
-#[cfg(feature = "unstable")]
-use crate::greeting::Greeting;
+use crate::handle::handle;
+use crate::initialized::same_version;
 use crate::list::{Listing, Pages};
 use crate::rules::{absolute, advertised};
+use crate::session_options::{Offered, OpenedSession};
 
-/// The agent at the other end: what a client asks it in version 2.
-///
-/// What the agent did not advertise, and what the protocol forbids, is refused here with an error that names
-/// the rule, without being sent.
-#[derive(Clone, Debug)]
-pub struct Agent {
-    peer: Peer,
-    shared: Arc<Shared>,
+handle! {
+    /// The agent at the other end: the methods that a client calls in version 2.
+    ///
+    /// What the agent did not advertise, and what the protocol forbids, is refused here with an error that names the rule,
+    /// and is not sent.
+    pub struct Agent: ProtocolVersion::V2, capabilities
 }
 
 impl Agent {
-    pub(crate) fn new(peer: Peer, shared: Arc<Shared>) -> Self {
-        Self { peer, shared }
-    }
-
-    /// `initialize`: agrees on the version and hears what the agent can do. The first call on a connection.
+    /// `initialize`: agrees on the version and returns the agent's capabilities. The first call on a connection.
     ///
-    /// An agent that answers with another version is an error, after which nothing else can be asked of it. One that
-    /// fails may be tried again; [`unsupported_version`](super::unsupported_version) reads which versions an agent
-    /// speaks that refuses this one.
+    /// An agent that answers with another version is an error, after which nothing else can be called. One that fails may be
+    /// tried again; [`unsupported_version`](super::unsupported_version) reads which versions an agent speaks that refuses
+    /// this one.
     pub fn initialize(&self, request: InitializeRequest) -> Call<InitializeResponse> {
-        let why = if request.protocol_version != ProtocolVersion::V2 {
-            "this client speaks version 2 of the protocol, and asks for no other"
-        } else if self.shared.greeting.greet(&request.capabilities) {
-            ""
-        } else {
-            "this connection has been initialized already"
-        };
-        if !why.is_empty() {
-            return self.peer.refuse_call(CallError::not_allowed(InitializeRequest::NAME, why));
+        let initialized = &self.shared.initialized;
+        match initialized.begin(request.protocol_version, ProtocolVersion::V2, &request.capabilities) {
+            Ok(()) => self.keep_answer(self.peer.call(&request).decode_by(read_answer)),
+            Err(why) => self.peer.refuse_call(CallError::not_allowed(InitializeRequest::NAME, why)),
         }
-        let shared = self.shared.clone();
-        self.peer.call(&request).decode_by(read_greeting).check(move |response| {
-            if response.protocol_version != ProtocolVersion::V2 {
-                let why = format!(
-                    "the agent speaks version {} of the protocol, and this client speaks version {}",
-                    response.protocol_version,
-                    ProtocolVersion::V2
-                );
-                return Err(CallError::not_allowed(InitializeRequest::NAME, why));
-            }
-            shared.greeting.set_agent(response.clone());
-            Ok(response)
-        })
-    }
-
-    /// What the agent said of itself. None before `initialize` has been answered.
-    pub fn greeting(&self) -> Option<&InitializeResponse> {
-        self.shared.greeting.agent()
-    }
-
-    /// What the agent can do. None before `initialize` has been answered.
-    pub fn capabilities(&self) -> Option<&AgentCapabilities> {
-        self.greeting().map(|greeting| &greeting.capabilities)
     }
 
     /// What the agent is. None before `initialize` has been answered.
     pub fn info(&self) -> Option<&Implementation> {
-        self.greeting().map(|greeting| &greeting.info)
+        self.greeting().map(|answer| &answer.info)
     }
 
     /// `auth/login`: proves who the user is, by a method of type `agent` that the agent offered.
@@ -101,7 +63,7 @@ impl Agent {
             let NewSessionRequest { cwd, additional_directories, mcp_servers, .. } = &request;
             rules::session_setup(cwd, additional_directories, mcp_servers, &greeting.capabilities)
         });
-        self.remember_new(call)
+        self.remember(None, call)
     }
 
     /// `session/resume`: takes up a conversation. With [`ReplayFrom`](agentwire_acp_schema::v2::ReplayFrom) it comes
@@ -111,19 +73,7 @@ impl Agent {
             let ResumeSessionRequest { cwd, additional_directories, mcp_servers, .. } = &request;
             rules::session_setup(cwd, additional_directories, mcp_servers, &greeting.capabilities)
         });
-        self.remember_resumed(request.session_id, call)
-    }
-
-    /// `session/list`: the conversations that the agent knows, one by one; pages are asked for as they are needed.
-    pub fn sessions(&self, request: ListSessionsRequest) -> Sessions {
-        let agent = self.clone();
-        Sessions(Pages::new(request, move |request| agent.list_page(request)))
-    }
-
-    /// `session/list`: the conversations that the agent knows, one page of them. See also
-    /// [`sessions`](Self::sessions).
-    pub fn list_sessions(&self, request: ListSessionsRequest) -> Call<ListSessionsResponse> {
-        self.list_page(&request)
+        self.remember(Some(request.session_id), call)
     }
 
     /// `session/close`: ends a session, whatever runs in it, and what it does in the background. An agent that does not
@@ -140,27 +90,8 @@ impl Agent {
         });
         let (shared, session_id) = (self.shared.clone(), request.session_id);
         call.check(move |deleted| {
-            shared.offers.forget(&session_id);
-            shared.states.forget(&session_id);
+            shared.forget(&session_id);
             Ok(deleted)
-        })
-    }
-
-    /// `session/set_config_option`: changes an option, to one of the values that the session offered last; the answer
-    /// has all options. Of a session of whose options nothing has been heard on this connection nothing is known, and
-    /// the agent decides.
-    pub fn set_session_config_option(
-        &self,
-        request: SetSessionConfigOptionRequest,
-    ) -> Call<SetSessionConfigOptionResponse> {
-        let call = self.checked(&request, |_| {
-            let value = rules::value(&request.value);
-            self.shared.offers.value(&request.session_id, &request.config_id, value)
-        });
-        let (shared, session_id) = (self.shared.clone(), request.session_id);
-        call.on_answer(move |response| {
-            let options = rules::options(&response.config_options);
-            shared.offers.options_answered(&session_id, options);
         })
     }
 
@@ -170,7 +101,7 @@ impl Agent {
     /// Dropping it cancels the turn, and so does the end of its time, if it has one.
     pub fn prompt(&self, request: PromptRequest) -> PromptCall {
         let rule = |greeting: &InitializeResponse| rules::prompt(&request.prompt, &greeting.capabilities);
-        let checked = self.shared.greeting.check(PromptRequest::NAME, rule);
+        let checked = self.shared.initialized.check(PromptRequest::NAME, rule);
         PromptCall::new(self.peer.clone(), self.shared.clone(), request, checked)
     }
 
@@ -178,7 +109,7 @@ impl Agent {
     /// requests that wait for the user are the agent's to take back.
     pub fn cancel(&self, notification: CancelSessionNotification) -> Notify<'_> {
         let rule = |greeting: &InitializeResponse| rules::sessions(&greeting.capabilities).map(drop);
-        match self.shared.greeting.check(CancelSessionNotification::NAME, rule) {
+        match self.shared.initialized.check(CancelSessionNotification::NAME, rule) {
             Ok(()) => self.peer.notify(&notification),
             Err(error) => self.peer.refuse_notify(error),
         }
@@ -204,89 +135,16 @@ impl Agent {
         })
     }
 
-    /// A request of one's own; its name begins with `_`.
-    pub fn extension_request<P, R>(&self, method: &str, params: &P) -> Call<R>
-    where
-        P: Serialize + ?Sized,
-        R: DeserializeOwned + Send + 'static,
-    {
-        match self.shared.greeting.answered(method) {
-            Ok(_) => self.peer.call_method(method, Some(params)),
-            Err(error) => self.peer.refuse_call(error),
-        }
-    }
-
-    /// A notification of one's own; its name begins with `_`.
-    pub fn extension_notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Notify<'_> {
-        match self.shared.greeting.answered(method) {
-            Ok(_) => self.peer.notify_method(method, Some(params)),
-            Err(error) => self.peer.refuse_notify(error),
-        }
-    }
-
-    /// Completes when the agent has closed its side, or is gone, with the reason where there is one.
-    pub async fn closed(&self) -> Closed {
-        self.peer.closed().await
-    }
-
-    /// Whether the connection is over.
-    pub fn is_closed(&self) -> bool {
-        self.peer.is_closed()
-    }
-
-    pub(crate) fn remember_new(&self, call: Call<NewSessionResponse>) -> Call<NewSessionResponse> {
-        self.remember(None, call, |session| (Some(&session.session_id), &session.config_options))
-    }
-
-    pub(crate) fn remember_resumed(
-        &self,
-        session_id: SessionId,
-        call: Call<ResumeSessionResponse>,
-    ) -> Call<ResumeSessionResponse> {
-        self.remember(Some(session_id), call, |session| (None, &session.config_options))
-    }
-
-    /// Takes note of what a session offers when it is set up. Its id is known, or in the answer. An empty list says
-    /// nothing: updates may have said more before.
-    pub(crate) fn remember<R: 'static>(
-        &self,
-        session_id: Option<SessionId>,
-        call: Call<R>,
-        look: fn(&R) -> (Option<&SessionId>, &[SessionConfigOption]),
-    ) -> Call<R> {
-        let shared = self.shared.clone();
-        call.on_answer(move |session| {
-            let (id, offered) = look(session);
-            let offered = (!offered.is_empty()).then(|| rules::options(offered));
-            if let Some(id) = id.or(session_id.as_ref()) {
-                shared.offers.set_up(id, session_id.is_none(), None, offered);
-            }
-        })
-    }
-
-    #[cfg(feature = "unstable")]
-    pub(crate) fn line(&self) -> (&Peer, &Greeting<ClientCapabilities, InitializeResponse>) {
-        (&self.peer, &self.shared.greeting)
-    }
-
     fn list_page(&self, request: &ListSessionsRequest) -> Call<ListSessionsResponse> {
         self.checked(request, |greeting| {
             rules::sessions(&greeting.capabilities)?;
             absolute(request.cwd.as_deref())
         })
     }
-
-    fn checked<M: RequestMethod>(
-        &self,
-        request: &M,
-        rule: impl FnOnce(&InitializeResponse) -> Result<(), String>,
-    ) -> Call<M::Response> {
-        self.shared.greeting.checked(&self.peer, request, rule)
-    }
 }
 
 /// Reads the answer to `initialize`. Of one of another version only the version is read.
-pub(crate) fn read_greeting(answer: &RawJson) -> Result<InitializeResponse, serde_json::Error> {
+pub(crate) fn read_answer(answer: &RawJson) -> Result<InitializeResponse, serde_json::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Version {
@@ -312,26 +170,25 @@ impl Listing for ListSessionsRequest {
     }
 }
 
-/// What a client holds of one request while it answers it.
-#[derive(Clone, Debug)]
-pub struct Context {
-    pub(crate) agent: Agent,
-    pub(crate) request: RequestContext,
+macro_rules! opened {
+    ($($Answer:ty: $($session_id:ident)?;)*) => {$(
+        impl OpenedSession for $Answer {
+            type Option = SessionConfigOption;
+
+            /// An empty list says nothing of the options: updates may have listed some before.
+            fn offered(&self) -> Offered<'_, SessionConfigOption> {
+                let id = [$(&self.$session_id)?].first().copied();
+                let options = (!self.config_options.is_empty()).then_some(&*self.config_options);
+                (id, None, options)
+            }
+        }
+    )*};
 }
 
-impl Context {
-    /// The agent that asked.
-    pub fn agent(&self) -> &Agent {
-        &self.agent
-    }
-
-    /// Completes when the agent no longer wants the answer.
-    pub fn cancelled(&self) -> agentwire_peer::Cancelled {
-        self.request.cancelled()
-    }
-
-    /// Whether the agent no longer wants the answer.
-    pub fn is_cancelled(&self) -> bool {
-        self.request.is_cancelled()
-    }
+opened! {
+    NewSessionResponse: session_id;
+    ResumeSessionResponse: ;
 }
+
+#[cfg(feature = "unstable")]
+opened! { agentwire_acp_schema::v2::unstable::ForkSessionResponse: session_id; }

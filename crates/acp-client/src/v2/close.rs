@@ -38,9 +38,8 @@ impl Future for CloseCall {
             closed => closed,
         };
         if closed.is_ok() {
-            self.shared.offers.forget(&self.session_id);
-            self.shared.states.forget(&self.session_id);
-            self.shared.readers.tell(&self.session_id, End::close);
+            self.shared.forget(&self.session_id);
+            self.shared.readers.update_observers(&self.session_id, End::close);
         }
         Poll::Ready(closed)
     }

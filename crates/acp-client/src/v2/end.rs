@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_acp_schema::v2::{IdleStateUpdate, MessageId, SessionUpdate, StateUpdate};
 
-use crate::updates::Watch;
+use crate::updates::Observer;
 
 /// How much of what happened before the answer is kept: so many things, of so many bytes together beside the last.
 const MARKS: usize = 256;
@@ -50,7 +50,7 @@ pub(crate) struct End {
     /// The state, if the agent has been idle since the last work or message of the prompt's, without that being the end.
     resting: Option<Box<IdleStateUpdate>>,
     /// How many updates there were.
-    heard: u64,
+    observed: u64,
     ended: Option<IdleStateUpdate>,
     closed: bool,
 }
@@ -87,7 +87,7 @@ impl End {
             worked: false,
             idled: false,
             resting: None,
-            heard: 0,
+            observed: 0,
             ended: None,
             closed: false,
         }
@@ -129,7 +129,7 @@ impl End {
     /// Whether the agent has answered and is idle, and has not told of the message: how many updates there were until
     /// now. If there are no more for a while, [`rest`](Self::rest) ends the turn.
     pub(crate) fn resting(&self) -> Option<u64> {
-        (self.resting.is_some() && !self.inserted && self.ended.is_none()).then_some(self.heard)
+        (self.resting.is_some() && !self.inserted && self.ended.is_none()).then_some(self.observed)
     }
 
     /// The turn has ended with what was said last.
@@ -190,9 +190,9 @@ impl End {
     }
 }
 
-impl Watch<SessionUpdate> for End {
-    fn hear(&mut self, update: &SessionUpdate) -> bool {
-        self.heard += 1;
+impl Observer<SessionUpdate> for End {
+    fn observe(&mut self, update: &SessionUpdate) -> bool {
+        self.observed += 1;
         let mark = match update {
             SessionUpdate::UserMessage(message) => Mark::Inserted(message.message_id.clone()),
             SessionUpdate::UserMessageChunk(chunk) => Mark::Inserted(chunk.message_id.clone()),

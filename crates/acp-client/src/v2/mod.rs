@@ -69,10 +69,11 @@ use std::sync::Arc;
 use agentwire_acp_schema::v2::{
     ErrorData, ListSessionsRequest, SessionInfo, UnsupportedProtocolVersionErrorData,
 };
-use agentwire_peer::{CallError, Closed, Config, TokioClock, driver};
+use agentwire_peer::{CallError, Closed, Config, Driver, TokioClock, driver};
 use agentwire_transport::Transport;
 
 use crate::BoxError;
+use crate::connection::connection;
 
 pub use agent::{Agent, Context};
 pub use client::{Client, DynClient};
@@ -83,64 +84,7 @@ pub(crate) use session::Shared;
 
 crate::list::sessions! { ListSessionsRequest => SessionInfo }
 
-/// Connects to an agent, with the defaults, for as long as `main` runs.
-///
-/// # Errors
-///
-/// Those of `main`. When the connection ends first, the calls that `main` waits for fail, and say why.
-pub async fn connect<C, T, R>(
-    client: C,
-    transport: T,
-    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
-) -> Result<R, BoxError>
-where
-    C: Client,
-    T: Transport,
-{
-    connect_with(client, transport, crate::config(), main).await
-}
-
-/// Connects to an agent for as long as `main` runs.
-///
-/// # Errors
-///
-/// Those of `main`, as [`connect`] says.
-pub async fn connect_with<C, T, R>(
-    client: C,
-    transport: T,
-    config: Config,
-    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
-) -> Result<R, BoxError>
-where
-    C: Client,
-    T: Transport,
-{
-    let value_limit = config.value_limit;
-    let (peer, driver) = driver(config, TokioClock::default());
-    let shared = Arc::new(Shared::default());
-    let agent = Agent::new(peer, shared.clone());
-    driver.run(Dispatch::new(client, shared, value_limit), transport, main(agent)).await.0
-}
-
-/// A handle on an agent, and the future that runs the connection to it until the agent closes it.
-///
-/// For programs in which the connection does not end where a function ends. Nothing happens unless the future
-/// is polled; dropping it ends the connection.
-pub fn start<C, T>(
-    client: C,
-    transport: T,
-    config: Config,
-) -> (Agent, impl Future<Output = Result<(), Closed>>)
-where
-    C: Client,
-    T: Transport,
-{
-    let value_limit = config.value_limit;
-    let (peer, driver) = driver(config, TokioClock::default());
-    let shared = Arc::new(Shared::default());
-    let agent = Agent::new(peer, shared.clone());
-    (agent, driver.serve(Dispatch::new(client, shared, value_limit), transport))
-}
+connection! {}
 
 /// Which versions the agent speaks, where it refused `initialize` because it speaks none up to the one that was named.
 pub fn unsupported_version(error: &CallError) -> Option<UnsupportedProtocolVersionErrorData> {

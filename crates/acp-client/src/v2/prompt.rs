@@ -30,7 +30,7 @@ const QUIET: Duration = Duration::from_secs(5);
 /// neither told of the message nor worked since, is taken to have ended the turn when it says nothing for 5 s. Dropping it
 /// before its end cancels what the session does in the foreground, and so does the end of its time, if it has one.
 #[must_use = "a prompt is not sent until it is awaited"]
-pub struct PromptCall(Work);
+pub struct PromptCall(PromptState);
 
 impl PromptCall {
     pub(crate) fn new(
@@ -50,7 +50,7 @@ impl PromptCall {
             Ok(()) => (Some(ask()), None),
             Err(error) => (None, Some(Err(error))),
         };
-        Self(Work {
+        Self(PromptState {
             peer,
             shared,
             session_id: request.session_id,
@@ -136,7 +136,7 @@ impl Stopped {
 /// What is not read waits, and nothing else does for it: the connection goes on. So there is a
 /// [`limit`](Self::limit) to their number, and one to their [bytes](Self::byte_limit).
 #[must_use = "a prompt is not sent until its stream is polled"]
-pub struct Turn(Work);
+pub struct Turn(PromptState);
 
 impl Turn {
     /// Lets so many updates wait to be read (default 65,536). After one more the stream gives those that wait, then an
@@ -190,8 +190,8 @@ struct Receipt {
 
 type Timer = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A turn, whoever waits for it.
-struct Work {
+/// A turn that is awaited or read as a stream.
+struct PromptState {
     peer: Peer,
     shared: Arc<Shared>,
     session_id: SessionId,
@@ -213,7 +213,7 @@ struct Work {
     done: bool,
 }
 
-impl Work {
+impl PromptState {
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<TurnEvent, CallError>>> {
         if self.done {
             return Poll::Ready(None);
@@ -232,7 +232,7 @@ impl Work {
         if self.outcome.is_none() {
             return Poll::Pending;
         }
-        let message_id = self.watch(|end| end.receipt().cloned()).flatten().flatten();
+        let message_id = self.with_end(|end| end.receipt().cloned()).flatten().flatten();
         self.finish();
         let stopped =
             |outcome: Result<_, _>| outcome.map(|state| TurnEvent::Stopped(Stopped { message_id, state }));
@@ -248,9 +248,9 @@ impl Work {
             let end = End::new(busy, self.shared.tells.clone());
             let reader = self.shared.readers.read(&self.session_id, self.limit, end);
             let inbox = reader.inbox();
-            self.call = Some(
-                call.on_answer(move |receipt| inbox.look(|end| end.accepted(receipt.message_id.clone()))),
-            );
+            self.call = Some(call.on_answer(move |receipt| {
+                inbox.with_observer(|end| end.accepted(receipt.message_id.clone()))
+            }));
             self.reader = Some(reader);
             self.late = self.timeout.and_then(timer);
         }
@@ -264,7 +264,7 @@ impl Work {
         }
         self.begin();
         if let Some(reader) = &self.reader {
-            reader.listen(cx);
+            reader.register(cx);
         }
         self.outcome = self.poll_outcome(cx);
         if let (Some(_), Some(reader)) = (&self.outcome, &self.reader) {
@@ -287,13 +287,13 @@ impl Work {
         }
         // The connection's end before the turn's: what came before it has all been heard by the time that it is known.
         let closed = self.closed.as_mut().map(|closed| Pin::new(closed).poll(cx));
-        if let Some(state) = self.watch(End::take).flatten() {
+        if let Some(state) = self.with_end(End::take).flatten() {
             return Some(Ok(state));
         }
         if let Some(Poll::Ready(closed)) = closed {
             return Some(Err(closed.into()));
         }
-        if self.watch(|end| end.is_closed()).unwrap_or_default() {
+        if self.with_end(|end| end.is_closed()).unwrap_or_default() {
             return Some(Err(CallError::unusable(
                 PromptRequest::NAME,
                 "the session was closed before the turn ended",
@@ -308,7 +308,7 @@ impl Work {
         if self.outcome.is_some() {
             return;
         }
-        while let Some(heard) = self.watch(|end| end.resting()).flatten() {
+        while let Some(heard) = self.with_end(|end| end.resting()).flatten() {
             let Some((before, quiet)) = &mut self.quiet else {
                 self.quiet = timer(QUIET).map(|quiet| (heard, quiet));
                 continue;
@@ -317,7 +317,7 @@ impl Work {
                 return;
             }
             if *before == heard {
-                self.outcome = self.watch(End::rest).flatten().map(Ok);
+                self.outcome = self.with_end(End::rest).flatten().map(Ok);
                 self.reader.iter().for_each(Reader::close);
                 return;
             }
@@ -326,15 +326,15 @@ impl Work {
         self.quiet = None;
     }
 
-    fn watch<R>(&self, look: impl FnOnce(&mut End) -> R) -> Option<R> {
-        self.reader.as_ref().map(|reader| reader.watch(look))
+    fn with_end<R>(&self, look: impl FnOnce(&mut End) -> R) -> Option<R> {
+        self.reader.as_ref().map(|reader| reader.with_observer(look))
     }
 
     /// Nothing more is to be said here. The agent is told where it has not ended the turn.
     fn finish(&mut self) {
         let over = match &self.outcome {
             Some(Ok(_) | Err(CallError::Closed(_))) => true,
-            _ => self.watch(|end| end.is_closed()).unwrap_or_default(),
+            _ => self.with_end(|end| end.is_closed()).unwrap_or_default(),
         };
         self.done = true;
         self.reader = None;
@@ -350,14 +350,14 @@ impl Work {
     }
 }
 
-impl Drop for Work {
+impl Drop for PromptState {
     fn drop(&mut self) {
         if self.done {
             return;
         }
         // The answer and the end may have come, and nobody has looked. The time does not matter any more.
         self.late = None;
-        if self.accepted || self.watch(|end| end.receipt().is_some()).unwrap_or_default() {
+        if self.accepted || self.with_end(|end| end.receipt().is_some()).unwrap_or_default() {
             self.poll_end(&mut Context::from_waker(Waker::noop()));
         }
         self.finish();

@@ -6,8 +6,8 @@ use agentwire_acp_schema::v2::{
     SessionConfigSelectOptions,
 };
 
-use crate::offers::{Options, Value, Values, ids};
 use crate::rules::{absolute, advertised, names_acp};
+use crate::session_options::{Options, Value, Values, ids};
 
 /// The agent has sessions, and these are their capabilities.
 pub(crate) fn sessions(agent: &AgentCapabilities) -> Result<&SessionCapabilities, String> {

@@ -11,17 +11,17 @@ const IDS_LIMIT: usize = 1 << 20;
 
 /// What is going on in the sessions of a connection.
 #[derive(Debug, Default)]
-pub(crate) struct States(Mutex<Sessions>);
+pub(crate) struct States(Mutex<Table>);
 
 #[derive(Debug, Default)]
-struct Sessions {
-    by_id: HashMap<SessionId, State>,
+struct Table {
+    by_id: HashMap<SessionId, SessionState>,
     /// The bytes of all ids.
     bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SessionState {
     /// Whether the agent works in the foreground, or waits for the person in order to.
     busy: bool,
     /// Tool calls and terminals that can be cancelled now.
@@ -32,7 +32,7 @@ struct State {
 }
 
 impl States {
-    pub(crate) fn hear(&self, session: &SessionId, update: &SessionUpdate) {
+    pub(crate) fn note(&self, session: &SessionId, update: &SessionUpdate) {
         match update {
             SessionUpdate::StateUpdate(update) => {
                 let busy = !matches!(**update, StateUpdate::Idle(_));
@@ -88,7 +88,7 @@ impl States {
     }
 
     /// Where there was more than is kept, the agent decides.
-    fn can(&self, session: &SessionId, has: impl FnOnce(&State) -> bool) -> bool {
+    fn can(&self, session: &SessionId, has: impl FnOnce(&SessionState) -> bool) -> bool {
         let states = self.lock();
         match states.by_id.get(session) {
             Some(state) => state.overflown || has(state),
@@ -96,7 +96,7 @@ impl States {
         }
     }
 
-    fn change(&self, session: &SessionId, change: impl FnOnce(&mut State, &mut usize)) {
+    fn change(&self, session: &SessionId, change: impl FnOnce(&mut SessionState, &mut usize)) {
         let states = &mut *self.lock();
         if let Some(state) = states.by_id.get_mut(session) {
             change(state, &mut states.bytes);
@@ -106,19 +106,19 @@ impl States {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Sessions> {
+    fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.lock()
     }
 }
 
-impl Sessions {
+impl Table {
     /// Whether another session can be kept.
     fn has_room(&self, session: &SessionId) -> bool {
         self.by_id.len() < LIMIT && self.bytes + session.len() <= IDS_LIMIT
     }
 }
 
-impl State {
+impl SessionState {
     /// The bytes of all ids.
     fn bytes(&self) -> usize {
         self.calls.iter().map(|id| id.len()).chain(self.terminals.iter().map(|id| id.len())).sum()
@@ -160,12 +160,12 @@ mod tests {
         };
         let session = SessionId::from("s");
         for number in 0..8 {
-            states.hear(&session, &update(&format!("{number}{}", "x".repeat(IDS_LIMIT / 4))));
+            states.note(&session, &update(&format!("{number}{}", "x".repeat(IDS_LIMIT / 4))));
             assert!(states.lock().bytes <= IDS_LIMIT);
         }
         assert!(states.can_cancel_call(&session, &ToolCallId::from("never told of")));
         for number in 0..2 * LIMIT {
-            states.hear(&SessionId::from(format!("{number}{}", "x".repeat(IDS_LIMIT / 4))), &update("a"));
+            states.note(&SessionId::from(format!("{number}{}", "x".repeat(IDS_LIMIT / 4))), &update("a"));
         }
         let kept = states.lock().by_id.len();
         assert!(kept < 8, "{kept}");

@@ -26,12 +26,6 @@ const MCP: &str = "session.mcp.acp";
 
 crate::drafts::drafts! {}
 
-impl Drafts {
-    fn remember_forked(&self, call: Call<ForkSessionResponse>) -> Call<ForkSessionResponse> {
-        self.agent.remember(None, call, |session| (Some(&session.session_id), &session.config_options))
-    }
-}
-
 fn auth(agent: &InitializeResponse) -> AgentAuthCapabilitiesAdditions {
     let auth = agent.capabilities.auth.as_ref();
     auth.map(|auth| AgentAuthCapabilitiesAdditions::of(&auth.extra)).unwrap_or_default()

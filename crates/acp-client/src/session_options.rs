@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use agentwire_acp_schema::v1::{
-    SessionConfigId, SessionConfigKind, SessionConfigOption, SessionConfigOptionValue,
-    SessionConfigSelectOptions, SessionConfigValueId, SessionId, SessionModeId, SessionModeState,
+    SessionConfigId, SessionConfigValueId, SessionId, SessionModeId, SessionModeState,
 };
 use agentwire_sync::{Mutex, MutexGuard};
 
@@ -21,17 +20,17 @@ const ID: usize = 64;
 
 /// What each session has offered.
 #[derive(Debug, Default)]
-pub(crate) struct Offers(Mutex<Sessions>);
+pub(crate) struct SessionOptions(Mutex<Sessions>);
 
 #[derive(Debug, Default)]
 struct Sessions {
-    by_id: HashMap<SessionId, Offer>,
+    by_id: HashMap<SessionId, SessionOffer>,
     /// The bytes of all of them.
     bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct Offer {
+struct SessionOffer {
     /// Whether the session was set up on this connection: then what it has not offered is not to be had.
     set_up: bool,
     /// None while nothing has been said of them.
@@ -43,7 +42,7 @@ struct Offer {
     bytes: usize,
 }
 
-impl Offer {
+impl SessionOffer {
     /// How many bytes of memory it takes, about.
     fn weigh(&self) -> usize {
         let modes: usize = self.modes.iter().flatten().map(|mode| ID + mode.len()).sum();
@@ -77,7 +76,7 @@ pub(crate) enum Value<'a> {
     Unknown,
 }
 
-impl Offers {
+impl SessionOptions {
     /// Takes over the answer that sets up a session, when it arrives. What it leaves out, earlier updates may have set.
     /// If not, a new session has none. Of one that is taken up again nothing is known, since some agents do not repeat
     /// themselves.
@@ -88,8 +87,8 @@ impl Offers {
         modes: Option<&SessionModeState>,
         options: Option<Options>,
     ) {
-        let mut offers = self.lock();
-        let offer = offers.by_id.entry(session.clone()).or_default();
+        let mut sessions = self.lock();
+        let offer = sessions.by_id.entry(session.clone()).or_default();
         offer.set_up = true;
         if let Some(modes) = modes {
             offer.modes = Some(modes.available_modes.iter().map(|mode| mode.id.clone()).collect());
@@ -101,49 +100,49 @@ impl Offers {
             offer.options = options;
             offer.lists_options = true;
         }
-        offers.count(session);
+        sessions.count(session);
     }
 
     /// Takes over the answer to the change of an option, which lists all options of the session. There is at least the
     /// one that was changed, so an empty list says nothing.
-    pub(crate) fn options_answered(&self, session: &SessionId, options: Options) {
+    pub(crate) fn set_answered(&self, session: &SessionId, options: Options) {
         if !options.is_empty() {
-            self.options_updated(session, options);
+            self.set_updated(session, options);
         }
     }
 
     /// Takes over all options of a session from an update.
-    pub(crate) fn options_updated(&self, session: &SessionId, options: Options) {
+    pub(crate) fn set_updated(&self, session: &SessionId, options: Options) {
         self.change(session, |offer| {
             offer.options = options;
             offer.lists_options = true;
         });
     }
 
-    fn change(&self, session: &SessionId, change: impl FnOnce(&mut Offer)) {
-        let mut offers = self.lock();
-        if let Some(offer) = offers.by_id.get_mut(session) {
+    fn change(&self, session: &SessionId, change: impl FnOnce(&mut SessionOffer)) {
+        let mut sessions = self.lock();
+        if let Some(offer) = sessions.by_id.get_mut(session) {
             change(offer);
-        } else if offers.has_room_for_unknown(session) {
-            change(offers.by_id.entry(session.clone()).or_default());
+        } else if sessions.has_room_for_unknown(session) {
+            change(sessions.by_id.entry(session.clone()).or_default());
         }
-        offers.count(session);
+        sessions.count(session);
     }
 
     /// A session is over.
     pub(crate) fn forget(&self, session: &SessionId) {
-        let mut offers = self.lock();
-        let forgotten = offers.by_id.remove(session);
-        offers.bytes -= forgotten.as_ref().map_or(0, |offer| offer.bytes);
-        drop(offers);
+        let mut sessions = self.lock();
+        let forgotten = sessions.by_id.remove(session);
+        sessions.bytes -= forgotten.as_ref().map_or(0, |offer| offer.bytes);
+        drop(sessions);
         drop(forgotten);
     }
 
     /// A session has only the modes that it has offered.
-    pub(crate) fn mode(&self, session: &SessionId, mode: &SessionModeId) -> Result<(), String> {
-        let offers = self.lock();
+    pub(crate) fn check_mode(&self, session: &SessionId, mode: &SessionModeId) -> Result<(), String> {
+        let sessions = self.lock();
         let offered =
-            offers.by_id.get(session).filter(|offer| offer.set_up).and_then(|offer| offer.modes.as_ref());
+            sessions.by_id.get(session).filter(|offer| offer.set_up).and_then(|offer| offer.modes.as_ref());
         if offered.is_some_and(|modes| !modes.contains(mode)) {
             return Err(format!("the session did not offer the mode {mode:?}"));
         }
@@ -151,14 +150,14 @@ impl Offers {
     }
 
     /// An option has only the values that the session has offered.
-    pub(crate) fn value(
+    pub(crate) fn check_value(
         &self,
         session: &SessionId,
         option: &SessionConfigId,
         value: Value<'_>,
     ) -> Result<(), String> {
-        let offers = self.lock();
-        let Some(offer) = offers.by_id.get(session) else { return Ok(()) };
+        let sessions = self.lock();
+        let Some(offer) = sessions.by_id.get(session) else { return Ok(()) };
         match (offer.options.get(option), value) {
             (None, _) if offer.set_up && offer.lists_options => {
                 Err(format!("the session did not offer the option {option:?}"))
@@ -204,22 +203,6 @@ impl Sessions {
     }
 }
 
-/// What the options of version 1 can be set to.
-pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
-    let values = |option: &SessionConfigOption| match &option.kind {
-        SessionConfigKind::Boolean(_) => Values::OnOrOff,
-        SessionConfigKind::Select(select) => Values::OneOf(match &select.options {
-            SessionConfigSelectOptions::Ungrouped(values) => ids(values),
-            SessionConfigSelectOptions::Grouped(groups) => {
-                groups.iter().flat_map(|group| ids(&group.options)).collect()
-            }
-            _ => return Values::Unknown,
-        }),
-        _ => Values::Unknown,
-    };
-    options.iter().map(|option| (option.id.clone(), values(option))).collect()
-}
-
 /// The ids of values, which both versions have in common.
 pub(crate) fn ids(
     values: &[agentwire_acp_schema::v1::SessionConfigSelectOption],
@@ -227,50 +210,56 @@ pub(crate) fn ids(
     values.iter().map(|value| value.value.clone()).collect()
 }
 
-impl<'a> From<&'a SessionConfigOptionValue> for Value<'a> {
-    fn from(value: &'a SessionConfigOptionValue) -> Self {
-        match value {
-            SessionConfigOptionValue::ValueId(id) => Self::Id(id),
-            _ => Self::Boolean,
-        }
-    }
+/// The answer that opens a session.
+pub(crate) trait OpenedSession: 'static {
+    /// An option, of the answer's version.
+    type Option;
+
+    /// Returns what the answer says of the session: the id of a new one; the modes; the options.
+    fn offered(&self) -> Offered<'_, Self::Option>;
 }
+
+pub(crate) type Offered<'a, O> = (Option<&'a SessionId>, Option<&'a SessionModeState>, Option<&'a [O]>);
 
 #[cfg(test)]
 mod tests {
-    use agentwire_acp_schema::v1::SessionConfigSelectOption;
+    use agentwire_acp_schema::v1::{SessionConfigOption, SessionConfigSelectOption};
 
     use super::*;
+    use crate::rules::options;
 
     /// An agent that makes up sessions, each with as many options as fit a message.
     #[test]
-    fn offers_are_kept_as_far_as_there_is_room_and_then_the_agent_decides() {
-        let offers = Offers::default();
+    fn sessions_are_kept_as_far_as_there_is_room_and_then_the_agent_decides() {
+        let sessions = SessionOptions::default();
         let options = || {
             let values: Vec<_> =
                 (0..10_000).map(|value| SessionConfigSelectOption::new(value.to_string(), "A")).collect();
             options(&[SessionConfigOption::select("o", "O", "1", values)])
         };
         let ours = SessionId::from("ours");
-        offers.set_up(&ours, true, None, Some(options()));
+        sessions.set_up(&ours, true, None, Some(options()));
         let unknown = SessionConfigValueId::from("unknown");
-        assert!(offers.value(&ours, &"o".into(), Value::Id(&unknown)).is_err());
+        assert!(sessions.check_value(&ours, &"o".into(), Value::Id(&unknown)).is_err());
         for number in 0..100 {
-            offers.options_updated(&SessionId::from(format!("made up {number}")), options());
-            assert!(offers.lock().bytes <= BYTES);
+            sessions.set_updated(&SessionId::from(format!("made up {number}")), options());
+            assert!(sessions.lock().bytes <= BYTES);
         }
-        assert!(offers.value(&ours, &"o".into(), Value::Id(&unknown)).is_err(), "what was kept stays");
-        // There is no room left for another one of ours: what it offers is not known, so it may have anything.
+        assert!(
+            sessions.check_value(&ours, &"o".into(), Value::Id(&unknown)).is_err(),
+            "what was kept stays"
+        );
+        // There is no room left for another one of ours: what it sessions is not known, so it may have anything.
         let other = SessionId::from("other");
         let many = (0..20).map(|value| (format!("{value}{}", "x".repeat(1 << 19)).into(), Values::OnOrOff));
-        offers.set_up(&other, true, None, Some(many.collect()));
-        assert!(offers.lock().bytes <= BYTES);
-        assert!(offers.value(&other, &"o".into(), Value::Boolean).is_ok());
+        sessions.set_up(&other, true, None, Some(many.collect()));
+        assert!(sessions.lock().bytes <= BYTES);
+        assert!(sessions.check_value(&other, &"o".into(), Value::Boolean).is_ok());
         for number in 0..100 {
-            offers.forget(&SessionId::from(format!("made up {number}")));
+            sessions.forget(&SessionId::from(format!("made up {number}")));
         }
-        offers.forget(&ours);
-        offers.forget(&other);
-        assert_eq!(offers.lock().bytes, 0);
+        sessions.forget(&ours);
+        sessions.forget(&other);
+        assert_eq!(sessions.lock().bytes, 0);
     }
 }

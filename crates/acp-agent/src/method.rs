@@ -1,0 +1,130 @@
+//! The tables of methods: how each request is checked, answered, and its answer checked.
+
+use std::future::Future;
+
+use agentwire_jsonrpc::{RawJson, RequestMethod};
+use agentwire_peer::Peer;
+
+use crate::Error;
+
+/// What is wrong with an answer or an update of the agent's.
+pub(crate) type Checked = Result<(), String>;
+
+/// A request of a version, whose connections have the state `S`.
+///
+/// The table of a version implements it, one type at a time. `decode` and `encode` have no type parameters there, so their
+/// code is compiled once, with this crate, and not for each agent, which takes seconds.
+pub(crate) trait Method<S>: RequestMethod {
+    /// Whether the agent has advertised the method.
+    fn is_offered(connection: &S) -> bool;
+
+    /// Checks the params.
+    fn check(&self, connection: &S) -> Result<(), Error>;
+
+    /// Checks the answer, and leaves out what the client cannot take.
+    fn check_answer(answer: &mut Self::Response, connection: &S) -> Checked;
+
+    fn decode(params: Option<RawJson>) -> Result<Self, Error>;
+
+    fn encode(peer: &Peer, answer: &Self::Response) -> Result<RawJson, Error>;
+
+    /// Fails unless the agent has advertised the method.
+    fn check_offered(connection: &S) -> Result<(), Error> {
+        if Self::is_offered(connection) { Ok(()) } else { Err(Error::method_not_found(Self::NAME)) }
+    }
+
+    /// Decodes and checks the params of a method that the agent has advertised.
+    fn read(params: Option<RawJson>, connection: &S) -> Result<Self, Error> {
+        Self::check_offered(connection)?;
+        let request = Self::decode(params)?;
+        request.check(connection)?;
+        Ok(request)
+    }
+
+    /// Checks and encodes the answer.
+    fn write(peer: &Peer, mut answer: Self::Response, connection: &S) -> Result<RawJson, Error> {
+        Self::check_answer(&mut answer, connection).map_err(|why| broken(Self::NAME, &why))?;
+        Self::encode(peer, &answer)
+    }
+}
+
+/// The agent's own answer breaks the protocol.
+pub(crate) fn broken(method: &str, why: &str) -> Error {
+    Error::internal_error(format_args!("the agent's answer to {method} breaks the protocol: {why}"))
+}
+
+/// Reads the params, calls the agent's method, and writes its answer.
+pub(crate) async fn answer<S, M, F>(
+    connection: &S,
+    params: Option<RawJson>,
+    peer: &Peer,
+    method: impl FnOnce(M) -> F,
+) -> Result<RawJson, Error>
+where
+    M: Method<S>,
+    F: Future<Output = Result<M::Response, Error>>,
+{
+    let answer = method(M::read(params, connection)?).await?;
+    M::write(peer, answer, connection)
+}
+
+/// Defines the table of a version's methods. A row is a request's type, with functions for what the method needs: `if` for
+/// whether the agent has advertised it, `check` for its params, `answer` for its answer.
+macro_rules! methods {
+    ($Connection:ty: $($Request:ty
+        $({ $(if $is_offered:expr;)? $(check $check:expr;)? $(answer $check_answer:expr;)? })?,)*
+    ) => {$(
+        impl $crate::method::Method<$Connection> for $Request {
+            fn is_offered(_connection: &$Connection) -> bool {
+                true $($(&& $crate::method::run_offered($is_offered, _connection))?)?
+            }
+
+            fn check(&self, _connection: &$Connection) -> Result<(), $crate::Error> {
+                $($($crate::method::run_check($check, self, _connection)?;)?)?
+                Ok(())
+            }
+
+            fn check_answer(
+                _answer: &mut Self::Response,
+                _connection: &$Connection,
+            ) -> $crate::method::Checked {
+                $($($crate::method::run_answer_check($check_answer, _answer, _connection)?;)?)?
+                Ok(())
+            }
+
+            fn decode(params: Option<agentwire_jsonrpc::RawJson>) -> Result<Self, $crate::Error> {
+                agentwire_jsonrpc::decode_params(params)
+            }
+
+            fn encode(
+                peer: &agentwire_peer::Peer,
+                answer: &Self::Response,
+            ) -> Result<agentwire_jsonrpc::RawJson, $crate::Error> {
+                peer.encode_answer(answer).map_err($crate::Error::internal_error)
+            }
+        }
+    )*};
+}
+pub(crate) use methods;
+
+// These give the closures of a table their types.
+
+pub(crate) fn run_offered<S>(is_offered: impl FnOnce(&S) -> bool, connection: &S) -> bool {
+    is_offered(connection)
+}
+
+pub(crate) fn run_check<M, S>(
+    check: impl FnOnce(&M, &S) -> Result<(), Error>,
+    request: &M,
+    connection: &S,
+) -> Result<(), Error> {
+    check(request, connection)
+}
+
+pub(crate) fn run_answer_check<A, S>(
+    check: impl FnOnce(&mut A, &S) -> Checked,
+    answer: &mut A,
+    connection: &S,
+) -> Checked {
+    check(answer, connection)
+}

@@ -1,0 +1,67 @@
+//! How a connection begins, as far as it is the same in each version.
+
+/// Defines `connect`, `connect_with` and `start` of a version. The module has `Agent`, `Client`, `Dispatch` and `Shared`.
+macro_rules! connection {
+    () => {
+        /// Connects to an agent, with the default configuration, until `main` completes.
+        ///
+        /// # Errors
+        ///
+        /// Those of `main`. When the connection ends first, the calls that `main` waits for fail with the reason.
+        pub async fn connect<C, T, R>(
+            client: C,
+            transport: T,
+            main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+        ) -> Result<R, BoxError>
+        where
+            C: Client,
+            T: Transport,
+        {
+            connect_with(client, transport, $crate::config(), main).await
+        }
+
+        /// Connects to an agent until `main` completes.
+        ///
+        /// # Errors
+        ///
+        /// Those of `main`, as for [`connect`].
+        pub async fn connect_with<C, T, R>(
+            client: C,
+            transport: T,
+            config: Config,
+            main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+        ) -> Result<R, BoxError>
+        where
+            C: Client,
+            T: Transport,
+        {
+            let (agent, dispatch, driver) = prepare(client, config);
+            driver.run(dispatch, transport, main(agent)).await.0
+        }
+
+        /// Returns a handle on an agent, and the future that runs the connection to it until the agent closes it.
+        ///
+        /// For programs in which the connection outlives a function. Nothing happens unless the future is polled; dropping
+        /// it ends the connection.
+        pub fn start<C, T>(
+            client: C,
+            transport: T,
+            config: Config,
+        ) -> (Agent, impl Future<Output = Result<(), Closed>>)
+        where
+            C: Client,
+            T: Transport,
+        {
+            let (agent, dispatch, driver) = prepare(client, config);
+            (agent, driver.serve(dispatch, transport))
+        }
+
+        fn prepare<C: Client>(client: C, config: Config) -> (Agent, Dispatch<C>, Driver) {
+            let value_limit = config.value_limit;
+            let (peer, driver) = driver(config, TokioClock::default());
+            let shared = Arc::new(Shared::default());
+            (Agent::new(peer, shared.clone()), Dispatch::new(client, shared, value_limit), driver)
+        }
+    };
+}
+pub(crate) use connection;

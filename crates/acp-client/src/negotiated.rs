@@ -1,0 +1,92 @@
+//! Which version an answer to `initialize` is of, for a client that speaks several.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use agentwire_acp_schema::{v1, v2 as schema};
+use agentwire_jsonrpc::{Frame, Message, RawJson, RequestId};
+use agentwire_sync::{Mutex, MutexGuard};
+use agentwire_transport::{Direction, Packet};
+use serde::{Deserialize, Serialize};
+
+/// The params of an `initialize` that readers of both versions understand.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BothVersions<'a> {
+    pub(crate) protocol_version: v1::ProtocolVersion,
+    pub(crate) info: &'a v1::Implementation,
+    pub(crate) capabilities: &'a schema::ClientCapabilities,
+    pub(crate) client_info: &'a v1::Implementation,
+    pub(crate) client_capabilities: &'a v1::ClientCapabilities,
+}
+
+/// The members that tell the versions of an answer to `initialize` apart.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Members {
+    protocol_version: v1::ProtocolVersion,
+    /// Required in version 2, and not known in version 1.
+    info: Option<serde::de::IgnoredAny>,
+}
+
+/// An answer to `initialize`, by its version.
+pub(crate) enum Answer {
+    One,
+    Two,
+    /// It has the number of version 2, and not its required members.
+    Echo,
+    Other(v1::ProtocolVersion),
+    Unreadable(String),
+}
+
+impl Answer {
+    pub(crate) fn of(answer: &RawJson) -> Self {
+        match answer.decode::<Members>() {
+            Ok(Members { protocol_version: v1::ProtocolVersion::V1, .. }) => Self::One,
+            Ok(Members { protocol_version: v1::ProtocolVersion::V2, info: Some(_) }) => Self::Two,
+            Ok(Members { protocol_version: v1::ProtocolVersion::V2, info: None }) => Self::Echo,
+            Ok(Members { protocol_version, .. }) => Self::Other(protocol_version),
+            Err(why) => Self::Unreadable(why.to_string()),
+        }
+    }
+}
+
+/// The version that was agreed on. It is set when the answer comes in, since the messages right behind the answer are of that
+/// version, and are delivered before the caller sees the answer.
+#[derive(Debug, Default)]
+pub(crate) struct NegotiatedVersion {
+    /// 0 before it is agreed on.
+    version: AtomicU8,
+    /// The ids of the requests `initialize`.
+    requests: Mutex<Vec<RequestId>>,
+}
+
+impl NegotiatedVersion {
+    pub(crate) fn add_request(&self, id: RequestId) {
+        self.lock().push(id);
+    }
+
+    /// Looks at a packet on its way in.
+    pub(crate) fn look(&self, direction: Direction, packet: &Packet) {
+        if self.version() != 0 || direction == Direction::Out {
+            return;
+        }
+        let Packet::Frame { frame: Frame::Single(Message::Response(response)), .. } = packet else { return };
+        if let Ok(answer) = &response.outcome
+            && self.lock().contains(&response.id)
+        {
+            match Answer::of(answer) {
+                Answer::One => self.version.store(1, Ordering::Release),
+                Answer::Two => self.version.store(2, Ordering::Release),
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn version(&self) -> u8 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<RequestId>> {
+        self.requests.lock()
+    }
+}
