@@ -3,10 +3,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agentwire_acp_agent::{Client, Error};
+use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{AuthMethod, AuthMethodId, error_code};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+
+use crate::client::Client;
 
 /// How a user authenticates.
 ///
@@ -124,6 +126,12 @@ impl AuthState {
         }
         self.is_authenticated.store(true, Ordering::Release);
         Ok(())
+    }
+
+    /// Forgets that the user is authenticated, where there is no handler for that.
+    #[cfg(feature = "v2")]
+    pub(crate) fn forget(&self) {
+        self.is_authenticated.store(false, Ordering::Release);
     }
 
     /// # Errors

@@ -10,7 +10,7 @@ use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 
-/// Accepts futures that nobody awaits. Clones share one queue.
+/// Accepts futures whose output is not needed. Clones share one queue.
 #[derive(Clone)]
 pub(crate) struct Background(mpsc::UnboundedSender<BoxFuture<'static, ()>>);
 

@@ -12,10 +12,14 @@ use agentwire_transport::Transport;
 use futures::future::{join, join_all, select};
 
 use crate::auth::Auth;
+use crate::clock::sleep;
 use crate::runtime::Runtime;
 use crate::state::SessionState;
 use crate::store::{MemoryStore, SessionStore};
-use crate::turn::{self, PermissionPolicy, TurnHandler};
+use crate::turn::{PermissionPolicy, TurnHandler};
+use crate::v1::V1Agent;
+#[cfg(feature = "v2")]
+use crate::v2::V2Agent;
 use crate::warning::Warning;
 
 /// The default of [`SessionAgent::update_limit`], in bytes of JSON: the default limit of a line, 32 MiB, less 64 KiB for
@@ -64,6 +68,8 @@ pub(crate) struct Settings {
     pub(crate) setup_limit: usize,
     pub(crate) update_limit: usize,
     pub(crate) on_warning: Option<OnWarning>,
+    #[cfg(feature = "v2")]
+    pub(crate) serves_v2: bool,
 }
 
 impl Settings {
@@ -85,6 +91,8 @@ impl Settings {
             setup_limit: DEFAULT_SETUP_LIMIT,
             update_limit: DEFAULT_UPDATE_LIMIT,
             on_warning: None,
+            #[cfg(feature = "v2")]
+            serves_v2: false,
         }
     }
 
@@ -177,7 +185,7 @@ impl<F: TurnHandler> SessionAgent<F> {
 
     /// Sets how long closing a session waits for the store, after its turn has ended, and how long deleting one waits
     /// (default 10 s). After that the session is closed all the same, but the request fails, because the last updates may
-    /// not be written or the session not be deleted yet. Nobody can open the session before the store has answered.
+    /// not be written or the session not be deleted yet. The session cannot be opened before the store has answered.
     pub fn store_timeout(self, time: Duration) -> Self {
         self.set(|settings| settings.store_timeout = time)
     }
@@ -219,6 +227,16 @@ impl<F: TurnHandler> SessionAgent<F> {
         self.set(|settings| settings.on_warning = Some(Arc::new(hook)))
     }
 
+    /// Sets whether clients of version 2 of the protocol are served too (default: no). The first `initialize` of a connection
+    /// settles its version: the highest that both sides speak.
+    ///
+    /// The version is a draft. It is off by default, even with the feature `v2`, because a feature that another crate turns on
+    /// must not change what an agent answers. See [the crate's docs](crate#versions) on what differs.
+    #[cfg(feature = "v2")]
+    pub fn v2(self, served: bool) -> Self {
+        self.set(|settings| settings.serves_v2 = served)
+    }
+
     /// Serves a client until it closes the connection, with the defaults. All MCP servers end with it.
     ///
     /// # Errors
@@ -240,12 +258,12 @@ impl<F: TurnHandler> SessionAgent<F> {
     ) -> Result<(), Closed> {
         let grace = self.settings.grace;
         let (runtime, mut tasks) = Runtime::new(self.turn, self.settings);
-        let sessions = runtime.sessions();
-        let served = tasks.beside(agentwire_acp_agent::serve_with(runtime, transport, config)).await;
-        let open = sessions.drain();
+        let runtime = Arc::new(runtime);
+        let served = tasks.beside(serve_versions(runtime.clone(), transport, config)).await;
+        let open = runtime.sessions.drain();
         let logs = join_all(open.iter().map(|(session, _)| session.log.close()));
         // A store that hangs must not keep the agent from ending.
-        let closed = select(logs, turn::sleep(grace));
+        let closed = select(logs, sleep(grace));
         tasks.beside(join(closed, join_all(open.iter().map(|(session, _)| session.hub.close())))).await;
         served
     }
@@ -254,6 +272,24 @@ impl<F: TurnHandler> SessionAgent<F> {
         change(&mut self.settings);
         self
     }
+}
+
+/// Serves a client of any version that the agent speaks.
+async fn serve_versions<F, T>(
+    runtime: Arc<Runtime<F>>,
+    transport: T,
+    config: agentwire_acp_agent::Config,
+) -> Result<(), Closed>
+where
+    F: TurnHandler,
+    T: Transport,
+{
+    #[cfg(feature = "v2")]
+    if runtime.settings.serves_v2 {
+        let agents = agentwire_acp_agent::Router::both(V1Agent(runtime.clone()), V2Agent(runtime));
+        return agents.serve_with(transport, config).await;
+    }
+    agentwire_acp_agent::serve_with(V1Agent(runtime), transport, config).await
 }
 
 impl<F> fmt::Debug for SessionAgent<F> {

@@ -83,20 +83,57 @@
 //! When the client closes the connection, a turn has [`Config::drain`] to end, and is dropped then. Its updates are stored,
 //! and made durable as at the end of any turn.
 //!
+//! # Versions
+//!
+//! Without the feature `v2` the agent speaks version 1 of the protocol. With the feature, and where
+//! `SessionAgent::v2` turns it on, it speaks the draft of version 2, too: the first `initialize` of a connection settles its
+//! version. The closure, the settings and the store are the same for both. The closure uses the types of version 1 in
+//! either case, and each update is spelled in the client's version when it is sent:
+//!
+//! | | version 1 | version 2 |
+//! |---|---|---|
+//! | a prompt is answered | when its turn ends | when it is stored, and before the closure is called; the turn's end is the state `idle` |
+//! | a second prompt of a session | is refused as busy (-32600) | waits for the first to end |
+//! | a session is replayed by | `session/load` | `session/resume` with `replayFrom` |
+//! | modes | are modes, and an option may show them | are an option of the category `mode`, which is added where there is none |
+//! | slash commands | are an update behind the answer that opens the session | are part of that answer |
+//! | files and terminals | are the client's | are those of the agent's machine: the client is shown the terminals' output |
+//! | a cancelled tool call | is `failed` | is `cancelled` |
+//! | a [`Diff`](schema::Diff) | is the text before and after | is the change, and a patch where both texts are at most 2 MiB together |
+//!
+//! The journal is one for both versions. Its records are updates of version 1, with two additions from version 2: the status
+//! `cancelled` of a tool call, and the updates of the agent's own terminals. So a session of one version can be opened under
+//! the other, and a journal from before there was version 2 is read as it is. What the other version cannot express is left
+//! out of its replay, and stays in the journal:
+//!
+//! - To a client of version 1: what the agent's terminals show. A tool call that refers to one still does.
+//! - To a client of version 2: terminals in the content of a tool call that belong to a client of version 1, and changes of
+//!   the mode, because the options in the answer show the mode. A chunk without the id of its message gets one. A tool call
+//!   that was cancelled by an earlier version of this crate has failed.
+//!
+//! Of a prompt of version 2 the icons of resource links are not stored, because version 1 has none. The agent offers no
+//! `tool_call/cancel` and no `terminal/cancel`, and never reports the state `requires_action`: another part of the turn may be
+//! at work while a question is open.
+//!
 //! # What it does not do
 //!
 //! It spawns nothing: turns, MCP servers, the writing of updates and all other background work run within the future of
-//! [`serve`](SessionAgent::serve), which is `Send` if the futures of the closure are. It needs a tokio runtime with time,
-//! and with I/O for MCP servers that are processes or on the network. It speaks version 1 of the protocol. It does not
-//! confine tools: the client's own checks decide on files, and [`Turn::resolve`] looks at the text of a path alone.
+//! [`serve`](SessionAgent::serve), which is `Send` if the futures of the closure are. There is one exception: under version
+//! 2, the terminals and file calls of a turn use tokio's tasks and threads. The crate needs a tokio runtime with time, and
+//! with I/O for MCP servers that are processes or on the network, and for terminals under version 2. It does not confine
+//! tools: the client's own checks decide on files, and [`Turn::resolve`] looks at the text of a path alone.
 
 mod auth;
 mod background;
 mod builder;
+mod client;
+mod clock;
 mod list;
 mod log;
+mod message;
 mod random;
 mod registry;
+mod replay;
 mod runtime;
 mod session;
 mod setup;
@@ -105,15 +142,20 @@ mod signal;
 mod state;
 mod store;
 mod turn;
+mod v1;
+#[cfg(feature = "v2")]
+mod v2;
 mod warning;
+mod workspace;
 
-pub use agentwire_acp_agent::{CallError, Client, Closed, Config, Error, config};
+pub use agentwire_acp_agent::{CallError, Closed, Config, Error, config};
 /// The types of the protocol.
 pub use agentwire_acp_schema::v1 as schema;
 /// The MCP servers of a session.
 pub use agentwire_mcp_hub as hub;
 pub use auth::Auth;
 pub use builder::{DEFAULT_PATH_LIMIT, DEFAULT_SETUP_LIMIT, DEFAULT_UPDATE_LIMIT, SessionAgent, agent};
+pub use client::Client;
 pub use store::{
     Claim, Claims, DEFAULT_MEMORY_LIMIT, ListQuery, MemoryStore, Position, SessionHeader, SessionStore,
     StoreError, StoreWarning, StoredSession, Timestamp,

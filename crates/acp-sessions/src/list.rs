@@ -1,39 +1,28 @@
 //! `session/list`: pages, and the cursors between them.
 
+use std::path::PathBuf;
+
 use agentwire_acp_agent::Error;
-use agentwire_acp_schema::v1::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
 
 use crate::random::hex;
 use crate::store::{ListQuery, Position, SessionHeader, SessionStore};
 
-/// Returns one page.
+/// Returns one page, and the cursor of the next page, if there is one.
 pub(crate) async fn page(
     store: &dyn SessionStore,
-    request: ListSessionsRequest,
+    cwd: Option<PathBuf>,
+    cursor: Option<&str>,
     size: usize,
-) -> Result<ListSessionsResponse, Error> {
-    let after = request.cursor.as_deref().map(read_cursor).transpose()?;
+) -> Result<(Vec<SessionHeader>, Option<String>), Error> {
+    let after = cursor.map(read_cursor).transpose()?;
     // One session more than the page has shows whether there is another page.
-    let query = ListQuery::new().cwd(request.cwd).after(after).limit(size.saturating_add(1));
+    let query = ListQuery::new().cwd(cwd).after(after).limit(size.saturating_add(1));
     let mut headers = store.list(&query).await.map_err(crate::runtime::unreadable)?;
     let more = headers.len() > size;
     headers.truncate(size);
     let last = if more { headers.last().map(SessionHeader::position) } else { None };
-    let response = ListSessionsResponse::new(headers.into_iter().map(info).collect::<Vec<_>>());
-    Ok(match last {
-        Some(last) => response.next_cursor(write_cursor(&last)?),
-        None => response,
-    })
-}
-
-fn info(header: SessionHeader) -> SessionInfo {
-    let info = SessionInfo::new(header.session_id, header.cwd)
-        .additional_directories(header.additional_directories)
-        .updated_at(header.updated.to_string());
-    match header.title {
-        Some(title) => info.title(title),
-        None => info,
-    }
+    let next = last.map(|last| write_cursor(&last)).transpose()?;
+    Ok((headers, next))
 }
 
 /// Encodes the position after which the next page begins, as an opaque text with a checksum.

@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+#[cfg(feature = "v2")]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agentwire_acp_agent::Error;
@@ -13,6 +15,8 @@ use futures::future::join;
 use crate::log::UpdateLog;
 use crate::random::random;
 use crate::signal::Signal;
+#[cfg(feature = "v2")]
+use crate::v2::workspace::LocalWorkspace;
 
 /// An open session.
 #[derive(Debug)]
@@ -27,6 +31,9 @@ pub(crate) struct Session {
     /// A random prefix of generated ids. A session that is opened again has another prefix, so ids never repeat.
     prefix: String,
     next_id: AtomicU64,
+    /// The files and terminals of the agent's machine, for version 2.
+    #[cfg(feature = "v2")]
+    local: OnceLock<Arc<LocalWorkspace>>,
 }
 
 /// How many answers "always" a session keeps.
@@ -72,7 +79,22 @@ impl Session {
             rules: Mutex::default(),
             prefix: random::<8>()?,
             next_id: AtomicU64::new(1),
+            #[cfg(feature = "v2")]
+            local: OnceLock::new(),
         })
+    }
+
+    /// Returns the files and terminals of the agent's machine.
+    #[cfg(feature = "v2")]
+    pub(crate) fn local_workspace(&self) -> Arc<LocalWorkspace> {
+        let new = || Arc::new(LocalWorkspace::new(&self.roots, &self.prefix, self.log.clone()));
+        self.local.get_or_init(new).clone()
+    }
+
+    /// Returns the signal that is set when the turn that runs has ended.
+    #[cfg(feature = "v2")]
+    pub(crate) fn turn_end(&self) -> Option<Signal> {
+        self.running.lock().as_ref().map(|running| running.over.clone())
     }
 
     /// Returns an id that is unique in the session, replayed updates included.

@@ -1,12 +1,23 @@
 //! The current state of a session: the latest value of each mode, option, title and usage update.
 
-use agentwire_acp_agent::{Client, Error};
+use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{
     AvailableCommand, ClientSessionCapabilities, ConfigOptionUpdate, CurrentModeUpdate, SessionConfigId,
     SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionValue,
-    SessionConfigSelectOptions, SessionConfigValueId, SessionMode, SessionModeId, SessionModeState,
-    SessionUpdate, ToolCallId, ToolCallStatus, UsageUpdate,
+    SessionConfigSelectOption, SessionConfigSelectOptions, SessionConfigValueId, SessionMode, SessionModeId,
+    SessionModeState, SessionUpdate, ToolCallId, ToolCallStatus, UsageUpdate,
 };
+
+use crate::client::Client;
+
+/// The status of a tool call that was cancelled. Only version 2 has it; for a client of version 1 the call has failed.
+pub(crate) const CANCELLED: &str = "cancelled";
+
+/// The status of a tool call that has begun and waits. Only version 2 has it.
+pub(crate) const PAUSED: &str = "paused";
+
+/// The id of the option that shows the mode to clients of version 2, where the agent has no option for that itself.
+const MODE_OPTION: &str = "mode";
 
 /// The state of a session. Its default is the state in which every session of the agent begins.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +43,42 @@ impl SessionState {
         if let Some(mode) = self.mode.clone() {
             self.set_mode_option(&mode);
         }
+    }
+
+    /// Adds an option that shows the mode, if there are modes and no option shows them yet.
+    pub(crate) fn add_mode_option(&mut self) {
+        let Some(mode) = self.mode.clone() else { return };
+        if self.options.iter().any(|option| *option.id == *MODE_OPTION) || self.shows_mode(&mode) {
+            return;
+        }
+        let value = |mode: &SessionMode| {
+            let mut value = SessionConfigSelectOption::new(mode.id.as_str(), &*mode.name);
+            value.description.clone_from(&mode.description);
+            value
+        };
+        let values: Vec<_> = self.modes.iter().map(value).collect();
+        let option = SessionConfigOption::select(MODE_OPTION, "Mode", mode.as_str(), values);
+        self.options.insert(0, option.category(SessionConfigOptionCategory::Mode));
+    }
+
+    /// Removes the option that [`add_mode_option`](Self::add_mode_option) adds from recorded options, where the agent does
+    /// not offer it itself.
+    pub(crate) fn remove_mode_option(&self, recorded: &mut Vec<SessionConfigOption>) {
+        if !self.options.iter().any(|option| *option.id == *MODE_OPTION) {
+            recorded.retain(|option| *option.id != *MODE_OPTION || !is_mode(option.category.as_ref()));
+        }
+    }
+
+    /// Returns whether an option shows the mode.
+    fn shows_mode(&self, mode: &SessionModeId) -> bool {
+        let value = SessionConfigValueId::from(mode.as_str());
+        let shows = |option: &SessionConfigOption| match &option.kind {
+            SessionConfigKind::Select(select) => {
+                is_mode(option.category.as_ref()) && has_value(&select.options, &value)
+            }
+            _ => false,
+        };
+        self.options.iter().any(shows)
     }
 
     pub(crate) fn mode(&self) -> Option<&SessionModeId> {
@@ -217,7 +264,12 @@ impl SessionState {
 
     fn set_call_status(&mut self, id: &ToolCallId, status: &ToolCallStatus) {
         self.open_calls.retain(|open| open != id);
-        if matches!(status, ToolCallStatus::Pending | ToolCallStatus::InProgress) {
+        let is_open = match status {
+            ToolCallStatus::Pending | ToolCallStatus::InProgress => true,
+            ToolCallStatus::Other(word) => word == PAUSED,
+            _ => false,
+        };
+        if is_open {
             self.open_calls.push(id.clone());
         }
     }

@@ -48,9 +48,9 @@ impl Update {
     }
 }
 
-/// Returns the update that fails a tool call.
-pub(crate) fn failed_call(call: ToolCallId, why: &str) -> SessionUpdate {
-    ToolCallUpdate::new(call).status(ToolCallStatus::Failed).content([Content::from(why)]).into()
+/// Returns the update that gives a tool call its final status.
+pub(crate) fn ended_call(call: ToolCallId, status: ToolCallStatus, why: &str) -> SessionUpdate {
+    ToolCallUpdate::new(call).status(status).content([Content::from(why)]).into()
 }
 
 /// What a command asks for.
@@ -71,13 +71,14 @@ pub(crate) enum Change {
         value: SessionConfigOptionValue,
         by: ChosenBy,
     },
-    /// Fails the tool calls that have neither succeeded nor failed.
-    FailOpenCalls {
+    /// Gives a final status to the tool calls that have none.
+    EndOpenCalls {
+        status: ToolCallStatus,
         why: &'static str,
     },
 }
 
-/// Who has chosen a mode or an option. The client knows its own choice, and is sent only what follows from it.
+/// The side that has chosen a mode or an option. The client knows its own choice, and is sent only what follows from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChosenBy {
     Agent,
@@ -88,7 +89,7 @@ impl Change {
     /// Whether the updates depend on the state, and so on all updates before them.
     pub(super) fn reads_state(&self) -> bool {
         match self {
-            Self::Mode { .. } | Self::Option { .. } | Self::FailOpenCalls { .. } => true,
+            Self::Mode { .. } | Self::Option { .. } | Self::EndOpenCalls { .. } => true,
             Self::Update(update) => update.is_choice(),
             Self::Nothing | Self::Prompt(_) => false,
         }
@@ -103,10 +104,10 @@ impl Change {
         let (first, companion, by) = match self {
             Self::Nothing => return Ok(Vec::new()),
             Self::Prompt(updates) => return Ok(updates),
-            Self::FailOpenCalls { why } => {
+            Self::EndOpenCalls { status, why } => {
                 let state = state.lock();
-                let failed = |call: &_| Update::broadcast(failed_call(Clone::clone(call), why));
-                return Ok(state.open_calls().iter().map(failed).collect());
+                let ended = |call: &ToolCallId| ended_call(call.clone(), status.clone(), why);
+                return Ok(state.open_calls().iter().map(ended).map(Update::broadcast).collect());
             }
             Self::Update(update) if !update.is_choice() => return Ok(vec![update]),
             Self::Update(first) => {

@@ -21,16 +21,17 @@ mod writer;
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_acp_agent::{Client, Closed};
-use agentwire_acp_schema::v1::SessionUpdate;
+use agentwire_acp_agent::Closed;
+use agentwire_acp_schema::v1::{SessionUpdate, ToolCallStatus};
 use agentwire_sync::{Monitor, Mutex};
 
-pub(crate) use self::change::{Change, ChosenBy, Update, failed_call};
+pub(crate) use self::change::{Change, ChosenBy, Update, ended_call};
 pub(crate) use self::driver::LogDriver;
 use self::driver::WriterSlot;
 pub(crate) use self::error::LogError;
 use self::queue::{Queue, Ticket};
 use self::writer::LogWriter;
+use crate::client::Client;
 use crate::state::SessionState;
 use crate::store::{SessionHeader, SessionStore};
 
@@ -81,11 +82,16 @@ impl UpdateLog {
         self.queue.update(|queue| queue.turn = None);
     }
 
-    /// Ends the turn in good order. Its last command fails the tool calls that are open, and makes all of it durable.
-    pub(crate) async fn finish_turn(&self, why: &'static str) -> Result<(), LogError> {
+    /// Ends the turn in good order. Its last command gives a final status to the tool calls that are open, and makes all of
+    /// it durable.
+    pub(crate) async fn finish_turn(
+        &self,
+        status: ToolCallStatus,
+        why: &'static str,
+    ) -> Result<(), LogError> {
         // Refuses the updates that wait for room.
         self.end_turn();
-        let ticket = self.push(Change::FailOpenCalls { why }, true);
+        let ticket = self.push(Change::EndOpenCalls { status, why }, true);
         outcome(ticket.ok_or(LogError::Over)?).await
     }
 
@@ -111,7 +117,7 @@ impl UpdateLog {
     /// Completes when everything that was queued so far is carried out or refused.
     pub(crate) async fn flush(&self) {
         match self.push(Change::Nothing, false) {
-            // Failures are reported to those who queued the commands.
+            // The tickets of the commands report their failures.
             Some(ticket) => drop(outcome(ticket).await),
             None => self.ended().await,
         }

@@ -84,6 +84,6 @@ pub(super) fn end(queue: &Monitor<Queue>) {
         (queue.closed, queue.ended) = (true, true);
         std::mem::take(&mut queue.commands)
     });
-    // Outside of the lock, because this wakes those who hold the tickets.
+    // Outside of the lock, because this wakes the tickets.
     drop(left);
 }

@@ -3,8 +3,8 @@ use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use agentwire_acp_agent::{CallError, Client};
-use agentwire_acp_schema::v1::{SessionNotification, SessionUpdate};
+use agentwire_acp_agent::CallError;
+use agentwire_acp_schema::v1::SessionUpdate;
 use agentwire_jsonrpc::RawJson;
 use agentwire_sync::{Monitor, Mutex, Waiter};
 use futures::FutureExt;
@@ -13,6 +13,7 @@ use futures::channel::oneshot;
 use super::change::{Change, Update};
 use super::error::LogError;
 use super::queue::{self, Command, Failure, Queue};
+use crate::client::Client;
 use crate::shorten::shortened;
 use crate::state::{SessionState, for_client};
 use crate::store::{SessionHeader, SessionStore, StoreError, Timestamp};
@@ -75,7 +76,7 @@ impl LogWriter {
         if self.is_unsettled && self.failure.is_none() {
             let mut batch = Batch::default();
             self.settle(&mut batch);
-            // Nobody is left to report a failure to. The updates themselves are written already.
+            // No ticket is left to report a failure. The updates themselves are written already.
             let _settled = self.write_and_send(batch).await;
         }
     }
@@ -84,7 +85,7 @@ impl LogWriter {
     async fn take(&mut self) {
         let Self { queue, commands, .. } = self;
         if poll_fn(|cx| queue.poll(cx, |queue| queue.take(commands))).await {
-            // Wakes those who wait for room.
+            // Wakes the turns that wait for room.
             queue.monitor().update(|_| ());
         }
     }
@@ -101,7 +102,7 @@ impl LogWriter {
             let Command { change, settle, turns, done } = command;
             match self.prepare(&mut batch, change, settle, turns) {
                 Ok(()) => batch.tickets.push(done),
-                // The receiver is gone where nobody waits.
+                // The ticket may have been dropped.
                 Err(why) => drop(done.send(Err(why))),
             }
         }
@@ -156,7 +157,7 @@ impl LogWriter {
             }
         }
         for ticket in tickets {
-            let _nobody_waits = ticket.send(outcome.clone());
+            let _dropped = ticket.send(outcome.clone());
         }
     }
 
@@ -206,9 +207,10 @@ impl LogWriter {
     async fn send(&self, updates: Vec<Update>) -> Result<(), LogError> {
         for update in updates.into_iter().filter(|update| update.is_sent) {
             let update = for_client(&self.client, update.update);
-            let notification = SessionNotification::new(&self.header.session_id, update);
             // `Client::check_update` has passed and the update has JSON, so nothing else can fail.
-            if let Err(CallError::Closed(closed)) = self.client.session_update(notification).await {
+            if let Err(CallError::Closed(closed)) =
+                self.client.send_update(&self.header.session_id, update).await
+            {
                 return Err(LogError::Closed(closed));
             }
         }

@@ -1,57 +1,125 @@
-//! The ACP agent: what each method does with the sessions.
+//! What the methods of either version of the protocol do to the sessions of a connection.
 
 mod opening;
 
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 
-use agentwire_acp_agent::{Agent, Client, Context, Error};
-use agentwire_acp_schema::v1::{
-    AgentAuthCapabilities, AgentCapabilities, AuthenticateRequest, AuthenticateResponse, CancelNotification,
-    CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse,
-    InitializeRequest, InitializeResponse, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
-    LoadSessionResponse, LogoutCapabilities, LogoutRequest, LogoutResponse, McpCapabilities,
-    NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse, ResumeSessionRequest,
-    ResumeSessionResponse, SessionAdditionalDirectoriesCapabilities, SessionCapabilities,
-    SessionCloseCapabilities, SessionDeleteCapabilities, SessionId, SessionListCapabilities,
-    SessionResumeCapabilities, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
-    SetSessionModeRequest, SetSessionModeResponse,
-};
-
+use agentwire_acp_agent::Error;
+use agentwire_acp_schema::v1::SessionId;
 use futures::FutureExt;
 use futures::future::{Either, join, select};
 
+pub(crate) use self::opening::Setup;
 use crate::auth::AuthState;
 use crate::background::{Background, Tasks};
 use crate::builder::Settings;
+use crate::client::Client;
+use crate::clock::sleep;
 use crate::list;
-use crate::log::{Change, ChosenBy};
+use crate::log::Change;
 use crate::random::random;
 use crate::registry::{Registry, SlotGuard, not_open};
 use crate::session::{Session, busy};
 use crate::store::{SessionHeader, StoreError};
-use crate::turn::{self, TurnHandler};
 
-/// Implements the protocol with sessions.
+/// The sessions of one connection, and what the methods of either version of the protocol do to them.
 pub(crate) struct Runtime<F> {
-    turn: F,
-    settings: Arc<Settings>,
-    sessions: Arc<Registry>,
-    background: Background,
-    auth: AuthState,
+    /// The author's closure.
+    pub(crate) turn: F,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) sessions: Registry,
+    pub(crate) background: Background,
+    pub(crate) auth: AuthState,
 }
 
 impl<F> Runtime<F> {
     pub(crate) fn new(turn: F, mut settings: Settings) -> (Self, Tasks) {
         let auth = AuthState::new(settings.auth.take());
-        let sessions = Arc::new(Registry::new(settings.session_limit));
+        let sessions = Registry::new(settings.session_limit);
         let (background, tasks) = Background::new();
         settings.warn_of_store();
         (Self { turn, settings: Arc::new(settings), sessions, background, auth }, tasks)
     }
 
-    pub(crate) fn sessions(&self) -> Arc<Registry> {
-        self.sessions.clone()
+    /// Begins a session and stores it.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails, or too many sessions are open.
+    pub(crate) async fn create(&self, setup: Setup, client: &Client) -> Result<Arc<Session>, Error> {
+        let id = SessionId::from(random::<16>()?);
+        let slot = self.sessions.acquire(&id)?;
+        let header = SessionHeader::new(&id, &setup.roots[0]).additional_directories(&setup.roots[1..]);
+        self.claim(&slot).await?;
+        let created = self.settings.store.create(&header).await;
+        self.settings.warn_of_store();
+        created.map_err(unwritable)?;
+        let session = self.open(header, self.initial_state(client), setup, client)?;
+        slot.put(session.clone());
+        Ok(session)
+    }
+
+    /// Returns one page of the stored sessions, and the cursor of the next page, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// When the cursor is invalid, or the store fails.
+    pub(crate) async fn list(
+        &self,
+        cwd: Option<PathBuf>,
+        cursor: Option<&str>,
+    ) -> Result<(Vec<SessionHeader>, Option<String>), Error> {
+        let page = list::page(&*self.settings.store, cwd, cursor, self.settings.page_size).await;
+        self.settings.warn_of_store();
+        page
+    }
+
+    /// Closes an open session, or aborts the request that is opening it.
+    ///
+    /// # Errors
+    ///
+    /// When the session is not open, or takes too long to close.
+    pub(crate) async fn close(&self, id: &SessionId) -> Result<(), Error> {
+        let slot = self.sessions.take_over(id).await;
+        if slot.previous.is_none() && !slot.has_aborted {
+            return Err(not_open(id));
+        }
+        self.end(&slot).await
+    }
+
+    /// Closes a session and deletes it from the store. A session that is not in the store counts as deleted.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails, or either takes too long.
+    pub(crate) async fn delete(&self, id: &SessionId) -> Result<(), Error> {
+        let slot = self.sessions.take_over(id).await;
+        self.end(&slot).await?;
+        self.remove(&slot).await
+    }
+
+    /// Writes what the client has chosen.
+    ///
+    /// # Errors
+    ///
+    /// When the session is not open, has no such mode, option or value, or the store fails.
+    pub(crate) async fn choose(&self, id: &SessionId, change: Change) -> Result<Arc<Session>, Error> {
+        let session = self.sessions.session(id)?;
+        match session.log.choose(change).await {
+            Ok(()) => Ok(session),
+            // The session may have been closed meanwhile.
+            Err(_) if session.log.is_closed() => Err(not_open(id)),
+            Err(why) => Err(why.into()),
+        }
+    }
+
+    /// Cancels the turn that runs in a session, before its future is polled again.
+    pub(crate) fn cancel_turn(&self, id: &SessionId) {
+        if let Some(session) = self.sessions.peek(id) {
+            session.cancel_turn();
+        }
     }
 
     /// Claims a session for this connection, unless the connection has claimed it already.
@@ -85,7 +153,7 @@ impl<F> Runtime<F> {
             }
             closing.close().await;
         };
-        let ended = select(ending.boxed(), turn::sleep(self.settings.close_limit())).await;
+        let ended = select(ending.boxed(), sleep(self.settings.close_limit())).await;
         slot.clear();
         let Either::Right(((), ending)) = ended else { return Ok(()) };
         let claim = slot.claim();
@@ -99,15 +167,15 @@ impl<F> Runtime<F> {
         ))
     }
 
-    /// Deletes a closed session from the store. A session that is not in the store counts as deleted.
+    /// Deletes a closed session from the store.
     ///
     /// # Errors
     ///
     /// When the store fails or takes too long. It may still delete the session then, so the session stays claimed until the
     /// store has answered.
-    async fn delete(&self, slot: &SlotGuard<'_>) -> Result<(), Error> {
+    async fn remove(&self, slot: &SlotGuard<'_>) -> Result<(), Error> {
         let late = || Error::internal_error("the store has not deleted the session in time");
-        let mut time = turn::sleep(self.settings.store_timeout);
+        let mut time = sleep(self.settings.store_timeout);
         match select(pin!(self.claim(slot)), &mut time).await {
             Either::Left((claimed, _)) => claimed?,
             Either::Right(_) => return Err(late()),
@@ -120,189 +188,12 @@ impl<F> Runtime<F> {
         };
         let claim = slot.claim();
         self.background.run(async move {
-            // The request has failed by now, so nobody receives the outcome.
+            // The request has failed by now, so there is no receiver of the outcome.
             let _deleted = deleting.await;
             drop(claim);
         });
         Err(late())
     }
-}
-
-impl<F: TurnHandler> Agent for Runtime<F> {
-    async fn initialize(&self, request: InitializeRequest, _: Context) -> Result<InitializeResponse, Error> {
-        let sessions = SessionCapabilities::new()
-            .list(SessionListCapabilities::new())
-            .delete(SessionDeleteCapabilities::new())
-            .additional_directories(SessionAdditionalDirectoriesCapabilities::new())
-            .resume(SessionResumeCapabilities::new())
-            .close(SessionCloseCapabilities::new());
-        let auth = AgentAuthCapabilities::new();
-        let auth = if self.auth.has_logout() { auth.logout(LogoutCapabilities::new()) } else { auth };
-        let capabilities = AgentCapabilities::new()
-            .load_session(true)
-            .prompt_capabilities(self.settings.prompt.clone())
-            .mcp_capabilities(McpCapabilities::new().http(cfg!(feature = "http")).sse(cfg!(feature = "sse")))
-            .session_capabilities(sessions)
-            .auth(auth);
-        Ok(InitializeResponse::new(request.protocol_version)
-            .agent_capabilities(capabilities)
-            .auth_methods(self.auth.methods())
-            .agent_info(self.settings.info.clone()))
-    }
-
-    async fn authenticate(
-        &self,
-        request: AuthenticateRequest,
-        _: Context,
-    ) -> Result<AuthenticateResponse, Error> {
-        self.auth.authenticate(request.method_id).await?;
-        Ok(AuthenticateResponse::new())
-    }
-
-    async fn logout(&self, _: LogoutRequest, _: Context) -> Result<LogoutResponse, Error> {
-        self.auth.logout().await?;
-        Ok(LogoutResponse::new())
-    }
-
-    async fn new_session(
-        &self,
-        request: NewSessionRequest,
-        context: Context,
-    ) -> Result<NewSessionResponse, Error> {
-        self.auth.check(context.client())?;
-        let setup = self.setup(request.cwd, request.additional_directories, &request.mcp_servers)?;
-        let id = SessionId::from(random::<16>()?);
-        let slot = self.sessions.acquire(&id)?;
-        let header = SessionHeader::new(&id, &setup.roots[0]).additional_directories(&setup.roots[1..]);
-        self.claim(&slot).await?;
-        let created = self.settings.store.create(&header).await;
-        self.settings.warn_of_store();
-        created.map_err(unwritable)?;
-        let session = self.open(header, self.settings.state.clone(), setup, context.client())?;
-        slot.put(session.clone());
-        self.announce_commands(&session);
-        let mut response = NewSessionResponse::new(id);
-        session.log.state(|state| {
-            response.modes = state.mode_state();
-            response.config_options = state.options_for(context.client());
-        });
-        Ok(response)
-    }
-
-    async fn load_session(
-        &self,
-        request: LoadSessionRequest,
-        context: Context,
-    ) -> Result<LoadSessionResponse, Error> {
-        self.auth.check(context.client())?;
-        let setup = self.setup(request.cwd, request.additional_directories, &request.mcp_servers)?;
-        let session = self.reopen(request.session_id, setup, true, &context).await?;
-        self.announce_commands(&session);
-        let mut response = LoadSessionResponse::new();
-        session.log.state(|state| {
-            response.modes = state.mode_state();
-            response.config_options = state.options_for(context.client());
-        });
-        Ok(response)
-    }
-
-    async fn resume_session(
-        &self,
-        request: ResumeSessionRequest,
-        context: Context,
-    ) -> Result<ResumeSessionResponse, Error> {
-        self.auth.check(context.client())?;
-        let setup = self.setup(request.cwd, request.additional_directories, &request.mcp_servers)?;
-        let session = self.reopen(request.session_id, setup, false, &context).await?;
-        self.announce_commands(&session);
-        let mut response = ResumeSessionResponse::new();
-        session.log.state(|state| {
-            response.modes = state.mode_state();
-            response.config_options = state.options_for(context.client());
-        });
-        Ok(response)
-    }
-
-    async fn list_sessions(
-        &self,
-        request: ListSessionsRequest,
-        context: Context,
-    ) -> Result<ListSessionsResponse, Error> {
-        self.auth.check(context.client())?;
-        let page = list::page(&*self.settings.store, request, self.settings.page_size).await;
-        self.settings.warn_of_store();
-        page
-    }
-
-    async fn close_session(
-        &self,
-        request: CloseSessionRequest,
-        _: Context,
-    ) -> Result<CloseSessionResponse, Error> {
-        let slot = self.sessions.take_over(&request.session_id).await;
-        if slot.previous.is_none() && !slot.has_aborted {
-            return Err(not_open(&request.session_id));
-        }
-        self.end(&slot).await?;
-        Ok(CloseSessionResponse::new())
-    }
-
-    async fn delete_session(
-        &self,
-        request: DeleteSessionRequest,
-        context: Context,
-    ) -> Result<DeleteSessionResponse, Error> {
-        self.auth.check(context.client())?;
-        let slot = self.sessions.take_over(&request.session_id).await;
-        self.end(&slot).await?;
-        self.delete(&slot).await?;
-        Ok(DeleteSessionResponse::new())
-    }
-
-    async fn set_session_mode(
-        &self,
-        request: SetSessionModeRequest,
-        context: Context,
-    ) -> Result<SetSessionModeResponse, Error> {
-        self.auth.check(context.client())?;
-        let session = self.sessions.session(&request.session_id)?;
-        choose(&session, Change::Mode { mode: request.mode_id, by: ChosenBy::Client }).await?;
-        Ok(SetSessionModeResponse::new())
-    }
-
-    async fn set_session_config_option(
-        &self,
-        request: SetSessionConfigOptionRequest,
-        context: Context,
-    ) -> Result<SetSessionConfigOptionResponse, Error> {
-        self.auth.check(context.client())?;
-        let session = self.sessions.session(&request.session_id)?;
-        let change = Change::Option { id: request.config_id, value: request.value, by: ChosenBy::Client };
-        choose(&session, change).await?;
-        let options = session.log.state(|state| state.options_for(context.client()));
-        Ok(SetSessionConfigOptionResponse::new(options.unwrap_or_default()))
-    }
-
-    async fn prompt(&self, request: PromptRequest, context: Context) -> Result<PromptResponse, Error> {
-        self.auth.check(context.client())?;
-        let session = self.sessions.session(&request.session_id)?;
-        let started = turn::start(session, request.prompt, context, &self.settings, &self.background)?;
-        turn::run(started, &self.turn).await.map(PromptResponse::new)
-    }
-
-    /// Cancels the turn at once, before its future is polled again.
-    fn cancel(&self, notification: CancelNotification, _: &Client) {
-        if let Some(session) = self.sessions.peek(&notification.session_id) {
-            session.cancel_turn();
-        }
-    }
-}
-
-/// Writes what the client has chosen.
-async fn choose(session: &Session, change: Change) -> Result<(), Error> {
-    let chosen = session.log.choose(change).await;
-    // The session may have been closed meanwhile.
-    chosen.map_err(|why| if session.log.is_closed() { not_open(&session.id) } else { why.into() })
 }
 
 /// The error for a request that fails because the store cannot be read.

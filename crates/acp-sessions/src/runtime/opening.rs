@@ -4,35 +4,39 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 
-use agentwire_acp_agent::{Client, Context, Error};
+use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{
-    AvailableCommandsUpdate, McpServer, SessionId, SessionNotification, SessionUpdate, ToolCallId, error_code,
+    AvailableCommandsUpdate, McpServer, ProtocolVersion, SessionId, SessionUpdate, ToolCallId,
+    ToolCallStatus, error_code,
 };
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_hub::{Hub, ServerConfig, ServerState, ServerStatus};
+use agentwire_peer::Cancelled;
 use futures::TryStreamExt;
 use futures::future::{Either, select};
 
 use super::{Runtime, unreadable, unwritable};
 use crate::builder::Settings;
-use crate::log::{UpdateLog, failed_call};
+use crate::client::Client;
+use crate::log::{UpdateLog, ended_call};
 use crate::registry::SlotGuard;
+use crate::replay::Replay;
 use crate::session::Session;
 use crate::setup;
 use crate::shorten::shortened;
-use crate::state::{SessionState, for_client};
+use crate::state::SessionState;
 use crate::store::SessionHeader;
 use crate::warning::Warning;
 
 /// The directories and MCP servers of a session, from the request that opens it.
-pub(super) struct Setup {
+pub(crate) struct Setup {
     pub(super) roots: Vec<PathBuf>,
     servers: Vec<ServerConfig>,
 }
 
 impl<F> Runtime<F> {
     /// Checks the directories and MCP servers of a request, before anything is changed.
-    pub(super) fn setup(
+    pub(crate) fn setup(
         &self,
         cwd: PathBuf,
         directories: Vec<PathBuf>,
@@ -44,6 +48,15 @@ impl<F> Runtime<F> {
         all.extend(setup::servers(servers, &cwd)?);
         let roots = std::iter::once(cwd).chain(directories).collect();
         Ok(Setup { roots, servers: all })
+    }
+
+    /// Returns the state in which a session begins. A client of version 2 knows no modes, so there an option shows the mode.
+    pub(super) fn initial_state(&self, client: &Client) -> SessionState {
+        let mut state = self.settings.state.clone();
+        if client.protocol_version() != ProtocolVersion::V1 {
+            state.add_mode_option();
+        }
+        state
     }
 
     /// Opens a session that is in the store. Its MCP servers are connected to in the background; only calls of their tools
@@ -70,7 +83,7 @@ impl<F> Runtime<F> {
 
     /// Sends the slash commands after the answer that opens the session: some clients wait for ever when an update comes
     /// before the answer that names its session.
-    pub(super) fn announce_commands(&self, session: &Session) {
+    pub(crate) fn announce_commands(&self, session: &Session) {
         let commands = session.log.state(|state| state.commands.clone());
         if commands.is_empty() {
             return;
@@ -80,16 +93,17 @@ impl<F> Runtime<F> {
     }
 
     /// Opens a session of the store. With `replay`, sends all its updates again.
-    pub(super) async fn reopen(
+    pub(crate) async fn reopen(
         &self,
         id: SessionId,
         setup: Setup,
         replay: bool,
-        context: &Context,
+        client: &Client,
+        cancelled: Cancelled,
     ) -> Result<Arc<Session>, Error> {
         let slot = self.sessions.acquire(&id)?;
-        let aborted = select(context.cancelled(), slot.abort.wait());
-        let opening = pin!(self.read(&slot, id, setup, replay, context.client()));
+        let aborted = select(cancelled, slot.abort.wait());
+        let opening = pin!(self.read(&slot, id, setup, replay, client));
         match select(aborted, opening).await {
             Either::Left(_) => Err(Error::request_cancelled()),
             Either::Right((session, _)) => {
@@ -132,9 +146,10 @@ impl<F> Runtime<F> {
             let why = format!("the session works in {:?}, so that must be its cwd", header.cwd);
             return Err(Error::invalid_params(why));
         }
-        let mut state = self.settings.state.clone();
+        let mut state = self.initial_state(client);
         state.title.clone_from(&header.title);
         let before = header.clone();
+        let mut sent = replay.then(|| Replay::new(client));
         let mut number = 0;
         while let Some(record) = records.try_next().await.map_err(unreadable)? {
             number += 1;
@@ -148,12 +163,10 @@ impl<F> Runtime<F> {
                 }
             };
             state.restore(&update);
-            // An update that this client does not support is not sent.
-            if replay && client.check_update(&update).is_ok() {
-                let update = for_client(client, update);
-                if let Some(update) = self.fitting(update, record.len(), &id, number) {
-                    client.session_update(SessionNotification::new(&id, update)).await?;
-                }
+            let adapted = sent.as_mut().and_then(|sent| sent.adapt(update, &self.settings.state, number));
+            let fitting = adapted.and_then(|update| self.fitting(update, record.len(), &id, number));
+            if let Some(update) = fitting {
+                client.send_update(&id, update).await?;
             }
         }
         self.fail_open_calls(&id, &mut state, replay.then_some(client)).await?;
@@ -191,7 +204,8 @@ impl<F> Runtime<F> {
         state: &mut SessionState,
         replay_to: Option<&Client>,
     ) -> Result<(), Error> {
-        let failed = |call: &ToolCallId| failed_call(call.clone(), "the agent ended before it was done");
+        let why = "the agent ended before it was done";
+        let failed = |call: &ToolCallId| ended_call(call.clone(), ToolCallStatus::Failed, why);
         let failed: Vec<SessionUpdate> = state.open_calls().iter().map(failed).collect();
         if failed.is_empty() {
             return Ok(());
@@ -202,7 +216,7 @@ impl<F> Runtime<F> {
         self.settings.store.append(id, &records).await.map_err(unwritable)?;
         let Some(client) = replay_to else { return Ok(()) };
         for update in failed {
-            client.session_update(SessionNotification::new(id, update)).await?;
+            client.send_update(id, update).await?;
         }
         Ok(())
     }

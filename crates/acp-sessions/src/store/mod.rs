@@ -109,7 +109,7 @@ pub trait SessionStore: Send + Sync {
     /// that it opens, creates or deletes, so only one connection at a time has a session open. Calls of the other methods
     /// need no claim. [`Claims`] implements this within a process.
     ///
-    /// By default a claim excludes nobody: the records of a session that is open on two connections are mixed.
+    /// By default a claim has no effect: the records of a session that is open on two connections are mixed.
     ///
     /// # Errors
     ///

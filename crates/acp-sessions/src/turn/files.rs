@@ -1,4 +1,4 @@
-//! Files, read and written through the client.
+//! Files: those of the client in version 1, those of the agent's machine in version 2.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -15,20 +15,23 @@ impl Turn {
         self.roots().iter().any(|root| path.starts_with(normalize(root))).then_some(path)
     }
 
-    /// Reads a file through the client, unsaved changes included. The path may be relative to [`cwd`](Self::cwd).
+    /// Reads a file. The path may be relative to [`cwd`](Self::cwd).
+    ///
+    /// In version 1 the client reads it, unsaved changes included. Version 2 has no such method, so there the file is read
+    /// from the disk of the agent's machine; symbolic links do not lead out of the session's roots.
     ///
     /// # Errors
     ///
     /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the client does not support it or
-    /// refuses, or the path is outside of the session's roots.
+    /// refuses, the file cannot be read, or the path is outside of the session's roots.
     pub async fn read_text_file(&self, path: impl AsRef<Path>) -> Result<String, TurnError> {
         let path = self.in_roots("fs/read_text_file", path.as_ref())?;
         let request = ReadTextFileRequest::new(self.session_id(), path);
-        Ok(self.unless_cancelled(self.client().read_text_file(request)).await??.content)
+        Ok(self.unless_cancelled(self.0.workspace.read_text_file(request)).await??.content)
     }
 
-    /// Writes a file through the client, and creates it where there is none. The path may be relative to
-    /// [`cwd`](Self::cwd).
+    /// Writes a file, and creates it where there is none. The path may be relative to [`cwd`](Self::cwd). The client writes
+    /// it in version 1, the agent's machine in version 2.
     ///
     /// # Errors
     ///
@@ -40,7 +43,7 @@ impl Turn {
     ) -> Result<(), TurnError> {
         let path = self.in_roots("fs/write_text_file", path.as_ref())?;
         let request = WriteTextFileRequest::new(self.session_id(), path, content);
-        self.unless_cancelled(self.client().write_text_file(request)).await??;
+        self.unless_cancelled(self.0.workspace.write_text_file(request)).await??;
         Ok(())
     }
 

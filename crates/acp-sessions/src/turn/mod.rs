@@ -1,5 +1,6 @@
 //! A turn: a prompt, and everything an agent can do while it answers.
 
+mod context;
 mod error;
 mod files;
 mod handler;
@@ -16,27 +17,29 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 
-use agentwire_acp_agent::{Client, Context, Error};
 use agentwire_acp_schema::v1::{
-    ContentBlock, MessageId, SessionConfigOptionValue, SessionId, SessionModeId, UsageUpdate,
+    ContentBlock, SessionConfigOptionValue, SessionId, SessionModeId, UsageUpdate,
 };
 use agentwire_mcp_hub::Hub;
 use agentwire_sync::Mutex;
 use futures::future::{Either, select};
 
+pub(crate) use self::context::PromptContext;
 pub use self::error::TurnError;
 pub use self::handler::TurnHandler;
 pub use self::permission::PermissionPolicy;
-pub(crate) use self::run::{run, sleep};
+pub(crate) use self::run::run;
 pub use self::terminal::Terminal;
 pub use self::tool::PendingToolCall;
 
-use self::say::MessageKind;
 use self::terminal::Terminals;
-use crate::background::Background;
 use crate::builder::Settings;
+use crate::client::Client;
+use crate::message::MessageIds;
+use crate::runtime::Runtime;
 use crate::session::{Session, TurnGuard};
 use crate::signal::Signal;
+use crate::workspace::Workspace;
 
 /// A turn: the prompt, and everything the agent can do to answer it. Cloning is cheap.
 ///
@@ -50,43 +53,44 @@ struct TurnInner {
     session: Arc<Session>,
     number: u64,
     prompt: Vec<ContentBlock>,
-    context: Context,
+    context: PromptContext,
+    client: Client,
+    workspace: Workspace,
     cancel: Signal,
     over: Signal,
-    message: Mutex<Option<(MessageKind, MessageId)>>,
+    messages: Mutex<MessageIds>,
     terminals: Arc<Terminals>,
     settings: Arc<Settings>,
 }
 
-/// Starts a turn, which [`run`] then runs.
-///
-/// # Errors
-///
-/// When another turn runs in the session.
-pub(crate) fn start(
-    session: Arc<Session>,
-    prompt: Vec<ContentBlock>,
-    context: Context,
-    settings: &Arc<Settings>,
-    background: &Background,
-) -> Result<(Turn, TurnGuard), Error> {
-    let guard = session.begin_turn()?;
-    let terminals = Terminals::new(session.id.clone(), context.client().clone(), background.clone());
-    let turn = Turn(Arc::new(TurnInner {
-        session,
-        number: guard.number,
-        prompt,
-        context,
-        cancel: guard.cancel.clone(),
-        over: Signal::default(),
-        message: Mutex::default(),
-        terminals: Arc::new(terminals),
-        settings: settings.clone(),
-    }));
-    Ok((turn, guard))
-}
-
 impl Turn {
+    /// Returns the turn that `guard` has begun. [`run`] runs it.
+    pub(crate) fn new<F>(
+        guard: &TurnGuard,
+        prompt: Vec<ContentBlock>,
+        context: PromptContext,
+        runtime: &Runtime<F>,
+    ) -> Self {
+        let session = guard.session.clone();
+        let client = context.client();
+        let workspace = context.workspace(&session);
+        let id = session.id.clone();
+        let terminals = Terminals::new(id, guard.number, workspace.clone(), runtime.background.clone());
+        Self(Arc::new(TurnInner {
+            session,
+            number: guard.number,
+            prompt,
+            context,
+            client,
+            workspace,
+            cancel: guard.cancel.clone(),
+            over: Signal::default(),
+            messages: Mutex::default(),
+            terminals: Arc::new(terminals),
+            settings: runtime.settings.clone(),
+        }))
+    }
+
     /// Returns the blocks of the prompt.
     pub fn prompt(&self) -> &[ContentBlock] {
         &self.0.prompt
@@ -112,10 +116,10 @@ impl Turn {
         &self.0.session.roots
     }
 
-    /// Returns the client. Updates that are sent through it directly are not written to the store and belong to no turn, so
-    /// prefer the methods of this type.
+    /// Returns the client. Updates that are sent through its [`v1`](Client::v1) or `v2` handle are not written to the store
+    /// and belong to no turn, so prefer the methods of this type.
     pub fn client(&self) -> &Client {
-        self.0.context.client()
+        &self.0.client
     }
 
     /// Returns the MCP servers of the session. They are connected to in the background; [`Hub::tools`] waits for them.

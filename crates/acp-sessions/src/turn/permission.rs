@@ -1,8 +1,7 @@
 //! Questions to the user.
 
 use agentwire_acp_schema::v1::{
-    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, ToolCallId,
-    ToolCallUpdate,
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, ToolCallId, ToolCallUpdate,
 };
 use agentwire_mcp_hub::HubTool;
 
@@ -64,9 +63,8 @@ impl Turn {
         options: impl IntoIterator<Item = PermissionOption>,
     ) -> Result<RequestPermissionOutcome, TurnError> {
         let options: Vec<_> = options.into_iter().collect();
-        let request = RequestPermissionRequest::new(self.session_id(), tool_call, options);
-        let answer = self.unless_cancelled(self.client().request_permission(request)).await??;
-        Ok(answer.outcome)
+        let asked = self.client().request_permission(self.session_id(), tool_call, options);
+        Ok(self.unless_cancelled(asked).await??)
     }
 
     /// Returns whether the user permits something that the agent is about to do. The user is asked with four options (allow

@@ -2,25 +2,36 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::time::Duration;
 
-use agentwire_acp_agent::Error;
-use agentwire_acp_schema::v1::StopReason;
-use agentwire_peer::{Clock, TokioClock};
+use agentwire_acp_agent::{CallError, Error};
+use agentwire_acp_schema::v1::{MessageId, StopReason, ToolCallStatus};
 use futures::FutureExt;
 use futures::future::{Either, select};
 
 use super::{Turn, TurnError, TurnHandler};
+use crate::clock::sleep;
 use crate::session::TurnGuard;
+use crate::state::CANCELLED;
 
 /// Runs a turn: writes the prompt, calls the author's closure, and ends what that left open. The session is free again when
 /// this completes or is dropped.
-pub(crate) async fn run<F>((turn, guard): (Turn, TurnGuard), author: &F) -> Result<StopReason, Error>
+///
+/// `accept` is called with the id of the prompt's message once the prompt is stored: version 2 answers the request then.
+pub(crate) async fn run<F, A>(
+    turn: Turn,
+    guard: TurnGuard,
+    author: &F,
+    accept: impl FnOnce(MessageId) -> A,
+) -> Result<StopReason, Error>
 where
     F: TurnHandler,
+    A: Future<Output = Result<(), CallError>>,
 {
     let outcome = match turn.write_prompt().await {
-        Ok(()) => answer(&turn, author).await,
+        Ok(message) => match accept(message).await {
+            Ok(()) => answer(&turn, author).await,
+            Err(error) => Err(error.into()),
+        },
         Err(TurnError::TooLong { bytes, limit }) => {
             let why = format!("a block of the prompt has {bytes} bytes, and the limit is {limit}");
             Err(Error::invalid_params(why))
@@ -63,14 +74,6 @@ where
     answered.unwrap_or_else(|_panic| Err(Error::internal_error("the turn panicked")))
 }
 
-pub(crate) fn sleep(time: Duration) -> impl Future<Output = ()> + Unpin {
-    let clock = TokioClock::default();
-    match clock.now().checked_add(time) {
-        Some(deadline) => Either::Left(clock.sleep_until(deadline)),
-        None => Either::Right(std::future::pending()),
-    }
-}
-
 impl Turn {
     /// Ends the turn: releases terminals, fails the tool calls that are open, refuses the handles that are left, and waits
     /// until all updates are written and sent.
@@ -78,8 +81,12 @@ impl Turn {
         let terminals = pin!(self.0.terminals.finish());
         // A client that does not answer must not keep the turn from ending.
         let _timed_out = select(terminals, sleep(self.0.settings.grace)).await;
-        let why = if self.is_cancelled() { "cancelled" } else { "the turn ended before it was done" };
+        let (status, why) = if self.is_cancelled() {
+            (ToolCallStatus::Other(CANCELLED.into()), CANCELLED)
+        } else {
+            (ToolCallStatus::Failed, "the turn ended before it was done")
+        };
         self.0.over.set();
-        Ok(self.0.session.log.finish_turn(why).await?)
+        Ok(self.0.session.log.finish_turn(status, why).await?)
     }
 }

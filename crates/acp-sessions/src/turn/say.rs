@@ -8,14 +8,6 @@ use agentwire_acp_schema::v1::{
 use super::{Turn, TurnError};
 use crate::log::{Change, ChosenBy, Update};
 
-/// The kind of the message that a chunk belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MessageKind {
-    User,
-    Agent,
-    Thought,
-}
-
 impl Turn {
     /// Sends a chunk of the answer. Consecutive chunks are one message; a thought or a tool call in between begins another.
     ///
@@ -110,14 +102,17 @@ impl Turn {
         self.write_update(Update::broadcast(self.checked(update.into())?).shortened()).await
     }
 
-    /// Writes the prompt. The client has it, so it is not sent.
-    pub(super) async fn write_prompt(&self) -> Result<(), TurnError> {
+    /// Writes the prompt, and returns the id of its message. The client has the prompt, so it is not sent.
+    pub(super) async fn write_prompt(&self) -> Result<MessageId, TurnError> {
+        let id = self.next_message_id();
         let chunk = |block: &ContentBlock| {
-            let mut update = SessionUpdate::UserMessageChunk(ContentChunk::new(block.clone()));
+            let mut update =
+                SessionUpdate::UserMessageChunk(ContentChunk::new(block.clone()).message_id(id.clone()));
             self.set_message_id(&mut update);
             Update::record(update)
         };
-        self.write(Change::Prompt(self.prompt().iter().map(chunk).collect())).await
+        self.write(Change::Prompt(self.prompt().iter().map(chunk).collect())).await?;
+        Ok(id)
     }
 
     async fn write_update(&self, update: Update) -> Result<(), TurnError> {
@@ -137,20 +132,10 @@ impl Turn {
 
     /// Gives a chunk the id of the message that it belongs to.
     fn set_message_id(&self, update: &mut SessionUpdate) {
-        let mut current = self.0.message.lock();
-        let (kind, chunk) = match update {
-            SessionUpdate::UserMessageChunk(chunk) => (MessageKind::User, chunk),
-            SessionUpdate::AgentMessageChunk(chunk) => (MessageKind::Agent, chunk),
-            SessionUpdate::AgentThoughtChunk(chunk) => (MessageKind::Thought, chunk),
-            SessionUpdate::ToolCall(_) => return *current = None,
-            _ => return,
-        };
-        let id = match (&chunk.message_id, &*current) {
-            (Some(id), _) => id.clone(),
-            (None, Some((previous, id))) if *previous == kind => id.clone(),
-            _ => MessageId::from(self.0.session.next_id("message")),
-        };
-        chunk.message_id = Some(id.clone());
-        *current = Some((kind, id));
+        self.0.messages.lock().assign(update, || self.next_message_id());
+    }
+
+    fn next_message_id(&self) -> MessageId {
+        MessageId::from(self.0.session.next_id("message"))
     }
 }

@@ -1,10 +1,10 @@
-//! Terminals of the client. Each is released at the latest when its turn ends.
+//! Terminals: those of the client in version 1, those of the agent's machine in version 2. Each is released at the latest when its turn ends.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_acp_agent::{CallError, Client};
+use agentwire_acp_agent::CallError;
 use agentwire_acp_schema::v1::{
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, ReleaseTerminalRequest,
     ReleaseTerminalResponse, SessionId, TerminalId, TerminalOutputRequest, TerminalOutputResponse,
@@ -16,16 +16,22 @@ use futures::future::join;
 
 use super::{Turn, TurnError};
 use crate::background::Background;
+use crate::workspace::Workspace;
 
 impl Turn {
-    /// Starts a command in a terminal of the client, in [`cwd`](Self::cwd) unless the request has a directory.
+    /// Starts a command in a terminal, in [`cwd`](Self::cwd) unless the request has a directory.
+    ///
+    /// In version 1 the client runs it. Version 2 has no such method, so there the command runs on the agent's machine, and
+    /// the client is shown its output: at most five times a second while it runs, and as a whole when it has ended, which is
+    /// what is stored.
     ///
     /// [`ToolCallContent::Terminal`](agentwire_acp_schema::v1::ToolCallContent) shows it to the user until it is released.
     /// Dropping the handle kills and releases it; so does the end of the turn.
     ///
     /// # Errors
     ///
-    /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the client does not support it or refuses.
+    /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the client does not support it or refuses,
+    /// or the command cannot be started.
     pub async fn terminal(&self, mut request: CreateTerminalRequest) -> Result<Terminal, TurnError> {
         request.cwd.get_or_insert_with(|| self.cwd().to_owned());
         let created = self.unless_cancelled(async { self.0.terminals.create(request).await }).await?;
@@ -34,7 +40,7 @@ impl Turn {
     }
 }
 
-/// A terminal of the client in which a command runs.
+/// A terminal in which a command runs.
 pub struct Terminal {
     turn: Turn,
     terminal_id: TerminalId,
@@ -54,7 +60,7 @@ impl Terminal {
     /// As [`Turn::terminal`].
     pub async fn output(&self) -> Result<TerminalOutputResponse, TurnError> {
         let request = TerminalOutputRequest::new(self.turn.session_id(), &self.terminal_id);
-        Ok(self.turn.unless_cancelled(self.turn.client().terminal_output(request)).await??)
+        Ok(self.turn.unless_cancelled(self.turn.0.workspace.terminal_output(request)).await??)
     }
 
     /// Waits until the command ends.
@@ -64,7 +70,8 @@ impl Terminal {
     /// As [`Turn::terminal`].
     pub async fn wait(&self) -> Result<WaitForTerminalExitResponse, TurnError> {
         let request = WaitForTerminalExitRequest::new(self.turn.session_id(), &self.terminal_id);
-        let exit = self.turn.unless_cancelled(self.turn.client().wait_for_terminal_exit(request)).await??;
+        let exit = self.turn.0.workspace.wait_for_terminal_exit(request);
+        let exit = self.turn.unless_cancelled(exit).await??;
         self.turn.0.terminals.set_exited(&self.terminal_id);
         Ok(exit)
     }
@@ -76,7 +83,7 @@ impl Terminal {
     /// As [`Turn::terminal`].
     pub async fn kill(&self) -> Result<(), TurnError> {
         let request = KillTerminalRequest::new(self.turn.session_id(), &self.terminal_id);
-        self.turn.unless_cancelled(self.turn.client().kill_terminal(request)).await??;
+        self.turn.unless_cancelled(self.turn.0.workspace.kill_terminal(request)).await??;
         self.turn.0.terminals.set_exited(&self.terminal_id);
         Ok(())
     }
@@ -113,7 +120,8 @@ impl fmt::Debug for Terminal {
 /// The terminals of one turn.
 pub(super) struct Terminals {
     session_id: SessionId,
-    client: Client,
+    turn: u64,
+    workspace: Workspace,
     background: Background,
     state: Monitor<TerminalStates>,
 }
@@ -122,7 +130,7 @@ pub(super) struct Terminals {
 struct TerminalStates {
     /// The terminals that are open, and whether the command of each has ended.
     open: HashMap<TerminalId, bool>,
-    /// How many calls that create or release a terminal are pending.
+    /// How many calls that create or release a terminal are pending, and how many terminals are being shown.
     pending: usize,
     is_over: bool,
 }
@@ -131,20 +139,26 @@ type CreateResult = Result<CreateTerminalResponse, CallError>;
 type ReleaseResult = Result<ReleaseTerminalResponse, CallError>;
 
 impl Terminals {
-    pub(super) fn new(session_id: SessionId, client: Client, background: Background) -> Self {
-        Self { session_id, client, background, state: Monitor::default() }
+    /// `turn` is the number of the turn in its session.
+    pub(super) fn new(
+        session_id: SessionId,
+        turn: u64,
+        workspace: Workspace,
+        background: Background,
+    ) -> Self {
+        Self { session_id, turn, workspace, background, state: Monitor::default() }
     }
 
     /// Creates a terminal. The call runs in the background, so a terminal whose caller is gone by then is released.
     async fn create(self: &Arc<Self>, request: CreateTerminalRequest) -> CreateResult {
         let (sender, created) = oneshot::channel();
-        let call = self.client.create_terminal(request);
         self.state.with(|state| state.pending += 1);
         let this = self.clone();
         self.background.run(async move {
-            let outcome = call.await;
+            let outcome = this.workspace.create_terminal(this.turn, request).await;
             if let Ok(created) = &outcome {
                 this.add(&created.terminal_id);
+                this.show(&created.terminal_id);
             }
             if let Err(Ok(unwanted)) = sender.send(outcome) {
                 this.release(&unwanted.terminal_id);
@@ -164,6 +178,21 @@ impl Terminals {
         }
     }
 
+    /// Shows a terminal of the agent's machine to the client, until its command has ended.
+    fn show(self: &Arc<Self>, id: &TerminalId) {
+        #[cfg(feature = "v2")]
+        if let Workspace::Local(local) = &self.workspace {
+            self.state.with(|state| state.pending += 1);
+            let (this, local, id) = (self.clone(), local.clone(), id.clone());
+            self.background.run(async move {
+                local.show(this.turn, &this.session_id, &id).await;
+                this.done();
+            });
+        }
+        #[cfg(not(feature = "v2"))]
+        let _ = id;
+    }
+
     fn set_exited(&self, id: &TerminalId) {
         self.state.with(|state| {
             if let Some(has_ended) = state.open.get_mut(id) {
@@ -180,13 +209,15 @@ impl Terminals {
             Some(has_ended)
         })?;
         let (sender, released) = oneshot::channel();
-        let kill = self.client.kill_terminal(KillTerminalRequest::new(&self.session_id, id));
-        let release = self.client.release_terminal(ReleaseTerminalRequest::new(&self.session_id, id));
+        let kill = KillTerminalRequest::new(&self.session_id, id);
+        let release = ReleaseTerminalRequest::new(&self.session_id, id);
         let this = self.clone();
         self.background.run(async move {
+            let kill = this.workspace.kill_terminal(kill);
+            let release = this.workspace.release_terminal(release);
             let outcome = if has_ended { release.await } else { join(kill, release).await.1 };
             this.done();
-            let _nobody_waits = sender.send(outcome);
+            let _dropped = sender.send(outcome);
         });
         Some(released)
     }

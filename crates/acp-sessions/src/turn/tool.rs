@@ -19,6 +19,7 @@ use serde::Serialize;
 use super::permission::PermissionSubject;
 use super::{PermissionPolicy, Turn, TurnError};
 use crate::shorten::cut;
+use crate::state::CANCELLED;
 
 /// How much of a tool's own title is shown, in bytes.
 const TITLE_LIMIT: usize = 256;
@@ -120,8 +121,10 @@ impl PendingToolCall {
                 let _why = error;
                 return outcome;
             }
-            Err(TurnError::Cancelled) => failed(ended, "cancelled"),
-            Err(error) => failed(ended, error.to_string()),
+            Err(TurnError::Cancelled) => {
+                unsuccessful(ended, ToolCallStatus::Other(CANCELLED.into()), CANCELLED)
+            }
+            Err(error) => unsuccessful(ended, ToolCallStatus::Failed, error.to_string()),
         };
         // Shortened rather than refused, because the client must see that the call has ended.
         turn.update_shortened(ended).await?;
@@ -227,8 +230,8 @@ impl fmt::Debug for PendingToolCall {
     }
 }
 
-fn failed(update: ToolCallUpdate, why: impl Into<String>) -> ToolCallUpdate {
-    update.status(ToolCallStatus::Failed).content([Content::from(why.into())])
+fn unsuccessful(update: ToolCallUpdate, status: ToolCallStatus, why: impl Into<String>) -> ToolCallUpdate {
+    update.status(status).content([Content::from(why.into())])
 }
 
 fn describe(progress: &ProgressNotification) -> String {

@@ -32,3 +32,7 @@ mod stored;
 mod storm;
 mod tools;
 mod turns;
+#[cfg(feature = "v2")]
+mod v2;
+#[cfg(all(feature = "file", feature = "v2"))]
+mod v2_stored;

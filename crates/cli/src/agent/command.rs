@@ -1,4 +1,4 @@
-//! What the agent can be told to do.
+//! The commands of the agent.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub(crate) enum Command {
     Slow { seconds: f64 },
     /// `/burst N`: sends so many updates.
     Burst { count: u64 },
-    /// `/history`: tells what was said so far.
+    /// `/history`: lists the conversation so far.
     History,
     /// Anything else, which is said again.
     Echo,

@@ -11,7 +11,7 @@ use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent, conf
 use agentwire_transport_stdio::stdio;
 use anyhow::Result;
 
-use self::turn::{Told, Work};
+use self::turn::{ReportedFailures, Work};
 use crate::arguments::Agent;
 use crate::text::Notes;
 
@@ -29,14 +29,15 @@ pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
         Some(timeout) => hub.connect_limit(timeout).timeout(timeout),
         None => hub,
     };
-    let told = Told::default();
-    let demo = agent(async |turn: Turn| Work::new(&turn, &told).run().await)
+    let reported = ReportedFailures::default();
+    let demo = agent(async |turn: Turn| Work::new(&turn, &reported).run().await)
         .info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
         .prompt_capabilities(PromptCapabilities::new().image(true).audio(true).embedded_context(true))
         .commands(command::available())
         .modes(offer::modes())
         .config_options(offer::options())
         .hub(hub)
+        .v2(true)
         .on_warning(move |warning| warn(&of_store, warning));
     let demo = match arguments.store {
         Some(directory) => SessionAgent::store(demo, FileStore::open(directory)?),
@@ -45,7 +46,7 @@ pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
     Ok(demo.serve_with(stdio()?, config().request_bytes_limit(REQUEST_BYTES)).await?)
 }
 
-/// What is wrong with a session's MCP servers is told in the session itself.
+/// Prints a warning. Failures of a session's MCP servers are left out, because the session itself reports them.
 fn warn(notes: &Notes, warning: Warning) {
     if !matches!(warning, Warning::McpServer { .. }) {
         notes.say(&format!("warning: {warning}"));

@@ -70,7 +70,7 @@ impl Work<'_> {
         match self.turn.call_tool(tool, arguments).permissions(policy).await {
             Err(error @ (TurnError::Over | TurnError::Store(_))) => Err(error),
             // The client has been shown how it ended.
-            _ => self.tell_failures().await,
+            _ => self.report_failures().await,
         }
     }
 
@@ -82,7 +82,7 @@ impl Work<'_> {
         ToolCall::new(self.turn.new_tool_call_id(), title).kind(kind)
     }
 
-    /// Announces a tool call, asks where the mode says so, does the work, and tells how it ended.
+    /// Announces a tool call, asks for permission where the mode demands it, does the work, and sends its outcome.
     async fn act(
         &self,
         call: ToolCall,

@@ -1,4 +1,4 @@
-//! One turn: does what the prompt says and tells the client about it.
+//! One turn: executes the command in the prompt and sends the client its outcome.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,29 +16,29 @@ use agentwire_sync::Mutex;
 use super::command::Command;
 use super::offer;
 
-/// The servers whose failure the user has been told of, each in its session.
-pub(super) type Told = Mutex<HashSet<(SessionId, String)>>;
+/// The sessions and servers whose failure was reported to the user.
+pub(super) type ReportedFailures = Mutex<HashSet<(SessionId, String)>>;
 
-/// A turn, and what it has come to.
+/// A turn, and how much text it has sent.
 pub(super) struct Work<'a> {
     pub(super) turn: &'a Turn,
-    told: &'a Told,
-    /// How many characters were said.
+    reported: &'a ReportedFailures,
+    /// How many characters were sent.
     said: AtomicU64,
 }
 
 /// How much a session can hold, in tokens of four characters each: ours, as we have no model.
 const CONTEXT: u64 = 200_000;
 
-/// Of how many servers it is remembered that their failure was told.
-const MOST_TOLD: usize = 4096;
+/// The most entries of [`ReportedFailures`]. Beyond that they are forgotten, and failures may be reported again.
+const REPORTED_LIMIT: usize = 4096;
 
 /// How many characters of something are shown where there is one line for it.
 const LINE: usize = 60;
 
 impl<'a> Work<'a> {
-    pub(super) fn new(turn: &'a Turn, told: &'a Told) -> Self {
-        Self { turn, told, said: AtomicU64::new(0) }
+    pub(super) fn new(turn: &'a Turn, reported: &'a ReportedFailures) -> Self {
+        Self { turn, reported, said: AtomicU64::new(0) }
     }
 
     /// Works through the prompt.
@@ -50,19 +50,19 @@ impl<'a> Work<'a> {
         if offer::thinks(self.turn) {
             self.turn.think("I shall do as I am told.").await?;
         }
-        self.tell_failures().await?;
+        self.report_failures().await?;
         let (length, command) = (text.chars().count(), Command::parse(&text));
         // The prompt is there already, and may be long.
         drop(text);
         match command {
-            Ok(command) => self.obey(command).await?,
+            Ok(command) => self.execute(command).await?,
             Err(wrong) => self.say(&wrong).await?,
         }
-        self.tell_usage(length).await?;
+        self.send_usage(length).await?;
         Ok(StopReason::EndTurn)
     }
 
-    async fn obey(&self, command: Command) -> Result<(), TurnError> {
+    async fn execute(&self, command: Command) -> Result<(), TurnError> {
         match command {
             Command::Tools => self.list_tools().await,
             Command::Call { tool, arguments } => {
@@ -74,39 +74,39 @@ impl<'a> Work<'a> {
             Command::Plan => self.plan().await,
             Command::Slow { seconds } => self.slow(seconds).await,
             Command::Burst { count } => self.burst(count).await,
-            Command::History => self.tell_history().await,
+            Command::History => self.send_history().await,
             Command::Echo => self.echo().await,
         }
     }
 
-    /// Tells the client a piece of the answer.
+    /// Sends a chunk of the answer.
     async fn say(&self, text: &str) -> Result<(), TurnError> {
         self.said.fetch_add(text.chars().count() as u64, Ordering::Relaxed);
         self.turn.say(text).await
     }
 
-    /// Tells of servers that are not there, once each.
-    pub(super) async fn tell_failures(&self) -> Result<(), TurnError> {
+    /// Reports servers that cannot be used, once each.
+    pub(super) async fn report_failures(&self) -> Result<(), TurnError> {
         for server in self.turn.mcp().status() {
             let key = (self.turn.session_id().clone(), server.name.clone());
-            if server.state.reason().is_some() && self.note_told(key) {
+            if server.state.reason().is_some() && self.note_failure(key) {
                 self.say(&format!("MCP server {}: {}\n", server.name, server.state)).await?;
             }
         }
         Ok(())
     }
 
-    /// Whether a failure was not told before. Whose were forgotten are told once more.
-    fn note_told(&self, key: (SessionId, String)) -> bool {
-        let mut told = self.told.lock();
-        if told.len() >= MOST_TOLD {
-            told.clear();
+    /// Returns whether a failure was not reported before, and remembers it.
+    fn note_failure(&self, key: (SessionId, String)) -> bool {
+        let mut reported = self.reported.lock();
+        if reported.len() >= REPORTED_LIMIT {
+            reported.clear();
         }
-        told.insert(key)
+        reported.insert(key)
     }
 
-    /// Tells how much of the context is used, behind a prompt of so many characters.
-    async fn tell_usage(&self, prompt: usize) -> Result<(), TurnError> {
+    /// Sends how much of the context is used. `prompt` is the length of the prompt, in characters.
+    async fn send_usage(&self, prompt: usize) -> Result<(), TurnError> {
         let before = self.turn.current_usage().map_or(0, |usage| usage.used);
         let more = (prompt as u64 + self.said.load(Ordering::Relaxed)).div_ceil(4);
         self.turn.usage(UsageUpdate::new(before.saturating_add(more).min(CONTEXT), CONTEXT)).await
@@ -114,7 +114,7 @@ impl<'a> Work<'a> {
 
     async fn list_tools(&self) -> Result<(), TurnError> {
         let tools = self.turn.unless_cancelled(self.turn.mcp().tools()).await?;
-        self.tell_failures().await?;
+        self.report_failures().await?;
         if tools.is_empty() {
             return self.say("No MCP server of this session offers a tool.\n").await;
         }
@@ -174,8 +174,8 @@ impl<'a> Work<'a> {
         self.say("Done.\n").await
     }
 
-    /// A line for each message and each tool call of the session, this prompt included.
-    async fn tell_history(&self) -> Result<(), TurnError> {
+    /// Sends a line for each message and each tool call of the session, this prompt included.
+    async fn send_history(&self) -> Result<(), TurnError> {
         let mut remembered = Vec::new();
         let mut last = None;
         for update in self.turn.history().await? {

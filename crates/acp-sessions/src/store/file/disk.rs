@@ -133,7 +133,7 @@ impl FileSystem for Disk {
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => return Err(error),
             }
-            // The previous owner has removed the file: a lock on a removed file excludes nobody.
+            // The previous owner has removed the file: a lock on a removed file has no effect.
             let ours = rustix::fs::fstat(&file)?;
             match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(there) if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino) => {

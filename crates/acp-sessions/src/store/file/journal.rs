@@ -14,7 +14,7 @@ use super::system::{Access, RawFile};
 use super::{aside, header};
 use crate::{SessionHeader, StoreError, StoreWarning};
 
-/// The journal of a session that this store has locked, so that nobody else writes to the file.
+/// The journal of a session that this store has locked, so no other process writes to the file.
 ///
 /// The file is open from the first append until [`sync`](Self::sync), so that an idle session costs no file descriptor.
 #[derive(Debug)]

@@ -1,0 +1,176 @@
+//! The client of a connection, in either version of the protocol.
+
+use agentwire_acp_agent::CallError;
+use agentwire_acp_schema::v1::{
+    ClientCapabilities, Implementation, PermissionOption, ProtocolVersion, RequestPermissionOutcome,
+    RequestPermissionRequest, SessionId, SessionNotification, SessionUpdate, ToolCallUpdate,
+};
+use agentwire_peer::{Call, Notify};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::v1;
+#[cfg(feature = "v2")]
+use crate::v2::client::V2Client;
+
+/// The client of a connection. The first `initialize` has settled which version of the protocol it speaks.
+///
+/// [`Turn`](crate::Turn) has what an agent needs in both versions. For a request that only one version has, use the handle
+/// of that version. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Client(Version);
+
+#[derive(Clone, Debug)]
+enum Version {
+    V1(agentwire_acp_agent::Client),
+    #[cfg(feature = "v2")]
+    V2(V2Client),
+}
+
+impl From<&agentwire_acp_agent::Client> for Client {
+    fn from(client: &agentwire_acp_agent::Client) -> Self {
+        Self(Version::V1(client.clone()))
+    }
+}
+
+#[cfg(feature = "v2")]
+impl From<&agentwire_acp_agent::v2::Client> for Client {
+    fn from(client: &agentwire_acp_agent::v2::Client) -> Self {
+        Self(Version::V2(V2Client::new(client.clone())))
+    }
+}
+
+impl Client {
+    /// Returns the version of the protocol that the connection speaks.
+    pub fn protocol_version(&self) -> ProtocolVersion {
+        match &self.0 {
+            Version::V1(_) => ProtocolVersion::V1,
+            #[cfg(feature = "v2")]
+            Version::V2(_) => ProtocolVersion::V2,
+        }
+    }
+
+    /// Returns what a turn can ask for, as the capabilities of version 1. Returns none before `initialize` is answered.
+    ///
+    /// Under version 2 files and terminals are always there, because they are the agent's own; so are boolean options,
+    /// notices and compactions, because every client of that version takes them.
+    pub fn capabilities(&self) -> Option<&ClientCapabilities> {
+        match &self.0 {
+            Version::V1(client) => client.capabilities(),
+            #[cfg(feature = "v2")]
+            Version::V2(client) => client.capabilities(),
+        }
+    }
+
+    /// Returns the name and version of the client, if it sent them.
+    pub fn info(&self) -> Option<&Implementation> {
+        match &self.0 {
+            Version::V1(client) => client.info(),
+            #[cfg(feature = "v2")]
+            Version::V2(client) => client.client().info(),
+        }
+    }
+
+    /// Returns the handle of version 1, if the connection speaks version 1.
+    pub fn v1(&self) -> Option<&agentwire_acp_agent::Client> {
+        match &self.0 {
+            Version::V1(client) => Some(client),
+            #[cfg(feature = "v2")]
+            Version::V2(_) => None,
+        }
+    }
+
+    /// Returns the handle of version 2, if the connection speaks version 2.
+    #[cfg(feature = "v2")]
+    pub fn v2(&self) -> Option<&agentwire_acp_agent::v2::Client> {
+        match &self.0 {
+            Version::V1(_) => None,
+            Version::V2(client) => Some(client.client()),
+        }
+    }
+
+    /// Sends a request of your own. Its name begins with `_`; any other is refused without being sent.
+    pub fn extension_request<P, R>(&self, method: &str, params: &P) -> Call<R>
+    where
+        P: Serialize + ?Sized,
+        R: DeserializeOwned + Send + 'static,
+    {
+        match &self.0 {
+            Version::V1(client) => client.extension_request(method, params),
+            #[cfg(feature = "v2")]
+            Version::V2(client) => client.client().extension_request(method, params),
+        }
+    }
+
+    /// Sends a notification of your own. Its name begins with `_`; any other is refused without being sent.
+    pub fn extension_notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Notify<'_> {
+        match &self.0 {
+            Version::V1(client) => client.extension_notification(method, params),
+            #[cfg(feature = "v2")]
+            Version::V2(client) => client.client().extension_notification(method, params),
+        }
+    }
+
+    /// Returns whether the connection is closed.
+    pub fn is_closed(&self) -> bool {
+        match &self.0 {
+            Version::V1(client) => client.is_closed(),
+            #[cfg(feature = "v2")]
+            Version::V2(client) => client.client().is_closed(),
+        }
+    }
+
+    /// Checks an update as [`send_update`](Self::send_update) does, without sending it.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotAllowed`] where the client did not advertise support for it, or it breaks a rule.
+    pub(crate) fn check_update(&self, update: &SessionUpdate) -> Result<(), CallError> {
+        match &self.0 {
+            Version::V1(client) => client.check_update(update),
+            #[cfg(feature = "v2")]
+            Version::V2(client) => client.check_update(update),
+        }
+    }
+
+    /// Sends an update as the client's version spells it. Sends nothing where that version has no such update.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is closed, or [`check_update`](Self::check_update) fails.
+    pub(crate) async fn send_update(
+        &self,
+        session: &SessionId,
+        update: SessionUpdate,
+    ) -> Result<(), CallError> {
+        match &self.0 {
+            Version::V1(client) => match v1::update::spelled(update) {
+                Some(update) => client.session_update(SessionNotification::new(session, update)).await,
+                None => Ok(()),
+            },
+            #[cfg(feature = "v2")]
+            Version::V2(client) => client.send_update(session, update).await,
+        }
+    }
+
+    /// Asks the user about a tool call.
+    ///
+    /// # Errors
+    ///
+    /// When the request fails.
+    pub(crate) async fn request_permission(
+        &self,
+        session: &SessionId,
+        call: ToolCallUpdate,
+        options: Vec<PermissionOption>,
+    ) -> Result<RequestPermissionOutcome, CallError> {
+        match &self.0 {
+            Version::V1(client) => {
+                let request = RequestPermissionRequest::new(session, call, options);
+                Ok(client.request_permission(request).await?.outcome)
+            }
+            #[cfg(feature = "v2")]
+            Version::V2(client) => client.request_permission(session, call, options).await,
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Version 1 of the protocol: its methods, and how it spells updates.
+
+mod agent;
+pub(crate) mod update;
+
+pub(crate) use self::agent::V1Agent;

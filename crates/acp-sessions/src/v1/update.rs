@@ -1,0 +1,37 @@
+//! Spells updates for a client of version 1. Most records are updates of version 1 as they are.
+
+use agentwire_acp_schema::v1::{SessionUpdate, ToolCallStatus};
+
+use crate::state::{CANCELLED, PAUSED};
+
+/// Returns an update as version 1 spells it, or none for an update that version 1 does not have: what a terminal of the
+/// agent itself shows.
+pub(crate) fn spelled(mut update: SessionUpdate) -> Option<SessionUpdate> {
+    match &mut update {
+        SessionUpdate::ToolCall(call) => respell(&mut call.status),
+        SessionUpdate::ToolCallUpdate(call) => {
+            if let Some(status) = &mut call.status {
+                respell(status);
+            }
+        }
+        SessionUpdate::Unknown(object) => {
+            let kind = object.text("sessionUpdate");
+            if matches!(kind.as_deref(), Some("terminal_update" | "terminal_output_chunk")) {
+                return None;
+            }
+        }
+        _ => {}
+    }
+    Some(update)
+}
+
+/// Replaces a status that only version 2 has.
+fn respell(status: &mut ToolCallStatus) {
+    if let ToolCallStatus::Other(word) = status {
+        match word.as_str() {
+            CANCELLED => *status = ToolCallStatus::Failed,
+            PAUSED => *status = ToolCallStatus::InProgress,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The client of version 2.
+
+use agentwire_acp_agent::{CallError, v2::Client};
+use agentwire_acp_schema::v1::{
+    AuthCapabilities, BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities,
+    CompactionCapabilities, FileSystemCapabilities, MessageId, NoticeCapabilities, PermissionOption,
+    RequestPermissionOutcome, SessionConfigOptionsCapabilities, SessionId, SessionUpdate, ToolCallUpdate,
+};
+use agentwire_acp_schema::v2::{
+    self, RequestPermissionRequest, ToolCallPermissionSubject, UpdateSessionNotification,
+};
+use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
+
+use super::update;
+use crate::message::MessageIds;
+
+/// The title of a question about a tool call without a title.
+const UNTITLED: &str = "May this tool call go on?";
+
+/// A client of version 2.
+#[derive(Clone, Debug)]
+pub(crate) struct V2Client {
+    client: Client,
+    /// What a turn can ask for, as capabilities of version 1. None before `initialize` is answered.
+    capabilities: Option<ClientCapabilities>,
+}
+
+impl V2Client {
+    pub(crate) fn new(client: Client) -> Self {
+        let capabilities = client.capabilities().map(capabilities);
+        Self { client, capabilities }
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(crate) fn capabilities(&self) -> Option<&ClientCapabilities> {
+        self.capabilities.as_ref()
+    }
+
+    /// A chunk gets the id of its message only when it has passed, so it may lack one here.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotAllowed`] for an update that has no form in version 2, or breaks a rule.
+    pub(crate) fn check_update(&self, update: &SessionUpdate) -> Result<(), CallError> {
+        let mut update = update.clone();
+        MessageIds::default().assign(&mut update, || MessageId::from("unassigned"));
+        match spelled(update)? {
+            Some(update) => self.client.check_update(&update),
+            None => Ok(()),
+        }
+    }
+
+    /// # Errors
+    ///
+    /// As [`check_update`](Self::check_update), and when the connection or the session is closed.
+    pub(crate) async fn send_update(
+        &self,
+        session: &SessionId,
+        update: SessionUpdate,
+    ) -> Result<(), CallError> {
+        match spelled(update)? {
+            Some(update) => self.client.session_update(UpdateSessionNotification::new(session, update)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Asks the user about a tool call. The title of the question is that of the call.
+    ///
+    /// # Errors
+    ///
+    /// When the call has no form in version 2, or the request fails.
+    pub(crate) async fn request_permission(
+        &self,
+        session: &SessionId,
+        call: ToolCallUpdate,
+        options: Vec<PermissionOption>,
+    ) -> Result<RequestPermissionOutcome, CallError> {
+        let title = call.title.clone().unwrap_or_else(|| UNTITLED.to_owned());
+        let call = update::tool_call_update(call)
+            .map_err(|why| CallError::not_allowed(RequestPermissionRequest::NAME, why.to_string()))?;
+        let request = RequestPermissionRequest::new(session, title, options)
+            .subject(ToolCallPermissionSubject::new(call));
+        match self.client.request_permission(request).await?.outcome {
+            v2::RequestPermissionOutcome::Selected(selected) => {
+                Ok(RequestPermissionOutcome::Selected(selected))
+            }
+            // An outcome that is not known here is no consent.
+            _ => Ok(RequestPermissionOutcome::Cancelled),
+        }
+    }
+}
+
+/// Returns an update as version 2 spells it, or none where version 2 has no such update.
+fn spelled(update: SessionUpdate) -> Result<Option<v2::SessionUpdate>, CallError> {
+    update::spelled(update)
+        .map_err(|why| CallError::not_allowed(UpdateSessionNotification::NAME, why.to_string()))
+}
+
+/// Returns what a turn can ask for. Files and terminals are the agent's own, and every client of version 2 takes boolean
+/// options, notices and compactions.
+fn capabilities(client: &v2::ClientCapabilities) -> ClientCapabilities {
+    let options = SessionConfigOptionsCapabilities::new().boolean(BooleanConfigOptionCapabilities::new());
+    let session = ClientSessionCapabilities::new()
+        .config_options(options)
+        .notices(NoticeCapabilities::new())
+        .compaction(CompactionCapabilities::new());
+    let terminal = client.auth.as_ref().is_some_and(|auth| auth.terminal.is_some());
+    let mut capabilities = ClientCapabilities::new()
+        .fs(FileSystemCapabilities::new().read_text_file(true).write_text_file(true))
+        .terminal(true)
+        .session(session)
+        .auth(AuthCapabilities::new().terminal(terminal));
+    capabilities.elicitation.clone_from(&client.elicitation);
+    capabilities
+}
