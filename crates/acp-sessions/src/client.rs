@@ -1,5 +1,8 @@
 //! The client of a connection, in either version of the protocol.
 
+#[cfg(feature = "v2")]
+use std::sync::Arc;
+
 use agentwire_acp_agent::CallError;
 use agentwire_acp_schema::v1::{
     ClientCapabilities, Implementation, PermissionOption, ProtocolVersion, RequestPermissionOutcome,
@@ -24,7 +27,7 @@ pub struct Client(Version);
 enum Version {
     V1(agentwire_acp_agent::Client),
     #[cfg(feature = "v2")]
-    V2(V2Client),
+    V2(Arc<V2Client>),
 }
 
 impl From<&agentwire_acp_agent::Client> for Client {
@@ -36,7 +39,7 @@ impl From<&agentwire_acp_agent::Client> for Client {
 #[cfg(feature = "v2")]
 impl From<&agentwire_acp_agent::v2::Client> for Client {
     fn from(client: &agentwire_acp_agent::v2::Client) -> Self {
-        Self(Version::V2(V2Client::new(client.clone())))
+        Self(Version::V2(Arc::new(V2Client::new(client.clone()))))
     }
 }
 

@@ -1,11 +1,9 @@
 //! `agentwire chat` with agents of the draft of version 2.
 
-use std::os::unix::fs::PermissionsExt;
-
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::binaries::{acting, agentwire, scripted};
+use crate::binaries::{acting, scripted};
 use crate::chat::script;
 use crate::program::{Ended, Program, SOON};
 
@@ -139,21 +137,4 @@ fn an_older_agent_is_taken_where_that_is_wanted() {
     let ended =
         Program::run(&["chat", "--protocol", "auto", "--timeout", "4", "--agent", &silent, "hello"], SOON);
     ended.exits(1).tells("no answer within 4s");
-}
-
-#[test]
-fn our_own_agent_goes_on_in_the_other_version() {
-    let (store, work) =
-        (tempfile::tempdir().expect("there is room"), tempfile::tempdir().expect("there is room"));
-    std::fs::set_permissions(store.path(), std::fs::Permissions::from_mode(0o700)).expect("it is ours");
-    let agent = format!("'{}' agent --store '{}'", agentwire().display(), store.path().display());
-    let cwd = work.path().to_str().expect("it is UTF-8");
-    let chat = |arguments: &[&str]| {
-        Program::run(&[&["chat", "--agent", &agent, "--cwd", cwd, "--yes"], arguments].concat(), SOON)
-    };
-    chat(&["--protocol", "2", "/write a.txt from version 2"]).exits(0).prints("Write ");
-    chat(&["--protocol", "1", "--continue", "/read a.txt"]).exits(0).prints("from version 2");
-    chat(&["--protocol", "auto", "--continue", "/run cat a.txt"]).exits(0).prints("from version 2");
-    let history = chat(&["--protocol", "1", "--continue", "/history"]);
-    history.exits(0).prints("you: /write a.txt").prints("you: /read a.txt").prints("you: /run cat a.txt");
 }
