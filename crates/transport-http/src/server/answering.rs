@@ -242,7 +242,7 @@ where
                     let left = usize::try_from(self.body.size_hint().upper().unwrap_or(u64::MAX));
                     let expected =
                         (self.read.len() + more).saturating_add(left.unwrap_or(usize::MAX)).min(limit);
-                    if self.read.len() > 0 {
+                    if !self.read.is_empty() {
                         self.reserve(shared, self.read.capacity_with(more, expected))?;
                     }
                     self.read.push(data.into(), expected);
