@@ -94,12 +94,12 @@ mod hyper;
 #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
 mod inflate;
 mod mirror;
-mod place;
 #[cfg(feature = "reqwest")]
 mod plain;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod route;
+mod server_url;
 mod shared;
 mod uri;
 

@@ -17,7 +17,7 @@ use crate::server::session::asked;
 use crate::server::{Config, SessionId};
 
 /// What becomes of a POST.
-pub(crate) enum Destination {
+pub(crate) enum Routed {
     /// It belongs to a session that should exist.
     Session(SessionId, Frame),
     /// It opens one.
@@ -28,9 +28,9 @@ pub(crate) enum Destination {
 
 /// What the headers of a POST say of its body.
 #[derive(Clone, Copy)]
-pub(crate) struct Claims {
+pub(crate) struct PostHeaders {
     version: Version,
-    session: Claimed,
+    session: SessionHeader,
 }
 
 #[derive(Clone, Copy)]
@@ -42,14 +42,14 @@ enum Version {
 }
 
 #[derive(Clone, Copy)]
-enum Claimed {
-    Nothing,
+enum SessionHeader {
+    Absent,
     Session(SessionId),
     /// What is no session's name.
-    Nonsense,
+    Invalid,
 }
 
-impl Claims {
+impl PostHeaders {
     /// An error where a header stands there twice.
     pub(crate) fn of(fields: &Fields<'_>) -> Result<Self, Refusal> {
         let version = match fields.single(Field::ProtocolVersion)? {
@@ -60,8 +60,8 @@ impl Claims {
             }
         };
         let session = match fields.single(Field::SessionId)? {
-            None => Claimed::Nothing,
-            Some(id) => SessionId::parse(id).map_or(Claimed::Nonsense, Claimed::Session),
+            None => SessionHeader::Absent,
+            Some(id) => SessionId::parse(id).map_or(SessionHeader::Invalid, SessionHeader::Session),
         };
         Ok(Self { version, session })
     }
@@ -69,19 +69,19 @@ impl Claims {
     /// The session that the request says it belongs to.
     pub(crate) fn session(self) -> Option<SessionId> {
         match self.session {
-            Claimed::Session(session) => Some(session),
-            Claimed::Nothing | Claimed::Nonsense => None,
+            SessionHeader::Session(session) => Some(session),
+            SessionHeader::Absent | SessionHeader::Invalid => None,
         }
     }
 }
 
 /// Reads a body, and finds where it belongs.
-pub(crate) fn destination(
+pub(crate) fn routed(
     config: &Config,
-    claims: Claims,
+    claims: PostHeaders,
     headers: &HeaderMap,
     body: Bytes,
-) -> Result<Destination, Refusal> {
+) -> Result<Routed, Refusal> {
     let frame = read(config, body)?;
     match claims.version {
         Version::Known(revision) if revision.is_stateless() && config.stateless => {
@@ -95,7 +95,7 @@ pub(crate) fn destination(
         Version::Strange => {
             let version = single(headers, &header::PROTOCOL_VERSION)?.unwrap_or_default();
             let version = String::from_utf8_lossy(version);
-            // A revision that only whoever serves the link may know, said twice, so that it is no session's.
+            // A revision that only whoever serves the connection may know, said twice, so that it is no session's.
             if config.stateless && says_in_body(&frame, &version) {
                 return exchange(headers, frame, &version);
             }
@@ -113,15 +113,15 @@ pub(crate) fn destination(
         }
     }
     let session = match claims.session {
-        Claimed::Nothing => return initialize(frame),
-        Claimed::Nonsense => return Err(Refusal::unknown_session()),
-        Claimed::Session(session) => session,
+        SessionHeader::Absent => return initialize(frame),
+        SessionHeader::Invalid => return Err(Refusal::unknown_session()),
+        SessionHeader::Session(session) => session,
     };
     if stands_alone(&frame) {
         let why = "the MCP-Protocol-Version header is not the version in _meta, which has no sessions";
         return Err(Refusal::header_mismatch(id_of(&frame), why));
     }
-    Ok(Destination::Session(session, frame))
+    Ok(Routed::Session(session, frame))
 }
 
 /// Whether a message says that it speaks a revision without sessions.
@@ -155,7 +155,7 @@ fn read(config: &Config, body: Bytes) -> Result<Frame, Refusal> {
 }
 
 /// What has no session and no stateless revision can only open a session.
-fn initialize(frame: Frame) -> Result<Destination, Refusal> {
+fn initialize(frame: Frame) -> Result<Routed, Refusal> {
     let id = id_of(&frame);
     let Frame::Single(message) = frame else {
         return Err(Refusal::no_session());
@@ -167,7 +167,7 @@ fn initialize(frame: Frame) -> Result<Destination, Refusal> {
             Err(Refusal::header_mismatch(id, why))
         }
         Message::Request(request) if request.method == "initialize" => {
-            Ok(Destination::Initialize(copied(request)))
+            Ok(Routed::Initialize(copied(request)))
         }
         _ => Err(Refusal::no_session().under(id)),
     }
@@ -180,7 +180,7 @@ fn copied(request: Request) -> Request {
 }
 
 /// Checks that a message which stands alone is one that may, and that its headers say what it says.
-fn exchange(headers: &HeaderMap, frame: Frame, version: &str) -> Result<Destination, Refusal> {
+fn exchange(headers: &HeaderMap, frame: Frame, version: &str) -> Result<Routed, Refusal> {
     let id = id_of(&frame);
     let message = match frame {
         Frame::Single(message @ (Message::Request(_) | Message::Notification(_))) => message,
@@ -192,7 +192,7 @@ fn exchange(headers: &HeaderMap, frame: Frame, version: &str) -> Result<Destinat
     if let Err(why) = agree(headers, &message, version) {
         return Err(Refusal::header_mismatch(id, why));
     }
-    Ok(Destination::Exchange(message))
+    Ok(Routed::Exchange(message))
 }
 
 fn agree(headers: &HeaderMap, message: &Message, version: &str) -> Result<(), &'static str> {

@@ -5,7 +5,7 @@ use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 
 use crate::revision::Revision;
-use crate::server::outlet::{HEADER_MISMATCH, UNSUPPORTED_VERSION};
+use crate::server::response_stream::{HEADER_MISMATCH, UNSUPPORTED_VERSION};
 use crate::server::text::Text;
 use crate::server::{Body, Config, NoSession, QuotaExceeded};
 
@@ -83,7 +83,7 @@ impl Refusal {
         Self::error(id, ErrorObject::invalid_request("a request with this id has not been answered yet"))
     }
 
-    /// Whoever should have answered a request has gone without doing it.
+    /// The service of a request has ended without an answer.
     pub(crate) fn unanswered() -> Self {
         let refusal =
             Self::error(RequestId::NULL, ErrorObject::internal_error("the request was not answered"));
@@ -120,7 +120,7 @@ impl Refusal {
     }
 
     pub(crate) fn into_response(self) -> Response<Body> {
-        let mut response = Response::new(Body::whole(error_text(self.id, self.error), None));
+        let mut response = Response::new(Body::text(error_text(self.id, self.error), None));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
