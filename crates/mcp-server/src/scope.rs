@@ -16,7 +16,7 @@ pub(crate) enum RequestScope {
     /// The connection carries other requests too.
     Connection(RequestContext),
     /// The request stands alone. Dropping its future cancels it.
-    Exchange(Box<ExchangeScope>),
+    Exchange(ExchangeScope),
 }
 
 #[derive(Clone)]
@@ -32,7 +32,7 @@ impl RequestScope {
         source: Option<Arc<dyn MessageSource>>,
         notifications: NotificationSink,
     ) -> Self {
-        Self::Exchange(Box::new(ExchangeScope { id, source, notifications }))
+        Self::Exchange(ExchangeScope { id, source, notifications })
     }
 
     /// The request's id.

@@ -106,6 +106,16 @@ impl<T, M: Deref<Target = Monitor<T>>> Waiter<T, M> {
 
     /// Runs the closure. Where it returns none, the next update wakes the task of `cx`.
     pub fn poll<R>(&mut self, cx: &Context<'_>, look: impl FnOnce(&mut T) -> Option<R>) -> Poll<R> {
+        self.poll_update_if(cx, |value| Some((look(value)?, false)))
+    }
+
+    /// As [`poll`](Self::poll), and wakes all other waiters if the closure returns true beside its result: it has changed the
+    /// value. Takes the lock once.
+    pub fn poll_update_if<R>(
+        &mut self,
+        cx: &Context<'_>,
+        change: impl FnOnce(&mut T) -> Option<(R, bool)>,
+    ) -> Poll<R> {
         let mut guard = self.monitor.lock();
         let inner = &mut *guard;
         // Decided before the closure runs, because the closure may take what it returns out of the value.
@@ -115,8 +125,15 @@ impl<T, M: Deref<Target = Monitor<T>>> Waiter<T, M> {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        if let Some(found) = look(&mut inner.value) {
+        if let Some((found, changed)) = change(&mut inner.value) {
             inner.ready += 1;
+            if changed {
+                let own = self.key.take().and_then(|key| inner.waiting.remove(&key));
+                let waiting = std::mem::take(&mut inner.waiting);
+                drop(guard);
+                drop(own);
+                waiting.into_values().for_each(Waker::wake);
+            }
             return Poll::Ready(found);
         }
         let key = *self.key.get_or_insert_with(|| {

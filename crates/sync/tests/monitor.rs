@@ -174,3 +174,26 @@ fn wakers_wake_all_or_one() {
     wakers.wake_one(1);
     assert_eq!(taken(), [0, 1]);
 }
+
+#[test]
+fn a_poll_that_changes_the_value_wakes_the_others_and_not_itself() {
+    let monitor = Monitor::new(0);
+    let counts: [Arc<Count>; 2] = Default::default();
+    let wakers = counts.each_ref().map(|count| waker(count.clone()));
+    let mut waiters = [(); 2].map(|()| Waiter::new(&monitor));
+    let is_two = |value: &mut i32| (*value == 2).then_some(());
+    for (waiter, waker) in waiters.iter_mut().zip(&wakers) {
+        assert!(waiter.poll(&Context::from_waker(waker), is_two).is_pending());
+    }
+    let mut set = |to: i32, changed: bool| {
+        waiters[0].poll_update_if(&Context::from_waker(&wakers[0]), |value| {
+            *value = to;
+            Some(((), changed))
+        })
+    };
+    assert!(set(1, false).is_ready());
+    assert!(counts.iter().all(|count| count.take() == 0));
+    assert!(set(2, true).is_ready());
+    assert_eq!(counts.each_ref().map(|count| count.take()), [0, 1]);
+    assert!(waiters[1].poll(&Context::from_waker(&wakers[1]), is_two).is_ready());
+}

@@ -6,7 +6,7 @@
 
 use agentwire_jsonrpc::{Frame, Message, RawJson, Request, Response};
 use agentwire_transport::{Exchange, Packet, service_fn};
-use agentwire_transport_http::server::{Config, Endpoint, Link};
+use agentwire_transport_http::server::{Config, Connection, Endpoint};
 use axum::Router;
 use axum::routing::get;
 use futures::{SinkExt, StreamExt};
@@ -17,10 +17,10 @@ fn echo(request: Request) -> Response {
 }
 
 /// Serves one session. A server of `agentwire-mcp-server` would stand here.
-async fn serve_session(mut link: Link) {
-    while let Some(Ok(packet)) = link.next().await {
+async fn serve_session(mut connection: Connection) {
+    while let Some(Ok(packet)) = connection.next().await {
         if let Packet::Frame { frame: Frame::Single(Message::Request(request)), .. } = packet
-            && link.send(Message::from(echo(request)).into()).await.is_err()
+            && connection.send(Message::from(echo(request)).into()).await.is_err()
         {
             break;
         }

@@ -7,12 +7,12 @@
 //!
 //! ```text
 //!            POST, GET, DELETE
-//!  client ◀────────────────────▶ Endpoint ──▶ Service ──┬─ a session: a Link, from initialize to DELETE
+//!  client ◀────────────────────▶ Endpoint ──▶ Service ──┬─ a session: a Connection, from initialize to DELETE
 //!            JSON, events          (tower)              └─ an Exchange: one request, one future
 //! ```
 //!
 //! It knows the rules of the transport, and of MCP what `agentwire-mcp-wire` has: revisions, headers and the names of a
-//! handful of methods. It knows no handlers: what serves an endpoint is a [`Service`](agentwire_transport::Service). A link is a [`Transport`](agentwire_transport::Transport), as
+//! handful of methods. It knows no handlers: what serves an endpoint is a [`Service`](agentwire_transport::Service). A connection is a [`Transport`](agentwire_transport::Transport), as
 //! is the client.
 //!
 //! ```
@@ -20,12 +20,12 @@
 //! # async fn run() -> std::io::Result<()> {
 //! use agentwire_jsonrpc::{RawJson, Response};
 //! use agentwire_transport::{Exchange, service_fn};
-//! use agentwire_transport_http::server::{Config, Endpoint, Link, serve};
+//! use agentwire_transport_http::server::{Config, Endpoint, Connection, serve};
 //! use futures::StreamExt;
 //!
 //! /// Prints every packet of a session.
-//! async fn session(mut link: Link) {
-//!     while let Some(Ok(packet)) = link.next().await {
+//! async fn session(mut connection: Connection) {
+//!     while let Some(Ok(packet)) = connection.next().await {
 //!         println!("{packet:?}");
 //!     }
 //! }

@@ -174,11 +174,6 @@ impl NotificationSink {
         self.0.with(|channel| channel.stage == Stage::Cancelled)
     }
 
-    /// Whether nothing more can be sent.
-    pub fn is_ended(&self) -> bool {
-        self.0.with(|channel| channel.stage != Stage::Open)
-    }
-
     /// Completes when the caller leaves before there is a response. It may outlive the exchange.
     pub fn cancelled(&self) -> ExchangeEvent {
         self.when(|channel| channel.stage == Stage::Cancelled)
@@ -233,15 +228,11 @@ impl Stream for NotificationStream {
     type Item = Notification;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Notification>> {
-        let mut had_room = true;
-        let taken = ready!(self.waiter.poll(cx, |channel| {
-            had_room = channel.bytes < channel.high_water;
-            channel.pop()
-        }));
-        if !had_room {
+        let taken = ready!(self.waiter.poll_update_if(cx, |channel| {
+            let had_room = channel.bytes < channel.high_water;
             // Wakes the senders that wait for room.
-            self.waiter.monitor().update(|_| ());
-        }
+            Some((channel.pop()?, !had_room))
+        }));
         Poll::Ready(Some(taken))
     }
 }
@@ -274,21 +265,17 @@ impl Future for SendNotification<'_> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let notification = &mut this.notification;
-        let sent = ready!(this.waiter.poll(cx, |channel| match channel.stage {
+        this.waiter.poll_update_if(cx, |channel| match channel.stage {
             Stage::Open if channel.bytes >= channel.high_water => None,
             Stage::Open => {
                 if let Some(notification) = notification.take() {
                     channel.push(notification);
                 }
-                Some(Ok(()))
+                // Wakes the transport, if it waits.
+                Some((Ok(()), true))
             }
-            Stage::Answered | Stage::Cancelled => Some(Err(ExchangeEnded)),
-        }));
-        if sent.is_ok() {
-            // Wakes the transport, if it waits.
-            this.waiter.monitor().update(|_| ());
-        }
-        Poll::Ready(sent)
+            Stage::Answered | Stage::Cancelled => Some((Err(ExchangeEnded), false)),
+        })
     }
 }
 
@@ -350,6 +337,8 @@ mod tests {
         assert_eq!(stream.finish().len(), 1);
         drop(stream);
         let sink = answered.notifications;
-        assert!(sink.is_ended() && !sink.is_cancelled() && sink.cancelled().now_or_never().is_none());
+        let late = sink.send(notification("late")).now_or_never();
+        assert_eq!(late, Some(Err(ExchangeEnded)), "nothing is sent after the answer");
+        assert!(!sink.is_cancelled() && sink.cancelled().now_or_never().is_none());
     }
 }

@@ -70,11 +70,11 @@ mod timer;
 
 /// Of `transport-http`.
 mod server {
-    #[path = "../../../../crates/transport-http/src/server/bell.rs"]
-    pub(crate) mod bell;
+    #[path = "../../../../crates/transport-http/src/server/coalescing_waker.rs"]
+    pub(crate) mod coalescing_waker;
+    #[path = "../../../../crates/transport-http/src/server/inline_task.rs"]
+    pub(crate) mod inline_task;
     pub(crate) mod serving;
-    #[path = "../../../../crates/transport-http/src/server/visit.rs"]
-    pub(crate) mod visit;
 }
 
 pub mod models;

@@ -41,11 +41,11 @@ fn the_end_of_a_connection_reaches_all_who_wait() {
 }
 
 #[test]
-fn a_visit_and_a_wake_are_both_seen() {
-    check(models::a_visit_and_a_wake_are_both_seen);
+fn a_poll_and_a_wake_are_both_seen() {
+    check(models::a_poll_and_a_wake_are_both_seen);
 }
 
 #[test]
-fn two_visitors_are_both_seen() {
-    check(models::two_visitors_are_both_seen);
+fn two_inline_polls_are_both_seen() {
+    check(models::two_inline_polls_are_both_seen);
 }

@@ -4,7 +4,7 @@ use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
-use crate::client::place::Place;
+use crate::client::server_url::ServerUrl;
 use crate::client::{Http, HttpClient};
 
 /// Where a server is, and how to speak to it.
@@ -53,7 +53,7 @@ impl Config {
     /// When that is no absolute URL of the scheme `http` or `https`.
     pub fn new(url: &str) -> Result<Self, InvalidUrl> {
         let invalid = || InvalidUrl { url: url.to_owned() };
-        let Place { url, credentials } = Place::parse(url).ok_or_else(invalid)?;
+        let ServerUrl { url, credentials } = ServerUrl::parse(url).ok_or_else(invalid)?;
         let named_in_url = credentials.is_some();
         let headers = credentials.map(|value| (AUTHORIZATION, value)).into_iter().collect();
         Ok(Self {

@@ -32,7 +32,7 @@ pub struct Http {
     calls: HashMap<RequestId, Call>,
     next_serial: u64,
     /// What is being said that gets no answer.
-    saying: Option<BoxFuture<'static, Said>>,
+    posting: Option<BoxFuture<'static, PostOutcome>>,
     /// What came in and was not taken. While it is here, no stream is read.
     arrived: Option<Packet>,
     state: State,
@@ -49,7 +49,7 @@ struct Call {
 }
 
 /// What came of something that gets no answer.
-struct Said {
+struct PostOutcome {
     kind: Kind,
     outcome: Result<(), HttpError>,
 }
@@ -86,7 +86,7 @@ impl Http {
             exchanges: SelectAll::new(),
             calls: HashMap::new(),
             next_serial: 0,
-            saying: None,
+            posting: None,
             arrived: None,
             state: State::Open,
             closing_time: None,
@@ -119,18 +119,20 @@ impl Http {
     }
 
     fn poll_saying(&mut self, cx: &mut Context<'_>) {
-        let Some(Poll::Ready(said)) = self.saying.as_mut().map(|saying| saying.poll_unpin(cx)) else {
+        let Some(Poll::Ready(said)) = self.posting.as_mut().map(|posting| posting.poll_unpin(cx)) else {
             return;
         };
-        self.saying = None;
+        self.posting = None;
         match said {
-            Said { outcome: Err(HttpError::SessionExpired), .. } => self.fail(HttpError::SessionExpired),
-            Said { kind: Kind::Initialized, outcome: Ok(()) } if self.shared.config.listen => {
+            PostOutcome { outcome: Err(HttpError::SessionExpired), .. } => {
+                self.fail(HttpError::SessionExpired)
+            }
+            PostOutcome { kind: Kind::Initialized, outcome: Ok(()) } if self.shared.config.listen => {
                 self.add(Exchange::listen(self.shared.clone()));
             }
-            Said { kind: Kind::Cancelled(Some(id)), .. } => self.abandon(&id),
-            // Nobody waits to hear of it. If the server cannot be reached, the next request says so.
-            Said { .. } => {}
+            PostOutcome { kind: Kind::Cancelled(Some(id)), .. } => self.abandon(&id),
+            // Its outcome is not reported. If the server cannot be reached, the next request says so.
+            PostOutcome { .. } => {}
         }
     }
 
@@ -142,7 +144,7 @@ impl Http {
     fn end(&mut self, state: State) {
         self.exchanges.clear();
         self.calls.clear();
-        self.saying = None;
+        self.posting = None;
         self.state = state;
         self.waker.wake_by_ref();
     }
@@ -218,7 +220,7 @@ impl Http {
         frame.write(&mut body);
         let body = Bytes::from(body);
         if route.requests.is_empty() {
-            self.saying = Some(say(self.shared.clone(), route.kind, headers, body).boxed());
+            self.posting = Some(post(self.shared.clone(), route.kind, headers, body).boxed());
             return;
         }
         let serial = self.next_serial;
@@ -238,7 +240,7 @@ impl Http {
 }
 
 /// Sends what gets no answer.
-async fn say(shared: Arc<Shared>, kind: Kind, headers: HeaderMap, body: Bytes) -> Said {
+async fn post(shared: Arc<Shared>, kind: Kind, headers: HeaderMap, body: Bytes) -> PostOutcome {
     let in_session = headers.contains_key(crate::header::SESSION_ID);
     let outcome = match shared.post(headers, body, Wait::Acceptance).await {
         Ok(reply) if reply.status.is_success() => {
@@ -249,7 +251,7 @@ async fn say(shared: Arc<Shared>, kind: Kind, headers: HeaderMap, body: Bytes) -
         Ok(reply) => Err(HttpError::Refused(Box::new(reply.refusal().await.0))),
         Err(error) => Err(error),
     };
-    Said { kind, outcome }
+    PostOutcome { kind, outcome }
 }
 
 impl Stream for Http {
@@ -295,7 +297,7 @@ impl Sink<Packet> for Http {
         this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();
         match this.state {
-            State::Open if this.saying.is_some() => Poll::Pending,
+            State::Open if this.posting.is_some() => Poll::Pending,
             State::Open => Poll::Ready(Ok(())),
             _ => Poll::Ready(Err(io::Error::from(io::ErrorKind::BrokenPipe).into())),
         }
@@ -312,7 +314,7 @@ impl Sink<Packet> for Http {
         let is_late = time.poll_unpin(cx).is_ready();
         loop {
             match &mut this.state {
-                State::Open if this.saying.is_some() && !is_late => return Poll::Pending,
+                State::Open if this.posting.is_some() && !is_late => return Poll::Pending,
                 State::Open => {
                     let shared = this.shared.clone();
                     let closing = async move {

@@ -11,7 +11,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// The body of a response, as it arrives.
 pub type Body = BoxStream<'static, Result<Bytes, BoxError>>;
 
-/// Whoever sends HTTP requests.
+/// Sends HTTP requests.
 ///
 /// The transport says what to send and judges what comes back: it follows redirects itself (only within the
 /// origin), waits no longer than its time limits, and reads no more than its size limits. So a client should

@@ -95,13 +95,13 @@ mod hyper;
 #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
 mod inflate;
 mod mirror;
-mod place;
 #[cfg(feature = "reqwest")]
 mod plain;
 mod redirect;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod route;
+mod server_url;
 mod shared;
 mod uri;
 

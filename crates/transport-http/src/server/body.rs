@@ -6,10 +6,10 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
 use crate::server::Reservation;
-use crate::server::answering::LEAST_COST;
-use crate::server::exchange::RunningExchange;
-use crate::server::outlet::Reader;
+use crate::server::exchange::StreamedExchange;
 use crate::server::queue::Queue;
+use crate::server::quota::LEAST_COST;
+use crate::server::response_stream::ResponseBody;
 use crate::server::text::Text;
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -17,20 +17,36 @@ pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// The body of a response.
 ///
 /// Dropping it tells the other side of a stream that the client has left. It fails with [`Stalled`], and with
-/// whatever a body fails with that it was [made of](Body::new).
+/// the errors of the body that it was [made of](Body::new).
 #[derive(Debug)]
-pub struct Body(Box<Kind>);
+pub struct Body(Kind);
 
-/// In a box, because responses are moved often on their way.
+/// All but the most frequent are in boxes, because responses are moved often on their way.
 enum Kind {
-    /// All of it is known.
-    Whole { text: Text, next: usize, reservation: Option<Reservation> },
-    /// So is that of a stream of events.
-    Said(Queue, Option<Reservation>),
-    /// A stream of events; what is replayed stands before what comes.
-    Stream { replayed: Bytes, running: Option<RunningExchange>, reader: Reader },
+    /// One text.
+    Text { text: Bytes, reservation: Option<Reservation> },
+    /// A long text, of which a part is not copied.
+    Pieces(Box<Pieces>),
+    /// All events of a stream.
+    Events(Box<(Queue, Option<Reservation>)>),
+    /// A stream of events, of which more may come.
+    Stream(Box<Stream>),
     /// One that is not of this crate.
     Foreign(Box<dyn Foreign>),
+}
+
+struct Pieces {
+    text: Text,
+    next: usize,
+    reservation: Option<Reservation>,
+}
+
+/// The service is dropped before the reader, whose end it would take for that of the client.
+struct Stream {
+    /// Stands before what comes.
+    replayed: Bytes,
+    exchange: Option<StreamedExchange>,
+    reader: ResponseBody,
 }
 
 /// Why a stream was cut: the client has left it unread for longer than the endpoint waits.
@@ -49,27 +65,34 @@ impl Body {
     where
         B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
     {
-        Self(Box::new(Kind::Foreign(Box::new(body))))
+        Self(Kind::Foreign(Box::new(body)))
     }
 
     /// A body without a byte.
     pub fn empty() -> Self {
-        Self::whole(Text::default(), None)
+        Bytes::new().into()
     }
 
     /// A body for which that memory is reserved until it has been written.
-    pub(crate) fn whole(text: Text, reservation: Option<Reservation>) -> Self {
-        Self(Box::new(Kind::Whole { text, next: 0, reservation }))
+    pub(crate) fn text(text: Text, reservation: Option<Reservation>) -> Self {
+        Self(match text.into_one() {
+            Ok(text) => Kind::Text { text, reservation },
+            Err(text) => Kind::Pieces(Box::new(Pieces { text, next: 0, reservation })),
+        })
     }
 
     /// The same for events.
-    pub(crate) fn said(events: Queue, reservation: Option<Reservation>) -> Self {
-        Self(Box::new(Kind::Said(events, reservation)))
+    pub(crate) fn events(events: Queue, reservation: Option<Reservation>) -> Self {
+        Self(Kind::Events(Box::new((events, reservation))))
     }
 
-    pub(crate) fn stream(replayed: Bytes, mut reader: Reader, running: Option<RunningExchange>) -> Self {
+    pub(crate) fn stream(
+        replayed: Bytes,
+        mut reader: ResponseBody,
+        exchange: Option<StreamedExchange>,
+    ) -> Self {
         reader.register();
-        Self(Box::new(Kind::Stream { replayed, running, reader }))
+        Self(Kind::Stream(Box::new(Stream { replayed, exchange, reader })))
     }
 }
 
@@ -81,55 +104,75 @@ impl http_body::Body for Body {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match &mut *self.get_mut().0 {
-            Kind::Whole { text, next, reservation } => {
-                let piece = text.0.get_mut(*next..).and_then(|rest| {
-                    let at = rest.iter().position(|piece| !piece.is_empty())?;
-                    *next += at + 1;
-                    Some(std::mem::take(&mut rest[at]))
-                });
-                let is_last = text.0.iter().skip(*next).all(Bytes::is_empty);
+        match &mut self.get_mut().0 {
+            Kind::Text { text, .. } if text.is_empty() => Poll::Ready(None),
+            Kind::Text { text, reservation } => {
+                Poll::Ready(Some(Ok(Frame::data(held(std::mem::take(text), true, reservation)))))
+            }
+            Kind::Pieces(pieces) => {
+                let piece = pieces.take_next();
+                let is_last = pieces.rest().all(Bytes::is_empty);
+                let reservation = &mut pieces.reservation;
                 Poll::Ready(piece.map(|piece| Ok(Frame::data(held(piece, is_last, reservation)))))
             }
-            Kind::Said(events, reservation) => {
+            Kind::Events(events) => {
+                let (events, reservation) = &mut **events;
                 let piece = events.pop();
                 Poll::Ready(piece.map(|piece| Ok(Frame::data(held(piece, events.is_empty(), reservation)))))
             }
-            Kind::Stream { replayed, reader, .. } if !replayed.is_empty() => {
-                Poll::Ready(Some(Ok(Frame::data(reader.replay(replayed)))))
-            }
-            Kind::Stream { reader, running, .. } => {
-                running.take_if(|running| running.poll(cx).is_ready());
-                reader.poll_read(cx).map(|bytes| Some(bytes?.map(Frame::data)))
-            }
+            Kind::Stream(stream) => stream.poll_frame(cx),
             Kind::Foreign(body) => body.poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        match &*self.0 {
-            Kind::Whole { text, next, .. } => text.0.iter().skip(*next).all(Bytes::is_empty),
-            Kind::Said(events, _) => events.is_empty(),
-            Kind::Stream { replayed, reader, .. } => replayed.is_empty() && reader.is_at_end(),
+        match &self.0 {
+            Kind::Text { text, .. } => text.is_empty(),
+            Kind::Pieces(pieces) => pieces.rest().all(Bytes::is_empty),
+            Kind::Events(events) => events.0.is_empty(),
+            Kind::Stream(stream) => stream.replayed.is_empty() && stream.reader.is_at_end(),
             Kind::Foreign(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &*self.0 {
-            Kind::Whole { text, next, .. } => {
-                SizeHint::with_exact(text.0.iter().skip(*next).map(|piece| piece.len() as u64).sum())
-            }
-            Kind::Said(events, _) => SizeHint::with_exact(events.len() as u64),
-            Kind::Stream { .. } => SizeHint::default(),
+        match &self.0 {
+            Kind::Text { text, .. } => SizeHint::with_exact(text.len() as u64),
+            Kind::Pieces(pieces) => SizeHint::with_exact(pieces.rest().map(|piece| piece.len() as u64).sum()),
+            Kind::Events(events) => SizeHint::with_exact(events.0.len() as u64),
+            Kind::Stream(_) => SizeHint::default(),
             Kind::Foreign(body) => body.size_hint(),
         }
     }
 }
 
+impl Pieces {
+    /// What has not been taken.
+    fn rest(&self) -> impl Iterator<Item = &Bytes> {
+        self.text.0.iter().skip(self.next)
+    }
+
+    fn take_next(&mut self) -> Option<Bytes> {
+        let rest = self.text.0.get_mut(self.next..)?;
+        let at = rest.iter().position(|piece| !piece.is_empty())?;
+        self.next += at + 1;
+        Some(std::mem::take(&mut rest[at]))
+    }
+}
+
+impl Stream {
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if !self.replayed.is_empty() {
+            return Poll::Ready(Some(Ok(Frame::data(self.reader.replay(&mut self.replayed)))));
+        }
+        self.exchange.take_if(|exchange| exchange.poll(cx).is_ready());
+        self.reader.poll_read(cx).map(|bytes| Some(bytes?.map(Frame::data)))
+    }
+}
+
 impl From<Bytes> for Body {
     fn from(bytes: Bytes) -> Self {
-        Self::whole(bytes.into(), None)
+        Self(Kind::Text { text: bytes, reservation: None })
     }
 }
 
@@ -144,15 +187,16 @@ fn held(piece: Bytes, is_last: bool, reservation: &mut Option<Reservation>) -> B
 impl fmt::Debug for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Whole { .. } => "Whole",
-            Self::Said(..) => "Said",
-            Self::Stream { .. } => "Stream",
+            Self::Text { .. } => "Text",
+            Self::Pieces(_) => "Pieces",
+            Self::Events(_) => "Events",
+            Self::Stream(_) => "Stream",
             Self::Foreign(_) => "Foreign",
         })
     }
 }
 
-/// [`http_body::Body`] with whatever error.
+/// [`http_body::Body`] with a boxed error.
 trait Foreign: Send {
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>>;
     fn is_end_stream(&self) -> bool;

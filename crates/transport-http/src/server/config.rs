@@ -31,7 +31,7 @@ pub struct Config {
     pub(crate) opening_timeout: Duration,
     pub(crate) keep_alive: Duration,
     pub(crate) stall: Duration,
-    pub(crate) hold_up: Duration,
+    pub(crate) slow_reader_timeout: Duration,
     pub(crate) retry: Duration,
     pub(crate) stream_time: Option<Duration>,
     pub(crate) store: Option<GuardedStore>,
@@ -75,7 +75,7 @@ impl Config {
             opening_timeout: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
             stall: Duration::from_secs(30),
-            hold_up: Duration::from_secs(2),
+            slow_reader_timeout: Duration::from_secs(2),
             retry: Duration::from_secs(1),
             stream_time: None,
             store: Some(GuardedStore::new(Arc::new(MemoryEventStore::default()))),
@@ -240,7 +240,7 @@ impl Config {
         self
     }
 
-    /// How many messages of one session may wait to be taken from its link (default 64). While there are as
+    /// How many messages of one session may wait to be taken from its connection (default 64). While there are as
     /// many, further POSTs wait, up to [`stream_limit`](Self::stream_limit) of them; then they get 429.
     #[must_use]
     pub fn inbox_limit(mut self, messages: usize) -> Self {
@@ -248,7 +248,7 @@ impl Config {
         self
     }
 
-    /// How many bytes of a stream may wait to be read by the client before the link takes nothing more (default
+    /// How many bytes of a stream may wait to be read by the client before the connection takes nothing more (default
     /// 64 KiB), unless that would [hold up](Self::session_high_water) others. As much is kept of what belongs to no request while the client has no GET stream open; then the
     /// oldest is dropped.
     #[must_use]
@@ -258,8 +258,8 @@ impl Config {
     }
 
     /// How many bytes a session takes for streams that are [full](Self::high_water) while other requests of it are
-    /// unanswered, which else would wait for whoever does not read (default 1 MiB). When they are used up the whole
-    /// session waits, but for no client that reads nothing: see [`hold_up`](Self::hold_up). A message that is longer
+    /// unanswered, which else would wait for a client that does not read (default 1 MiB). When they are used up the whole
+    /// session waits, but for no client that reads nothing: see [`slow_reader_timeout`](Self::slow_reader_timeout). A message that is longer
     /// than the high-water mark counts as if it were no longer.
     #[must_use]
     pub fn session_high_water(mut self, bytes: usize) -> Self {
@@ -303,8 +303,8 @@ impl Config {
     /// How long a client may leave a full stream unread while other requests of its session wait for that, because
     /// [`session_high_water`](Self::session_high_water) is used up, before the stream is cut (default 2 s).
     #[must_use]
-    pub fn hold_up(mut self, limit: Duration) -> Self {
-        self.hold_up = limit;
+    pub fn slow_reader_timeout(mut self, limit: Duration) -> Self {
+        self.slow_reader_timeout = limit;
         self
     }
 
@@ -357,7 +357,7 @@ impl Config {
             .min(self.opening_timeout)
             .min(self.keep_alive)
             .min(self.stall)
-            .min(self.hold_up.saturating_mul(2));
+            .min(self.slow_reader_timeout.saturating_mul(2));
         let shortest = shortest.min(self.stream_time.unwrap_or(shortest));
         (shortest / 4).clamp(Duration::from_millis(5), Duration::from_secs(1))
     }

@@ -15,40 +15,41 @@ use http::request::Parts;
 use http::{Extensions, Method, Request};
 use tower_service::Service as TowerService;
 
-use crate::server::answering::{Answering, LEAST_COST};
 use crate::server::fields::{Field, Fields};
-use crate::server::links::Links;
-use crate::server::post::Claims;
+use crate::server::incoming::Incoming;
+use crate::server::post::PostHeaders;
+use crate::server::quota::LEAST_COST;
 use crate::server::refusal::Refusal;
-use crate::server::serving::Serving;
-use crate::server::session::{Session, Unwelcome};
+use crate::server::response::ResponseFuture;
+use crate::server::serving::SharedService;
+use crate::server::session::{DeliverError, Session};
 use crate::server::shared::Shared;
 use crate::server::tasks::Tasks;
 use crate::server::{
-    Body, Caller, Config, EventId, Head, Link, Principal, RemoteAddr, SessionId, Spawner, guard,
+    Body, Caller, Config, Connection, EventId, Head, Principal, RemoteAddr, SessionId, Spawner, guard,
 };
 
 /// The MCP endpoint: a service that is mounted at one path of a web server.
 ///
-/// It is a [`tower_service::Service`] on the types of the crate `http`, so hyper, axum, tonic and whatever else
-/// speaks tower can serve it. It never fails, and it does not look at the path. Cloning it gives another handle of
-/// the same endpoint; when the last is dropped, the endpoint is shut.
+/// It is a [`tower_service::Service`] on the types of the crate `http`, so hyper, axum, tonic and any other tower
+/// server can serve it. It never fails, and it does not look at the path. Cloning it gives another handle of
+/// the same endpoint; when the last is dropped, the endpoint begins to shut down.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    door: Arc<Door>,
+    inner: Arc<EndpointInner>,
 }
 
 /// Shuts the endpoint with the last handle.
 #[derive(Debug)]
-struct Door {
+struct EndpointInner {
     shared: Arc<Shared>,
     /// The sessions, until [`Endpoint::run`] takes them.
-    links: Mutex<Option<Links>>,
+    connections: Mutex<Option<Incoming>>,
 }
 
-impl Drop for Door {
+impl Drop for EndpointInner {
     fn drop(&mut self) {
-        self.shared.shut();
+        self.shared.begin_shutdown();
     }
 }
 
@@ -63,17 +64,17 @@ impl Endpoint {
     /// ```
     /// use agentwire_jsonrpc::{RawJson, Response};
     /// use agentwire_transport::{Exchange, Service};
-    /// use agentwire_transport_http::server::{Config, Endpoint, Link};
+    /// use agentwire_transport_http::server::{Config, Endpoint, Connection};
     /// use futures::{SinkExt, StreamExt};
     ///
     /// /// Sends every message of a session back, and answers other requests with their params.
     /// struct Echo;
     ///
-    /// impl Service<Link> for Echo {
-    ///     fn connection(&self, mut link: Link) -> impl Future<Output = ()> + Send + 'static {
+    /// impl Service<Connection> for Echo {
+    ///     fn connection(&self, mut connection: Connection) -> impl Future<Output = ()> + Send + 'static {
     ///         async move {
-    ///             while let Some(Ok(packet)) = link.next().await {
-    ///                 if link.send(packet).await.is_err() {
+    ///             while let Some(Ok(packet)) = connection.next().await {
+    ///                 if connection.send(packet).await.is_err() {
     ///                     break;
     ///                 }
     ///             }
@@ -88,15 +89,15 @@ impl Endpoint {
     ///
     /// let endpoint = Endpoint::serving(Config::new(), Echo);
     /// ```
-    pub fn serving(config: Config, service: impl Service<Link> + Send + Sync + 'static) -> Self {
-        let (links, coming) = mpsc::unbounded();
-        let shared = Arc::new(Shared::new(config, Serving::new(service), links));
-        let links = Links::new(shared.clone(), coming);
-        Self { door: Arc::new(Door { shared, links: Mutex::new(Some(links)) }) }
+    pub fn serving(config: Config, service: impl Service<Connection> + Send + Sync + 'static) -> Self {
+        let (connections, coming) = mpsc::unbounded();
+        let shared = Arc::new(Shared::new(config, SharedService::new(service), connections));
+        let connections = Incoming::new(shared.clone(), coming);
+        Self { inner: Arc::new(EndpointInner { shared, connections: Mutex::new(Some(connections)) }) }
     }
 
     /// Serves the sessions, and lets time pass. Where something else than [`serve`](crate::server::serve) serves the endpoint, this must run beside:
-    /// until it does, sessions wait. It ends when the endpoint is shut and every session has been served.
+    /// until it does, sessions wait. It ends when the endpoint has begun to shut down and every session has been served.
     ///
     /// It needs a tokio runtime with time. Only the first call for an endpoint does something.
     pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
@@ -114,24 +115,25 @@ impl Endpoint {
 
     /// As [`run`](Endpoint::run), but each session is served where the spawner runs it, which is not waited for.
     pub fn run_with(&self, spawner: Spawner) -> impl Future<Output = ()> + Send + use<> {
-        let links = self.door.links.lock().take();
+        let connections = self.inner.connections.lock().take();
         let shared = self.shared().clone();
         async move {
-            let Some(mut links) = links else { return };
-            while let Some(link) = links.next().await {
-                spawner.spawn(shared.serving.task(link));
+            let Some(mut connections) = connections else { return };
+            while let Some(connection) = connections.next().await {
+                spawner.spawn(shared.service.task(connection));
             }
         }
     }
 
-    /// Takes no more requests, and lets those there are come to their end: the stream of each session ends, and each
-    /// exchange is told so; streams that belong to no request are closed. New requests get 503.
-    pub fn shut(&self) {
-        self.door.shared.shut();
+    /// Takes no more requests, and lets those there are come to their end. The input of each session ends,
+    /// [`NotificationSink::closing`](agentwire_transport::NotificationSink::closing) completes in each exchange, and streams
+    /// that belong to no request are closed. New requests get 503.
+    pub fn begin_shutdown(&self) {
+        self.inner.shared.begin_shutdown();
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.door.shared
+        &self.inner.shared
     }
 }
 
@@ -142,31 +144,40 @@ where
 {
     type Response = http::Response<Body>;
     type Error = Infallible;
-    type Future = Answering<B>;
+    type Future = ResponseFuture<B>;
 
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> Answering<B> {
+    fn call(&mut self, request: Request<B>) -> ResponseFuture<B> {
         self.answer(request)
     }
 }
 
 impl Endpoint {
     /// What [`TowerService::call`] does, which needs no exclusive access.
-    pub(crate) fn answer<B>(&self, request: Request<B>) -> Answering<B> {
+    pub(crate) fn answer<B>(&self, request: Request<B>) -> ResponseFuture<B> {
         self.answer_from(request, None)
     }
 
     /// The same for a client at that address. Where none is given, the extensions may tell.
-    pub(crate) fn answer_from<B>(&self, request: Request<B>, remote: Option<RemoteAddr>) -> Answering<B> {
+    pub(crate) fn answer_from<B>(
+        &self,
+        request: Request<B>,
+        remote: Option<RemoteAddr>,
+    ) -> ResponseFuture<B> {
         let (parts, body) = request.into_parts();
-        let refused = |refusal| Answering::refused(self.shared(), refusal);
+        let refused = |refusal| ResponseFuture::refused(self.shared(), refusal);
         self.start(parts, remote, body).unwrap_or_else(refused)
     }
 
-    fn start<B>(&self, parts: Parts, remote: Option<RemoteAddr>, body: B) -> Result<Answering<B>, Refusal> {
+    fn start<B>(
+        &self,
+        parts: Parts,
+        remote: Option<RemoteAddr>,
+        body: B,
+    ) -> Result<ResponseFuture<B>, Refusal> {
         let shared = self.shared();
         let fields = Fields::of(&parts.headers);
         shared.config.guard.admit_names(&fields, &parts.uri)?;
@@ -176,14 +187,19 @@ impl Endpoint {
         match parts.method {
             Method::POST => {
                 guard::admit_post(&shared.config, &fields)?;
-                let (claims, len) = (Claims::of(&fields)?, fields.len());
-                Ok(Answering::reading(shared, Arc::new(Head::new(parts, len, remote)), claims, body))
+                let (post_headers, len) = (PostHeaders::of(&fields)?, fields.len());
+                Ok(ResponseFuture::reading(
+                    shared,
+                    Arc::new(Head::new(parts, len, remote)),
+                    post_headers,
+                    body,
+                ))
             }
             Method::GET => self.get(&fields, &parts.extensions, remote),
             Method::DELETE => {
                 let session = self.session(&fields, &parts.extensions)?;
                 shared.end_session(&session);
-                Ok(Answering::deleted(shared))
+                Ok(ResponseFuture::deleted(shared))
             }
             _ => Err(Refusal::method_not_allowed(if shared.config.sessions {
                 "GET, POST, DELETE"
@@ -199,7 +215,7 @@ impl Endpoint {
         fields: &Fields<'_>,
         caller: &Extensions,
         remote: Option<RemoteAddr>,
-    ) -> Result<Answering<B>, Refusal> {
+    ) -> Result<ResponseFuture<B>, Refusal> {
         let shared = self.shared();
         let session = self.session(fields, caller)?;
         guard::admit_stream(fields)?;
@@ -211,7 +227,7 @@ impl Endpoint {
         let Some(last) = last else {
             let reader = session.listen(shared)?;
             reader.reserve(reservation);
-            return Ok(Answering::listening(shared, reader));
+            return Ok(ResponseFuture::listening(shared, reader));
         };
         let after = std::str::from_utf8(last).ok().and_then(EventId::parse);
         let (Some(after), Some(store)) = (after, &shared.config.store) else {
@@ -219,7 +235,7 @@ impl Endpoint {
         };
         let resumed = session.resume(after, shared)?;
         let replay = |after| store.replay(session.id(), after);
-        Ok(Answering::resuming(shared, resumed, after, reservation, replay))
+        Ok(ResponseFuture::resuming(shared, resumed, after, reservation, replay))
     }
 
     /// The session of a GET or a DELETE.
@@ -256,12 +272,12 @@ pub(crate) fn find_session(
     Ok(session)
 }
 
-impl From<Unwelcome> for Refusal {
-    fn from(unwelcome: Unwelcome) -> Self {
-        match unwelcome {
-            Unwelcome::Gone => Self::unknown_session(),
-            Unwelcome::InFlight(id) => Self::in_flight(id),
-            Unwelcome::TooMany(limit) => {
+impl From<DeliverError> for Refusal {
+    fn from(error: DeliverError) -> Self {
+        match error {
+            DeliverError::Gone => Self::unknown_session(),
+            DeliverError::InFlight(id) => Self::in_flight(id),
+            DeliverError::TooMany(limit) => {
                 Self::busy(http::StatusCode::TOO_MANY_REQUESTS, "unanswered requests or open streams", limit)
             }
         }

@@ -1,27 +1,28 @@
 //! A request without a session: its service runs within the response, and is dropped with it.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use agentwire_jsonrpc::{Frame, Message, Response};
+use agentwire_jsonrpc::{Frame, Notification, Response};
 use agentwire_transport::{Exchange, NotificationStream};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 
-use crate::server::outlet::Outlet;
+use crate::server::response_stream::ResponseStream;
 use crate::server::shared::Shared;
 
-/// Runs the service of one request, and puts what it sends into the response. Dropping it cancels the request.
+/// The service of one request. Dropping it cancels the request.
 pub(crate) struct RunningExchange {
     /// None once it has been answered, has panicked, or its client has left.
     running: Option<Running>,
-    outlet: Arc<Outlet>,
     shared: Arc<Shared>,
     is_closing: bool,
 }
 
-/// The service is dropped before the stream, whose end tells what is left of the service that the client has gone.
+/// The service is dropped before the notifications: their end is how what remains of the service learns that the client has
+/// left.
 struct Running {
     service: BoxFuture<'static, Response>,
     notifications: NotificationStream,
@@ -29,83 +30,132 @@ struct Running {
 
 impl RunningExchange {
     /// Starts the service of an exchange that has been counted.
-    pub(crate) fn start(
-        exchange: Exchange,
-        notifications: NotificationStream,
-        outlet: Arc<Outlet>,
-        shared: &Arc<Shared>,
-    ) -> Self {
+    pub(crate) fn start(shared: &Arc<Shared>, exchange: Exchange, notifications: NotificationStream) -> Self {
         // A panic, which the panic hook has reported, ends this request alone: it has no answer then.
-        let service = catch_unwind(AssertUnwindSafe(|| shared.serving.exchange(exchange))).ok();
+        let service = catch_unwind(AssertUnwindSafe(|| shared.service.exchange(exchange))).ok();
         let running = service.map(|service| Running { service, notifications });
-        Self { running, outlet, shared: shared.clone(), is_closing: false }
+        Self { running, shared: shared.clone(), is_closing: false }
     }
 
-    /// Ready when the response has been put into the stream, or the client has left.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Runs the service. Ready with its response, and the notifications before it; with none where it has panicked or was
+    /// stopped.
+    pub(crate) fn poll_service(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<(VecDeque<Notification>, Response)>> {
         let Some(Running { service, notifications }) = &mut self.running else {
-            return Poll::Ready(());
+            return Poll::Ready(None);
         };
-        let polled = catch_unwind(AssertUnwindSafe(|| service.poll_unpin(cx)));
-        let response = match polled {
-            Ok(Poll::Ready(response)) => response,
-            Ok(Poll::Pending) => return self.poll_notifications(cx),
-            Err(_) => {
-                self.stop();
-                return Poll::Ready(());
-            }
+        let answered = match catch_unwind(AssertUnwindSafe(|| service.poll_unpin(cx))) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(response)) => Some((notifications.finish(), response)),
+            Err(_) => None,
         };
-        for notification in notifications.finish() {
-            self.put(notification.into(), 0);
-        }
-        self.put(response.into(), 1);
         self.stop();
-        Poll::Ready(())
+        Poll::Ready(answered)
     }
 
-    /// Moves what the service sends while the stream has room for it.
-    fn poll_notifications(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let high_water = self.shared.config.high_water;
-        while let Some(Running { notifications, .. }) = &mut self.running
-            && self.outlet.poll_room(cx, high_water).is_ready()
-            && let Poll::Ready(Some(notification)) = notifications.poll_next_unpin(cx)
-        {
-            self.put(notification.into(), 0);
+    /// Ready with a notification that the service has sent.
+    pub(crate) fn poll_notification(&mut self, cx: &mut Context<'_>) -> Poll<Notification> {
+        match &mut self.running {
+            Some(Running { notifications, .. }) => match notifications.poll_next_unpin(cx) {
+                Poll::Ready(Some(notification)) => Poll::Ready(notification),
+                _ => Poll::Pending,
+            },
+            None => Poll::Pending,
         }
-        match self.outlet.poll_left(cx) {
-            // The client has left, or is not waited for any more.
-            Poll::Ready(true) => {
-                self.stop();
-                Poll::Ready(())
-            }
-            Poll::Ready(false) if !self.is_closing => {
-                self.is_closing = true;
-                if let Some(Running { notifications, .. }) = &self.running {
-                    notifications.begin_shutdown();
-                }
-                // The service may have to look.
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            }
-            _ => Poll::Pending,
+    }
+
+    /// Tells the service, once, that the endpoint is about to end.
+    pub(crate) fn begin_shutdown(&mut self, cx: &Context<'_>) {
+        if std::mem::replace(&mut self.is_closing, true) {
+            return;
         }
+        if let Some(Running { notifications, .. }) = &self.running {
+            notifications.begin_shutdown();
+        }
+        // The service has been polled already, and may have to look again.
+        cx.waker().wake_by_ref();
     }
 
     /// Drops the service. A panic of a destructor changes nothing.
-    fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         let running = self.running.take();
         let _panicked = catch_unwind(AssertUnwindSafe(|| drop(running)));
-    }
-
-    fn put(&self, message: Message, answers: usize) {
-        self.outlet.put(&Frame::Single(message), answers, &self.shared);
     }
 }
 
 impl Drop for RunningExchange {
     fn drop(&mut self) {
         self.stop();
-        self.outlet.hang_up();
         self.shared.end_exchange();
+    }
+}
+
+/// An exchange whose response is a stream: puts what the service sends into it.
+pub(crate) struct StreamedExchange {
+    exchange: RunningExchange,
+    stream: Arc<ResponseStream>,
+}
+
+impl StreamedExchange {
+    pub(crate) fn new(exchange: RunningExchange, stream: Arc<ResponseStream>) -> Self {
+        Self { exchange, stream }
+    }
+
+    /// Ready when the response has been put into the stream, or the client has left.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self.exchange.poll_service(cx) {
+            Poll::Ready(Some((notifications, response))) => {
+                self.put_all(notifications, response);
+                Poll::Ready(())
+            }
+            Poll::Ready(None) => Poll::Ready(()),
+            Poll::Pending => self.poll_notifications(cx),
+        }
+    }
+
+    /// Puts the rest of what is sent into the stream.
+    pub(crate) fn put_all(&self, notifications: VecDeque<Notification>, response: Response) {
+        for notification in notifications {
+            self.put(notification);
+        }
+        self.stream.put(&Frame::Single(response.into()), 1, self.exchange.shared());
+    }
+
+    /// Puts a notification into the stream.
+    pub(crate) fn put(&self, notification: Notification) {
+        self.stream.put(&Frame::Single(notification.into()), 0, self.exchange.shared());
+    }
+
+    /// Moves what the service sends while the stream has room for it.
+    fn poll_notifications(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let high_water = self.exchange.shared().config.high_water;
+        while self.stream.poll_room(cx, high_water).is_ready()
+            && let Poll::Ready(notification) = self.exchange.poll_notification(cx)
+        {
+            self.put(notification);
+        }
+        match self.stream.poll_left(cx) {
+            // The client has left, or its stream was cut.
+            Poll::Ready(true) => {
+                self.exchange.stop();
+                return Poll::Ready(());
+            }
+            Poll::Ready(false) => self.exchange.begin_shutdown(cx),
+            Poll::Pending => {}
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for StreamedExchange {
+    fn drop(&mut self) {
+        self.exchange.stop();
+        self.stream.detach();
     }
 }

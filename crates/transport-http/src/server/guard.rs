@@ -14,7 +14,7 @@ const JSON: (&str, &str) = ("application", "json");
 const EVENTS: (&str, &str) = ("text", "event-stream");
 
 /// The checks that an [`Endpoint`](crate::server::Endpoint) makes before it reads a request, for other endpoints
-/// beside it, whose doors should be no wider.
+/// beside it.
 ///
 /// ```
 /// use agentwire_transport_http::server::Guard;
@@ -113,7 +113,7 @@ impl Guard {
         admit_body(&Fields::of(headers), limit)
     }
 
-    /// Looks at whether whoever sends a GET takes a stream of events.
+    /// Checks that the client of a GET takes a stream of events.
     ///
     /// # Errors
     ///

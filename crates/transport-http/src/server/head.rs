@@ -13,7 +13,7 @@ use crate::server::fields::Fields;
 use crate::server::{Caller, Principal, RemoteAddr, Reservation};
 
 /// The head of the HTTP request that brought a message: the [`MessageSource`] of every packet that comes out of a
-/// [`Link`](crate::server::Link), so that whoever answers can look at the request it came with, also within a session.
+/// [`Connection`](crate::server::Connection), so that a handler can look at the request it came with, also within a session.
 ///
 /// What layers in front of the endpoint know goes through its [`extensions`](Self::extensions):
 ///
@@ -81,7 +81,7 @@ impl Head {
         Self { parts, remote: self.remote, len: self.len, reservation: None, params: OnceLock::new() }
     }
 
-    /// The same, which keeps memory reserved until it is dropped: whoever works on the message holds it as its source.
+    /// The same, which keeps memory reserved until it is dropped: the handler of the message holds it as its source.
     #[must_use]
     pub fn holding(mut self, reservation: Reservation) -> Self {
         self.reservation = Some(Arc::new(reservation));
@@ -112,6 +112,13 @@ impl Head {
     /// About how many bytes of memory its headers take.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Takes the memory of the headers: an empty table.
+    pub(crate) fn take_headers(&mut self) -> HeaderMap {
+        let mut headers = std::mem::take(&mut self.parts.headers);
+        headers.clear();
+        headers
     }
 
     /// Where the request went.

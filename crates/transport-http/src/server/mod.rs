@@ -1,5 +1,5 @@
 //! The server: an [`Endpoint`] to mount in a web server. A [`Service`](agentwire_transport::Service) serves its clients: each
-//! session as a [`Link`], each request without a session as an [`Exchange`](agentwire_transport::Exchange), which runs within
+//! session as a [`Connection`], each request without a session as an [`Exchange`](agentwire_transport::Exchange), which runs within
 //! the response to it.
 //!
 //! # Which stream a message goes to
@@ -7,24 +7,24 @@
 //! An answer, and what is `related` to a request that is not answered yet, goes out on the response to the POST that
 //! brought the request. All else goes to the oldest stream that the client has opened with GET; while there is none,
 //! the newest [`high_water`](Config::high_water) bytes of it are kept, and the oldest are dropped. An answer to a
-//! request that nobody waits for any more is dropped.
+//! request that is gone is dropped.
 //!
 //! # When a client leaves
 //!
-//! In a session, a response that the client closes cancels nothing: what is said goes to the [`EventStore`], and a
+//! In a session, a response that the client closes cancels nothing: the messages go to the [`EventStore`], and a
 //! GET with `Last-Event-ID` has the rest. Without a session, it cancels the
 //! request: its future is dropped with the response.
 //! `notifications/cancelled` ends the response to the request that it names, because no answer will come.
 //!
 //! # When a client does not read
 //!
-//! Each stream has room for [`high_water`](Config::high_water) bytes. When it is full, the link takes nothing more, so
-//! whoever speaks waits for whoever reads; a client that takes nothing for [`stall`](Config::stall) has its stream cut. In a
+//! Each stream has room for [`high_water`](Config::high_water) bytes. When it is full, the connection takes nothing more, so
+//! the handler waits for the client. A client that takes nothing for [`stall`](Config::stall) has its stream cut. In a
 //! session that would be a wait for all. So while another request of the session is unanswered, or only answers are
-//! unread, the link goes on: what is for the full stream is kept, up to
+//! unread, the connection goes on: what is for the full stream is kept, up to
 //! [`session_high_water`](Config::session_high_water) for all such streams of the session, and what is for the others goes
 //! out. When that is used up, the session waits for a client that reads; the stream of one that has taken nothing for
-//! [`hold_up`](Config::hold_up) is cut. What is cut can be resumed, as far as the [`EventStore`] remembers.
+//! [`slow_reader_timeout`](Config::slow_reader_timeout) is cut. What is cut can be resumed, as far as the [`EventStore`] remembers.
 //!
 //! So what waits in memory is bounded. For each stream that is `high_water` and one message, for the session
 //! `session_high_water`, of which a message takes no more than `high_water` however long it is.
@@ -33,7 +33,7 @@
 //!
 //! What is there for all has a limit for each [`Caller`] too, who is a [`Principal`] where a layer names one, else an
 //! address. It is on sessions, on bytes of requests that are read or unanswered, and, with `serve`, on connections. A
-//! session that nobody uses gives way to a new one of its caller, a connection that waits for a request to a new one, and
+//! session that is not used gives way to a new one of its caller, a connection that waits for a request to a new one, and
 //! what a [`MemoryEventStore`] remembers of the caller with most to what is new.
 //!
 //! # Statuses
@@ -49,28 +49,29 @@
 //! | 408, 413 | a body that is too slow, too long |
 //! | 500 | what served the session has gone without an answer |
 //! | 429 | a limit of the session |
-//! | 503 | a limit of the caller, of the endpoint; the endpoint is shut |
+//! | 503 | a limit of the caller, of the endpoint; the endpoint shuts down |
 
-mod answering;
-mod bell;
 mod body;
 mod caller;
+mod coalescing_waker;
 mod config;
+mod connection;
 mod endpoint;
 mod exchange;
 mod fields;
 mod guard;
 mod head;
+mod incoming;
+mod inline_task;
 mod limits;
-mod link;
-mod links;
 mod memory_store;
-mod outlet;
 mod post;
 mod queue;
 mod quota;
 mod read;
 mod refusal;
+mod response;
+mod response_stream;
 #[cfg(feature = "hyper")]
 mod serve;
 mod serving;
@@ -81,22 +82,22 @@ mod shared;
 mod store;
 mod tasks;
 mod text;
-mod visit;
+mod timed;
 
-pub use answering::Answering;
 pub use body::{Body, Stalled};
 pub use caller::{Caller, RemoteAddr};
 pub use config::{AnswerForm, Config};
+pub use connection::{Connection, Principal};
 pub use endpoint::Endpoint;
 pub use guard::{Denied, Guard};
 pub use head::Head;
 pub use limits::Limits;
-pub use link::{Link, Principal};
 pub use memory_store::MemoryEventStore;
 pub use post::read_frame;
 pub use quota::{Quota, QuotaExceeded, Reservation};
 pub use read::BodyBuffer;
 pub use refusal::Refusal;
+pub use response::ResponseFuture;
 #[cfg(feature = "hyper")]
 pub use serve::{Mount, Routes, Serve, ServeWarning, serve};
 pub use session_id::SessionId;

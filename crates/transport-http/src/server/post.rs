@@ -18,7 +18,7 @@ use crate::server::session::asked;
 use crate::server::{Config, Head, SessionId};
 
 /// What becomes of a POST.
-pub(crate) enum Destination {
+pub(crate) enum Routed {
     /// It belongs to a session that should exist.
     Session(SessionId, Frame),
     /// It opens one.
@@ -29,9 +29,9 @@ pub(crate) enum Destination {
 
 /// What the headers of a POST say of its body.
 #[derive(Clone, Copy)]
-pub(crate) struct Claims {
+pub(crate) struct PostHeaders {
     version: Version,
-    session: Claimed,
+    session: SessionHeader,
 }
 
 #[derive(Clone, Copy)]
@@ -43,14 +43,14 @@ enum Version {
 }
 
 #[derive(Clone, Copy)]
-enum Claimed {
-    Nothing,
+enum SessionHeader {
+    Absent,
     Session(SessionId),
     /// What is no session's name.
-    Nonsense,
+    Invalid,
 }
 
-impl Claims {
+impl PostHeaders {
     /// An error where a header stands there twice.
     pub(crate) fn of(fields: &Fields<'_>) -> Result<Self, Refusal> {
         let version = match fields.single(Field::ProtocolVersion)? {
@@ -61,8 +61,8 @@ impl Claims {
             }
         };
         let session = match fields.single(Field::SessionId)? {
-            None => Claimed::Nothing,
-            Some(id) => SessionId::parse(id).map_or(Claimed::Nonsense, Claimed::Session),
+            None => SessionHeader::Absent,
+            Some(id) => SessionId::parse(id).map_or(SessionHeader::Invalid, SessionHeader::Session),
         };
         Ok(Self { version, session })
     }
@@ -70,19 +70,19 @@ impl Claims {
     /// The session that the request says it belongs to.
     pub(crate) fn session(self) -> Option<SessionId> {
         match self.session {
-            Claimed::Session(session) => Some(session),
-            Claimed::Nothing | Claimed::Nonsense => None,
+            SessionHeader::Session(session) => Some(session),
+            SessionHeader::Absent | SessionHeader::Invalid => None,
         }
     }
 }
 
 /// Reads a body, and finds where it belongs.
-pub(crate) fn destination(
+pub(crate) fn routed(
     config: &Config,
-    claims: Claims,
+    claims: PostHeaders,
     head: &Head,
     body: Bytes,
-) -> Result<Destination, Refusal> {
+) -> Result<Routed, Refusal> {
     let frame = read_frame(body, config.batch_limit)?;
     match claims.version {
         Version::Known(revision) if revision.is_stateless() && config.stateless => {
@@ -114,15 +114,15 @@ pub(crate) fn destination(
         }
     }
     let session = match claims.session {
-        Claimed::Nothing => return initialize(frame),
-        Claimed::Nonsense => return Err(Refusal::unknown_session()),
-        Claimed::Session(session) => session,
+        SessionHeader::Absent => return initialize(frame),
+        SessionHeader::Invalid => return Err(Refusal::unknown_session()),
+        SessionHeader::Session(session) => session,
     };
     if stands_alone(&frame) {
         let why = "the MCP-Protocol-Version header is not the version in _meta, which has no sessions";
         return Err(Refusal::header_mismatch(id_of(&frame), why));
     }
-    Ok(Destination::Session(session, frame))
+    Ok(Routed::Session(session, frame))
 }
 
 /// Whether a message says that it speaks a revision without sessions.
@@ -161,7 +161,7 @@ pub fn read_frame(body: Bytes, batch_limit: usize) -> Result<Frame, Refusal> {
 }
 
 /// What has no session and no stateless revision can only open a session.
-fn initialize(frame: Frame) -> Result<Destination, Refusal> {
+fn initialize(frame: Frame) -> Result<Routed, Refusal> {
     let id = id_of(&frame);
     let Frame::Single(message) = frame else {
         return Err(Refusal::no_session());
@@ -174,7 +174,7 @@ fn initialize(frame: Frame) -> Result<Destination, Refusal> {
             Err(Refusal::header_mismatch(id, why))
         }
         Message::Request(request) if request.method == method::INITIALIZE => {
-            Ok(Destination::Initialize(copied(request)))
+            Ok(Routed::Initialize(copied(request)))
         }
         _ => Err(Refusal::no_session().under(id)),
     }
@@ -188,7 +188,7 @@ fn copied(request: Request) -> Request {
 
 /// Checks that a message may stand alone, and that its headers repeat what routes it. The head keeps what was read of the
 /// params.
-fn exchange(head: &Head, frame: Frame, version: &str) -> Result<Destination, Refusal> {
+fn exchange(head: &Head, frame: Frame, version: &str) -> Result<Routed, Refusal> {
     let id = id_of(&frame);
     let message = match frame {
         Frame::Single(message @ (Message::Request(_) | Message::Notification(_))) => message,
@@ -200,7 +200,7 @@ fn exchange(head: &Head, frame: Frame, version: &str) -> Result<Destination, Ref
     if let Err(why) = agree(head, &message, version) {
         return Err(Refusal::header_mismatch(id, why));
     }
-    Ok(Destination::Exchange(message))
+    Ok(Routed::Exchange(message))
 }
 
 fn agree(head: &Head, message: &Message, version: &str) -> Result<(), &'static str> {

@@ -46,6 +46,10 @@ struct Account {
     reservations: usize,
 }
 
+/// The least memory that a request takes while it is read or unanswered, and the stream of a GET while it is open: what hyper
+/// reads its head into, and what is remembered of it.
+pub(crate) const LEAST_COST: usize = 8 << 10;
+
 /// How many callers are remembered at least, whether or not they have something.
 const REMEMBERED: usize = 64;
 

@@ -97,7 +97,7 @@ impl Refusal {
         Self::error(id, ErrorObject::invalid_request("a request with this id has not been answered yet"))
     }
 
-    /// The service of a session has ended without an answer to a request.
+    /// The service of a request has ended without an answer.
     pub(crate) fn unanswered() -> Self {
         let refusal =
             Self::error(RequestId::NULL, ErrorObject::internal_error("the request was not answered"));
@@ -140,7 +140,7 @@ impl Refusal {
 
     /// The response, with a body of JSON.
     pub fn into_response(self) -> Response<Body> {
-        let mut response = Response::new(Body::whole(error_text(self.id, self.error), None));
+        let mut response = Response::new(Body::text(error_text(self.id, self.error), None));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

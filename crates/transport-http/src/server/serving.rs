@@ -9,38 +9,38 @@ use agentwire_transport::{Exchange, MessageSource, Service};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::server::Link;
-use crate::server::visit::Served;
+use crate::server::Connection;
+use crate::server::inline_task::InlineTask;
 
 /// What serves every client of an endpoint.
-pub(crate) struct Serving(Box<dyn ErasedService + Send + Sync>);
+pub(crate) struct SharedService(Box<dyn ErasedService + Send + Sync>);
 
 /// [`Service`] with boxed futures.
 trait ErasedService {
-    fn connection(&self, link: Link) -> Running;
+    fn connection(&self, connection: Connection) -> Running;
     fn exchange(&self, exchange: Exchange) -> BoxFuture<'static, Response>;
     fn notification(&self, notification: Notification, source: Option<Arc<dyn MessageSource>>);
 }
 
-impl<S: Service<Link>> ErasedService for S {
-    fn connection(&self, link: Link) -> Running {
-        Running::new(Service::connection(self, link))
+impl<S: Service<Connection>> ErasedService for S {
+    fn connection(&self, connection: Connection) -> Running {
+        Running::new(Service::connection(self, connection))
     }
 
     fn exchange(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
-        Service::<Link>::exchange(self, exchange).boxed()
+        Service::<Connection>::exchange(self, exchange).boxed()
     }
 
     fn notification(&self, notification: Notification, source: Option<Arc<dyn MessageSource>>) {
-        Service::<Link>::notification(self, notification, source);
+        Service::<Connection>::notification(self, notification, source);
     }
 }
 
 /// One session being served. It ends also where its server panics, because others share its thread.
 pub(crate) struct Running(BoxFuture<'static, ()>);
 
-impl Serving {
-    pub(crate) fn new(service: impl Service<Link> + Send + Sync + 'static) -> Self {
+impl SharedService {
+    pub(crate) fn new(service: impl Service<Connection> + Send + Sync + 'static) -> Self {
         Self(Box::new(service))
     }
 
@@ -52,12 +52,12 @@ impl Serving {
         self.0.notification(notification, source);
     }
 
-    /// What serves a session in a task of its own. It can be visited there.
-    pub(crate) fn task(&self, link: Link) -> impl Future<Output = ()> + Send + use<> {
-        let session = link.session().clone();
-        let (home, served) = Served::new(self.0.connection(link));
-        session.serve(served);
-        home
+    /// The task that serves a session. The requests of the session poll it inline.
+    pub(crate) fn task(&self, connection: Connection) -> impl Future<Output = ()> + Send + use<> {
+        let session = connection.session().clone();
+        let (handle, task) = InlineTask::new(self.0.connection(connection));
+        session.serve(task);
+        handle
     }
 }
 
@@ -79,8 +79,8 @@ impl Future for Running {
     }
 }
 
-impl fmt::Debug for Serving {
+impl fmt::Debug for SharedService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Serving").finish_non_exhaustive()
+        f.debug_struct("SharedService").finish_non_exhaustive()
     }
 }

@@ -4,26 +4,24 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::task::Context;
 use std::time::Duration;
 
-use agentwire_sync::Mutex;
 use futures::task::AtomicWaker;
 use futures_channel::mpsc::UnboundedSender;
-use slab::Slab;
 
-use crate::server::link::Link;
-use crate::server::outlet::Outlet;
-use crate::server::serving::Serving;
+use crate::server::connection::Connection;
+use crate::server::serving::SharedService;
 use crate::server::session::Session;
+use crate::server::timed::Timed;
 use crate::server::{Caller, Config, NoSession, Quota, SessionId, SessionTable};
 
-/// What an endpoint, its links and its responses share.
+/// What an endpoint, its connections and its responses share.
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) ticks: Ticks,
-    /// What serves the clients.
-    pub(crate) serving: Serving,
-    /// Counts ticks while there is somebody for whom time matters.
+    /// The service of the clients.
+    pub(crate) service: SharedService,
+    /// Counts ticks while time matters to a session, a stream or an exchange.
     clock: AtomicU32,
-    /// Whether the clock goes, or somebody has been woken who will start it.
+    /// Whether the clock goes, or its task has been woken to start it.
     ticking: AtomicBool,
     pub(crate) closing: AtomicBool,
     pub(crate) sessions: SessionTable<SessionId, Session>,
@@ -31,12 +29,12 @@ pub(crate) struct Shared {
     pub(crate) requests: Quota,
     /// Those of their bodies that are read and belong to no session.
     pub(crate) opening: Quota,
-    /// Every outlet that has a reader.
-    readers: Mutex<Slab<Arc<Outlet>>>,
+    /// What else waits for time to pass.
+    pub(crate) timed: Timed,
     /// How many exchanges without a session have not ended.
     exchanges: AtomicUsize,
     /// Those that were not taken yet wait there.
-    links: UnboundedSender<Link>,
+    connections: UnboundedSender<Connection>,
     /// The task that lets time pass.
     clock_task: AtomicWaker,
 }
@@ -50,7 +48,7 @@ pub(crate) struct Ticks {
     pub(crate) opening: u32,
     pub(crate) keep_alive: u32,
     pub(crate) stall: u32,
-    pub(crate) hold_up: u32,
+    pub(crate) slow_reader_timeout: u32,
     pub(crate) stream_time: Option<u32>,
 }
 
@@ -58,14 +56,18 @@ pub(crate) struct Ticks {
 pub(crate) struct TooMany(pub(crate) usize);
 
 impl Shared {
-    pub(crate) fn new(config: Config, serving: Serving, links: UnboundedSender<Link>) -> Self {
+    pub(crate) fn new(
+        config: Config,
+        service: SharedService,
+        connections: UnboundedSender<Connection>,
+    ) -> Self {
         let ticks = Ticks {
             period: config.tick(),
             idle: config.ticks(config.idle),
             opening: config.ticks(config.opening_timeout),
             keep_alive: config.ticks(config.keep_alive),
             stall: config.ticks(config.stall),
-            hold_up: config.ticks(config.hold_up),
+            slow_reader_timeout: config.ticks(config.slow_reader_timeout),
             stream_time: config.stream_time.map(|time| config.ticks(time)),
         };
         let limits = config.limits();
@@ -79,13 +81,13 @@ impl Shared {
             requests,
             opening,
             ticks,
-            serving,
+            service,
             clock: AtomicU32::new(0),
             ticking: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            readers: Mutex::default(),
+            timed: Timed::default(),
             exchanges: AtomicUsize::new(0),
-            links,
+            connections,
             clock_task: AtomicWaker::new(),
         }
     }
@@ -96,26 +98,6 @@ impl Shared {
 
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn register(&self, outlet: &Arc<Outlet>) -> usize {
-        let registration = self.readers.lock().insert(outlet.clone());
-        if self.is_closing() {
-            outlet.hurry();
-        }
-        self.start_clock();
-        registration
-    }
-
-    pub(crate) fn unregister(&self, registration: usize) {
-        let mut readers = self.readers.lock();
-        let outlet = readers.try_remove(registration);
-        // What a crowd took is given back when it has gone.
-        if readers.is_empty() && readers.capacity() > 1024 {
-            readers.shrink_to_fit();
-        }
-        drop(readers);
-        drop(outlet);
     }
 
     pub(crate) fn session(&self, id: SessionId) -> Option<Arc<Session>> {
@@ -134,7 +116,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Ends a session: nobody finds it any more, and its link hears the end.
+    /// Ends a session: it leaves the table, and its connection ends.
     pub(crate) fn end_session(&self, session: &Session) {
         match self.sessions.remove(session.id()) {
             Some(known) => self.finish_session(&known),
@@ -142,7 +124,7 @@ impl Shared {
         }
     }
 
-    /// Ends a session that nobody finds any more.
+    /// Ends a session that has left the table.
     fn finish_session(&self, session: &Session) {
         session.close();
         if let Some(store) = &self.config.store {
@@ -163,13 +145,13 @@ impl Shared {
         self.exchanges.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Gives a link to whoever serves them. Says whether somebody does; if not, the link has ended.
-    pub(crate) fn offer(&self, link: Link) -> bool {
-        self.links.unbounded_send(link).is_ok()
+    /// Gives a connection to the task that serves them. False if there is none; the connection has ended then.
+    pub(crate) fn offer(&self, connection: Connection) -> bool {
+        self.connections.unbounded_send(connection).is_ok()
     }
 
-    /// Takes nothing new, and lets what there is come to its end: every link hears that no more will come.
-    pub(crate) fn shut(&self) {
+    /// Refuses new requests, ends the input of every connection, and wakes what should end soon.
+    pub(crate) fn begin_shutdown(&self) {
         self.closing.store(true, Ordering::Relaxed);
         for session in self.sessions.close() {
             session.retire();
@@ -177,10 +159,9 @@ impl Shared {
                 store.forget(session.id());
             }
         }
-        for outlet in self.outlets() {
-            outlet.hurry();
-        }
-        self.links.close_channel();
+        self.timed.streams().iter().for_each(|stream| stream.begin_shutdown());
+        self.timed.wake_exchanges(|_| true);
+        self.connections.close_channel();
     }
 
     /// Whether the clock should go. If not, the task is woken when it should.
@@ -189,8 +170,8 @@ impl Shared {
         self.ticking.load(Ordering::SeqCst)
     }
 
-    /// Makes whoever asks for links let time pass.
-    fn start_clock(&self) {
+    /// Wakes the task that lets time pass, unless the clock goes.
+    pub(crate) fn start_clock(&self) {
         if !self.ticking.swap(true, Ordering::SeqCst) {
             self.clock_task.wake();
         }
@@ -200,7 +181,7 @@ impl Shared {
     pub(crate) fn stop_clock(&self) -> bool {
         self.ticking.store(false, Ordering::SeqCst);
         // Who came before the clock was stopped, found it going.
-        let timed = !self.sessions.is_empty() || !self.readers.lock().is_empty();
+        let timed = !self.sessions.is_empty() || self.timed.len() > 0;
         self.ticking.fetch_or(timed, Ordering::SeqCst);
         !timed
     }
@@ -208,20 +189,15 @@ impl Shared {
     /// Lets time go on by one tick. Says whether there is anything for which time matters.
     pub(crate) fn tick(&self) -> bool {
         let now = self.clock.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        for outlet in self.outlets() {
-            outlet.tick(now, self);
-        }
+        self.timed.streams().iter().for_each(|stream| stream.tick(now, self));
+        self.timed.wake_exchanges(|since| now.wrapping_sub(since) >= self.ticks.keep_alive);
         let sessions = self.sessions.all();
         for session in &sessions {
             if session.tick(now, self) {
                 self.end_session(session);
             }
         }
-        !sessions.is_empty() || !self.readers.lock().is_empty()
-    }
-
-    fn outlets(&self) -> Vec<Arc<Outlet>> {
-        self.readers.lock().iter().map(|(_, outlet)| outlet.clone()).collect()
+        !sessions.is_empty() || self.timed.len() > 0
     }
 }
 
@@ -230,7 +206,7 @@ impl fmt::Debug for Shared {
         f.debug_struct("Shared")
             .field("config", &self.config)
             .field("sessions", &self.sessions.len())
-            .field("streams", &self.readers.lock().len())
+            .field("timed", &self.timed.len())
             .finish_non_exhaustive()
     }
 }

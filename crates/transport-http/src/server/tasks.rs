@@ -8,9 +8,9 @@ use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
 
-use crate::server::bell::Bell;
+use crate::server::coalescing_waker::CoalescingWaker;
 
-/// How often what has yielded gets its next turn before what runs beside gets one. Whoever reads a request from hyper
+/// How often what has yielded gets its next turn before what runs beside gets one. A read of a request from hyper
 /// yields once.
 const ROUNDS: usize = 32;
 
@@ -49,16 +49,16 @@ impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Spawner
 pub(crate) struct Tasks {
     running: FuturesUnordered<BoxFuture<'static, ()>>,
     coming: Arc<Mutex<Vec<BoxFuture<'static, ()>>>>,
-    bell: Arc<Bell>,
-    /// The bell as a waker.
+    wakes: Arc<CoalescingWaker>,
+    /// `wakes` as a waker.
     waker: Waker,
 }
 
 impl Default for Tasks {
     fn default() -> Self {
-        let bell = Bell::new();
-        let waker = bell.clone().into();
-        Self { running: FuturesUnordered::new(), coming: Arc::default(), bell, waker }
+        let wakes = CoalescingWaker::new();
+        let waker = wakes.clone().into();
+        Self { running: FuturesUnordered::new(), coming: Arc::default(), wakes, waker }
     }
 }
 
@@ -79,22 +79,22 @@ impl Tasks {
 
     /// Lets everything go on that can. Ready while there is nothing.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.bell.task().register(cx.waker());
-        let mut heard = Context::from_waker(&self.waker);
+        self.wakes.task().register(cx.waker());
+        let mut inner = Context::from_waker(&self.waker);
         for _ in 0..ROUNDS {
-            self.bell.hear();
+            self.wakes.begin_poll();
             self.running.extend(std::mem::take(&mut *self.coming.lock()));
-            match self.running.poll_next_unpin(&mut heard) {
+            match self.running.poll_next_unpin(&mut inner) {
                 Poll::Ready(Some(())) => {}
                 polled => {
-                    if !self.bell.leave() {
+                    if !self.wakes.end_poll() {
                         return polled.map(drop);
                     }
                 }
             }
         }
         // The rest comes after what else there is to do.
-        self.bell.leave();
+        self.wakes.end_poll();
         cx.waker().wake_by_ref();
         Poll::Pending
     }

@@ -38,6 +38,14 @@ impl Text {
         }
     }
 
+    /// The text where it is in one piece.
+    pub(crate) fn into_one(self) -> Result<Bytes, Self> {
+        match self {
+            Self([text, rest, _]) if rest.is_empty() => Ok(text),
+            text => Err(text),
+        }
+    }
+
     pub(crate) fn joined(&self) -> Bytes {
         match &self.0 {
             [text, rest, _] if rest.is_empty() => text.clone(),

@@ -5,7 +5,7 @@ mod both;
 #[cfg(any(feature = "reqwest", feature = "rustls"))]
 mod client;
 #[cfg(feature = "server")]
-mod links;
+mod connections;
 #[cfg(feature = "server")]
 mod server;
 

@@ -128,7 +128,7 @@ impl agentwire_transport_http::server::Mount for Endpoint {
         self.answer(request)
     }
 
-    fn shut(&self) {
+    fn begin_shutdown(&self) {
         self.shut();
     }
 }

@@ -5,25 +5,25 @@ use std::task::{Context, Poll};
 
 use agentwire_cost_tests::Meter;
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, Endpoint, Link};
+use agentwire_transport_http::server::{Config, Connection, Endpoint};
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::StatusCode;
 use tower_service::Service;
 
-use super::http::{Links, endpoint, post};
+use super::http::{Connections, endpoint, post};
 
 /// A session of the revision that has batches.
-async fn open(endpoint: &mut Endpoint, links: &mut Links) -> (String, Link) {
+async fn open(endpoint: &mut Endpoint, connections: &mut Connections) -> (String, Connection) {
     let initialize =
         r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}"#;
     let mut response = Box::pin(endpoint.call(post(None, initialize)));
     assert!(poll_fn(|cx| Poll::Ready(response.poll_unpin(cx))).await.is_pending());
-    let mut link = links.next().await.unwrap();
-    link.next().await.unwrap().unwrap();
+    let mut connection = connections.next().await.unwrap();
+    connection.next().await.unwrap().unwrap();
     let answer = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26"}}"#;
-    link.send(Packet::from_json(answer)).await.unwrap();
+    connection.send(Packet::from_json(answer)).await.unwrap();
     let response = response.await.unwrap();
-    (response.headers()["mcp-session-id"].to_str().unwrap().to_owned(), link)
+    (response.headers()["mcp-session-id"].to_str().unwrap().to_owned(), connection)
 }
 
 /// 1000 requests under ids of the length that makes 4 MiB of them. They differ at the end only, and have escapes, so
@@ -39,8 +39,8 @@ fn batch_of_long_ids() -> String {
 #[tokio::test(flavor = "current_thread")]
 async fn the_ids_of_a_batch_are_looked_at_once() {
     let meter = Meter::lock();
-    let (mut endpoint, mut links) = endpoint(Config::new().inbox_limit(1).stream_limit(10_000));
-    let (session, mut link) = open(&mut endpoint, &mut links).await;
+    let (mut endpoint, mut connections) = endpoint(Config::new().inbox_limit(1).stream_limit(10_000));
+    let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let body = batch_of_long_ids();
     let reference = meter.reference(body.as_bytes());
     let mut cx = Context::from_waker(std::task::Waker::noop());
@@ -62,7 +62,7 @@ async fn the_ids_of_a_batch_are_looked_at_once() {
     let refused = Box::pin(endpoint.call(post(Some(&session), twice))).poll_unpin(&mut cx);
     let Poll::Ready(Ok(response)) = refused else { panic!("it is refused at once") };
     assert_eq!(response.status(), StatusCode::BAD_REQUEST);
-    link.next().await.unwrap().unwrap();
+    connection.next().await.unwrap().unwrap();
     let mut again = Box::pin(endpoint.call(post(Some(&session), body)));
     let Poll::Ready(Ok(response)) = again.poll_unpin(&mut cx) else { panic!("it is refused at once") };
     assert_eq!(response.status(), StatusCode::BAD_REQUEST);

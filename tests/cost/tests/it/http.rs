@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, Response};
 use agentwire_transport::{Exchange, service_fn};
-use agentwire_transport_http::server::{Config, Endpoint, Link, Spawner};
+use agentwire_transport_http::server::{Config, Connection, Endpoint, Spawner};
 use bytes::Bytes;
 use futures::channel::mpsc;
 use futures::future::{BoxFuture, ready};
@@ -48,16 +48,16 @@ pub(crate) fn send(session: Option<&str>, pieces: Vec<Bytes>, ends: bool) -> Req
 }
 
 /// The sessions of an endpoint, to be served by a test. Time goes on for the endpoint while it is polled.
-pub(crate) struct Links {
+pub(crate) struct Connections {
     running: BoxFuture<'static, ()>,
-    coming: mpsc::UnboundedReceiver<Link>,
+    coming: mpsc::UnboundedReceiver<Connection>,
 }
 
 /// An endpoint whose sessions a test serves. It answers no request without a session.
-pub(crate) fn endpoint(config: Config) -> (Endpoint, Links) {
+pub(crate) fn endpoint(config: Config) -> (Endpoint, Connections) {
     let (give, coming) = mpsc::unbounded();
-    let connection = move |link| {
-        let _ = give.unbounded_send(link);
+    let connection = move |connection| {
+        let _ = give.unbounded_send(connection);
         ready(())
     };
     let exchange = |exchange: Exchange| {
@@ -65,15 +65,15 @@ pub(crate) fn endpoint(config: Config) -> (Endpoint, Links) {
         ready(Response::new(exchange.request.id, Err(error)))
     };
     let endpoint = Endpoint::serving(config, service_fn(connection, exchange));
-    // What is spawned has given its link away when it was polled once.
+    // What is spawned has given its connection away when it was polled once.
     let running = endpoint.run_with(Spawner::new(|task| _ = task.now_or_never()));
-    (endpoint, Links { running: running.boxed(), coming })
+    (endpoint, Connections { running: running.boxed(), coming })
 }
 
-impl Stream for Links {
-    type Item = Link;
+impl Stream for Connections {
+    type Item = Connection;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Link>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Connection>> {
         let _ended = self.running.poll_unpin(cx);
         self.coming.poll_next_unpin(cx)
     }

@@ -6,7 +6,7 @@ use agentwire_sync::{Mutex, MutexGuard};
 use slab::Slab;
 
 use crate::server::Caller;
-use crate::server::serve::turns::Turns;
+use crate::server::serve::connection_state::ConnectionState;
 
 /// The connections that are open: how many there may be, of whom, and which can be closed for another.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ struct Known {
     callers: HashMap<Caller, Count>,
     /// How many have been told to close at once, and still are among the open ones.
     evicted: usize,
-    /// Whoever waits until there is none.
+    /// The task that waits until there is none.
     waker: Option<Waker>,
 }
 
@@ -47,14 +47,14 @@ struct Count {
 #[derive(Debug)]
 struct Entry {
     caller: Caller,
-    turns: Arc<Turns>,
+    state: Arc<ConnectionState>,
     evicted: bool,
     http2: bool,
 }
 
-/// The place of a connection among those that are open. It is open until this is dropped.
+/// The slot of a connection among those that are open. The connection counts as open until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     connections: Arc<Connections>,
     number: usize,
 }
@@ -81,7 +81,11 @@ impl Connections {
 
     /// Takes a connection. Where its caller or all callers have too many, one that waits for a request is closed for it:
     /// of this caller, or of the one that has most.
-    pub(crate) fn admit(self: &Arc<Self>, caller: &Caller, turns: &Arc<Turns>) -> Result<Place, Full> {
+    pub(crate) fn admit(
+        self: &Arc<Self>,
+        caller: &Caller,
+        state: &Arc<ConnectionState>,
+    ) -> Result<ConnectionSlot, Full> {
         let known = &mut *self.known();
         let limits = &self.limits;
         let own = known.callers.get(caller).copied().unwrap_or_default().open;
@@ -93,13 +97,13 @@ impl Connections {
             known.evict(waiting);
         }
         known.callers.entry(caller.clone()).or_default().open += 1;
-        let entry = Entry { caller: caller.clone(), turns: turns.clone(), evicted: false, http2: false };
-        Ok(Place { connections: self.clone(), number: known.open.insert(entry) })
+        let entry = Entry { caller: caller.clone(), state: state.clone(), evicted: false, http2: false };
+        Ok(ConnectionSlot { connections: self.clone(), number: known.open.insert(entry) })
     }
 
     /// Lets each connection finish what it has begun, and no more.
     pub(crate) fn close(&self) {
-        self.known().open.iter().for_each(|(_, entry)| entry.turns.close(false));
+        self.known().open.iter().for_each(|(_, entry)| entry.state.close(false));
     }
 
     /// Ready when none is open.
@@ -125,7 +129,7 @@ impl Known {
     /// The connection that has waited longest for a request, of those that fit.
     fn longest_waiting(&self, fits: impl Fn(&Entry) -> bool) -> Option<usize> {
         let waiting = self.open.iter().filter(|(_, entry)| !entry.evicted && fits(entry));
-        let waiting = waiting.filter_map(|(number, entry)| Some((entry.turns.waits_since()?, number)));
+        let waiting = waiting.filter_map(|(number, entry)| Some((entry.state.waits_since()?, number)));
         waiting.min().map(|(_, number)| number)
     }
 
@@ -140,7 +144,7 @@ impl Known {
         let Some(entry) = self.open.get_mut(number) else { return };
         entry.evicted = true;
         self.evicted += 1;
-        entry.turns.close(true);
+        entry.state.close(true);
         let (caller, http2) = (entry.caller.clone(), entry.http2);
         self.leave(&caller, http2);
     }
@@ -157,7 +161,7 @@ impl Known {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// The connection turns out to speak HTTP/2. Where its caller has too many of those, the one is closed that has waited
     /// longest for a request, or else this one. False for that.
     pub(crate) fn speaks_http2(&self) -> bool {
@@ -182,7 +186,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut known = self.connections.known();
         let Some(entry) = known.open.try_remove(self.number) else { return };
@@ -209,13 +213,17 @@ mod tests {
 
     use super::*;
 
-    fn admit(connections: &Arc<Connections>, caller: u8, busy: bool) -> Result<(Place, Arc<Turns>), Full> {
-        let turns = Turns::new(Instant::now());
+    fn admit(
+        connections: &Arc<Connections>,
+        caller: u8,
+        busy: bool,
+    ) -> Result<(ConnectionSlot, Arc<ConnectionState>), Full> {
+        let state = ConnectionState::new(Instant::now());
         if busy {
-            std::mem::forget(turns.begin(http::Version::HTTP_11));
+            std::mem::forget(state.begin(http::Version::HTTP_11));
         }
-        let place = connections.admit(&Caller::at([127, 0, 0, caller].into()), &turns)?;
-        Ok((place, turns))
+        let place = connections.admit(&Caller::at([127, 0, 0, caller].into()), &state)?;
+        Ok((place, state))
     }
 
     fn connections(all: usize, caller: usize) -> Arc<Connections> {
@@ -226,10 +234,10 @@ mod tests {
     fn a_caller_has_fewer_of_http2() {
         let connections = connections(9, 8);
         let open = |caller, busy| {
-            let (place, turns) = admit(&connections, caller, busy).unwrap();
+            let (place, state) = admit(&connections, caller, busy).unwrap();
             let stays = place.speaks_http2();
-            assert_ne!(stays, turns.is_to_close());
-            (place, turns)
+            assert_ne!(stays, state.is_to_close());
+            (place, state)
         };
         let (idle, busy) = (open(1, false), open(1, true));
         let _other = (open(2, true), admit(&connections, 1, true).unwrap());
@@ -247,7 +255,7 @@ mod tests {
         let connections = connections(4, 3);
         let hostile: Vec<_> = (0..3).map(|_| admit(&connections, 1, false).unwrap()).collect();
         let _two = admit(&connections, 2, false).unwrap();
-        assert!(hostile.iter().all(|(_, turns)| !turns.is_to_close()));
+        assert!(hostile.iter().all(|(_, state)| !state.is_to_close()));
         let _three = admit(&connections, 3, false).unwrap();
         assert!(hostile[0].1.is_to_close() && !hostile[1].1.is_to_close(), "the one that has waited longest");
         assert_eq!(connections.known().len(), 4);

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Something that whoever runs a server should know. [`Serve::on_warning`](crate::server::Serve::on_warning) tells it.
+/// A condition that limits the server. [`Serve::on_warning`](crate::server::Serve::on_warning) sets who gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServeWarning {
@@ -28,7 +28,7 @@ impl fmt::Display for ServeWarning {
     }
 }
 
-/// So many connections are enough for whoever asked for no number. Usual limits on open files leave 224 and 896.
+/// So many connections are enough where no number was set. Usual limits on open files leave 224 and 896.
 const ENOUGH: usize = 128;
 
 /// How many connections there can be of as many as are asked for, or else of the default, and a warning where that is too

@@ -9,8 +9,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
-use crate::server::serve::connections::Place;
-use crate::server::serve::turns::Turns;
+use crate::server::serve::connection_state::ConnectionState;
+use crate::server::serve::connections::ConnectionSlot;
 
 /// With this HTTP/2 begins, and no request of HTTP/1.1.
 const PREFACE: &[u8] = b"PRI";
@@ -25,8 +25,8 @@ const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 #[derive(Debug)]
 pub(crate) struct Watched {
     io: TcpStream,
-    turns: Arc<Turns>,
-    place: Place,
+    state: Arc<ConnectionState>,
+    place: ConnectionSlot,
     /// How much of [`PREFACE`] has come. None once it is known whether the client speaks HTTP/2.
     preface: Option<usize>,
     /// Whether hyper itself waits for the client to say more.
@@ -37,7 +37,7 @@ pub(crate) struct Watched {
     /// How long a connection of HTTP/2 may be without a stream.
     idle_timeout: Duration,
     /// Ends at that time or before it.
-    patience: Pin<Box<Sleep>>,
+    head_delay: Pin<Box<Sleep>>,
     /// While the client takes nothing.
     stalled: Option<Pin<Box<Sleep>>>,
     write_timeout: Duration,
@@ -54,22 +54,22 @@ pub(crate) struct Timeouts {
 impl Watched {
     pub(crate) fn new(
         io: TcpStream,
-        turns: Arc<Turns>,
-        place: Place,
+        state: Arc<ConnectionState>,
+        place: ConnectionSlot,
         Timeouts { head: head_timeout, idle: idle_timeout, write: write_timeout }: Timeouts,
     ) -> Self {
-        let patience = Box::pin(tokio::time::sleep(head_timeout));
-        let head = (0, patience.deadline());
+        let head_delay = Box::pin(tokio::time::sleep(head_timeout));
+        let head = (0, head_delay.deadline());
         Self {
             io,
-            turns,
+            state,
             place,
             preface: Some(0),
             awaited: false,
             head,
             head_timeout,
             idle_timeout,
-            patience,
+            head_delay,
             stalled: None,
             write_timeout,
         }
@@ -78,29 +78,29 @@ impl Watched {
     /// Ready when the head of a request took too long. In HTTP/2, where another may be on its way, the connection is
     /// then made to finish.
     fn poll_late(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(answered) = self.turns.waits() else {
+        let Some(answered) = self.state.waits() else {
             return Poll::Pending;
         };
-        let multiplexed = self.turns.is_multiplexed();
+        let multiplexed = self.state.is_multiplexed();
         if self.head.0 != answered {
             let now = Instant::now();
-            self.turns.rest(now.into_std());
+            self.state.rest(now.into_std());
             // A time too long for the clock is as good as none.
             let timeout = if multiplexed { self.idle_timeout.min(FAR) } else { self.head_timeout };
             self.head = (answered, now + timeout);
-            if self.patience.deadline() > self.head.1 {
-                self.patience.as_mut().reset(self.head.1);
+            if self.head_delay.deadline() > self.head.1 {
+                self.head_delay.as_mut().reset(self.head.1);
             }
         }
         loop {
-            ready!(self.patience.poll_unpin(cx));
-            if self.patience.deadline() >= self.head.1 {
+            ready!(self.head_delay.poll_unpin(cx));
+            if self.head_delay.deadline() >= self.head.1 {
                 break;
             }
-            self.patience.as_mut().reset(self.head.1);
+            self.head_delay.as_mut().reset(self.head.1);
         }
         if multiplexed {
-            self.turns.close(false);
+            self.state.close(false);
             return Poll::Pending;
         }
         Poll::Ready(())

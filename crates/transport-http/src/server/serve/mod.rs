@@ -1,11 +1,11 @@
 //! Endpoints on a socket, by hyper.
 
+mod connection_state;
 mod connections;
 mod descriptors;
-mod elsewhere;
 mod io;
 mod routes;
-mod turns;
+mod spawned_tasks;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -24,17 +24,17 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::server::serve::connections::{ConnectionLimits, Connections, Full, Place};
-use crate::server::serve::elsewhere::Elsewhere;
+use crate::server::serve::connection_state::{ConnectionState, Guarded};
+use crate::server::serve::connections::{ConnectionLimits, ConnectionSlot, Connections, Full};
 use crate::server::serve::io::{Timeouts, Watched};
-use crate::server::serve::turns::{InTurn, Turns};
+use crate::server::serve::spawned_tasks::SpawnedTasks;
 use crate::server::tasks::Tasks;
 use crate::server::{Body, Caller, Quota, RemoteAddr, Spawner};
 
 pub use descriptors::ServeWarning;
 pub use routes::{Mount, Routes};
 
-/// How many connections are taken before the others get their turn.
+/// How many connections are accepted before the others are polled.
 const ACCEPTED_AT_ONCE: usize = 32;
 /// How long to wait after a connection could not be taken, such as for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -55,9 +55,9 @@ const HEAD_LIMIT: usize = 32 << 10;
 ///
 /// ```no_run
 /// use agentwire_transport::Service;
-/// use agentwire_transport_http::server::{Config, Endpoint, Link, serve};
+/// use agentwire_transport_http::server::{Config, Endpoint, Connection, serve};
 ///
-/// # async fn run(server: impl Service<Link> + Send + Sync + 'static) -> std::io::Result<()> {
+/// # async fn run(server: impl Service<Connection> + Send + Sync + 'static) -> std::io::Result<()> {
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
 /// serve(listener, Endpoint::serving(Config::new(), server))
 ///     .spawn_with(|task| drop(tokio::spawn(task)))
@@ -67,7 +67,7 @@ const HEAD_LIMIT: usize = 32 << 10;
 /// # }
 /// ```
 pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
-    let front = Front {
+    let acceptor = Acceptor {
         listener,
         routes: Arc::new(routes.into()),
         timeouts: Timeouts {
@@ -79,12 +79,12 @@ pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
         caller_connection_limit: None,
         caller_http2_limit: CALLER_HTTP2,
     };
-    Serve { front, grace: Duration::from_secs(10), shutdown: None, spawn: None, warn: None }
+    Serve { acceptor, grace: Duration::from_secs(10), shutdown: None, spawn: None, warn: None }
 }
 
 /// Endpoints on a listener; see [`serve`].
 pub struct Serve {
-    front: Front,
+    acceptor: Acceptor,
     grace: Duration,
     shutdown: Option<BoxFuture<'static, ()>>,
     spawn: Option<Spawner>,
@@ -92,11 +92,11 @@ pub struct Serve {
 }
 
 /// What takes connections.
-struct Front {
+struct Acceptor {
     listener: TcpListener,
     routes: Arc<Routes>,
     timeouts: Timeouts,
-    /// None where nobody asked for a number.
+    /// None where no number was set.
     connection_limit: Option<usize>,
     caller_connection_limit: Option<usize>,
     caller_http2_limit: usize,
@@ -108,7 +108,7 @@ impl Serve {
     /// asked whether it is there, and has the same time to say so.
     #[must_use]
     pub fn header_timeout(mut self, timeout: Duration) -> Self {
-        self.front.timeouts.head = timeout;
+        self.acceptor.timeouts.head = timeout;
         self
     }
 
@@ -116,14 +116,14 @@ impl Serve {
     /// closed, after its first request (default 5 min).
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.front.timeouts.idle = timeout;
+        self.acceptor.timeouts.idle = timeout;
         self
     }
 
     /// How long a client may take nothing of what is sent to it before its connection is closed (default 60 s).
     #[must_use]
     pub fn write_timeout(mut self, timeout: Duration) -> Self {
-        self.front.timeouts.write = timeout;
+        self.acceptor.timeouts.write = timeout;
         self
     }
 
@@ -134,7 +134,7 @@ impl Serve {
     /// connections, the one that has waited longest. Where none waits, further ones wait to be accepted.
     #[must_use]
     pub fn connection_limit(mut self, connections: usize) -> Self {
-        self.front.connection_limit = Some(connections.max(1));
+        self.acceptor.connection_limit = Some(connections.max(1));
         self
     }
 
@@ -145,7 +145,7 @@ impl Serve {
     /// Behind a proxy all clients have one address. There this should be as high as the limit for all.
     #[must_use]
     pub fn caller_connection_limit(mut self, connections: usize) -> Self {
-        self.front.caller_connection_limit = Some(connections.max(1));
+        self.acceptor.caller_connection_limit = Some(connections.max(1));
         self
     }
 
@@ -155,18 +155,18 @@ impl Serve {
     /// one for each address is as high as that for all.
     #[must_use]
     pub fn caller_http2_limit(mut self, connections: usize) -> Self {
-        self.front.caller_http2_limit = connections.max(1);
+        self.acceptor.caller_http2_limit = connections.max(1);
         self
     }
 
-    /// Calls a function with what whoever runs the server should know (default: nobody is told).
+    /// Sets the function that is called with each warning (default: none).
     #[must_use]
     pub fn on_warning(mut self, warn: impl Fn(ServeWarning) + Send + 'static) -> Self {
         self.warn = Some(Box::new(warn));
         self
     }
 
-    /// When `signal` completes, no more connections are taken, and every mount is [shut](Mount::shut). What is
+    /// When `signal` completes, no more connections are taken, and every mount is [shut down](Mount::begin_shutdown). What is
     /// unanswered has some time to finish.
     #[must_use]
     pub fn shutdown(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
@@ -190,31 +190,32 @@ impl Serve {
     }
 
     async fn run(self) {
-        let Self { front, grace, shutdown, spawn, warn } = self;
-        let (limit, warning) = descriptors::fit(front.connection_limit, CONNECTIONS.0, descriptors::limit());
+        let Self { acceptor, grace, shutdown, spawn, warn } = self;
+        let (limit, warning) =
+            descriptors::fit(acceptor.connection_limit, CONNECTIONS.0, descriptors::limit());
         if let Some((warn, warning)) = warn.zip(warning) {
             warn(warning);
         }
         let caller_limit =
-            front.caller_connection_limit.unwrap_or_else(|| Quota::share(limit, CONNECTIONS.1));
+            acceptor.caller_connection_limit.unwrap_or_else(|| Quota::share(limit, CONNECTIONS.1));
         let connections = Connections::new(ConnectionLimits {
             all: limit,
             caller: caller_limit,
-            caller_http2: front.caller_http2_limit,
+            caller_http2: acceptor.caller_http2_limit,
         });
-        let (mut tasks, elsewhere) = (Tasks::default(), Elsewhere::default());
+        let (mut tasks, elsewhere) = (Tasks::default(), SpawnedTasks::default());
         let spawn = spawn.map_or_else(|| tasks.spawner(), |spawn| elsewhere.spawner(spawn));
         let mut builder = Builder::new(spawn.clone());
         builder.http1().half_close(true).header_read_timeout(None).max_buf_size(HEAD_LIMIT);
         let mut http2 = builder.http2();
         http2.timer(TokioTimer::new());
         http2.max_concurrent_streams(HTTP2_STREAMS);
-        http2.keep_alive_interval(front.timeouts.head).keep_alive_timeout(front.timeouts.head);
-        let beside = future::join_all(front.routes.mounts().map(|mount| mount.run(spawn.clone())));
+        http2.keep_alive_interval(acceptor.timeouts.head).keep_alive_timeout(acceptor.timeouts.head);
+        let beside = future::join_all(acceptor.routes.mounts().map(|mount| mount.run(spawn.clone())));
         let mut beside = pin!(future::maybe_done(beside));
         let mut shutdown = shutdown.unwrap_or_else(|| future::pending().boxed());
         {
-            let mut accepting = pin!(front.accept(&builder, &connections, &spawn));
+            let mut accepting = pin!(acceptor.accept(&builder, &connections, &spawn));
             poll_fn(|cx| {
                 if shutdown.poll_unpin(cx).is_ready() {
                     return Poll::Ready(());
@@ -226,8 +227,8 @@ impl Serve {
             })
             .await;
         }
-        front.routes.mounts().for_each(Mount::shut);
-        drop(front);
+        acceptor.routes.mounts().for_each(Mount::begin_shutdown);
+        drop(acceptor);
         connections.close();
         let ended = poll_fn(|cx| {
             let beside = beside.as_mut().poll(cx);
@@ -239,7 +240,7 @@ impl Serve {
     }
 }
 
-impl Front {
+impl Acceptor {
     /// Takes connections for ever.
     async fn accept(&self, builder: &Builder<Spawner>, connections: &Arc<Connections>, spawn: &Spawner) {
         let mut taken = 0;
@@ -250,16 +251,16 @@ impl Front {
             }
             match self.listener.accept().await {
                 Ok((stream, address)) => {
-                    let (caller, turns) = (Caller::at(address.ip()), Turns::new(Instant::now()));
+                    let (caller, state) = (Caller::at(address.ip()), ConnectionState::new(Instant::now()));
                     let place = loop {
-                        match connections.admit(&caller, &turns) {
+                        match connections.admit(&caller, &state) {
                             // What could have made room has been put to use in the meantime.
                             Err(Full::OfAll) => tokio::time::sleep(PAUSE).await,
                             admitted => break admitted,
                         }
                     };
                     if let Ok(place) = place {
-                        spawn.spawn(self.connection(stream, address, builder, turns, place));
+                        spawn.spawn(self.connection(stream, address, builder, state, place));
                     }
                 }
                 Err(_) => tokio::time::sleep(PAUSE).await,
@@ -276,17 +277,17 @@ impl Front {
         stream: TcpStream,
         address: SocketAddr,
         builder: &Builder<Spawner>,
-        turns: Arc<Turns>,
-        place: Place,
+        state: Arc<ConnectionState>,
+        place: ConnectionSlot,
     ) -> impl Future<Output = ()> + Send + use<> {
         // Small messages should not wait for more; where that cannot be said, they are only slower.
         let _ = stream.set_nodelay(true);
-        let io = TokioIo::new(Watched::new(stream, turns.clone(), place, self.timeouts));
+        let io = TokioIo::new(Watched::new(stream, state.clone(), place, self.timeouts));
         let remote = RemoteAddr::new(address);
-        let service = Routed { routes: self.routes.clone(), turns: turns.clone(), remote };
+        let service = RouteService { routes: self.routes.clone(), state: state.clone(), remote };
         let connection = Box::pin(builder.serve_connection(io, service).into_owned());
         async move {
-            turns.run(connection, |connection| connection.graceful_shutdown()).await;
+            state.run(connection, |connection| connection.graceful_shutdown()).await;
         }
     }
 }
@@ -294,8 +295,8 @@ impl Front {
 impl fmt::Debug for Serve {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Serve")
-            .field("listener", &self.front.listener)
-            .field("routes", &self.front.routes)
+            .field("listener", &self.acceptor.listener)
+            .field("routes", &self.acceptor.routes)
             .finish_non_exhaustive()
     }
 }
@@ -311,26 +312,26 @@ impl IntoFuture for Serve {
 
 /// The routes, as hyper wants a service.
 #[derive(Clone)]
-struct Routed {
+struct RouteService {
     routes: Arc<Routes>,
-    turns: Arc<Turns>,
+    state: Arc<ConnectionState>,
     remote: RemoteAddr,
 }
 
-impl hyper::service::Service<Request<Incoming>> for Routed {
-    type Response = Response<InTurn<Body>>;
+impl hyper::service::Service<Request<Incoming>> for RouteService {
+    type Response = Response<Guarded<Body>>;
     type Error = Infallible;
-    type Future = InTurn<
+    type Future = Guarded<
         Map<BoxFuture<'static, Response<Body>>, fn(Response<Body>) -> Result<Response<Body>, Infallible>>,
     >;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let turn = self.turns.begin(request.version());
-        InTurn::new(self.routes.answer(request, self.remote).map(Ok), turn)
+        let guard = self.state.begin(request.version());
+        Guarded::new(self.routes.answer(request, self.remote).map(Ok), guard)
     }
 }
 
-/// Lets others have their turn.
+/// Lets the other futures of the task run.
 fn give_way() -> impl Future<Output = ()> {
     let mut given = false;
     poll_fn(move |cx| {

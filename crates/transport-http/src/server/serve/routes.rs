@@ -28,15 +28,15 @@ pub trait Mount: Send + Sync + 'static {
     }
 
     /// What it does beside its answers, such as keeping time. It is called once, before the first request, and the
-    /// future is polled for as long as the mount is served; after [`shut`](Mount::shut) its end is waited for. What
+    /// future is polled for as long as the mount is served; after [`begin_shutdown`](Mount::begin_shutdown) its end is waited for. What
     /// can run elsewhere may be given to `spawner`, and is waited for as well.
     fn run(&self, spawner: Spawner) -> BoxFuture<'static, ()> {
         drop(spawner);
         future::ready(()).boxed()
     }
 
-    /// Takes nothing new, and brings what there is to its end. Called when the server is told to stop.
-    fn shut(&self);
+    /// Refuses new requests, and ends what there is. Called when the server stops.
+    fn begin_shutdown(&self);
 }
 
 impl Mount for Endpoint {
@@ -57,8 +57,8 @@ impl Mount for Endpoint {
         self.run_with(spawner).boxed()
     }
 
-    fn shut(&self) {
-        self.shut();
+    fn begin_shutdown(&self) {
+        self.begin_shutdown();
     }
 }
 
@@ -70,9 +70,9 @@ fn infallible<T>(answer: impl Future<Output = Result<T, Infallible>>) -> impl Fu
 ///
 /// ```
 /// use agentwire_transport::Service;
-/// use agentwire_transport_http::server::{Config, Endpoint, Link, Routes};
+/// use agentwire_transport_http::server::{Config, Endpoint, Connection, Routes};
 ///
-/// fn routes(one: impl Service<Link> + Send + Sync + 'static, other: impl Service<Link> + Send + Sync + 'static) -> Routes {
+/// fn routes(one: impl Service<Connection> + Send + Sync + 'static, other: impl Service<Connection> + Send + Sync + 'static) -> Routes {
 ///     let (one, other) = (Endpoint::serving(Config::new(), one), Endpoint::serving(Config::new(), other));
 ///     Routes::new().at("/one/mcp", one).at("/other/mcp", other)
 /// }

@@ -2,36 +2,36 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use crate::server::Config;
-use crate::server::outlet::Outlet;
+use crate::server::response_stream::ResponseStream;
 use crate::server::session::routes::Routes;
 use crate::server::shared::Shared;
 
 /// The streams of a session that have more unread than each has room for.
 ///
-/// A link takes one message after the other, whatever stream it is for. So where a stream is full, either everything
-/// waits, or what is for that stream is taken too. It is taken while others wait, and up to a limit; then whoever does
-/// not read is cut.
+/// A connection takes one message after the other, whatever stream it is for. So where a stream is full, either everything
+/// waits, or what is for that stream is taken too. It is taken while others wait, and up to a limit; then a client that
+/// does not read is cut.
 #[derive(Debug, Default)]
-pub(super) struct Full(Vec<Arc<Outlet>>);
+pub(super) struct Full(Vec<Arc<ResponseStream>>);
 
 impl Full {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn add(&mut self, outlet: Arc<Outlet>) {
-        if !self.contains(&outlet) {
-            self.0.push(outlet);
+    pub(super) fn add(&mut self, stream: Arc<ResponseStream>) {
+        if !self.contains(&stream) {
+            self.0.push(stream);
         }
     }
 
-    fn contains(&self, outlet: &Arc<Outlet>) -> bool {
-        self.0.iter().any(|full| Arc::ptr_eq(full, outlet))
+    fn contains(&self, stream: &Arc<ResponseStream>) -> bool {
+        self.0.iter().any(|full| Arc::ptr_eq(full, stream))
     }
 
     /// Whether a request is unanswered whose own stream has room.
-    fn holds_up_others(&self, routes: &Routes) -> bool {
-        routes.outlets().any(|outlet| !self.contains(outlet))
+    fn blocks_others(&self, routes: &Routes) -> bool {
+        routes.streams().any(|stream| !self.contains(stream))
     }
 
     /// Ready while a message may be taken for whatever stream.
@@ -42,7 +42,7 @@ impl Full {
             self.0 = Vec::new();
             return Poll::Ready(());
         }
-        let lends = !running || self.holds_up_others(routes);
+        let lends = !running || self.blocks_others(routes);
         if lends && beyond < config.session_high_water { Poll::Ready(()) } else { Poll::Pending }
     }
 
@@ -50,8 +50,8 @@ impl Full {
     /// which more may be said.
     fn look(&mut self, cx: Option<&Context<'_>>, config: &Config) -> (usize, bool) {
         let (mut beyond, mut running) = (0, false);
-        self.0.retain(|outlet| {
-            let overfull = outlet.overfull(cx, config.high_water);
+        self.0.retain(|stream| {
+            let overfull = stream.overfull(cx, config.high_water);
             beyond += overfull.as_ref().map_or(0, |overfull| overfull.beyond);
             running |= overfull.as_ref().is_some_and(|overfull| !overfull.ended);
             overfull.is_some()
@@ -59,19 +59,19 @@ impl Full {
         (beyond, running)
     }
 
-    /// Cuts the streams that nobody reads and for which others wait.
+    /// Cuts the streams that are not read and for which others wait.
     pub(super) fn relieve(&mut self, routes: &Routes, now: u32, shared: &Shared) {
         if self.is_empty() {
             return;
         }
         let (beyond, _) = self.look(None, &shared.config);
-        if beyond >= shared.config.session_high_water && self.holds_up_others(routes) {
-            self.0.iter().for_each(|outlet| outlet.cut(now, shared.ticks.hold_up));
+        if beyond >= shared.config.session_high_water && self.blocks_others(routes) {
+            self.0.iter().for_each(|stream| stream.cut(now, shared.ticks.slow_reader_timeout));
         }
     }
 
-    /// Whoever waits for room, where a new request may have changed that.
+    /// The wakers that wait for room, where a new request may have changed that.
     pub(super) fn take_waiting(&self) -> Vec<Waker> {
-        self.0.iter().filter_map(|outlet| outlet.take_sink()).collect()
+        self.0.iter().filter_map(|stream| stream.take_sink()).collect()
     }
 }

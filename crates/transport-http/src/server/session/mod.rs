@@ -1,4 +1,4 @@
-//! One session: what its client has sent and the link has not taken, and which response each request is answered on.
+//! One session: what its client has sent and the connection has not taken, and which response each request is answered on.
 
 mod full;
 mod routes;
@@ -14,10 +14,10 @@ use agentwire_mcp_wire::{Revision, cancelled_request, method};
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
 
-use crate::server::outlet::{Outlet, Reader};
+use crate::server::inline_task::InlineTask;
+use crate::server::response_stream::{ResponseBody, ResponseStream};
 use crate::server::session::state::{State, answers_to};
 use crate::server::shared::Shared;
-use crate::server::visit::Served;
 use crate::server::{AnswerForm, Caller, EventId, Head, Principal, Reservation, SessionId};
 
 /// How many GET streams whose client has left are kept, so that it can resume them.
@@ -32,12 +32,12 @@ pub(crate) struct Session {
     /// Whether the client has named the session in a request, and so has got its id.
     used: AtomicBool,
     state: Mutex<State>,
-    /// What serves it, if it can be visited.
-    served: OnceLock<Weak<Served>>,
+    /// What serves it, once that runs.
+    task: OnceLock<Weak<InlineTask>>,
 }
 
 /// Why a POST is not taken.
-pub(crate) enum Unwelcome {
+pub(crate) enum DeliverError {
     /// There is no such session any more.
     Gone,
     /// A request has the id of one that is not answered yet.
@@ -49,7 +49,7 @@ pub(crate) enum Unwelcome {
 /// What a client that resumes a stream gets.
 pub(crate) enum Resumed {
     /// What is remembered, up to a place, and then what comes.
-    Live(Reader, u64),
+    Live(ResponseBody, u64),
     /// Only what is remembered.
     Ended,
 }
@@ -71,14 +71,14 @@ impl Session {
             caller,
             used: AtomicBool::new(false),
             state: Mutex::new(state),
-            served: OnceLock::new(),
+            task: OnceLock::new(),
         }
     }
 
-    /// Lets whoever brings a message visit what serves the session.
-    pub(crate) fn serve(&self, served: Weak<Served>) {
+    /// Lets requests poll what serves the session.
+    pub(crate) fn serve(&self, task: Weak<InlineTask>) {
         // A session is served once.
-        let _ = self.served.set(served);
+        let _ = self.task.set(task);
     }
 
     pub(crate) fn id(&self) -> SessionId {
@@ -111,13 +111,13 @@ impl Session {
         reservation: Reservation,
         head: &Arc<Head>,
         shared: &Arc<Shared>,
-    ) -> Reader {
+    ) -> ResponseBody {
         let mut state = self.lock();
-        let outlet = self.new_post(&mut state, 1, shared.config.session_answer);
-        outlet.reserve(Some(reservation));
-        state.routes.insert(request.id.clone(), outlet.clone());
+        let stream = self.new_post(&mut state, 1, shared.config.session_answer);
+        stream.reserve(Some(reservation));
+        state.routes.insert(request.id.clone(), stream.clone());
         state.inbox.push_back((head.brings(Message::from(request)), None));
-        outlet.attach(shared)
+        stream.attach(shared)
     }
 
     /// Takes what a client sent in one POST, when there is room for it. The answers to the requests in it come out
@@ -129,10 +129,10 @@ impl Session {
         reservation: &mut Option<Reservation>,
         head: &Arc<Head>,
         shared: &Arc<Shared>,
-    ) -> Poll<Result<Option<Reader>, Unwelcome>> {
+    ) -> Poll<Result<Option<ResponseBody>, DeliverError>> {
         let mut state = self.lock();
         if state.closed {
-            return Poll::Ready(Err(Unwelcome::Gone));
+            return Poll::Ready(Err(DeliverError::Gone));
         }
         state.heard = shared.now();
         let limit = shared.config.stream_limit;
@@ -141,7 +141,7 @@ impl Session {
             if !state.posts.iter().any(|waker| waker.will_wake(cx.waker())) {
                 // Those whose clients have left are among them, until the inbox is read again.
                 if state.posts.len() >= limit {
-                    return Poll::Ready(Err(Unwelcome::TooMany(limit)));
+                    return Poll::Ready(Err(DeliverError::TooMany(limit)));
                 }
                 state.posts.push(cx.waker().clone());
             }
@@ -163,34 +163,34 @@ impl Session {
             _ => &[],
         };
         if let Some(id) = asked.iter().find(|id| state.routes.get(id).is_some()) {
-            return Poll::Ready(Err(Unwelcome::InFlight(id.clone())));
+            return Poll::Ready(Err(DeliverError::InFlight(id.clone())));
         }
         if !asked.is_empty() && state.routes.len() + asked.len() > limit.max(asked.len()) {
-            return Poll::Ready(Err(Unwelcome::TooMany(limit)));
+            return Poll::Ready(Err(DeliverError::TooMany(limit)));
         }
         let form = form(&frame, shared);
-        let outlet = (!asked.is_empty()).then(|| self.new_post(&mut state, asked.len(), form));
-        if let Some(outlet) = &outlet {
-            outlet.reserve(reservation.take());
-            asked.iter().for_each(|id| state.routes.insert(id.clone(), outlet.clone()));
+        let stream = (!asked.is_empty()).then(|| self.new_post(&mut state, asked.len(), form));
+        if let Some(stream) = &stream {
+            stream.reserve(reservation.take());
+            asked.iter().for_each(|id| state.routes.insert(id.clone(), stream.clone()));
         }
         let given_up = given_up(&frame).and_then(|id| state.routes.remove(&id));
         state.inbox.push_back((head.brings(frame), reservation.take()));
         let waker = state.stream.take();
-        // Before the link can answer, so that the answer has somebody to wait for it.
-        let reader = outlet.map(|outlet| outlet.attach(shared));
+        // Before the connection can answer, so that the answer finds its reader.
+        let reader = stream.map(|stream| stream.attach(shared));
         let held_up = (!state.full.is_empty()).then(|| state.full.take_waiting());
         drop(state);
         held_up.into_iter().flatten().for_each(Waker::wake);
         if let Some(waker) = waker {
-            match self.served.get().and_then(Weak::upgrade) {
-                Some(served) => served.visit(|| waker.wake()),
+            match self.task.get().and_then(Weak::upgrade) {
+                Some(task) => task.poll_inline(|| waker.wake()),
                 None => waker.wake(),
             }
         }
-        if let Some(outlet) = given_up {
-            // A cancelled request is not answered, so nobody else would end its response.
-            outlet.forgive(1);
+        if let Some(stream) = given_up {
+            // A cancelled request is not answered, so its response ends here.
+            stream.expect_fewer(1);
         }
         Poll::Ready(Ok(reader))
     }
@@ -226,12 +226,12 @@ impl Session {
     /// Sends a frame on the one stream that it belongs to. Says whether it was the refusal of the session.
     pub(crate) fn send(&self, frame: Frame, in_reply_to: Option<&RequestId>, shared: &Shared) -> bool {
         let mut state = self.lock();
-        let (outlet, answers) = state.route(&frame, in_reply_to);
+        let (stream, answers) = state.route(&frame, in_reply_to);
         let refused = state.settle(&frame);
         state.closed |= refused;
-        let outlet = match outlet {
-            Some(outlet) => outlet,
-            // An answer that nobody waits for belongs on no other stream.
+        let stream = match stream {
+            Some(stream) => stream,
+            // An answer whose request is gone belongs on no other stream.
             None if is_answer(&frame) => return false,
             None => match state.listener() {
                 Some(listener) => listener,
@@ -242,22 +242,22 @@ impl Session {
             },
         };
         // The lock is kept, so that events get their places in the order in which they are sent.
-        if outlet.put(&frame, answers, shared) {
-            state.full.add(outlet);
+        if stream.put(&frame, answers, shared) {
+            state.full.add(stream);
         }
         refused
     }
 
     /// Opens a stream for what belongs to no request. None if there are too many.
-    pub(crate) fn listen(&self, shared: &Arc<Shared>) -> Result<Reader, Unwelcome> {
+    pub(crate) fn listen(&self, shared: &Arc<Shared>) -> Result<ResponseBody, DeliverError> {
         let mut state = self.lock();
         if state.closed {
-            return Err(Unwelcome::Gone);
+            return Err(DeliverError::Gone);
         }
         state.heard = shared.now();
         let attached = state.listeners.iter().filter(|listener| listener.is_attached()).count();
         if attached >= shared.config.stream_limit {
-            return Err(Unwelcome::TooMany(shared.config.stream_limit));
+            return Err(DeliverError::TooMany(shared.config.stream_limit));
         }
         if state.listeners.len() - attached >= LEFT_STREAMS
             && let Some(oldest) = state.listeners.iter().position(|listener| !listener.is_attached())
@@ -266,24 +266,24 @@ impl Session {
         }
         state.streams += 1;
         let primes = state.revision.is_some_and(Revision::has_priming_events);
-        let outlet = Arc::new(Outlet::get(state.streams, self.id, self.caller.clone(), primes));
-        let reader = outlet.attach(shared);
-        state.listeners.push(outlet.clone());
-        state.flush(&outlet, shared);
+        let stream = Arc::new(ResponseStream::for_get(state.streams, self.id, self.caller.clone(), primes));
+        let reader = stream.attach(shared);
+        state.listeners.push(stream.clone());
+        state.flush(&stream, shared);
         Ok(reader)
     }
 
     /// Goes on with a stream after an event.
-    pub(crate) fn resume(&self, after: EventId, shared: &Arc<Shared>) -> Result<Resumed, Unwelcome> {
+    pub(crate) fn resume(&self, after: EventId, shared: &Arc<Shared>) -> Result<Resumed, DeliverError> {
         let mut state = self.lock();
         if state.closed {
-            return Err(Unwelcome::Gone);
+            return Err(DeliverError::Gone);
         }
         state.heard = shared.now();
-        let of_number = |outlet: &&Arc<Outlet>| outlet.number() == after.stream;
+        let of_number = |stream: &&Arc<ResponseStream>| stream.number() == after.stream;
         let listener = state.listeners.iter().find(of_number).cloned();
-        let found = listener.clone().or_else(|| state.routes.outlets().find(of_number).cloned());
-        let resumed = found.and_then(|outlet| outlet.resume(after.place, shared));
+        let found = listener.clone().or_else(|| state.routes.streams().find(of_number).cloned());
+        let resumed = found.and_then(|stream| stream.resume(after.place, shared));
         let Some((reader, place)) = resumed else {
             return Ok(Resumed::Ended);
         };
@@ -293,8 +293,8 @@ impl Session {
         Ok(Resumed::Live(reader, place))
     }
 
-    /// Lets time pass. Says whether the client has not been heard for too long, while it neither waited for an answer nor
-    /// listened.
+    /// Lets time pass. True if the client has been silent for too long, and neither waits for an answer nor
+    /// listens.
     pub(crate) fn tick(&self, now: u32, shared: &Shared) -> bool {
         let state = &mut *self.lock();
         state.full.relieve(&state.routes, now, shared);
@@ -310,7 +310,7 @@ impl Session {
     pub(crate) fn close(&self) {
         let routes = std::mem::take(&mut self.lock().routes);
         self.retire();
-        routes.into_outlets().for_each(|outlet| outlet.finish());
+        routes.into_outlets().for_each(|stream| stream.finish());
     }
 
     /// Takes nothing more, but answers what was asked.
@@ -322,13 +322,13 @@ impl Session {
         let wakers = std::mem::take(&mut state.posts).into_iter().chain(state.stream.take());
         drop(state);
         wakers.for_each(Waker::wake);
-        listeners.into_iter().for_each(|outlet| outlet.finish());
+        listeners.into_iter().for_each(|stream| stream.finish());
     }
 
-    fn new_post(&self, state: &mut State, asked: usize, form: AnswerForm) -> Arc<Outlet> {
+    fn new_post(&self, state: &mut State, asked: usize, form: AnswerForm) -> Arc<ResponseStream> {
         state.streams += 1;
         let primes = state.revision.is_some_and(Revision::has_priming_events);
-        Arc::new(Outlet::post(state.streams, self.id, form, self.caller.clone(), asked, primes))
+        Arc::new(ResponseStream::for_post(state.streams, self.id, form, self.caller.clone(), asked, primes))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

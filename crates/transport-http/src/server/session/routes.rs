@@ -3,13 +3,13 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::RequestId;
 
-use crate::server::outlet::Outlet;
+use crate::server::response_stream::ResponseStream;
 
 /// The responses on which unanswered requests are answered. Mostly there is one, which has a place of its own.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
-    one: Option<(RequestId, Arc<Outlet>)>,
-    more: HashMap<RequestId, Arc<Outlet>>,
+    one: Option<(RequestId, Arc<ResponseStream>)>,
+    more: HashMap<RequestId, Arc<ResponseStream>>,
 }
 
 impl Routes {
@@ -17,43 +17,43 @@ impl Routes {
         usize::from(self.one.is_some()) + self.more.len()
     }
 
-    pub(super) fn get(&self, id: &RequestId) -> Option<&Arc<Outlet>> {
+    pub(super) fn get(&self, id: &RequestId) -> Option<&Arc<ResponseStream>> {
         match &self.one {
-            Some((one, outlet)) if one == id => Some(outlet),
+            Some((one, stream)) if one == id => Some(stream),
             _ if self.more.is_empty() => None,
             _ => self.more.get(id),
         }
     }
 
     /// Adds a request that is not there yet.
-    pub(super) fn insert(&mut self, id: RequestId, outlet: Arc<Outlet>) {
+    pub(super) fn insert(&mut self, id: RequestId, stream: Arc<ResponseStream>) {
         if self.one.is_none() {
-            self.one = Some((id, outlet));
+            self.one = Some((id, stream));
         } else {
-            self.more.insert(id, outlet);
+            self.more.insert(id, stream);
         }
     }
 
-    pub(super) fn remove(&mut self, id: &RequestId) -> Option<Arc<Outlet>> {
-        if let Some((_, outlet)) = self.one.take_if(|(one, _)| one == id) {
-            return Some(outlet);
+    pub(super) fn remove(&mut self, id: &RequestId) -> Option<Arc<ResponseStream>> {
+        if let Some((_, stream)) = self.one.take_if(|(one, _)| one == id) {
+            return Some(stream);
         }
         if self.more.is_empty() {
             return None;
         }
-        let outlet = self.more.remove(id);
+        let stream = self.more.remove(id);
         if self.more.is_empty() {
             // What a crowd took is given back when it has gone.
             self.more = HashMap::new();
         }
-        outlet
+        stream
     }
 
-    pub(super) fn outlets(&self) -> impl Iterator<Item = &Arc<Outlet>> {
-        self.one.iter().map(|(_, outlet)| outlet).chain(self.more.values())
+    pub(super) fn streams(&self) -> impl Iterator<Item = &Arc<ResponseStream>> {
+        self.one.iter().map(|(_, stream)| stream).chain(self.more.values())
     }
 
-    pub(super) fn into_outlets(self) -> impl Iterator<Item = Arc<Outlet>> {
-        self.one.into_iter().map(|(_, outlet)| outlet).chain(self.more.into_values())
+    pub(super) fn into_outlets(self) -> impl Iterator<Item = Arc<ResponseStream>> {
+        self.one.into_iter().map(|(_, stream)| stream).chain(self.more.into_values())
     }
 }

@@ -7,7 +7,7 @@ use agentwire_mcp_wire::{Revision, initialize_version};
 use agentwire_transport::Packet;
 
 use crate::server::Reservation;
-use crate::server::outlet::Outlet;
+use crate::server::response_stream::ResponseStream;
 use crate::server::session::full::Full;
 use crate::server::session::routes::Routes;
 use crate::server::shared::Shared;
@@ -15,16 +15,16 @@ use crate::server::shared::Shared;
 /// What waits in a session, and for what.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// What the client has sent. Reserved is the memory of what is not answered: requests have that in their outlet.
+    /// What the client has sent. Reserved is the memory of what is not answered: requests have that in their stream.
     pub(super) inbox: VecDeque<(Packet, Option<Reservation>)>,
-    /// The half of the link that waits for more.
+    /// The half of the connection that waits for more.
     pub(super) stream: Option<Waker>,
     /// The POSTs that wait for room in the inbox.
     pub(super) posts: Vec<Waker>,
     /// The responses on which unanswered requests are answered.
     pub(super) routes: Routes,
     /// The streams of GETs.
-    pub(super) listeners: Vec<Arc<Outlet>>,
+    pub(super) listeners: Vec<Arc<ResponseStream>>,
     /// What belongs to no request, while no GET is open, and its size.
     pub(super) unsent: VecDeque<Frame>,
     pub(super) unsent_size: usize,
@@ -34,7 +34,7 @@ pub(super) struct State {
     pub(super) initialize: Option<RequestId>,
     pub(super) revision: Option<Revision>,
     pub(super) streams: u64,
-    /// The tick at which the client was last heard.
+    /// The tick of the client's last request.
     pub(super) heard: u32,
     /// Nothing more comes from the client.
     pub(super) closed: bool,
@@ -46,7 +46,7 @@ impl State {
         &mut self,
         frame: &Frame,
         in_reply_to: Option<&RequestId>,
-    ) -> (Option<Arc<Outlet>>, usize) {
+    ) -> (Option<Arc<ResponseStream>>, usize) {
         match frame {
             Frame::Single(Message::Response(response)) => (self.routes.remove(&response.id), 1),
             Frame::Single(_) => (self.in_reply_to(in_reply_to), 0),
@@ -57,14 +57,14 @@ impl State {
                     Ok(_) => None,
                     Err(malformed) => answers_to(malformed).and_then(|id| self.routes.remove(id)),
                 });
-                let outlet = answered.next();
-                let answers = answered.count() + usize::from(outlet.is_some());
-                (outlet.or_else(|| self.in_reply_to(in_reply_to)), answers)
+                let stream = answered.next();
+                let answers = answered.count() + usize::from(stream.is_some());
+                (stream.or_else(|| self.in_reply_to(in_reply_to)), answers)
             }
         }
     }
 
-    fn in_reply_to(&self, in_reply_to: Option<&RequestId>) -> Option<Arc<Outlet>> {
+    fn in_reply_to(&self, in_reply_to: Option<&RequestId>) -> Option<Arc<ResponseStream>> {
         in_reply_to.and_then(|id| self.routes.get(id)).cloned()
     }
 
@@ -85,8 +85,8 @@ impl State {
         response.outcome.is_err()
     }
 
-    /// The oldest stream that somebody reads.
-    pub(super) fn listener(&self) -> Option<Arc<Outlet>> {
+    /// The oldest stream that has a reader.
+    pub(super) fn listener(&self) -> Option<Arc<ResponseStream>> {
         self.listeners.iter().find(|listener| listener.is_attached()).cloned()
     }
 
@@ -106,7 +106,7 @@ impl State {
     }
 
     /// Sends what was kept.
-    pub(super) fn flush(&mut self, listener: &Outlet, shared: &Shared) {
+    pub(super) fn flush(&mut self, listener: &ResponseStream, shared: &Shared) {
         self.unsent_size = 0;
         for frame in std::mem::take(&mut self.unsent) {
             listener.put(&frame, 0, shared);

@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::client::mock::{Chance, Client, open};
 
-use crate::links::{Link, Links, endpoint};
+use crate::connections::{Connection, Connections, endpoint};
 
 const CALLS: u64 = 200;
 const EVENTS_A_CALL: u64 = 50;
@@ -45,14 +45,14 @@ async fn stand_fire(seeds: RangeInclusive<u64>) {
     for seed in seeds {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (endpoint, links) = endpoint(server::Config::new().retry(Duration::from_millis(1)));
+        let (endpoint, connections) = endpoint(server::Config::new().retry(Duration::from_millis(1)));
         let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", proxy.local_addr().unwrap());
         let config = client::Config::new(&url).unwrap().retry_delay(Duration::from_millis(1)).retries(20);
         let cuts = Rc::new(Cell::new(0));
         tokio::select! {
             () = async { serve(listener, endpoint).await } => unreachable!("it serves for ever"),
-            () = answer(links) => unreachable!("it answers for ever"),
+            () = answer(connections) => unreachable!("it answers for ever"),
             () = cut_all(proxy, port, Chance(seed), &cuts) => unreachable!("it cuts for ever"),
             () = hear_all(Client::new(open(config))) => {}
         }
@@ -86,22 +86,22 @@ fn request(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-async fn answer(mut links: Links) {
+async fn answer(mut connections: Connections) {
     let mut sessions = FuturesUnordered::new();
     loop {
         tokio::select! {
-            Some(link) = links.next() => sessions.push(count(link)),
+            Some(connection) = connections.next() => sessions.push(count(connection)),
             Some(()) = sessions.next() => {}
         }
     }
 }
 
 /// Answers every call after so many events, and all calls side by side.
-async fn count(mut link: Link) {
+async fn count(mut connection: Connection) {
     let mut calls = Vec::new();
     loop {
         tokio::select! {
-            packet = link.next() => {
+            packet = connection.next() => {
                 let Some(Ok(packet)) = packet else { return };
                 if let Packet::Frame { frame: Frame::Single(Message::Request(request)), .. } = packet {
                     calls.push((request, 0));
@@ -113,7 +113,7 @@ async fn count(mut link: Link) {
                     if &*request.method == "initialize" {
                         *at = EVENTS_A_CALL + 1;
                     }
-                    link.send(event(request, *at)).await.unwrap();
+                    connection.send(event(request, *at)).await.unwrap();
                 }
                 calls.retain(|(_, at)| *at <= EVENTS_A_CALL);
             }

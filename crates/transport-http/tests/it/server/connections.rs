@@ -8,8 +8,8 @@ use agentwire_transport_http::server::{Config, Endpoint, ServeWarning, serve};
 use futures::channel::mpsc;
 
 use super::raw::Raw;
-use super::script::{Server, initialize, serve_link};
-use crate::links::Inline;
+use super::script::{Server, initialize, serve_connection};
+use crate::connections::Inline;
 
 /// Set where this test is the server, in a process with few descriptors.
 const FEW: &str = "AGENTWIRE_FEW_DESCRIPTORS";
@@ -74,7 +74,10 @@ async fn bodies_that_do_not_come_take_no_more_than_a_share_of_the_connections() 
 #[tokio::test]
 async fn connections_are_fitted_to_the_descriptors() {
     if std::env::var_os(FEW).is_some() {
-        let endpoint = Endpoint::serving(Config::new(), Inline(|link| serve_link(link, mpsc::unbounded().0)));
+        let endpoint = Endpoint::serving(
+            Config::new(),
+            Inline(|connection| serve_connection(connection, mpsc::unbounded().0)),
+        );
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let say = |what: &str| writeln!(std::io::stdout(), "\n{what}").unwrap();
         say(&format!("port {}", listener.local_addr().unwrap().port()));

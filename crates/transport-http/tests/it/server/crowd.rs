@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::script::{initialize, notification};
 use super::time::call;
-use crate::links::{Link, endpoint};
+use crate::connections::{Connection, endpoint};
 
 const CROWD: usize = 10_000;
 
@@ -38,36 +38,36 @@ async fn an_idle_session_is_small_and_goes_without_a_trace() {
         return;
     }
     let config = Config::new().session_limit(CROWD).session_answer(AnswerForm::Json);
-    let (mut endpoint, mut links) = endpoint(config.idle(Duration::from_secs(3600)));
+    let (mut endpoint, mut connections) = endpoint(config.idle(Duration::from_secs(3600)));
     let mut after_first = 0;
     for round in 0..4 {
         let before = resident();
-        let mut crowd: Vec<(String, Link)> = Vec::new();
+        let mut crowd: Vec<(String, Connection)> = Vec::new();
         for _ in 0..CROWD {
             let mut answering = Box::pin(call(&mut endpoint, "POST", &[], &initialize("2025-11-25")));
             assert!(answering.as_mut().now_or_never().is_none());
-            let mut link = links.next().await.unwrap();
-            link.next().await.unwrap().unwrap();
+            let mut connection = connections.next().await.unwrap();
+            connection.next().await.unwrap().unwrap();
             let answer = json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-11-25"}});
-            link.send(Packet::from_json(&answer.to_string())).await.unwrap();
+            connection.send(Packet::from_json(&answer.to_string())).await.unwrap();
             let response = answering.await;
             let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
             // One that is not used would give way to the one that is too many.
             let headers = [("mcp-session-id", session.as_str())];
             let used = call(&mut endpoint, "POST", &headers, &notification("x")).await;
             assert_eq!(used.status(), StatusCode::ACCEPTED);
-            link.next().await.unwrap().unwrap();
-            crowd.push((session, link));
+            connection.next().await.unwrap().unwrap();
+            crowd.push((session, connection));
         }
         let one_more = call(&mut endpoint, "POST", &[], &initialize("2025-11-25")).await;
         assert_eq!(one_more.status(), StatusCode::SERVICE_UNAVAILABLE);
         let each = resident().saturating_sub(before) / CROWD;
         assert!(each <= 6 << 10, "{each} bytes for each session");
-        for (session, mut link) in crowd {
+        for (session, mut connection) in crowd {
             let headers = [("mcp-session-id", session.as_str())];
             let response = call(&mut endpoint, "DELETE", &headers, "").await;
             assert_eq!(response.status(), StatusCode::NO_CONTENT);
-            assert!(link.next().await.is_none());
+            assert!(connection.next().await.is_none());
         }
         if round == 0 {
             after_first = resident();

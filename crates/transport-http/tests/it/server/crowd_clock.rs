@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tower_service::Service;
 
-use super::script::{initialize, notification, request, serve_link};
+use super::script::{initialize, notification, request, serve_connection};
 use super::time::piece;
-use crate::links::{Inline, Link};
+use crate::connections::{Connection, Inline};
 
 /// The endpoint, and how many sessions are served.
 pub(crate) struct Crowd {
@@ -32,12 +32,12 @@ impl Crowd {
         let counted = sessions.clone();
         let endpoint = Endpoint::serving(
             config,
-            Inline(move |link: Link| {
+            Inline(move |connection: Connection| {
                 let counted = counted.clone();
                 async move {
-                    let session = link.is_session();
+                    let session = connection.is_session();
                     counted.fetch_add(usize::from(session), Ordering::SeqCst);
-                    serve_link(link, mpsc::unbounded().0).await;
+                    serve_connection(connection, mpsc::unbounded().0).await;
                     counted.fetch_sub(usize::from(session), Ordering::SeqCst);
                 }
             }),

@@ -11,7 +11,7 @@ use serde_json::json;
 use tower_service::Service;
 
 use super::script::{initialize, notification, request};
-use crate::links::{Link, endpoint};
+use crate::connections::{Connection, endpoint};
 
 /// A POST that says which one it is: in a header, in an extension, in its query.
 fn post(number: u8, headers: &[(&str, &str)], body: String) -> Request<Full<Bytes>> {
@@ -24,8 +24,8 @@ fn post(number: u8, headers: &[(&str, &str)], body: String) -> Request<Full<Byte
 }
 
 /// The frame that comes next, and the number of the POST that brought it.
-async fn next(link: &mut Link) -> (Frame, u8) {
-    let packet = link.next().await.unwrap().unwrap();
+async fn next(connection: &mut Connection) -> (Frame, u8) {
+    let packet = connection.next().await.unwrap().unwrap();
     let Packet::Frame { frame, in_reply_to: None, source: Some(source) } = packet else {
         panic!("{packet:?}")
     };
@@ -45,13 +45,13 @@ fn spawn(endpoint: &mut Endpoint, request: Request<Full<Bytes>>) -> tokio::task:
 
 #[tokio::test]
 async fn in_a_session_each_packet_has_the_head_of_its_own_post() {
-    let (mut endpoint, mut links) = endpoint(Config::new());
+    let (mut endpoint, mut connections) = endpoint(Config::new());
     let opening = tokio::spawn(endpoint.call(post(1, &[], initialize("2025-03-26"))));
-    let mut link = links.next().await.unwrap();
-    assert_eq!(link.head().extensions().get(), Some(&1_u8));
-    assert_eq!(next(&mut link).await.1, 1);
+    let mut connection = connections.next().await.unwrap();
+    assert_eq!(connection.head().extensions().get(), Some(&1_u8));
+    assert_eq!(next(&mut connection).await.1, 1);
     let answer = json!({ "jsonrpc": "2.0", "id": 0, "result": { "protocolVersion": "2025-03-26" } });
-    link.send(Packet::from_json(&answer.to_string())).await.unwrap();
+    connection.send(Packet::from_json(&answer.to_string())).await.unwrap();
     let session = opening.await.unwrap().unwrap().headers()["mcp-session-id"].to_str().unwrap().to_owned();
 
     let headers = [("mcp-session-id", &*session)];
@@ -61,19 +61,19 @@ async fn in_a_session_each_packet_has_the_head_of_its_own_post() {
         drop(spawn(&mut endpoint, post(number, &headers, body)));
     }
     for (number, body) in posts {
-        assert_eq!(next(&mut link).await, (Frame::parse(body.into()), number));
+        assert_eq!(next(&mut connection).await, (Frame::parse(body.into()), number));
     }
-    assert_eq!(link.head().extensions().get(), Some(&1_u8), "still that of the first");
+    assert_eq!(connection.head().extensions().get(), Some(&1_u8), "still that of the first");
 }
 
 #[tokio::test]
 async fn what_stands_alone_has_its_head() {
-    let (mut endpoint, mut links) = endpoint(Config::new());
+    let (mut endpoint, mut connections) = endpoint(Config::new());
     let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "x")];
     for (number, body) in [(5, notification("x")), (6, request(6, "x", json!({})))] {
         drop(spawn(&mut endpoint, post(number, &headers, body.clone())));
-        let mut link = links.next().await.unwrap();
-        assert_eq!(next(&mut link).await, (Frame::parse(body.into()), number));
-        assert_eq!(link.head().extensions().get(), Some(&number));
+        let mut connection = connections.next().await.unwrap();
+        assert_eq!(next(&mut connection).await, (Frame::parse(body.into()), number));
+        assert_eq!(connection.head().extensions().get(), Some(&number));
     }
 }

@@ -1,4 +1,4 @@
-//! An endpoint that serves its clients itself: what differs from giving out links.
+//! An endpoint that serves its clients itself: what differs from giving out connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::raw::{Events, Raw};
-use super::script::{Heard, Server, initialize, notification, request, serve_link};
+use super::script::{Heard, Server, initialize, notification, request, serve_connection};
 use super::stateless::{VERSION, modern};
 use super::time::{call, piece};
-use crate::links::{Inline, Link};
+use crate::connections::{Connection, Inline};
 
 fn headers(method: &str) -> [(&str, &str); 2] {
     [VERSION, ("Mcp-Method", method)]
@@ -82,7 +82,7 @@ async fn a_panic_ends_only_what_panicked() {
 /// What a test hears of an endpoint without a socket.
 pub(super) fn endpoint(config: Config) -> (Endpoint, mpsc::UnboundedReceiver<Heard>) {
     let (say, heard) = mpsc::unbounded();
-    (Endpoint::serving(config, Inline(move |link| serve_link(link, say.clone()))), heard)
+    (Endpoint::serving(config, Inline(move |connection| serve_connection(connection, say.clone()))), heard)
 }
 
 #[tokio::test(start_paused = true)]
@@ -114,7 +114,7 @@ async fn time_passes_while_it_runs() {
         tokio::time::sleep(Duration::from_secs(wait)).await;
         assert_eq!(call(&mut endpoint, "POST", &headers, &notification("x")).await.status(), status);
     }
-    endpoint.shut();
+    endpoint.begin_shutdown();
     running.await.unwrap();
 }
 
@@ -146,7 +146,7 @@ async fn the_clock_stands_while_there_is_nothing_to_time() {
 async fn a_request_that_comes_while_the_endpoint_is_shut_is_not_waited_for() {
     let (mut endpoint, _heard) = endpoint(Config::new());
     let late = call(&mut endpoint, "POST", &headers("wait"), &modern(1, "wait", json!({})));
-    endpoint.shut();
+    endpoint.begin_shutdown();
     assert_eq!(late.await.status(), 500, "it was taken, and told to end");
     let later = call(&mut endpoint, "POST", &headers("echo"), &modern(1, "echo", json!({})));
     assert_eq!(later.await.status(), 503);
@@ -206,11 +206,11 @@ async fn what_does_not_end_is_dropped_after_the_grace() {
         let (dropped, hung) = mpsc::unbounded::<()>();
         let endpoint = Endpoint::serving(
             Config::new(),
-            Inline(move |link: Link| {
+            Inline(move |connection: Connection| {
                 let dropped = dropped.clone();
                 async move {
                     let _dropped = dropped;
-                    let _link = link;
+                    let _connection = connection;
                     std::future::pending::<()>().await;
                 }
             }),
@@ -242,9 +242,9 @@ async fn sessions_run_where_the_spawner_says() {
     let seen = kinds.clone();
     let mut endpoint = Endpoint::serving(
         Config::new(),
-        Inline(move |link: Link| {
-            seen.lock().unwrap().push(link.is_session());
-            serve_link(link, mpsc::unbounded().0)
+        Inline(move |connection: Connection| {
+            seen.lock().unwrap().push(connection.is_session());
+            serve_connection(connection, mpsc::unbounded().0)
         }),
     );
     let spawned = Arc::new(AtomicUsize::new(0));

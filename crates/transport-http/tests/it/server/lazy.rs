@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::script::{notification, request};
 use super::time::{call, open, piece};
-use crate::links::{Link, endpoint};
+use crate::connections::{Connection, endpoint};
 
 const HIGH_WATER: usize = 1000;
 
@@ -18,17 +18,17 @@ const HIGH_WATER: usize = 1000;
 struct Lazy {
     endpoint: Endpoint,
     session: String,
-    link: Link,
+    connection: Connection,
     unread: Body,
 }
 
 impl Lazy {
     async fn new(config: Config) -> Self {
-        let (mut endpoint, mut links) = endpoint(config.high_water(HIGH_WATER));
-        let (session, link) = open(&mut endpoint, &mut links).await;
-        tokio::spawn(async move { links.next().await.is_none() });
+        let (mut endpoint, mut connections) = endpoint(config.high_water(HIGH_WATER));
+        let (session, connection) = open(&mut endpoint, &mut connections).await;
+        tokio::spawn(async move { connections.next().await.is_none() });
         let unread = Body::empty();
-        let mut lazy = Self { endpoint, session, link, unread };
+        let mut lazy = Self { endpoint, session, connection, unread };
         lazy.unread = lazy.ask(1, "flood").await;
         lazy
     }
@@ -41,11 +41,11 @@ impl Lazy {
         response.into_body()
     }
 
-    /// Asks something, of which the link hears. Gives the response, of which the first event has been read.
+    /// Asks something, of which the connection hears. Gives the response, of which the first event has been read.
     async fn ask(&mut self, id: u64, method: &str) -> Body {
         let mut body = self.send("POST", None, &request(id, method, json!({}))).await;
         assert!(piece(&mut body).await.unwrap().contains("id: "));
-        self.link.next().await.unwrap().unwrap();
+        self.connection.next().await.unwrap().unwrap();
         body
     }
 
@@ -64,7 +64,7 @@ impl Lazy {
         let mut said = 0;
         loop {
             let note = self.note(1, length);
-            if self.link.feed(note).now_or_never().is_none() {
+            if self.connection.feed(note).now_or_never().is_none() {
                 return said;
             }
             said += length;
@@ -76,7 +76,7 @@ impl Lazy {
     async fn answer(&mut self, id: u64, result: Value) -> Duration {
         let start = Instant::now();
         let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
-        self.link.send(Packet::from_json(&answer.to_string())).await.unwrap();
+        self.connection.send(Packet::from_json(&answer.to_string())).await.unwrap();
         start.elapsed()
     }
 }
@@ -102,7 +102,7 @@ async fn a_stream_that_is_not_read_holds_up_no_other() {
     }
     // Also what belongs to no request, while one is unanswered.
     let _waiting = lazy.ask(10, "wait").await;
-    lazy.link.send(Packet::from_json(&notification("changed"))).now_or_never().unwrap().unwrap();
+    lazy.connection.send(Packet::from_json(&notification("changed"))).now_or_never().unwrap().unwrap();
     assert!(piece(&mut listening).await.unwrap().contains("changed"));
     // Nothing that was said on the other is lost.
     let mut read = std::mem::replace(&mut lazy.unread, Body::empty());
@@ -117,7 +117,7 @@ async fn a_long_answer_that_is_not_read_holds_up_nothing() {
     let mut lazy = Lazy::new(Config::new()).await;
     for id in [1, 2, 3] {
         lazy.answer(id, json!("x".repeat(5 << 20))).await;
-        lazy.link.send(Packet::from_json(&notification("changed"))).now_or_never().unwrap().unwrap();
+        lazy.connection.send(Packet::from_json(&notification("changed"))).now_or_never().unwrap().unwrap();
         let unread = lazy.ask(id + 1, "long").await;
         // Both stay as they are, unread and open.
         std::mem::forget(unread);
@@ -168,7 +168,7 @@ async fn a_client_that_reads_slowly_is_not_cut() {
     let saying = async {
         for _ in 0..1000 {
             let note = lazy.note(1, 100);
-            lazy.link.send(note).await.unwrap();
+            lazy.connection.send(note).await.unwrap();
         }
         lazy.answer(1, json!("flooded")).await;
         lazy.answer(2, json!("waited")).await;
@@ -209,7 +209,7 @@ async fn a_client_with_little_bandwidth_is_not_cut() {
     let saying = async {
         for _ in 0..3000 {
             let note = lazy.note(1, 1000);
-            lazy.link.send(note).await.unwrap();
+            lazy.connection.send(note).await.unwrap();
         }
         lazy.answer(1, json!("flooded")).await;
         lazy.answer(2, json!("waited")).await;
@@ -225,16 +225,16 @@ async fn whoever_comes_back_for_a_full_stream_makes_room() {
     let mut lazy = Lazy::new(Config::new()).await;
     let said = lazy.flood(100);
     let note = lazy.note(1, 100);
-    let Lazy { mut endpoint, session, mut link, unread } = lazy;
-    let mut sending = tokio::spawn(async move { link.send(note).await.map(|()| link) });
+    let Lazy { mut endpoint, session, mut connection, unread } = lazy;
+    let mut sending = tokio::spawn(async move { connection.send(note).await.map(|()| connection) });
     tokio::task::yield_now().await;
     assert!((&mut sending).now_or_never().is_none(), "there is no room");
     let headers = [("mcp-session-id", session.as_str()), ("last-event-id", "2-0")];
     let mut resumed = call(&mut endpoint, "GET", &headers, "").await.into_body();
     let sent = tokio::time::timeout(Duration::from_secs(5), sending).await;
-    let mut link = sent.expect("there is room").unwrap().unwrap();
+    let mut connection = sent.expect("there is room").unwrap().unwrap();
     let answer = json!({"jsonrpc": "2.0", "id": 1, "result": "flooded"});
-    link.send(Packet::from_json(&answer.to_string())).await.unwrap();
+    connection.send(Packet::from_json(&answer.to_string())).await.unwrap();
     let text = rest(&mut resumed).await;
     assert_eq!((text.matches("nnn\"").count(), text.matches("flooded").count()), (said / 100 + 1, 1));
     drop(unread);

@@ -277,7 +277,7 @@ async fn shutting_down_lets_what_runs_finish() {
     stop.send(()).unwrap();
     server.hears(&Heard::Ended).await;
     assert_eq!(listening.next().await, None);
-    assert_eq!(call.next().await, None, "the link has gone without an answer");
+    assert_eq!(call.next().await, None, "the connection has gone without an answer");
     for task in server.tasks {
         tokio::time::timeout(Duration::from_secs(10), task).await.expect("it ends").unwrap();
     }

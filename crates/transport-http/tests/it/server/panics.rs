@@ -30,7 +30,7 @@ impl Mount for Panics {
         async { Response::new(Body::new(body)) }.boxed()
     }
 
-    fn shut(&self) {}
+    fn begin_shutdown(&self) {}
 }
 
 /// Other connections, and other requests of the same task, go on.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::script::{Server, notification, request};
 use super::time::{call, open, piece};
-use crate::links::endpoint;
+use crate::connections::endpoint;
 
 /// As long as the idle time of a session, ten times over.
 const LONG: Duration = Duration::from_secs(6000);
@@ -60,21 +60,21 @@ async fn an_answer_that_came_while_the_client_was_away_waits_for_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_with_a_call_under_way_is_not_idle() {
-    let (mut endpoint, mut links) = endpoint(Config::new().idle(IDLE).stream_time(None));
-    let (session, mut link) = open(&mut endpoint, &mut links).await;
-    let _driver = tokio::spawn(async move { links.next().await.is_none() });
+    let (mut endpoint, mut connections) = endpoint(Config::new().idle(IDLE).stream_time(None));
+    let (session, mut connection) = open(&mut endpoint, &mut connections).await;
+    let _driver = tokio::spawn(async move { connections.next().await.is_none() });
     let headers = [("mcp-session-id", session.as_str())];
     for stays in [true, false] {
         let response = call(&mut endpoint, "POST", &headers, &request(1, "slow", json!({}))).await;
         assert_eq!(response.status(), StatusCode::OK);
         let mut body = response.into_body();
         let first = piece(&mut body).await.unwrap();
-        link.next().await.unwrap().unwrap();
+        connection.next().await.unwrap().unwrap();
         // Whether the client listens or has lost its stream: the call goes on.
         let body = stays.then_some(body);
         tokio::time::sleep(LONG).await;
-        assert!(link.next().now_or_never().is_none(), "the session has ended: {stays}");
-        link.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"result":"done"}"#)).await.unwrap();
+        assert!(connection.next().now_or_never().is_none(), "the session has ended: {stays}");
+        connection.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"result":"done"}"#)).await.unwrap();
         let mut body = match body {
             Some(body) => body,
             None => {
@@ -90,7 +90,7 @@ async fn a_session_with_a_call_under_way_is_not_idle() {
     }
     // Without one, it is idle, and whoever comes too late is told to begin anew.
     tokio::time::sleep(LONG).await;
-    assert!(link.next().await.is_none());
+    assert!(connection.next().await.is_none());
     let late = call(&mut endpoint, "POST", &headers, &request(2, "echo", json!({}))).await;
     assert_eq!(late.status(), StatusCode::NOT_FOUND);
 }
@@ -98,14 +98,14 @@ async fn a_session_with_a_call_under_way_is_not_idle() {
 /// Also while what served it is still at work on something.
 #[tokio::test(start_paused = true)]
 async fn a_session_that_was_ended_is_not_found_at_once() {
-    let (mut endpoint, mut links) = endpoint(Config::new());
-    let (session, mut link) = open(&mut endpoint, &mut links).await;
-    let _driver = tokio::spawn(async move { links.next().await.is_none() });
+    let (mut endpoint, mut connections) = endpoint(Config::new());
+    let (session, mut connection) = open(&mut endpoint, &mut connections).await;
+    let _driver = tokio::spawn(async move { connections.next().await.is_none() });
     let headers = [("mcp-session-id", session.as_str())];
     let running = call(&mut endpoint, "POST", &headers, &request(1, "slow", json!({}))).await;
-    link.next().await.unwrap().unwrap();
+    connection.next().await.unwrap().unwrap();
     assert_eq!(call(&mut endpoint, "DELETE", &headers, "").await.status(), StatusCode::NO_CONTENT);
     let late = call(&mut endpoint, "POST", &headers, &request(2, "echo", json!({}))).await;
     assert_eq!(late.status(), StatusCode::NOT_FOUND);
-    drop((running, link));
+    drop((running, connection));
 }

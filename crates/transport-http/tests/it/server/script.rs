@@ -1,4 +1,4 @@
-//! What serves the links: a few methods, each of which does one thing that a transport must carry.
+//! What serves the connections: a few methods, each of which does one thing that a transport must carry.
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Notification, RawJson, Request, RequestId, Response};
 use agentwire_transport::Packet;
@@ -11,9 +11,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::raw::{Events, PATIENCE, Raw};
-use crate::links::{Inline, Link, Links, endpoint};
+use crate::connections::{Connection, Connections, Inline, endpoint};
 
-/// What a link hears, for tests to wait for.
+/// What a connection hears, for tests to wait for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Heard {
     Opened {
@@ -22,7 +22,7 @@ pub(crate) enum Heard {
     Message(String),
     Answer(RequestId),
     Cancelled(RequestId),
-    /// The link has sent so many messages of a flood.
+    /// The connection has sent so many messages of a flood.
     Sent(u64),
     Ended,
 }
@@ -46,7 +46,8 @@ impl Server {
 
     pub(crate) async fn inline_with(config: Config, adjust: impl FnOnce(Serve) -> Serve) -> Self {
         let (heard, heard_by_test) = mpsc::unbounded();
-        let endpoint = Endpoint::serving(config, Inline(move |link| serve_link(link, heard.clone())));
+        let endpoint =
+            Endpoint::serving(config, Inline(move |connection| serve_connection(connection, heard.clone())));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let front = adjust(serve(listener, endpoint));
@@ -55,14 +56,14 @@ impl Server {
     }
 
     pub(crate) async fn start_with(config: Config, adjust: impl FnOnce(Serve) -> Serve) -> Self {
-        let (endpoint, links) = endpoint(config);
+        let (endpoint, connections) = endpoint(config);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (heard, heard_by_test) = mpsc::unbounded();
         let front = adjust(serve(listener, endpoint));
         let tasks = vec![
             tokio::spawn(async move { front.await }),
-            tokio::spawn(async move { serve_links(links, heard).await }),
+            tokio::spawn(async move { serve_connections(connections, heard).await }),
         ];
         Self { port, heard: heard_by_test, tasks }
     }
@@ -97,7 +98,7 @@ impl Server {
                     return;
                 }
             }
-            panic!("the links have gone");
+            panic!("the connections have gone");
         };
         tokio::time::timeout(PATIENCE, search).await.unwrap_or_else(|_| panic!("never heard {wanted:?}"));
     }
@@ -164,13 +165,13 @@ pub(crate) fn notification(method: &str) -> String {
     json!({ "jsonrpc": "2.0", "method": method }).to_string()
 }
 
-pub(crate) async fn serve_links(mut links: Links, heard: UnboundedSender<Heard>) {
-    while let Some(link) = links.next().await {
-        tokio::spawn(serve_link(link, heard.clone()));
+pub(crate) async fn serve_connections(mut connections: Connections, heard: UnboundedSender<Heard>) {
+    while let Some(connection) = connections.next().await {
+        tokio::spawn(serve_connection(connection, heard.clone()));
     }
 }
 
-/// Says that a link has ended, also where what served it was dropped.
+/// Says that a connection has ended, also where what served it was dropped.
 struct Ending(UnboundedSender<Heard>);
 
 impl Drop for Ending {
@@ -179,37 +180,44 @@ impl Drop for Ending {
     }
 }
 
-pub(crate) async fn serve_link(mut link: Link, heard: UnboundedSender<Heard>) {
+pub(crate) async fn serve_connection(mut connection: Connection, heard: UnboundedSender<Heard>) {
     let say = |what| drop(heard.unbounded_send(what));
     let _ending = Ending(heard.clone());
-    say(Heard::Opened { session: link.is_session() });
+    say(Heard::Opened { session: connection.is_session() });
     let mut asking = None;
-    while let Some(packet) = link.next().await {
+    while let Some(packet) = connection.next().await {
         match packet.unwrap() {
             Packet::Frame { frame: Frame::Single(Message::Request(request)), .. } => {
                 say(Heard::Message(request.method.to_string()));
-                answer(&mut link, request, &mut asking, &say).await;
+                answer(&mut connection, request, &mut asking, &say).await;
             }
             Packet::Frame { frame: Frame::Single(Message::Notification(notification)), .. } => {
                 say(Heard::Message(notification.method.to_string()));
                 if &*notification.method == "finish" {
-                    let _ = link.send(result(&5_u64.into(), &json!("late"))).await;
+                    let _ = connection.send(result(&5_u64.into(), &json!("late"))).await;
                 }
             }
             Packet::Frame { frame: Frame::Single(Message::Response(response)), .. } => {
                 say(Heard::Answer(response.id));
                 if let Some(asked) = asking.take() {
-                    let _ = link.send(result(&asked, &json!("asked"))).await;
+                    let _ = connection.send(result(&asked, &json!("asked"))).await;
                 }
             }
-            Packet::Frame { frame: Frame::Batch(messages), .. } => answer_batch(&mut link, messages).await,
+            Packet::Frame { frame: Frame::Batch(messages), .. } => {
+                answer_batch(&mut connection, messages).await
+            }
             Packet::Cancelled(id) => say(Heard::Cancelled(id)),
             other => panic!("{other:?}"),
         }
     }
 }
 
-async fn answer(link: &mut Link, request: Request, asking: &mut Option<RequestId>, say: &impl Fn(Heard)) {
+async fn answer(
+    connection: &mut Connection,
+    request: Request,
+    asking: &mut Option<RequestId>,
+    say: &impl Fn(Heard),
+) {
     let id = request.id;
     // What is nested too deep to be decoded is as good as nothing.
     let params: Value = request.params.and_then(|params| params.decode().ok()).unwrap_or_default();
@@ -217,54 +225,61 @@ async fn answer(link: &mut Link, request: Request, asking: &mut Option<RequestId
     match &*request.method {
         "initialize" if params["protocolVersion"] == "refuse" => {
             let error = Response::new(id, Err(ErrorObject::invalid_params("no")));
-            let _ = link.send(Message::from(error).into()).await;
+            let _ = connection.send(Message::from(error).into()).await;
         }
-        "initialize" => drop(link.send(result(&id, &params)).await),
-        "echo" | "tools/call" | "resources/read" | "tasks/get" => drop(link.send(result(&id, &params)).await),
+        "initialize" => drop(connection.send(result(&id, &params)).await),
+        "echo" | "tools/call" | "resources/read" | "tasks/get" => {
+            drop(connection.send(result(&id, &params)).await)
+        }
         // Says some things in the course of the request, and then answers.
         "count" => {
             for at in 1..=number("n") {
-                let _ = link.send(note("progress", Some(&id), &json!({ "at": at }))).await;
+                let _ = connection.send(note("progress", Some(&id), &json!({ "at": at }))).await;
             }
-            let _ = link.send(result(&id, &json!("counted"))).await;
+            let _ = connection.send(result(&id, &json!("counted"))).await;
         }
         "flood" => {
             let text = "x".repeat(1000);
             for at in 1..=number("n") {
-                let _ = link.send(note("progress", Some(&id), &json!({ "at": at, "text": text }))).await;
+                let _ =
+                    connection.send(note("progress", Some(&id), &json!({ "at": at, "text": text }))).await;
                 say(Heard::Sent(at));
             }
         }
         // Says something that belongs to no request.
         "announce" => {
-            let _ = link.send(note("changed", None, &params)).await;
-            let _ = link.send(result(&id, &json!("announced"))).await;
+            let _ = connection.send(note("changed", None, &params)).await;
+            let _ = connection.send(result(&id, &json!("announced"))).await;
         }
         "ask" => {
             let asked = Message::from(Request::new("s-1", "roots/list", None));
             *asking = Some(id.clone());
-            let _ =
-                link.send(Packet::Frame { frame: asked.into(), in_reply_to: Some(id), source: None }).await;
+            let _ = connection
+                .send(Packet::Frame { frame: asked.into(), in_reply_to: Some(id), source: None })
+                .await;
         }
         "large" => {
             let text = "y".repeat(usize::try_from(number("n")).unwrap());
-            let _ = link.send(result(&id, &json!(text))).await;
+            let _ = connection.send(result(&id, &json!(text))).await;
         }
         "panic" => panic!("as it was asked to"),
         // Is not answered, unless somebody says "finish" and its id is 5.
         "wait" => {}
         "fail" => {
             let error = ErrorObject::new(params["code"].as_i64().unwrap(), "failed");
-            let _ = link.send(Message::from(Response::new(id, Err(error))).into()).await;
+            let _ = connection.send(Message::from(Response::new(id, Err(error))).into()).await;
         }
         other => {
             let error = Response::new(id, Err(ErrorObject::method_not_found(other)));
-            let _ = link.send(Message::from(error).into()).await;
+            let _ = connection.send(Message::from(error).into()).await;
         }
     }
 }
 
-async fn answer_batch(link: &mut Link, messages: Vec<Result<Message, agentwire_jsonrpc::Malformed>>) {
+async fn answer_batch(
+    connection: &mut Connection,
+    messages: Vec<Result<Message, agentwire_jsonrpc::Malformed>>,
+) {
     let answers = messages.into_iter().filter_map(|message| match message {
         Ok(Message::Request(request)) => {
             Some(Ok(Response::new(request.id, Ok(RawJson::EMPTY_OBJECT)).into()))
@@ -274,7 +289,7 @@ async fn answer_batch(link: &mut Link, messages: Vec<Result<Message, agentwire_j
     });
     let answers: Vec<_> = answers.collect();
     if !answers.is_empty() {
-        let _ = link.send(Packet::new(Frame::Batch(answers))).await;
+        let _ = connection.send(Packet::new(Frame::Batch(answers))).await;
     }
 }
 

@@ -19,7 +19,7 @@ use tower_service::Service;
 
 use super::crowd_clock::{Client, Crowd};
 use super::stateless::{VERSION, modern};
-use crate::links::{Inline, Link};
+use crate::connections::{Connection, Inline};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -180,13 +180,13 @@ async fn an_answer_for_which_there_is_no_room_is_an_error() {
     let config = Config::new().body_limit(1 << 19).caller_request_budget(3 << 20);
     let endpoint = Endpoint::serving(
         config,
-        Inline(move |mut link: Link| {
+        Inline(move |mut connection: Connection| {
             let going = going.clone();
             async move {
-                let Some(Ok(Packet::Frame { .. })) = link.next().await else { return };
+                let Some(Ok(Packet::Frame { .. })) = connection.next().await else { return };
                 going.acquire().await.unwrap().forget();
                 let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": "y".repeat(1_000_000) });
-                let _ = link.send(Packet::from_json(&answer.to_string())).await;
+                let _ = connection.send(Packet::from_json(&answer.to_string())).await;
             }
         }),
     );
@@ -251,7 +251,8 @@ async fn sessions_are_idle_by_the_clock_for_months() {
 }
 
 async fn sessions_are_idle_by_the_clock(days: u64) {
-    let mut crowd = Crowd::start(Config::new().idle(DAY).keep_alive(DAY / 2).stall(DAY).hold_up(DAY));
+    let mut crowd =
+        Crowd::start(Config::new().idle(DAY).keep_alive(DAY / 2).stall(DAY).slow_reader_timeout(DAY));
     let daily = crowd.client(1).open().await;
     let listening = crowd.client(2).open().await;
     let stream = listening.listen().await;

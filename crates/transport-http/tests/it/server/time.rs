@@ -15,7 +15,7 @@ use serde_json::json;
 use tower_service::Service;
 
 use super::script::{initialize, notification, request};
-use crate::links::{Link, Links, endpoint};
+use crate::connections::{Connection, Connections, endpoint};
 
 /// A body of one piece; of none that ever comes, if it is to be waited for.
 struct Sent(Option<Bytes>);
@@ -62,45 +62,45 @@ pub(crate) async fn piece(body: &mut Body) -> Option<String> {
 }
 
 /// Opens a session, with the first answer already given.
-pub(crate) async fn open(endpoint: &mut Endpoint, links: &mut Links) -> (String, Link) {
+pub(crate) async fn open(endpoint: &mut Endpoint, connections: &mut Connections) -> (String, Connection) {
     let response = tokio::spawn(call(endpoint, "POST", &[], &initialize("2025-11-25")));
-    let mut link = links.next().await.unwrap();
-    link.next().await.unwrap().unwrap();
+    let mut connection = connections.next().await.unwrap();
+    connection.next().await.unwrap().unwrap();
     let answer = json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-11-25"}});
-    link.send(Packet::from_json(&answer.to_string())).await.unwrap();
+    connection.send(Packet::from_json(&answer.to_string())).await.unwrap();
     let response = response.await.unwrap();
-    (response.headers()["mcp-session-id"].to_str().unwrap().to_owned(), link)
+    (response.headers()["mcp-session-id"].to_str().unwrap().to_owned(), connection)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_ends_when_its_client_is_silent_for_too_long() {
     let config = Config::new().idle(Duration::from_secs(600)).opening_timeout(Duration::from_secs(600));
-    let (mut endpoint, mut links) = endpoint(config);
-    let (session, mut link) = open(&mut endpoint, &mut links).await;
-    let driver = tokio::spawn(async move { links.next().await.is_none() });
+    let (mut endpoint, mut connections) = endpoint(config);
+    let (session, mut connection) = open(&mut endpoint, &mut connections).await;
+    let driver = tokio::spawn(async move { connections.next().await.is_none() });
     let headers = [("mcp-session-id", session.as_str())];
     for _ in 0..4 {
         tokio::time::sleep(Duration::from_secs(500)).await;
         let response = call(&mut endpoint, "POST", &headers, &notification("x")).await;
         assert_eq!(response.status(), StatusCode::ACCEPTED, "whoever is heard is not idle");
-        link.next().await.unwrap().unwrap();
+        connection.next().await.unwrap().unwrap();
     }
     let listening = call(&mut endpoint, "GET", &headers, "").await;
     tokio::time::sleep(Duration::from_secs(5000)).await;
-    assert!(link.next().now_or_never().is_none(), "whoever listens is not idle");
+    assert!(connection.next().now_or_never().is_none(), "whoever listens is not idle");
     drop(listening);
-    assert!(link.next().await.is_none());
+    assert!(connection.next().await.is_none());
     let response = call(&mut endpoint, "POST", &headers, &notification("x")).await;
     assert_eq!(response.status(), StatusCode::NOT_FOUND);
     drop(endpoint);
-    assert!(driver.await.unwrap(), "without an endpoint no more links come");
+    assert!(driver.await.unwrap(), "without an endpoint no more connections come");
 }
 
 #[tokio::test(start_paused = true)]
 async fn silent_streams_are_kept_alive() {
-    let (mut endpoint, mut links) = endpoint(Config::new().keep_alive(Duration::from_secs(10)));
-    let (session, _link) = open(&mut endpoint, &mut links).await;
-    let _driver = tokio::spawn(async move { links.next().await });
+    let (mut endpoint, mut connections) = endpoint(Config::new().keep_alive(Duration::from_secs(10)));
+    let (session, _connection) = open(&mut endpoint, &mut connections).await;
+    let _driver = tokio::spawn(async move { connections.next().await });
     let headers = [("mcp-session-id", session.as_str())];
     let mut listening = call(&mut endpoint, "GET", &headers, "").await.into_body();
     assert!(piece(&mut listening).await.unwrap().starts_with("retry: 1000\nid: "));
@@ -114,18 +114,18 @@ async fn silent_streams_are_kept_alive() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_takes_long_becomes_a_stream() {
-    let (mut endpoint, mut links) = endpoint(Config::new());
+    let (mut endpoint, mut connections) = endpoint(Config::new());
     let meta = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}});
     let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "slow")];
     let response = tokio::spawn(call(&mut endpoint, "POST", &headers, &request(1, "slow", meta)));
-    let mut link = links.next().await.unwrap();
-    let _driver = tokio::spawn(async move { links.next().await });
+    let mut connection = connections.next().await.unwrap();
+    let _driver = tokio::spawn(async move { connections.next().await });
     let response = response.await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let mut body = response.into_body();
     assert_eq!(piece(&mut body).await.as_deref(), Some(":\n\n"));
     let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
-    link.send(Packet::from_json(answer)).await.unwrap();
+    connection.send(Packet::from_json(answer)).await.unwrap();
     assert_eq!(piece(&mut body).await, Some(format!("data: {answer}\n\n")));
     assert_eq!(piece(&mut body).await, None);
 }
@@ -133,14 +133,14 @@ async fn an_answer_that_takes_long_becomes_a_stream() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_not_read_is_cut_and_can_be_resumed() {
     let config = Config::new().stall(Duration::from_secs(20)).high_water(1000);
-    let (mut endpoint, mut links) = endpoint(config);
-    let (session, mut link) = open(&mut endpoint, &mut links).await;
-    let _driver = tokio::spawn(async move { links.next().await });
+    let (mut endpoint, mut connections) = endpoint(config);
+    let (session, mut connection) = open(&mut endpoint, &mut connections).await;
+    let _driver = tokio::spawn(async move { connections.next().await });
     let headers = [("mcp-session-id", session.as_str())];
     let mut unread = call(&mut endpoint, "GET", &headers, "").await.into_body();
     let start = tokio::time::Instant::now();
     for _ in 0..100 {
-        link.send(Packet::from_json(&notification(&"n".repeat(100)))).await.unwrap();
+        connection.send(Packet::from_json(&notification(&"n".repeat(100)))).await.unwrap();
     }
     let took = start.elapsed();
     assert!((Duration::from_secs(19)..Duration::from_secs(25)).contains(&took), "{took:?}");
@@ -161,16 +161,16 @@ async fn a_stream_that_is_not_read_is_cut_and_can_be_resumed() {
 
 #[tokio::test(start_paused = true)]
 async fn streams_can_be_made_to_come_back() {
-    let (mut endpoint, mut links) = endpoint(Config::new().stream_time(Some(Duration::from_secs(5))));
-    let (session, mut link) = open(&mut endpoint, &mut links).await;
-    let _driver = tokio::spawn(async move { links.next().await });
+    let (mut endpoint, mut connections) = endpoint(Config::new().stream_time(Some(Duration::from_secs(5))));
+    let (session, mut connection) = open(&mut endpoint, &mut connections).await;
+    let _driver = tokio::spawn(async move { connections.next().await });
     let headers = [("mcp-session-id", session.as_str())];
     let mut body = call(&mut endpoint, "POST", &headers, &request(1, "x", json!({}))).await.into_body();
     let primed = piece(&mut body).await.unwrap();
     assert!(primed.contains("id: 2-0\n"), "{primed}");
     assert_eq!(piece(&mut body).await, None, "closed early, and not cut");
     drop(body);
-    link.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)).await.unwrap();
+    connection.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)).await.unwrap();
     let headers = [("mcp-session-id", session.as_str()), ("last-event-id", "2-0")];
     let mut body = call(&mut endpoint, "GET", &headers, "").await.into_body();
     assert!(piece(&mut body).await.unwrap().contains("\"result\""));
@@ -179,14 +179,14 @@ async fn streams_can_be_made_to_come_back() {
 
 #[tokio::test(start_paused = true)]
 async fn the_stream_of_a_get_can_be_polled_too() {
-    let (mut endpoint, mut links) = endpoint(Config::new().stream_time(Some(Duration::from_secs(5))));
-    let (session, mut link) = open(&mut endpoint, &mut links).await;
-    let _driver = tokio::spawn(async move { links.next().await });
+    let (mut endpoint, mut connections) = endpoint(Config::new().stream_time(Some(Duration::from_secs(5))));
+    let (session, mut connection) = open(&mut endpoint, &mut connections).await;
+    let _driver = tokio::spawn(async move { connections.next().await });
     let mut last = String::new();
     for round in 0..3 {
         let headers = [("mcp-session-id", session.as_str()), ("last-event-id", last.as_str())];
         let mut body = call(&mut endpoint, "GET", &headers, "").await.into_body();
-        link.send(Packet::from_json(&notification(&format!("round-{round}")))).await.unwrap();
+        connection.send(Packet::from_json(&notification(&format!("round-{round}")))).await.unwrap();
         let mut text = String::new();
         while let Some(more) = piece(&mut body).await {
             text += &more;
@@ -200,15 +200,15 @@ async fn the_stream_of_a_get_can_be_polled_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_is_not_closed_before_its_answer() {
-    let (mut endpoint, mut links) = endpoint(Config::new());
-    let (session, mut link) = open(&mut endpoint, &mut links).await;
-    let _driver = tokio::spawn(async move { links.next().await });
+    let (mut endpoint, mut connections) = endpoint(Config::new());
+    let (session, mut connection) = open(&mut endpoint, &mut connections).await;
+    let _driver = tokio::spawn(async move { connections.next().await });
     let headers = [("mcp-session-id", session.as_str())];
     let mut body = call(&mut endpoint, "POST", &headers, &request(1, "x", json!({}))).await.into_body();
     assert!(piece(&mut body).await.unwrap().contains("id: 2-0\n"));
     let answering = async {
         tokio::time::sleep(Duration::from_secs(3600)).await;
-        link.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)).await.unwrap();
+        connection.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)).await.unwrap();
     };
     let reading = async {
         let mut text = String::new();
@@ -230,9 +230,9 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn posts_wait_while_the_link_takes_nothing() {
-    let (mut endpoint, mut links) = endpoint(Config::new().inbox_limit(2));
-    let (session, mut link) = open(&mut endpoint, &mut links).await;
+async fn posts_wait_while_the_connection_takes_nothing() {
+    let (mut endpoint, mut connections) = endpoint(Config::new().inbox_limit(2));
+    let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let headers = [("mcp-session-id", session.as_str())];
     let mut posts: Vec<_> =
         (0..3).map(|_| Box::pin(call(&mut endpoint, "POST", &headers, &notification("x")))).collect();
@@ -241,14 +241,14 @@ async fn posts_wait_while_the_link_takes_nothing() {
         posts.len()
     };
     assert_eq!(done(&mut posts), 1);
-    link.next().await.unwrap().unwrap();
+    connection.next().await.unwrap().unwrap();
     assert_eq!(done(&mut posts), 0);
 }
 
 #[tokio::test]
 async fn posts_that_wait_and_leave_are_not_remembered_without_bound() {
-    let (mut endpoint, mut links) = endpoint(Config::new().inbox_limit(1).stream_limit(4));
-    let (session, mut link) = open(&mut endpoint, &mut links).await;
+    let (mut endpoint, mut connections) = endpoint(Config::new().inbox_limit(1).stream_limit(4));
+    let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let post = || {
         let (mut endpoint, session) = (endpoint.clone(), session.clone());
         tokio::spawn(async move {
@@ -267,25 +267,25 @@ async fn posts_that_wait_and_leave_are_not_remembered_without_bound() {
             assert_eq!(post.await.unwrap(), StatusCode::TOO_MANY_REQUESTS);
         }
     }
-    link.next().await.unwrap().unwrap();
+    connection.next().await.unwrap().unwrap();
     assert_eq!(post().await.unwrap(), StatusCode::ACCEPTED);
 }
 
 #[tokio::test]
 async fn a_session_belongs_to_whoever_opened_it() {
-    let (mut endpoint, mut links) = endpoint(Config::new());
-    let (session, link) = {
+    let (mut endpoint, mut connections) = endpoint(Config::new());
+    let (session, connection) = {
         let mut request =
             Request::post("/").header("host", "localhost").header("content-type", "application/json");
         request.extensions_mut().unwrap().insert(Principal::new("alice"));
         let request = request.body(Sent(Some(initialize("2025-11-25").into()))).unwrap();
         let response = tokio::spawn(endpoint.call(request));
-        let mut link = links.next().await.unwrap();
-        assert_eq!(link.head().extensions().get::<Principal>().unwrap().as_str(), "alice");
+        let mut connection = connections.next().await.unwrap();
+        assert_eq!(connection.head().extensions().get::<Principal>().unwrap().as_str(), "alice");
         let answer = json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-11-25"}});
-        link.send(Packet::from_json(&answer.to_string())).await.unwrap();
+        connection.send(Packet::from_json(&answer.to_string())).await.unwrap();
         let response = response.await.unwrap().unwrap();
-        (response.headers()["mcp-session-id"].clone(), link)
+        (response.headers()["mcp-session-id"].clone(), connection)
     };
     for (principal, status) in [(None, 404), (Some("bob"), 404), (Some("alice"), 202)] {
         for method in ["POST", "GET", "DELETE"] {
@@ -302,13 +302,13 @@ async fn a_session_belongs_to_whoever_opened_it() {
             assert_eq!(response.status(), status, "{method} {principal:?}");
         }
     }
-    drop(link);
+    drop(connection);
 }
 
 #[tokio::test]
 async fn without_anybody_to_serve_nothing_is_taken() {
-    let (mut endpoint, links) = endpoint(Config::new());
-    drop(links);
+    let (mut endpoint, connections) = endpoint(Config::new());
+    drop(connections);
     let response = call(&mut endpoint, "POST", &[], &initialize("2025-11-25")).await;
     assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
 }

@@ -192,7 +192,7 @@ async fn a_second_get_does_not_take_the_stream_of_the_first() {
 
 #[tokio::test]
 async fn sse_16_both_transports_are_served_on_one_listener() {
-    let session = |_link: http_server::Link| async {};
+    let session = |_connection: http_server::Connection| async {};
     let refuse = |exchange: Exchange| async {
         Response::new(exchange.request.id, Err(ErrorObject::method_not_found("any")))
     };

@@ -6,24 +6,24 @@ use futures::{FutureExt, Stream, StreamExt};
 use futures_channel::mpsc::UnboundedReceiver;
 use tokio::time::Sleep;
 
-use crate::server::Link;
+use crate::server::Connection;
 use crate::server::shared::Shared;
 
-/// The sessions that clients open, to be served. While it is polled, time goes on for the endpoint: idle sessions end, silent
-/// streams are kept alive, streams that nobody reads are cut.
+/// The connections of the sessions that clients open, to be served. While it is polled, time goes on for the endpoint: idle sessions end, silent
+/// streams are kept alive, streams that are not read are cut.
 ///
-/// It ends when the endpoint is shut, or all copies of it are dropped. Once it is dropped, the endpoint opens no session.
+/// It ends when the endpoint has begun to shut down, or all copies of it are dropped. Once it is dropped, the endpoint opens no session.
 ///
 /// Needs a tokio runtime with time.
 #[derive(Debug)]
-pub(crate) struct Links {
+pub(crate) struct Incoming {
     shared: Arc<Shared>,
-    coming: UnboundedReceiver<Link>,
+    coming: UnboundedReceiver<Connection>,
     tick: Option<Pin<Box<Sleep>>>,
 }
 
-impl Links {
-    pub(crate) fn new(shared: Arc<Shared>, coming: UnboundedReceiver<Link>) -> Self {
+impl Incoming {
+    pub(crate) fn new(shared: Arc<Shared>, coming: UnboundedReceiver<Connection>) -> Self {
         Self { shared, coming, tick: None }
     }
 
@@ -42,13 +42,13 @@ impl Links {
     }
 }
 
-impl Stream for Links {
-    type Item = Link;
+impl Stream for Incoming {
+    type Item = Connection;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Link>> {
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Connection>> {
         let this = self.get_mut();
         let next = this.coming.poll_next_unpin(cx);
-        // While links come, time is looked at only to begin. It goes on when there is nothing else to do.
+        // While connections come, time is looked at only to begin. It goes on when there is nothing else to do.
         let is_due = next.is_pending() || this.tick.is_none() && matches!(next, Poll::Ready(Some(_)));
         if is_due && this.shared.is_ticking(cx) {
             this.poll_time(cx);

@@ -6,14 +6,14 @@ use http::{HeaderValue, Uri};
 
 /// A URL that a server can have, and who it says that we are.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ServerUrl {
     /// Without user and password: URLs are shown.
     pub(crate) url: Uri,
     /// The value of `Authorization` that user and password make.
     pub(crate) credentials: Option<HeaderValue>,
 }
 
-impl Place {
+impl ServerUrl {
     /// Reads an absolute URL of the scheme `http` or `https`. None where it is none.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let url: Uri = text.parse().ok()?;
@@ -80,7 +80,7 @@ mod tests {
             ("http://user@host:1/", "http://host:1/", Some("Basic dXNlcjo=")),
             ("http://a%40b:c%3Ad%@[::1]/", "http://[::1]/", Some("Basic YUBiOmM6ZCU=")),
         ] {
-            let place = Place::parse(text).unwrap_or_else(|| panic!("{text}"));
+            let place = ServerUrl::parse(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(place.url.to_string(), url);
             let found = place.credentials.as_ref().map(|value| value.to_str().unwrap());
             assert_eq!(found, credentials, "{text}");
@@ -94,7 +94,7 @@ mod tests {
             "http:///",
             "host:1",
         ] {
-            assert!(Place::parse(text).is_none(), "{text}");
+            assert!(ServerUrl::parse(text).is_none(), "{text}");
         }
     }
 }

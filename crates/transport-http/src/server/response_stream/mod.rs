@@ -1,9 +1,10 @@
 //! One response that is being written: the answer to a POST, or the stream of a GET.
 //!
-//! A link puts frames in at one side, the body of the response takes bytes out at the other, and either may be
-//! gone. In a session the outlet outlives its reader, so that another can take its place.
+//! A connection puts frames in at one side, the body of the response takes bytes out at the other, and either may be
+//! gone. In a session the stream outlives its reader, so that another can take its place.
 
-mod reader;
+mod body;
+mod events;
 mod state;
 
 use std::sync::Arc;
@@ -12,23 +13,22 @@ use std::task::{Context, Poll, Waker};
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Response, code};
 use agentwire_mcp_wire::code as mcp_code;
 use agentwire_sync::{Mutex, MutexGuard};
-use bytes::Bytes;
 use http::StatusCode;
 
-use crate::server::outlet::state::{Cut, Phase, State, set, wake};
 use crate::server::queue::COPY_LIMIT;
+use crate::server::response_stream::state::{Cut, Phase, State, set, wake};
 use crate::server::shared::Shared;
-use crate::server::store::GuardedStore;
 use crate::server::text::Text;
-use crate::server::{AnswerForm, Caller, Event, EventId, QuotaExceeded, Reservation, SessionId};
+use crate::server::{AnswerForm, Caller, QuotaExceeded, Reservation, SessionId};
 use crate::sse;
 
-pub(crate) use reader::{Decision, Reader};
+pub(crate) use body::{ResponseBody, ResponseForm};
+pub(crate) use state::memory_for;
 
 /// Room for what stands around a frame, and before the first.
 const AROUND: usize = 64;
 
-/// How far an outlet is beyond its room.
+/// How far a stream is beyond its room.
 pub(crate) struct Overfull {
     /// What was put in since it was full.
     pub(crate) beyond: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Overfull {
 
 /// A response that is being written.
 #[derive(Debug)]
-pub(crate) struct Outlet {
+pub(crate) struct ResponseStream {
     /// Its number within its session; 0 without one.
     number: u64,
     /// The session whose events are remembered.
@@ -49,15 +49,15 @@ pub(crate) struct Outlet {
     state: Mutex<State>,
 }
 
-impl Outlet {
+impl ResponseStream {
     /// The response of one exchange without a session.
-    pub(crate) fn exchange(form: AnswerForm, caller: Caller) -> Self {
+    pub(crate) fn for_exchange(form: AnswerForm, caller: Caller) -> Self {
         let state = Mutex::new(State::new(Phase::Undecided, 1, false));
         Self { number: 0, session: None, form, caller, state }
     }
 
     /// The response to a POST in a session, which brought as many requests as are `owed` answers.
-    pub(crate) fn post(
+    pub(crate) fn for_post(
         number: u64,
         session: SessionId,
         form: AnswerForm,
@@ -70,8 +70,8 @@ impl Outlet {
     }
 
     /// The stream of a GET.
-    pub(crate) fn get(number: u64, session: SessionId, caller: Caller, primes: bool) -> Self {
-        let state = Mutex::new(State::new(Phase::Events, 0, primes));
+    pub(crate) fn for_get(number: u64, session: SessionId, caller: Caller, primes: bool) -> Self {
+        let state = Mutex::new(State::new(Phase::Stream, 0, primes));
         Self { number, session: Some(session), form: AnswerForm::Events, caller, state }
     }
 
@@ -102,7 +102,7 @@ impl Outlet {
             refusal = refuse(frame, full);
             if refusal.is_none() {
                 state.cut(Cut::NoRoom);
-                if !matches!(state.phase, Phase::Events) {
+                if !matches!(state.phase, Phase::Stream) {
                     wake(state, State::all);
                     return false;
                 }
@@ -112,7 +112,7 @@ impl Outlet {
         let (frame, size) = refusal.as_ref().map_or((frame, size), |refusal| (refusal, refusal.size_hint()));
         match (&state.phase, self.whole(frame)) {
             (Phase::Undecided, Some(status)) if state.ended => {
-                state.phase = Phase::Whole(status, Text::of(frame));
+                state.phase = Phase::Json(status, Text::of(frame));
             }
             (Phase::Undecided, None) if state.ended && state.attached && size < COPY_LIMIT => {
                 state.phase = Phase::Event(self.only_event(&mut state, frame, size, shared));
@@ -134,7 +134,7 @@ impl Outlet {
         if state.cut.is_some() {
             wake(state, State::all);
         } else {
-            // That all has been said, a link that waits for the reader to leave finds out when the reader has it.
+            // A connection that waits for the reader to leave learns of the end when the reader has read it.
             wake(state, |state| [state.reader.take()]);
         }
         full
@@ -163,124 +163,22 @@ impl Outlet {
             Frame::Malformed(malformed) => Some(malformed.error.code),
             _ => None,
         };
-        match error {
-            Some(code) if self.session.is_none() => Some(status_of(code)),
-            _ => (self.form == AnswerForm::Json).then_some(StatusCode::OK),
-        }
+        status_of(error.filter(|_| self.session.is_none()), self.form)
     }
 
-    /// Makes it a stream, for good.
-    fn open(&self, state: &mut State, shared: &Shared) {
-        state.phase = Phase::Events;
-        if state.attached {
-            self.prime(state, shared);
-        }
-    }
-
-    /// Says first what makes the stream one that can be resumed.
-    fn prime(&self, state: &mut State, shared: &Shared) {
-        if self.is_to_prime(state, shared) {
-            self.write_prime(state.queue.tail(), shared);
-            state.queue.grown();
-        }
-    }
-
-    fn is_to_prime(&self, state: &State, shared: &Shared) -> bool {
-        state.primes && state.place == 0 && self.remembers(shared)
-    }
-
-    fn write_prime(&self, out: &mut Vec<u8>, shared: &Shared) {
-        sse::retry(shared.config.retry, out);
-        self.begin_event(0, shared, out);
-        out.extend_from_slice(sse::END);
-    }
-
-    fn remembers(&self, shared: &Shared) -> bool {
-        self.session.is_some() && shared.config.store.is_some()
-    }
-
-    fn begin_event(&self, place: u64, shared: &Shared, out: &mut Vec<u8>) {
-        if self.remembers(shared) {
-            out.extend_from_slice(b"id: ");
-            EventId::new(self.number, place).write(out);
-            out.push(b'\n');
-        }
-        sse::begin(None, None, out);
-    }
-
-    /// Writes the event that is the whole response, and shares it with what is remembered.
-    fn only_event(&self, state: &mut State, frame: &Frame, size: usize, shared: &Shared) -> Bytes {
-        let mut text = Vec::with_capacity(AROUND + size);
-        if self.is_to_prime(state, shared) {
-            self.write_prime(&mut text, shared);
-        }
-        state.place += 1;
-        self.begin_event(state.place, shared, &mut text);
-        let start = text.len();
-        frame.write(&mut text);
-        let end = text.len();
-        text.extend_from_slice(sse::END);
-        let text = Bytes::from(text);
-        if let Some((session, store)) = self.remember(size, shared) {
-            let id = EventId::new(self.number, state.place);
-            store.append(session, Event::new(id, text.slice(start..end)));
-        }
-        text
-    }
-
-    /// What remembers a frame of this size, and for which session.
-    fn remember<'a>(&self, size: usize, shared: &'a Shared) -> Option<(SessionId, &'a GuardedStore)> {
-        let remember = self.session.zip(shared.config.store.as_ref());
-        remember.filter(|_| size <= shared.config.event_limit)
-    }
-
-    /// Adds an event to what waits, and to what is remembered.
-    #[inline]
-    fn event(&self, state: &mut State, frame: &Frame, size: usize, shared: &Shared) {
-        let remember = self.remember(size, shared);
-        if !state.attached && remember.is_none() {
-            return;
-        }
-        state.place += 1;
-        let place = state.place;
-        let tail = state.queue.tail();
-        self.begin_event(place, shared, tail);
-        let data = if size >= COPY_LIMIT {
-            let text = Text::of(frame);
-            let data = remember.is_some().then(|| text.joined());
-            match &data {
-                Some(data) => state.queue.push(data.clone()),
-                None => text.0.into_iter().for_each(|piece| state.queue.push(piece)),
-            }
-            data
-        } else {
-            let start = tail.len();
-            frame.write(tail);
-            remember.is_some().then(|| Bytes::copy_from_slice(&tail[start..]))
-        };
-        state.queue.tail().extend_from_slice(sse::END);
-        state.queue.grown();
-        if !state.attached {
-            state.queue.clear();
-        }
-        if let Some(((session, store), data)) = remember.zip(data) {
-            store.append(session, Event::new(EventId::new(self.number, place), data));
-        }
-    }
-
-    /// Fewer answers will come than were owed, because their requests were cancelled.
-    pub(crate) fn forgive(&self, answers: usize) {
+    /// Expects so many answers fewer, because their requests were cancelled.
+    pub(crate) fn expect_fewer(&self, answers: usize) {
         let mut state = self.lock();
         state.owed = state.owed.saturating_sub(answers);
         if state.owed == 0 {
             state.end();
         }
-        // Nobody has to wait for room on a stream on which nothing more is said.
+        // Nothing waits for room on a stream that has ended.
         wake(state, |state| [state.reader.take(), state.sink.take()]);
     }
 
-    /// The link has gone, so that nothing more will be put in and nobody there waits.
-    pub(crate) fn hang_up(&self) {
+    /// Ends the stream because its exchange has ended. Nothing there waits any more.
+    pub(crate) fn detach(&self) {
         let mut state = self.lock();
         state.end();
         state.sink = None;
@@ -295,14 +193,14 @@ impl Outlet {
         wake(state, State::all);
     }
 
-    /// Tells the link that it should come to an end.
-    pub(crate) fn hurry(&self) {
+    /// Wakes the exchange, which should end.
+    pub(crate) fn begin_shutdown(&self) {
         let mut state = self.lock();
-        state.hurried = true;
+        state.is_closing = true;
         wake(state, |state| [state.stream.take()]);
     }
 
-    /// Whether somebody reads it who may get more.
+    /// Whether a reader has it.
     pub(crate) fn is_attached(&self) -> bool {
         self.lock().attached
     }
@@ -317,7 +215,7 @@ impl Outlet {
         Poll::Pending
     }
 
-    /// How far it is beyond its room. None while there is room, of which whoever asks hears otherwise.
+    /// How far it is beyond its room. None while there is room.
     pub(crate) fn overfull(&self, cx: Option<&Context<'_>>, high_water: usize) -> Option<Overfull> {
         let mut state = self.lock();
         if !state.is_full(high_water) {
@@ -329,7 +227,7 @@ impl Outlet {
         Some(Overfull { beyond: state.beyond, ended: state.ended })
     }
 
-    /// Who waits for room.
+    /// The waker of the connection that waits for room.
     pub(crate) fn take_sink(&self) -> Option<Waker> {
         self.lock().sink.take()
     }
@@ -338,15 +236,15 @@ impl Outlet {
     pub(crate) fn cut(&self, now: u32, ticks: u32) {
         let mut state = self.lock();
         if state.attached && now.wrapping_sub(state.moved) > ticks {
-            state.cut(Cut::HoldsUpOthers);
+            state.cut(Cut::SlowReader);
             wake(state, State::all);
         }
     }
 
-    /// Ready when all has been said or should be soon, or the reader has left: true, if before that.
+    /// Ready when the stream has ended or should end, or its reader has left: true if the reader left first.
     pub(crate) fn poll_left(&self, cx: &Context<'_>) -> Poll<bool> {
         let mut state = self.lock();
-        if state.ended || state.hurried || !state.attached {
+        if state.ended || state.is_closing || !state.attached {
             return Poll::Ready(!state.ended && !state.attached);
         }
         set(&mut state.stream, cx);
@@ -354,10 +252,10 @@ impl Outlet {
     }
 
     /// Gives it a reader, the first or one instead of another.
-    pub(crate) fn attach(self: &Arc<Self>, shared: &Arc<Shared>) -> Reader {
+    pub(crate) fn attach(self: &Arc<Self>, shared: &Arc<Shared>) -> ResponseBody {
         let mut state = self.lock();
         let before = state.come(shared);
-        if matches!(state.phase, Phase::Events) {
+        if matches!(state.phase, Phase::Stream) {
             self.prime(&mut state, shared);
         }
         self.reader(state, before, shared)
@@ -365,9 +263,9 @@ impl Outlet {
 
     /// Gives it a reader that has read up to an event. Gives also the place of the last event that the reader will
     /// not find here. None if there is no such stream.
-    pub(crate) fn resume(self: &Arc<Self>, after: u64, shared: &Arc<Shared>) -> Option<(Reader, u64)> {
+    pub(crate) fn resume(self: &Arc<Self>, after: u64, shared: &Arc<Shared>) -> Option<(ResponseBody, u64)> {
         let mut state = self.lock();
-        if !matches!(state.phase, Phase::Events) || after > state.place {
+        if !matches!(state.phase, Phase::Stream) || after > state.place {
             return None;
         }
         let before = state.come(shared);
@@ -381,14 +279,14 @@ impl Outlet {
         state: MutexGuard<'_, State>,
         before: Option<Waker>,
         shared: &Arc<Shared>,
-    ) -> Reader {
+    ) -> ResponseBody {
         let generation = state.generation;
         // What waited for the reader before has gone, and so there is room.
         wake(state, |state| [before, state.sink.take()]);
-        Reader::new(self, shared, generation)
+        ResponseBody::new(self, shared, generation)
     }
 
-    /// What is due at a tick: a comment on a stream that is silent, the end of one that nobody reads.
+    /// What is due at a tick: a comment on a stream that is silent, the end of one that is not read.
     pub(crate) fn tick(&self, now: u32, shared: &Shared) {
         let mut state = self.lock();
         if !state.attached {
@@ -399,21 +297,26 @@ impl Outlet {
         let outlived = ticks.stream_time.is_some_and(|time| now.wrapping_sub(state.opened) >= time);
         if state.is_full(shared.config.high_water) && quiet >= ticks.stall {
             state.cut(Cut::Stalled);
-        } else if outlived && state.primes && self.remembers(shared) && matches!(state.phase, Phase::Events) {
-            // The reader finds itself replaced, by nobody.
+        } else if outlived && state.primes && self.remembers(shared) && matches!(state.phase, Phase::Stream) {
+            // The reader finds that its generation is over.
             state.leave();
             state.generation += 1;
         } else if quiet >= ticks.keep_alive && state.queue.is_empty() && !state.ended {
-            if matches!(state.phase, Phase::Undecided) {
-                self.open(&mut state, shared);
-            }
-            sse::comment(state.queue.tail());
-            state.queue.grown();
-            state.moved = now;
+            self.keep_alive(&mut state, shared);
         } else {
             return;
         }
         wake(state, State::all);
+    }
+
+    /// Sends a comment, which makes it a stream.
+    fn keep_alive(&self, state: &mut State, shared: &Shared) {
+        if matches!(state.phase, Phase::Undecided) {
+            self.open(state, shared);
+        }
+        sse::comment(state.queue.tail());
+        state.queue.grown();
+        state.moved = shared.now();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -423,7 +326,7 @@ impl Outlet {
 
 /// What is sent instead of an answer for which there is no room. None where something else than one answer has none.
 #[cold]
-fn refuse(frame: &Frame, full: QuotaExceeded) -> Option<Frame> {
+pub(crate) fn refuse(frame: &Frame, full: QuotaExceeded) -> Option<Frame> {
     let Frame::Single(Message::Response(Response { id, .. })) = frame else { return None };
     let whose = if full.is_callers { "this caller" } else { "all callers" };
     let why = format_args!(
@@ -434,16 +337,24 @@ fn refuse(frame: &Frame, full: QuotaExceeded) -> Option<Frame> {
     Some(Frame::Single(Message::Response(Response::new(id.clone(), Err(error)))))
 }
 
-/// The status that goes with an error where each request stands alone.
-fn status_of(error: i64) -> StatusCode {
+/// The status with which the answer of an exchange can be the whole response, if it can.
+pub(crate) fn answer_status(response: &Response, form: AnswerForm) -> Option<StatusCode> {
+    status_of(response.outcome.as_ref().err().map(|error| error.code), form)
+}
+
+/// The status that goes with an answer: with an error of a request without a session, its own.
+fn status_of(error: Option<i64>, form: AnswerForm) -> Option<StatusCode> {
     match error {
-        code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
-        code::PARSE_ERROR
-        | code::INVALID_REQUEST
-        | code::INVALID_PARAMS
-        | mcp_code::HEADER_MISMATCH
-        | mcp_code::MISSING_REQUIRED_CLIENT_CAPABILITY
-        | mcp_code::UNSUPPORTED_PROTOCOL_VERSION => StatusCode::BAD_REQUEST,
-        _ => StatusCode::OK,
+        Some(code::METHOD_NOT_FOUND) => Some(StatusCode::NOT_FOUND),
+        Some(
+            code::PARSE_ERROR
+            | code::INVALID_REQUEST
+            | code::INVALID_PARAMS
+            | mcp_code::HEADER_MISMATCH
+            | mcp_code::MISSING_REQUIRED_CLIENT_CAPABILITY
+            | mcp_code::UNSUPPORTED_PROTOCOL_VERSION,
+        ) => Some(StatusCode::BAD_REQUEST),
+        Some(_) => Some(StatusCode::OK),
+        None => (form == AnswerForm::Json).then_some(StatusCode::OK),
     }
 }

@@ -15,8 +15,8 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, Sink, Stream, StreamExt};
 
 /// A session, or one exchange.
-pub(crate) enum Link {
-    Session(server::Link),
+pub(crate) enum Connection {
+    Session(server::Connection),
     Exchange(Box<Alone>),
 }
 
@@ -32,14 +32,14 @@ pub(crate) struct Alone {
     sending: Option<BoxFuture<'static, ()>>,
 }
 
-impl Link {
+impl Connection {
     pub(crate) fn is_session(&self) -> bool {
         matches!(self, Self::Session(_))
     }
 
     pub(crate) fn head(&self) -> &Arc<Head> {
         match self {
-            Self::Session(link) => link.head(),
+            Self::Session(connection) => connection.head(),
             Self::Exchange(alone) => &alone.head,
         }
     }
@@ -51,7 +51,7 @@ fn head_of(source: Option<Arc<dyn MessageSource>>) -> Arc<Head> {
 }
 
 impl Alone {
-    fn link(exchange: Exchange) -> (Link, oneshot::Receiver<Response>) {
+    fn connection(exchange: Exchange) -> (Connection, oneshot::Receiver<Response>) {
         let (answer, answered) = oneshot::channel();
         let Exchange { request, source, notifications, .. } = exchange;
         let alone = Self {
@@ -64,13 +64,13 @@ impl Alone {
             notifications: Some(notifications),
             sending: None,
         };
-        (Link::Exchange(Box::new(alone)), answered)
+        (Connection::Exchange(Box::new(alone)), answered)
     }
 
-    fn notified(notification: Notification, source: Option<Arc<dyn MessageSource>>) -> Link {
+    fn notified(notification: Notification, source: Option<Arc<dyn MessageSource>>) -> Connection {
         let head = head_of(source.clone());
         let packet = Some(packet(notification.into(), source));
-        Link::Exchange(Box::new(Self {
+        Connection::Exchange(Box::new(Self {
             id: None,
             packet,
             head,
@@ -101,12 +101,12 @@ fn packet(message: Message, source: Option<Arc<dyn MessageSource>>) -> Packet {
     Packet::Frame { frame: message.into(), in_reply_to: None, source }
 }
 
-impl Stream for Link {
+impl Stream for Connection {
     type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let alone = match self.get_mut() {
-            Self::Session(link) => return link.poll_next_unpin(cx),
+            Self::Session(connection) => return connection.poll_next_unpin(cx),
             Self::Exchange(alone) => alone,
         };
         if let Some(packet) = alone.packet.take() {
@@ -126,19 +126,19 @@ impl Stream for Link {
     }
 }
 
-impl Sink<Packet> for Link {
+impl Sink<Packet> for Connection {
     type Error = TransportError;
 
     fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         match self.get_mut() {
-            Self::Session(link) => Pin::new(link).poll_ready(cx),
+            Self::Session(connection) => Pin::new(connection).poll_ready(cx),
             Self::Exchange(alone) => alone.poll_room(cx).map(Ok),
         }
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         let alone = match self.get_mut() {
-            Self::Session(link) => return Pin::new(link).start_send(packet),
+            Self::Session(connection) => return Pin::new(connection).start_send(packet),
             Self::Exchange(alone) => alone,
         };
         let Packet::Frame { frame: Frame::Single(message), .. } = packet else { return Ok(()) };
@@ -157,14 +157,14 @@ impl Sink<Packet> for Link {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         match self.get_mut() {
-            Self::Session(link) => Pin::new(link).poll_flush(cx),
+            Self::Session(connection) => Pin::new(connection).poll_flush(cx),
             Self::Exchange(alone) => alone.poll_room(cx).map(Ok),
         }
     }
 
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         match self.get_mut() {
-            Self::Session(link) => Pin::new(link).poll_close(cx),
+            Self::Session(connection) => Pin::new(connection).poll_close(cx),
             Self::Exchange(alone) => {
                 alone.answer = None;
                 Poll::Ready(Ok(()))
@@ -173,21 +173,21 @@ impl Sink<Packet> for Link {
     }
 }
 
-/// Serves every link by a function, within the endpoint.
+/// Serves every connection by a function, within the endpoint.
 pub(crate) struct Inline<F>(pub(crate) F);
 
-impl<F, R> Service<server::Link> for Inline<F>
+impl<F, R> Service<server::Connection> for Inline<F>
 where
-    F: Fn(Link) -> R,
+    F: Fn(Connection) -> R,
     R: Future<Output: 'static> + Send + 'static,
 {
-    fn connection(&self, link: server::Link) -> impl Future<Output = ()> + Send + 'static {
-        (self.0)(Link::Session(link)).map(drop)
+    fn connection(&self, connection: server::Connection) -> impl Future<Output = ()> + Send + 'static {
+        (self.0)(Connection::Session(connection)).map(drop)
     }
 
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
-        let (link, mut answered) = Alone::link(exchange);
-        let mut serving = (self.0)(link).map(drop).boxed();
+        let (connection, mut answered) = Alone::connection(exchange);
+        let mut serving = (self.0)(connection).map(drop).boxed();
         let mut has_ended = false;
         std::future::poll_fn(move |cx| {
             if !has_ended {
@@ -207,34 +207,34 @@ where
     }
 }
 
-/// The links of an endpoint, to be served elsewhere. Time goes on for the endpoint while it is polled.
-pub(crate) struct Links {
+/// The connections of an endpoint, to be served elsewhere. Time goes on for the endpoint while it is polled.
+pub(crate) struct Connections {
     running: BoxFuture<'static, ()>,
-    coming: UnboundedReceiver<Link>,
+    coming: UnboundedReceiver<Connection>,
     has_ended: bool,
 }
 
-/// An endpoint whose links are served elsewhere.
-pub(crate) fn endpoint(config: Config) -> (Endpoint, Links) {
+/// An endpoint whose connections are served elsewhere.
+pub(crate) fn endpoint(config: Config) -> (Endpoint, Connections) {
     let (give, coming) = mpsc::unbounded();
-    let endpoint = Endpoint::serving(config, Elsewhere(give));
-    // What is spawned is done at once: it gives the link away.
+    let endpoint = Endpoint::serving(config, GivenAway(give));
+    // What is spawned is done at once: it gives the connection away.
     let running = endpoint.run_with(Spawner::new(|task| _ = task.now_or_never()));
-    (endpoint, Links { running: running.boxed(), coming, has_ended: false })
+    (endpoint, Connections { running: running.boxed(), coming, has_ended: false })
 }
 
-struct Elsewhere(mpsc::UnboundedSender<Link>);
+struct GivenAway(mpsc::UnboundedSender<Connection>);
 
-impl Service<server::Link> for Elsewhere {
-    fn connection(&self, link: server::Link) -> impl Future<Output = ()> + Send + 'static {
-        let _ = self.0.unbounded_send(Link::Session(link));
+impl Service<server::Connection> for GivenAway {
+    fn connection(&self, connection: server::Connection) -> impl Future<Output = ()> + Send + 'static {
+        let _ = self.0.unbounded_send(Connection::Session(connection));
         std::future::ready(())
     }
 
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
-        let (link, answered) = Alone::link(exchange);
-        let _ = self.0.unbounded_send(link);
-        answered.map(|answered| answered.expect("the link has an answer"))
+        let (connection, answered) = Alone::connection(exchange);
+        let _ = self.0.unbounded_send(connection);
+        answered.map(|answered| answered.expect("the connection has an answer"))
     }
 
     fn notification(&self, notification: Notification, source: Option<Arc<dyn MessageSource>>) {
@@ -242,10 +242,10 @@ impl Service<server::Link> for Elsewhere {
     }
 }
 
-impl Stream for Links {
-    type Item = Link;
+impl Stream for Connections {
+    type Item = Connection;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Link>> {
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Connection>> {
         let this = self.get_mut();
         if !this.has_ended {
             this.has_ended = this.running.poll_unpin(cx).is_ready();

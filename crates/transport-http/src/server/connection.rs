@@ -13,14 +13,14 @@ use crate::server::{Head, SessionId};
 ///
 /// Dropping it ends the session. Requests that are not answered then fail.
 #[derive(Debug)]
-pub struct Link {
+pub struct Connection {
     shared: Arc<Shared>,
     session: Arc<Session>,
     head: Arc<Head>,
 }
 
 /// Who calls, in a form that can be compared. A layer that knows puts it into the
-/// [`Extensions`](http::Extensions) of every request, and a session is then found only by whoever opened it; to others
+/// [`Extensions`](http::Extensions) of every request, and a session is then found only by the caller who opened it; to others
 /// it does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Principal(Arc<str>);
@@ -37,7 +37,7 @@ impl Principal {
     }
 }
 
-impl Link {
+impl Connection {
     pub(crate) fn new(shared: Arc<Shared>, session: Arc<Session>, head: Arc<Head>) -> Self {
         Self { shared, session, head }
     }
@@ -57,7 +57,7 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for Connection {
     fn drop(&mut self) {
         self.shared.end_session(&self.session);
     }
@@ -66,7 +66,7 @@ impl Drop for Link {
 /// Yields what the client sends, and with each packet, as its [`MessageSource`](agentwire_transport::MessageSource), the [`Head`] of
 /// the HTTP request that brought it. It ends when the session does. A client that closes a response has not left the
 /// session, because it may come back.
-impl Stream for Link {
+impl Stream for Connection {
     type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -79,7 +79,7 @@ impl Stream for Link {
 /// the newest of it is kept. There is room while no stream of the session has more unread than the high-water mark, and
 /// while others wait even then, up to a limit; see
 /// [`Config::session_high_water`](crate::server::Config::session_high_water).
-impl Sink<Packet> for Link {
+impl Sink<Packet> for Connection {
     type Error = TransportError;
 
     fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
@@ -87,7 +87,7 @@ impl Sink<Packet> for Link {
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
-        // That we no longer wait for the client's answer is something the client is told by a frame.
+        // A cancelled call of ours needs no packet of its own: a frame tells the client.
         if let Packet::Frame { frame, in_reply_to, .. } = packet
             && self.session.send(frame, in_reply_to.as_ref(), &self.shared)
         {

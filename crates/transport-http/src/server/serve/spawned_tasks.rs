@@ -7,9 +7,9 @@ use slab::Slab;
 
 use crate::server::Spawner;
 
-/// Knows the futures that run elsewhere, so that their end can be waited for, or brought about.
+/// The futures that another spawner runs: their end can be waited for, or brought about.
 #[derive(Debug, Default)]
-pub(crate) struct Elsewhere(Arc<Mutex<Known>>);
+pub(crate) struct SpawnedTasks(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -19,7 +19,7 @@ struct Known {
     waker: Option<Waker>,
 }
 
-impl Elsewhere {
+impl SpawnedTasks {
     /// Gives what it is given to another spawner.
     pub(crate) fn spawner(&self, spawner: Spawner) -> Spawner {
         let known = Arc::downgrade(&self.0);
@@ -32,7 +32,7 @@ impl Elsewhere {
             if state.closed {
                 return;
             }
-            let place = Place { known: Arc::downgrade(&known), number: state.running.insert(handle) };
+            let place = TaskSlot { known: Arc::downgrade(&known), number: state.running.insert(handle) };
             drop(state);
             let task = Abortable::new(task, registration);
             spawner.spawn(async move {
@@ -55,8 +55,8 @@ impl Elsewhere {
     }
 }
 
-/// Whoever waits no longer, stops what runs.
-impl Drop for Elsewhere {
+/// Aborts what still runs.
+impl Drop for SpawnedTasks {
     fn drop(&mut self) {
         let mut known = lock(&self.0);
         known.closed = true;
@@ -66,13 +66,13 @@ impl Drop for Elsewhere {
     }
 }
 
-/// The place of a future among those that run.
-struct Place {
+/// The slot of a future among those that run.
+struct TaskSlot {
     known: Weak<Mutex<Known>>,
     number: usize,
 }
 
-impl Drop for Place {
+impl Drop for TaskSlot {
     fn drop(&mut self) {
         let Some(known) = self.known.upgrade() else {
             return;

@@ -7,8 +7,8 @@ use futures::FutureExt;
 use loom::future::block_on;
 use loom::thread;
 
+use crate::server::inline_task::InlineTask;
 use crate::server::serving::Running;
-use crate::server::visit::Served;
 use crate::sync::Mutex;
 
 /// What is brought to a future, and who waits for it.
@@ -38,7 +38,7 @@ impl Inbox {
     }
 }
 
-/// Lets other threads run whenever the future waits: while a visitor comes or goes, its task polls it again and again.
+/// Lets other threads run whenever the future waits: while a poller comes or goes, its task polls it again and again.
 async fn yielding(future: impl Future<Output = ()>) {
     let mut future = pin!(future);
     poll_fn(|cx| {
@@ -51,36 +51,36 @@ async fn yielding(future: impl Future<Output = ()>) {
     .await;
 }
 
-/// One visitor brings something, and something else comes in another way while it is there.
-pub fn a_visit_and_a_wake_are_both_seen() {
+/// One poller brings something, and something else comes in another way while it is there.
+pub fn a_poll_and_a_wake_are_both_seen() {
     let inbox = Arc::new(Inbox::default());
-    let (home, served) = Served::new(inbox.clone().serving(2));
+    let (handle, task) = InlineTask::new(inbox.clone().serving(2));
     let brought = inbox.clone();
-    let visitor = thread::spawn(move || {
-        if let Some(served) = served.upgrade() {
-            served.visit(|| brought.bring());
+    let poller = thread::spawn(move || {
+        if let Some(task) = task.upgrade() {
+            task.poll_inline(|| brought.bring());
         }
     });
     let other = thread::spawn(move || inbox.bring());
-    block_on(yielding(home));
-    visitor.join().expect("no panic");
+    block_on(yielding(handle));
+    poller.join().expect("no panic");
     other.join().expect("no panic");
 }
 
-/// Two visitors, of whom one may find the other there.
-pub fn two_visitors_are_both_seen() {
+/// Two pollers, of whom one may find the other there.
+pub fn two_inline_polls_are_both_seen() {
     let inbox = Arc::new(Inbox::default());
-    let (home, served) = Served::new(inbox.clone().serving(2));
-    let visitors = [inbox.clone(), inbox].map(|inbox| {
-        let served = served.clone();
+    let (handle, task) = InlineTask::new(inbox.clone().serving(2));
+    let pollers = [inbox.clone(), inbox].map(|inbox| {
+        let task = task.clone();
         thread::spawn(move || {
-            if let Some(served) = served.upgrade() {
-                served.visit(|| inbox.bring());
+            if let Some(task) = task.upgrade() {
+                task.poll_inline(|| inbox.bring());
             }
         })
     });
-    block_on(yielding(home));
-    for visitor in visitors {
-        visitor.join().expect("no panic");
+    block_on(yielding(handle));
+    for poller in pollers {
+        poller.join().expect("no panic");
     }
 }

@@ -18,10 +18,9 @@ const FINISHING: u8 = 1;
 /// It is closed at once.
 const CLOSED: u8 = 2;
 
-/// Whose turn it is on a connection: its client's, to say the head of a request, or ours, to answer it. And whether it
-/// is to be closed.
+/// What a connection does: it waits for the head of a request, or answers requests. And whether it is to be closed.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct ConnectionState {
     begun: AtomicU32,
     ended: AtomicU32,
     /// Several requests are answered at once, as in HTTP/2.
@@ -34,17 +33,17 @@ pub(crate) struct Turns {
     task: AtomicWaker,
 }
 
-/// The time from the head of a request to the end of the response.
+/// Held from the head of a request to the end of the response.
 #[derive(Debug)]
-pub(crate) struct Turn(Arc<Turns>);
+pub(crate) struct RequestGuard(Arc<ConnectionState>);
 
 /// A response in the making, or its body.
-pub(crate) struct InTurn<T> {
+pub(crate) struct Guarded<T> {
     inner: T,
-    turn: Option<Turn>,
+    guard: Option<RequestGuard>,
 }
 
-impl Turns {
+impl ConnectionState {
     pub(crate) fn new(opened: Instant) -> Arc<Self> {
         Arc::new(Self {
             begun: AtomicU32::new(0),
@@ -58,12 +57,12 @@ impl Turns {
     }
 
     /// A request has come.
-    pub(crate) fn begin(self: &Arc<Self>, version: http::Version) -> Turn {
+    pub(crate) fn begin(self: &Arc<Self>, version: http::Version) -> RequestGuard {
         if version == http::Version::HTTP_2 {
             self.multiplexed.store(true, Ordering::Relaxed);
         }
         self.begun.fetch_add(1, Ordering::Relaxed);
-        Turn(self.clone())
+        RequestGuard(self.clone())
     }
 
     /// How many requests have been answered, if there is none that is not.
@@ -128,7 +127,7 @@ impl Turns {
     }
 }
 
-impl Drop for Turn {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.ended.fetch_add(1, Ordering::Relaxed);
         // A stream of HTTP/2 ends in a task of its own. Its connection may be idle from now on, and has to see that.
@@ -138,26 +137,26 @@ impl Drop for Turn {
     }
 }
 
-impl<T> InTurn<T> {
-    pub(crate) fn new(inner: T, turn: Turn) -> Self {
-        Self { inner, turn: Some(turn) }
+impl<T> Guarded<T> {
+    pub(crate) fn new(inner: T, guard: RequestGuard) -> Self {
+        Self { inner, guard: Some(guard) }
     }
 }
 
-impl<T, E> Future for InTurn<T>
+impl<T, E> Future for Guarded<T>
 where
     T: Future<Output = Result<Response<Body>, E>> + Unpin,
 {
-    type Output = Result<Response<InTurn<Body>>, E>;
+    type Output = Result<Response<Guarded<Body>>, E>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let response = ready!(Pin::new(&mut self.inner).poll(cx));
-        let turn = self.turn.take();
-        Poll::Ready(response.map(|response| response.map(|inner| InTurn { inner, turn })))
+        let guard = self.guard.take();
+        Poll::Ready(response.map(|response| response.map(|inner| Guarded { inner, guard })))
     }
 }
 
-impl http_body::Body for InTurn<Body> {
+impl http_body::Body for Guarded<Body> {
     type Data = Bytes;
     type Error = <Body as http_body::Body>::Error;
 

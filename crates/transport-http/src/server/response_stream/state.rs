@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use crate::server::Reservation;
-use crate::server::answering::LEAST_COST;
 use crate::server::queue::Queue;
+use crate::server::quota::LEAST_COST;
 use crate::server::shared::Shared;
 use crate::server::text::Text;
 
@@ -17,13 +17,13 @@ const STEP: usize = 4 << 10;
 /// Up to about so much waits in messages that are joined.
 const DOUBLING: usize = 128 << 10;
 
-/// Where an outlet stands.
+/// The state of a response stream.
 pub(super) struct State {
     pub(super) phase: Phase,
     pub(super) queue: Queue,
     /// How much was put in since as much waited as there is room for. A long message counts as one that fills it.
     pub(super) beyond: usize,
-    /// How many answers are still to come. The stream of a GET has none, and ends when it is told to.
+    /// How many answers are still to come. The stream of a GET has none, and ends with its session.
     pub(super) owed: usize,
     /// Nothing more will be put in.
     pub(super) ended: bool,
@@ -35,8 +35,8 @@ pub(super) struct State {
     pub(super) behind: usize,
     /// How many bytes the reader has taken that no longer count.
     pub(super) uncounted: usize,
-    /// The link should come to an end.
-    pub(super) hurried: bool,
+    /// The connection should come to an end.
+    pub(super) is_closing: bool,
     pub(super) cut: Option<Cut>,
     pub(super) attached: bool,
     /// Counts the readers, of whom the last one reads.
@@ -50,18 +50,18 @@ pub(super) struct State {
     /// The tick at which the reader came.
     pub(super) opened: u32,
     pub(super) reader: Option<Waker>,
-    /// The half of a link that waits for room.
+    /// The half of a connection that waits for room.
     pub(super) sink: Option<Waker>,
-    /// The half of a link that waits for the reader to leave.
+    /// The half of a connection that waits for the reader to leave.
     pub(super) stream: Option<Waker>,
 }
 
-/// Why nobody waits for the reader any more.
+/// Why a stream no longer waits for its reader.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cut {
     Stalled,
-    HoldsUpOthers,
-    /// Its caller has as much unread as may be.
+    SlowReader,
+    /// Its caller has reached the limit of unread bytes.
     NoRoom,
 }
 
@@ -70,11 +70,22 @@ pub(super) enum Phase {
     /// Nothing has been said, so it can still become JSON.
     Undecided,
     /// One JSON text, to be taken by the reader.
-    Whole(StatusCode, Text),
+    Json(StatusCode, Text),
     /// A stream of one event, to be taken by the reader.
     Event(Bytes),
     /// A stream of events.
-    Events,
+    Stream,
+}
+
+/// How much memory is reserved for so many unread bytes: in steps, so that the limits are looked at once for many short
+/// messages. Short messages wait in a vector that grows by doubling, long ones as they are.
+pub(crate) fn memory_for(unread: usize) -> usize {
+    match unread {
+        0 => 0,
+        1..STEP => STEP,
+        STEP..DOUBLING => unread.next_power_of_two(),
+        _ => unread.next_multiple_of(STEP),
+    }
 }
 
 impl State {
@@ -89,7 +100,7 @@ impl State {
             base: LEAST_COST,
             behind: 0,
             uncounted: 0,
-            hurried: false,
+            is_closing: false,
             cut: None,
             attached: false,
             generation: 0,
@@ -115,24 +126,16 @@ impl State {
         self.release();
     }
 
-    /// How much memory is needed for what waits and so many bytes more: in steps, so that the limits are looked at once
-    /// for many short messages. Short messages wait in a vector that grows by doubling, long ones as they are.
+    /// How much memory is needed for what is unread and so many bytes more.
     pub(super) fn needed(&self, more: usize) -> usize {
-        let unread = self.queue.len() + more;
-        let held = match unread {
-            0 => 0,
-            1..STEP => STEP,
-            STEP..DOUBLING => unread.next_power_of_two(),
-            _ => unread.next_multiple_of(STEP),
-        };
-        held + self.behind
+        memory_for(self.queue.len() + more) + self.behind
     }
 
     /// Gives back the memory that is not needed any more.
     pub(super) fn release(&mut self) {
         let needed = match self.phase {
-            // It goes to whoever takes the text.
-            Phase::Whole(..) | Phase::Event(_) => return,
+            // It goes with the text.
+            Phase::Json(..) | Phase::Event(_) => return,
             _ if self.attached => self.base.max(self.needed(0)),
             _ if self.ended || self.owed == 0 => 0,
             _ => self.base,
@@ -154,7 +157,7 @@ impl State {
         self.reader.take()
     }
 
-    /// Everybody who waits.
+    /// All wakers.
     pub(super) fn all(&mut self) -> [Option<Waker>; 3] {
         [self.reader.take(), self.sink.take(), self.stream.take()]
     }
@@ -195,7 +198,7 @@ impl fmt::Debug for State {
     }
 }
 
-/// Wakes whom `whom` gives, after the lock is given back.
+/// Wakes the wakers that `whom` gives, after it has released the lock.
 #[inline]
 pub(super) fn wake<const N: usize>(
     mut state: MutexGuard<'_, State>,

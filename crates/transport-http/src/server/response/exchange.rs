@@ -1,0 +1,154 @@
+//! The response to a request without a session, until its form is known.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use agentwire_jsonrpc::{Frame, Message, Request, RequestId};
+use agentwire_transport::Exchange;
+use bytes::Bytes;
+use http::{HeaderMap, Response, StatusCode};
+
+use crate::server::exchange::{RunningExchange, StreamedExchange};
+use crate::server::quota::LEAST_COST;
+use crate::server::refusal::Refusal;
+use crate::server::response::heads::{events, formed, json};
+use crate::server::response_stream::{
+    ResponseBody, ResponseForm, ResponseStream, answer_status, memory_for, refuse,
+};
+use crate::server::shared::Shared;
+use crate::server::text::Text;
+use crate::server::timed::Registration;
+use crate::server::{Body, Head, Reservation};
+
+/// A service that runs, and of which nothing has been sent. The status of the response says how it was answered, so nothing
+/// is sent before the answer, a notification, or the head delay: [`Config::keep_alive`](crate::server::Config::keep_alive).
+pub(super) struct PendingExchange {
+    /// None once it feeds a stream, or has ended.
+    exchange: Option<RunningExchange>,
+    id: RequestId,
+    /// Of the request. The response takes its memory where nothing else holds it any more.
+    head: Arc<Head>,
+    /// The memory of the request. None once it has gone on.
+    reservation: Option<Reservation>,
+    /// Where it waits for the head delay, or the end of the endpoint.
+    registration: Option<Registration>,
+    /// The tick at which it began.
+    since: u32,
+}
+
+impl PendingExchange {
+    /// Starts the service of a request.
+    pub(super) fn start(
+        shared: &Arc<Shared>,
+        head: Arc<Head>,
+        request: Request,
+        reservation: Reservation,
+    ) -> Result<Self, Refusal> {
+        let id = request.id.clone();
+        if let Err(limit) = shared.add_exchange() {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return Err(Refusal::busy(status, "unanswered requests", limit.0).under(id));
+        }
+        let (exchange, notifications) = Exchange::new(request, Some(head.clone()), shared.config.high_water);
+        Ok(Self {
+            exchange: Some(RunningExchange::start(shared, exchange, notifications)),
+            id,
+            head,
+            reservation: Some(reservation),
+            registration: None,
+            since: shared.now(),
+        })
+    }
+
+    pub(super) fn poll_response(
+        &mut self,
+        cx: &mut Context<'_>,
+        shared: &Arc<Shared>,
+    ) -> Poll<Response<Body>> {
+        let Some(exchange) = &mut self.exchange else {
+            return Poll::Ready(self.unanswered());
+        };
+        match exchange.poll_service(cx) {
+            Poll::Ready(Some((notifications, response))) => {
+                let status = answer_status(&response, shared.config.stateless_answer);
+                if let Some(status) = status.filter(|_| notifications.is_empty()) {
+                    return Poll::Ready(self.answer(status, response.into()));
+                }
+                Poll::Ready(self.stream(shared, |stream, _| stream.put_all(notifications, response)))
+            }
+            Poll::Ready(None) => Poll::Ready(self.unanswered()),
+            Poll::Pending => self.poll_stream(cx, shared),
+        }
+    }
+
+    /// Ready when the response has to be a stream.
+    fn poll_stream(&mut self, cx: &mut Context<'_>, shared: &Arc<Shared>) -> Poll<Response<Body>> {
+        let Some(exchange) = &mut self.exchange else {
+            return Poll::Ready(self.unanswered());
+        };
+        if let Poll::Ready(notification) = exchange.poll_notification(cx) {
+            return Poll::Ready(self.stream(shared, |stream, _| stream.put(notification)));
+        }
+        shared.register_exchange(&mut self.registration, self.since, cx);
+        // The clock, or the endpoint's end, is looked at after that: a change since then wakes this task.
+        if shared.is_closing() {
+            exchange.begin_shutdown(cx);
+        }
+        if shared.now().wrapping_sub(self.since) < shared.ticks.keep_alive {
+            return Poll::Pending;
+        }
+        Poll::Ready(self.stream(shared, |_, body| body.keep_alive()))
+    }
+
+    /// Makes the stream of the response, and lets `feed` put the first of it there.
+    fn stream(
+        &mut self,
+        shared: &Arc<Shared>,
+        feed: impl FnOnce(&StreamedExchange, &ResponseBody),
+    ) -> Response<Body> {
+        let Some(exchange) = self.exchange.take() else {
+            return self.unanswered();
+        };
+        self.registration = None;
+        let stream = ResponseStream::for_exchange(shared.config.stateless_answer, self.head.caller());
+        let stream = Arc::new(stream);
+        stream.reserve(self.reservation.take());
+        let body = stream.attach(shared);
+        let exchange = StreamedExchange::new(exchange, stream);
+        feed(&exchange, &body);
+        match body.form() {
+            ResponseForm::Stream => events(Body::stream(Bytes::new(), body, Some(exchange))),
+            form => {
+                // The service goes before the body, whose end it would take for that of the client.
+                drop(exchange);
+                formed(form, || None).unwrap_or_else(|| self.unanswered())
+            }
+        }
+    }
+
+    fn unanswered(&self) -> Response<Body> {
+        Refusal::unanswered().under(self.id.clone()).into_response()
+    }
+
+    /// The whole response: one JSON text.
+    fn answer(&mut self, status: StatusCode, message: Message) -> Response<Body> {
+        self.exchange = None;
+        let mut answer = (status, Frame::Single(message));
+        if let Some(reservation) = &mut self.reservation {
+            // The memory of the request is free; that of the answer counts from now on.
+            reservation.shrink_to(LEAST_COST);
+            if let Err(full) = reservation.grow_last(memory_for(answer.1.size_hint()))
+                && let Some(refusal) = refuse(&answer.1, full)
+            {
+                answer = (StatusCode::OK, refusal);
+            }
+        }
+        let (status, frame) = answer;
+        json(status, Body::text(Text::of(&frame), self.reservation.take()), self.header_memory())
+    }
+
+    /// An empty table of headers, in the memory of those of the request where nothing else holds them.
+    fn header_memory(&mut self) -> HeaderMap {
+        Arc::get_mut(&mut self.head).map(Head::take_headers).unwrap_or_default()
+    }
+}

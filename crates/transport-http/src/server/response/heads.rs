@@ -1,0 +1,86 @@
+//! The status and the headers of responses.
+
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::{Response, StatusCode};
+
+use crate::server::Body;
+use crate::server::response_stream::ResponseForm;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+const NO: HeaderValue = HeaderValue::from_static("no");
+/// Most requests have no more headers.
+const USUAL_HEADERS: usize = 12;
+
+pub(super) fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+/// A response whose form is known. `stream` makes the body of one that has not ended. None where no answer will come.
+pub(super) fn formed(form: ResponseForm, stream: impl FnOnce() -> Option<Body>) -> Option<Response<Body>> {
+    Some(match form {
+        ResponseForm::Json(status, text, reservation) => {
+            json(status, Body::text(text, reservation), HeaderMap::new())
+        }
+        ResponseForm::Event(event, reservation) => events(Body::text(event.into(), reservation)),
+        ResponseForm::Events(queue, reservation) => events(Body::events(queue, reservation)),
+        ResponseForm::Stream => events(stream()?),
+        ResponseForm::Unanswered => return None,
+    })
+}
+
+/// A response of one JSON text. It takes the memory of `headers`, which are empty, unless that is large: hyper keeps it for
+/// the next request of the connection, and an idle connection should be small.
+pub(super) fn json(status: StatusCode, body: Body, headers: HeaderMap) -> Response<Body> {
+    let headers = if headers.capacity() <= 2 * USUAL_HEADERS { headers } else { HeaderMap::new() };
+    with_headers(status, body, headers, [(CONTENT_TYPE, JSON)])
+}
+
+/// The stream of a GET.
+pub(super) fn event_stream(body: Body) -> Response<Body> {
+    let mut response = events(body);
+    response.headers_mut().insert(CACHE_CONTROL, NO_CACHE);
+    response
+}
+
+/// The events that answer a POST, which no cache may keep for others.
+pub(super) fn events(body: Body) -> Response<Body> {
+    with_headers(StatusCode::OK, body, HeaderMap::new(), [(CONTENT_TYPE, EVENTS), (ACCEL_BUFFERING, NO)])
+}
+
+fn with_headers<const N: usize>(
+    status: StatusCode,
+    body: Body,
+    mut headers: HeaderMap,
+    fields: [(HeaderName, HeaderValue); N],
+) -> Response<Body> {
+    // hyper reads the next request of the connection into this memory.
+    headers.reserve(USUAL_HEADERS);
+    headers.extend(fields);
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_takes_the_memory_of_a_usual_table_of_headers_and_no_more() {
+        for (of_request, fits) in [(0, true), (8, true), (USUAL_HEADERS, true), (200, false)] {
+            let headers = HeaderMap::with_capacity(of_request);
+            let usual =
+                headers.capacity().max(HeaderMap::<HeaderValue>::with_capacity(USUAL_HEADERS).capacity());
+            let response = json(StatusCode::OK, Body::empty(), headers);
+            assert_eq!(response.headers().len(), 1);
+            assert_eq!(response.headers().capacity() == usual, fits, "{of_request}");
+            assert!(response.headers().capacity() <= 2 * USUAL_HEADERS, "{of_request}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The response to one HTTP request, from its body to the head of the response.
+
+mod exchange;
+mod heads;
+mod posted;
+mod reading;
+mod replay;
+
+use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use agentwire_jsonrpc::{Frame, Message, Request, RequestId};
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use http::{Response, StatusCode};
+
+use crate::server::connection::Connection;
+use crate::server::endpoint::find_session;
+use crate::server::post::{PostHeaders, Routed, check_batch, routed};
+use crate::server::refusal::Refusal;
+use crate::server::response::exchange::PendingExchange;
+use crate::server::response::heads::{empty, event_stream};
+use crate::server::response::posted::{Delivering, Waiting};
+use crate::server::response::reading::Reading;
+use crate::server::response::replay::Replaying;
+use crate::server::response_stream::ResponseBody;
+use crate::server::session::{Resumed, Session};
+use crate::server::shared::Shared;
+use crate::server::{Body, Event, EventId, Head, Principal, Reservation, SessionId};
+
+/// The future of an [`Endpoint`](crate::server::Endpoint)'s response to one request.
+///
+/// Dropping it means that the client has left before it has got a response.
+pub struct ResponseFuture<B> {
+    shared: Arc<Shared>,
+    state: ResponseState<B>,
+}
+
+enum ResponseState<B> {
+    /// Reads the body of a POST.
+    Reading(Reading<B>),
+    /// Waits until the session has room for the message.
+    Delivering(Delivering),
+    /// Waits for the first frame that answers a POST of a session.
+    Waiting(Waiting),
+    /// Runs the service of a request without a session, until the form of the response is known.
+    Exchange(PendingExchange),
+    /// Waits for the events that a resumed stream has missed.
+    Replaying(Replaying),
+    /// None once the response has been returned.
+    Ready(Option<Response<Body>>),
+}
+
+impl<B> ResponseFuture<B> {
+    pub(crate) fn reading(shared: &Arc<Shared>, head: Arc<Head>, post_headers: PostHeaders, body: B) -> Self {
+        Self::new(shared, ResponseState::Reading(Reading::new(head, post_headers, body)))
+    }
+
+    pub(crate) fn refused(shared: &Arc<Shared>, refusal: Refusal) -> Self {
+        Self::new(shared, ResponseState::Ready(Some(refusal.into_response())))
+    }
+
+    pub(crate) fn deleted(shared: &Arc<Shared>) -> Self {
+        Self::new(shared, ResponseState::Ready(Some(empty(StatusCode::NO_CONTENT))))
+    }
+
+    pub(crate) fn listening(shared: &Arc<Shared>, reader: ResponseBody) -> Self {
+        let body = Body::stream(Bytes::new(), reader, None);
+        Self::new(shared, ResponseState::Ready(Some(event_stream(body))))
+    }
+
+    pub(crate) fn resuming(
+        shared: &Arc<Shared>,
+        resumed: Resumed,
+        after: EventId,
+        reservation: Reservation,
+        replay: impl FnOnce(EventId) -> BoxFuture<'static, Option<Vec<Event>>>,
+    ) -> Self {
+        let live = match resumed {
+            Resumed::Live(reader, place) if place == after.place => {
+                reader.reserve(reservation);
+                return Self::listening(shared, reader);
+            }
+            Resumed::Live(reader, place) => Some((reader, place)),
+            Resumed::Ended => None,
+        };
+        Self::new(shared, ResponseState::Replaying(Replaying::new(replay(after), after, live, reservation)))
+    }
+
+    fn new(shared: &Arc<Shared>, state: ResponseState<B>) -> Self {
+        Self { shared: shared.clone(), state }
+    }
+}
+
+impl<B> fmt::Debug for ResponseFuture<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseFuture").finish_non_exhaustive()
+    }
+}
+
+impl<B> Future for ResponseFuture<B>
+where
+    B: http_body::Body + Unpin,
+    B::Data: Into<Bytes>,
+{
+    type Output = Result<Response<Body>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        loop {
+            // A response is large, so each arm returns it from where it is.
+            let response = match &mut this.state {
+                ResponseState::Reading(reading) => {
+                    let body = ready!(reading.poll_body(cx, &this.shared));
+                    let (head, post_headers) = (reading.head(), reading.post_headers());
+                    let state = body.and_then(|(body, reservation)| {
+                        begin(&this.shared, head, post_headers, body, reservation)
+                    });
+                    match state {
+                        Ok(state) => {
+                            this.state = state;
+                            continue;
+                        }
+                        Err(refusal) => refusal.into_response(),
+                    }
+                }
+                ResponseState::Delivering(delivering) => {
+                    match ready!(delivering.poll_delivered(cx, &this.shared)) {
+                        Ok(Some(waiting)) => {
+                            this.state = ResponseState::Waiting(waiting);
+                            continue;
+                        }
+                        Ok(None) => empty(StatusCode::ACCEPTED),
+                        Err(refusal) => refusal.into_response(),
+                    }
+                }
+                ResponseState::Waiting(waiting) => {
+                    ready!(waiting.poll_response(cx)).unwrap_or_else(Refusal::into_response)
+                }
+                ResponseState::Exchange(exchange) => ready!(exchange.poll_response(cx, &this.shared)),
+                ResponseState::Replaying(replaying) => {
+                    ready!(replaying.poll_response(cx, &this.shared)).unwrap_or_else(Refusal::into_response)
+                }
+                ResponseState::Ready(response) => {
+                    response.take().expect("a future is not polled after it was ready")
+                }
+            };
+            this.state = ResponseState::Ready(None);
+            return Poll::Ready(Ok(response));
+        }
+    }
+}
+
+/// Begins what the body of a POST asks for.
+fn begin<B>(
+    shared: &Arc<Shared>,
+    head: Arc<Head>,
+    post_headers: PostHeaders,
+    body: Bytes,
+    reservation: Reservation,
+) -> Result<ResponseState<B>, Refusal> {
+    match routed(&shared.config, post_headers, &head, body)? {
+        Routed::Exchange(Message::Request(request)) => {
+            PendingExchange::start(shared, head, request, reservation).map(ResponseState::Exchange)
+        }
+        Routed::Exchange(Message::Notification(notification)) => {
+            shared.service.notification(notification, Some(head));
+            Ok(ResponseState::Ready(Some(empty(StatusCode::ACCEPTED))))
+        }
+        Routed::Exchange(Message::Response(_)) => Err(Refusal::no_session()),
+        Routed::Session(id, frame) => deliver(shared, head, id, frame, reservation),
+        Routed::Initialize(request) => open(shared, &head, request, reservation),
+    }
+}
+
+/// Brings a frame to its session.
+fn deliver<B>(
+    shared: &Arc<Shared>,
+    head: Arc<Head>,
+    session: SessionId,
+    frame: Frame,
+    reservation: Reservation,
+) -> Result<ResponseState<B>, Refusal> {
+    let id = match &frame {
+        Frame::Single(Message::Request(request)) => request.id.clone(),
+        _ => RequestId::NULL,
+    };
+    let session =
+        find_session(shared, session, head.extensions()).map_err(|refusal| refusal.under(id.clone()))?;
+    check_batch(&frame, || session.revision())?;
+    Ok(ResponseState::Delivering(Delivering::new(session, id, frame, reservation, head)))
+}
+
+/// Opens a session.
+fn open<B>(
+    shared: &Arc<Shared>,
+    head: &Head,
+    request: Request,
+    reservation: Reservation,
+) -> Result<ResponseState<B>, Refusal> {
+    let id = request.id.clone();
+    let refuse = |refusal: Refusal| refusal.under(id.clone());
+    let principal = head.extensions().get::<Principal>().cloned();
+    let session_id = SessionId::random().ok_or_else(|| refuse(Refusal::unanswered()))?;
+    let caller = head.caller();
+    let session = Arc::new(Session::new(session_id, principal, caller.clone(), id.clone(), shared.now()));
+    shared.add_session(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;
+    let head = Arc::new(head.kept());
+    let reader = session.begin(request, reservation, &head, shared);
+    if !shared.offer(Connection::new(shared.clone(), session.clone(), head)) {
+        return Err(refuse(Refusal::closing()));
+    }
+    Ok(ResponseState::Waiting(Waiting::opening(reader, id, session)))
+}

@@ -1,0 +1,105 @@
+//! The response to a POST of a session.
+
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use agentwire_jsonrpc::{Frame, RequestId};
+use bytes::Bytes;
+use http::Response;
+
+use crate::header;
+use crate::server::refusal::Refusal;
+use crate::server::response::heads::formed;
+use crate::server::response_stream::ResponseBody;
+use crate::server::session::Session;
+use crate::server::shared::Shared;
+use crate::server::{AnswerForm, Body, Head, Reservation};
+
+/// A frame that waits until its session has room for it.
+pub(super) struct Delivering {
+    session: Arc<Session>,
+    id: RequestId,
+    frame: Option<Frame>,
+    reservation: Option<Reservation>,
+    head: Arc<Head>,
+}
+
+/// A request that waits for the first frame of its response.
+pub(super) struct Waiting {
+    /// None once it has become the body.
+    reader: Option<ResponseBody>,
+    id: RequestId,
+    /// The session that the request opens.
+    opens: Option<Arc<Session>>,
+    head_delay: HeadDelay,
+}
+
+/// How long to wait before committing to JSON or to an event stream.
+#[derive(Clone, Copy)]
+enum HeadDelay {
+    /// Until there is something to send.
+    Unlimited,
+    /// For so many polls. An answer that comes within them goes out with the head of the response.
+    Polls(u8),
+}
+
+impl Delivering {
+    pub(super) fn new(
+        session: Arc<Session>,
+        id: RequestId,
+        frame: Frame,
+        reservation: Reservation,
+        head: Arc<Head>,
+    ) -> Self {
+        Self { session, id, frame: Some(frame), reservation: Some(reservation), head }
+    }
+
+    /// Ready when the session has the frame. None where nothing answers it.
+    pub(super) fn poll_delivered(
+        &mut self,
+        cx: &mut Context<'_>,
+        shared: &Arc<Shared>,
+    ) -> Poll<Result<Option<Waiting>, Refusal>> {
+        let taken =
+            ready!(self.session.poll_take(cx, &mut self.frame, &mut self.reservation, &self.head, shared));
+        let reader = taken.map_err(|error| Refusal::from(error).under(self.id.clone()))?;
+        Poll::Ready(Ok(reader.map(|reader| {
+            let head_delay = match reader.answer_form() {
+                AnswerForm::Events => HeadDelay::Polls(2),
+                AnswerForm::Json => HeadDelay::Unlimited,
+            };
+            let id = std::mem::replace(&mut self.id, RequestId::NULL);
+            Waiting { reader: Some(reader), id, opens: None, head_delay }
+        })))
+    }
+}
+
+impl Waiting {
+    /// A request that opens a session. Its answer decides whether there is one, so nothing is sent before it.
+    pub(super) fn opening(reader: ResponseBody, id: RequestId, session: Arc<Session>) -> Self {
+        Self { reader: Some(reader), id, opens: Some(session), head_delay: HeadDelay::Unlimited }
+    }
+
+    pub(super) fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Result<Response<Body>, Refusal>> {
+        let Some(reader) = &mut self.reader else {
+            return Poll::Ready(Err(Refusal::unanswered()));
+        };
+        let now = matches!(self.head_delay, HeadDelay::Polls(0));
+        let Poll::Ready(form) = reader.poll_form(cx, now) else {
+            if let HeadDelay::Polls(polls) = &mut self.head_delay {
+                *polls -= 1;
+                cx.waker().wake_by_ref();
+            }
+            return Poll::Pending;
+        };
+        let reader = &mut self.reader;
+        let response = formed(form, || Some(Body::stream(Bytes::new(), reader.take()?, None)));
+        let Some(mut response) = response else {
+            return Poll::Ready(Err(Refusal::unanswered().under(self.id.clone())));
+        };
+        if let Some(session) = self.opens.take().filter(|session| session.is_open()) {
+            response.headers_mut().insert(header::SESSION_ID, session.id().header());
+        }
+        Poll::Ready(Ok(response))
+    }
+}

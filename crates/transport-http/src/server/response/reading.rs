@@ -1,0 +1,121 @@
+//! Reads the body of a POST, within the limits on its size, its time and its memory.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use futures::FutureExt;
+use http::StatusCode;
+use tokio::time::Sleep;
+
+use crate::server::post::PostHeaders;
+use crate::server::quota::LEAST_COST;
+use crate::server::read::BodyBuffer;
+use crate::server::refusal::Refusal;
+use crate::server::shared::Shared;
+use crate::server::{Head, Principal, Reservation};
+
+pub(super) struct Reading<B> {
+    head: Arc<Head>,
+    post_headers: PostHeaders,
+    body: B,
+    read: BodyBuffer,
+    /// The memory that the request takes, once there is more than what came with its head.
+    reservation: Option<Reservation>,
+    /// That of its body, while it is read and belongs to no session.
+    opening: Option<Reservation>,
+    timeout: Option<Pin<Box<Sleep>>>,
+}
+
+impl<B> Reading<B> {
+    pub(super) fn new(head: Arc<Head>, post_headers: PostHeaders, body: B) -> Self {
+        let read = BodyBuffer::default();
+        Self { head, post_headers, body, read, reservation: None, opening: None, timeout: None }
+    }
+
+    pub(super) fn head(&self) -> Arc<Head> {
+        self.head.clone()
+    }
+
+    pub(super) fn post_headers(&self) -> PostHeaders {
+        self.post_headers
+    }
+}
+
+impl<B> Reading<B>
+where
+    B: http_body::Body + Unpin,
+    B::Data: Into<Bytes>,
+{
+    /// The body, and the memory that is reserved for the request.
+    pub(super) fn poll_body(
+        &mut self,
+        cx: &mut Context<'_>,
+        shared: &Shared,
+    ) -> Poll<Result<(Bytes, Reservation), Refusal>> {
+        let limit = shared.config.body_limit;
+        loop {
+            match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    let Ok(data) = frame.into_data() else { continue };
+                    let more = data.remaining();
+                    if self.read.len() + more > limit {
+                        return Poll::Ready(Err(Refusal::too_long(limit)));
+                    }
+                    let left = usize::try_from(self.body.size_hint().upper().unwrap_or(u64::MAX));
+                    let expected =
+                        (self.read.len() + more).saturating_add(left.unwrap_or(usize::MAX)).min(limit);
+                    if !self.read.is_empty() {
+                        self.reserve(shared, self.read.capacity_with(more, expected))?;
+                    }
+                    self.read.push(data.into(), expected);
+                }
+                Poll::Ready(Some(Err(_))) => {
+                    let why = "the body could not be read";
+                    return Poll::Ready(Err(Refusal::new(StatusCode::BAD_REQUEST, why)));
+                }
+                Poll::Ready(None) => {
+                    let reservation = self.reservation(shared, self.read.len())?;
+                    self.opening = None;
+                    return Poll::Ready(Ok((self.read.take(), reservation)));
+                }
+                Poll::Pending => break,
+            }
+        }
+        self.reserve(shared, self.read.len())?;
+        let after = shared.config.body_timeout;
+        let timeout = self.timeout.get_or_insert_with(|| Box::pin(tokio::time::sleep(after)));
+        ready!(timeout.poll_unpin(cx));
+        let why = format!("the body took longer than the limit of {after:?}");
+        Poll::Ready(Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, why)))
+    }
+
+    /// Reserves memory for a request of which more has to be waited for.
+    fn reserve(&mut self, shared: &Shared, body: usize) -> Result<(), Refusal> {
+        let reservation = self.reservation(shared, body)?;
+        if let Some(opening) = &mut self.opening {
+            opening.grow_to(body).map_err(Refusal::too_many_bytes)?;
+        } else if body > 0 && !self.is_in_session(shared) {
+            let opening = shared.opening.reserve(&self.head.caller(), body);
+            self.opening = Some(opening.map_err(Refusal::too_many_bytes)?);
+        }
+        self.reservation = Some(reservation);
+        Ok(())
+    }
+
+    /// The memory for a request with so many bytes of body.
+    fn reservation(&mut self, shared: &Shared, body: usize) -> Result<Reservation, Refusal> {
+        let amount = LEAST_COST.max(self.head.len() + body);
+        let reservation = match self.reservation.take() {
+            Some(mut reservation) => reservation.grow_to(amount).map(|()| reservation),
+            None => shared.requests.reserve(&self.head.caller(), amount),
+        };
+        reservation.map_err(Refusal::too_many_bytes)
+    }
+
+    fn is_in_session(&self, shared: &Shared) -> bool {
+        let session = self.post_headers.session().and_then(|id| shared.session(id));
+        session.is_some_and(|session| session.belongs_to(self.head.extensions().get::<Principal>()))
+    }
+}

@@ -1,0 +1,114 @@
+//! Writes the events of a response, and gives them to the store that replays them.
+
+use agentwire_jsonrpc::Frame;
+use bytes::Bytes;
+
+use crate::server::queue::COPY_LIMIT;
+use crate::server::response_stream::state::{Phase, State};
+use crate::server::response_stream::{AROUND, ResponseStream};
+use crate::server::shared::Shared;
+use crate::server::store::GuardedStore;
+use crate::server::text::Text;
+use crate::server::{Event, EventId, SessionId};
+use crate::sse;
+
+impl ResponseStream {
+    /// Makes it a stream, for good.
+    pub(super) fn open(&self, state: &mut State, shared: &Shared) {
+        state.phase = Phase::Stream;
+        if state.attached {
+            self.prime(state, shared);
+        }
+    }
+
+    /// Says first what makes the stream one that can be resumed.
+    pub(super) fn prime(&self, state: &mut State, shared: &Shared) {
+        if self.is_to_prime(state, shared) {
+            self.write_prime(state.queue.tail(), shared);
+            state.queue.grown();
+        }
+    }
+
+    fn is_to_prime(&self, state: &State, shared: &Shared) -> bool {
+        state.primes && state.place == 0 && self.remembers(shared)
+    }
+
+    fn write_prime(&self, out: &mut Vec<u8>, shared: &Shared) {
+        sse::retry(shared.config.retry, out);
+        self.begin_event(0, shared, out);
+        out.extend_from_slice(sse::END);
+    }
+
+    pub(super) fn remembers(&self, shared: &Shared) -> bool {
+        self.session.is_some() && shared.config.store.is_some()
+    }
+
+    fn begin_event(&self, place: u64, shared: &Shared, out: &mut Vec<u8>) {
+        if self.remembers(shared) {
+            out.extend_from_slice(b"id: ");
+            EventId::new(self.number, place).write(out);
+            out.push(b'\n');
+        }
+        sse::begin(None, None, out);
+    }
+
+    /// Writes the event that is the whole response, and shares it with what is remembered.
+    pub(super) fn only_event(&self, state: &mut State, frame: &Frame, size: usize, shared: &Shared) -> Bytes {
+        let mut text = Vec::with_capacity(AROUND + size);
+        if self.is_to_prime(state, shared) {
+            self.write_prime(&mut text, shared);
+        }
+        state.place += 1;
+        self.begin_event(state.place, shared, &mut text);
+        let start = text.len();
+        frame.write(&mut text);
+        let end = text.len();
+        text.extend_from_slice(sse::END);
+        let text = Bytes::from(text);
+        if let Some((session, store)) = self.remember(size, shared) {
+            let id = EventId::new(self.number, state.place);
+            store.append(session, Event::new(id, text.slice(start..end)));
+        }
+        text
+    }
+
+    /// What remembers a frame of this size, and for which session.
+    fn remember<'a>(&self, size: usize, shared: &'a Shared) -> Option<(SessionId, &'a GuardedStore)> {
+        let remember = self.session.zip(shared.config.store.as_ref());
+        remember.filter(|_| size <= shared.config.event_limit)
+    }
+
+    /// Adds an event to what waits, and to what is remembered.
+    #[inline]
+    pub(super) fn event(&self, state: &mut State, frame: &Frame, size: usize, shared: &Shared) {
+        let remember = self.remember(size, shared);
+        if !state.attached && remember.is_none() {
+            return;
+        }
+        state.place += 1;
+        let place = state.place;
+        let tail = state.queue.tail();
+        self.begin_event(place, shared, tail);
+        let data = if size >= COPY_LIMIT {
+            let text = Text::of(frame);
+            let data = remember.is_some().then(|| text.joined());
+            match &data {
+                Some(data) => state.queue.push(data.clone()),
+                None => text.0.into_iter().for_each(|piece| state.queue.push(piece)),
+            }
+            data
+        } else {
+            let start = tail.len();
+            frame.write(tail);
+            remember.is_some().then(|| Bytes::copy_from_slice(&tail[start..]))
+        };
+        state.queue.tail().extend_from_slice(sse::END);
+        state.queue.grown();
+        if !state.attached {
+            state.queue.clear();
+        }
+        if let Some(((session, store), data)) = remember.zip(data) {
+            store.append(session, Event::new(EventId::new(self.number, place), data));
+        }
+    }
+}
