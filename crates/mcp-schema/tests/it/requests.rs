@@ -93,9 +93,7 @@ fn an_unknown_level_is_refused_as_a_wish_and_kept_in_a_message() {
     let message: LoggingMessageNotification = read(&json);
     assert_eq!(write(&message), json);
     assert!(message.level > LoggingLevel::Emergency, "no filter may drop it");
-    assert!(
-        LoggingLevel::Debug < LoggingLevel::Info && LoggingLevel::Notice < LoggingLevel::Warning
-    );
+    assert!(LoggingLevel::Debug < LoggingLevel::Info && LoggingLevel::Notice < LoggingLevel::Warning);
 }
 
 #[test]
