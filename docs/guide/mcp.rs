@@ -7,7 +7,7 @@ use std::{env, fs, io};
 
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult, JsonObject};
 use agentwire_mcp_client::{BoxError, Cache, Client, Tasks as FollowTasks};
-use agentwire_mcp_hub::{Dial, Target, dial};
+use agentwire_mcp_hub::{ConnectOptions, Target, connect_to};
 use agentwire_mcp_server::{
     Context, Elicited, ErrorObject, Form, NoArguments, PartialArgument, Server, ServerPrompt,
     ServerResourceTemplate, ServerTool, Structured, Tasks, ToolError, field,
@@ -169,7 +169,7 @@ async fn call(target: &str, tool: &str, arguments: &str) -> Result<(), BoxError>
     let arguments: JsonObject = serde_json::from_str(arguments)?;
     let client =
         Client::new("my-mcp", "1.0.0").elicitation(ask).cache(Cache::new()).tasks(FollowTasks::new());
-    dial(&Target::parse(target)?, &Dial::new(), client, async |server| {
+    connect_to(&Target::parse(target)?, &ConnectOptions::new(), client, async |server| {
         eprintln!("{}, revision {}", server.info().name, server.revision());
         let result = server
             .call_tool(tool, arguments)

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_hub::{EraChoice, Target};
+use agentwire_mcp_client::ProtocolMode;
+use agentwire_mcp_hub::Target;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::headers::Secret;
@@ -181,12 +182,12 @@ pub(crate) enum Era {
     Modern,
 }
 
-impl From<Era> for EraChoice {
+impl From<Era> for ProtocolMode {
     fn from(era: Era) -> Self {
         match era {
             Era::Auto => Self::Auto,
-            Era::Legacy => Self::Legacy,
-            Era::Modern => Self::Modern,
+            Era::Legacy => Self::Stateful,
+            Era::Modern => Self::Stateless,
         }
     }
 }

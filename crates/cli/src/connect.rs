@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agentwire_mcp_client::schema::Implementation;
 use agentwire_mcp_client::{BoxError, Client, Server};
-use agentwire_mcp_hub::{Dial, HttpTarget, Target, dial};
+use agentwire_mcp_hub::{ConnectOptions, HttpTarget, Target, connect_to};
 use agentwire_transport_stdio::Stderr;
 use anyhow::Result;
 
@@ -37,8 +37,8 @@ pub(crate) async fn with_server<R>(
         .handshake_timeout(timeout)
         .timeout(timeout)
         .on_warning(move |warning| of_client.say(&format!("warning: {warning}")));
-    let options = Dial::new().era(era.into());
-    let talk = dial(&target, &options, prepare(client), async |server| {
+    let options = ConnectOptions::new().mode(era.into());
+    let talk = connect_to(&target, &options, prepare(client), async |server| {
         talking.set(true);
         tokio::select! {
             done = main(server) => done,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_client::HandshakeError;
-use agentwire_mcp_hub::DialError;
+use agentwire_mcp_hub::ConnectError;
 use agentwire_peer::CallError;
 use agentwire_transport_http::client::HttpError;
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub(crate) fn unboxed(error: Box<dyn std::error::Error + Send + Sync>) -> anyhow
     known::<CallError>(error)
         .or_else(known::<Explained>)
         .or_else(known::<HandshakeError>)
-        .or_else(known::<DialError>)
+        .or_else(known::<ConnectError>)
         .or_else(known::<Failed>)
         .unwrap_or_else(anyhow::Error::from_boxed)
 }

@@ -11,11 +11,11 @@
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
 use agentwire_jsonrpc::ErrorObject;
-use agentwire_mcp_client::{BoxError, Client, Server};
+use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server};
 use agentwire_mcp_hub::schema::{
     CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult, JsonObject, Root, TextContent,
 };
-use agentwire_mcp_hub::{Dial, EraChoice, Target, dial};
+use agentwire_mcp_hub::{ConnectOptions, Target, connect_to};
 
 /// The tools to call, in order, each with its arguments.
 type Calls = Vec<(String, JsonObject)>;
@@ -52,10 +52,10 @@ async fn call(server: Server, calls: Calls) -> Result<(), BoxError> {
     Ok(())
 }
 
-fn read_arguments() -> Result<(Target, EraChoice, Calls), BoxError> {
+fn read_arguments() -> Result<(Target, ProtocolMode, Calls), BoxError> {
     let mut words = std::env::args().skip(1).peekable();
     let legacy = words.next_if_eq("--legacy").is_some();
-    let era = if legacy { EraChoice::Legacy } else { EraChoice::Auto };
+    let era = if legacy { ProtocolMode::Stateful } else { ProtocolMode::Auto };
     let target = Target::parse(&words.next().ok_or("say where the server is")?)?;
     let mut calls = Calls::new();
     while let Some(tool) = words.next() {
@@ -68,5 +68,6 @@ fn read_arguments() -> Result<(Target, EraChoice, Calls), BoxError> {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), BoxError> {
     let (target, era, calls) = read_arguments()?;
-    dial(&target, &Dial::new().era(era), client(), async |server| call(server, calls).await).await
+    connect_to(&target, &ConnectOptions::new().mode(era), client(), async |server| call(server, calls).await)
+        .await
 }

@@ -1,91 +1,31 @@
-use std::error::Error;
 use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use agentwire_mcp_client::{Call, CallError, TaskState};
+use agentwire_mcp_client::{Call, TaskState};
 use agentwire_mcp_schema::{CallToolRequest, CallToolResult, ProgressNotification};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::ServerState;
+use crate::error::HubError;
 use crate::names::HubTool;
 use crate::state::Shared;
 
-/// Why a tool was not called or gave no result, or a server is not listened to.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum HubError {
-    /// No server has a tool of that name.
-    #[error("there is no tool `{name}`")]
-    #[non_exhaustive]
-    NoSuchTool {
-        /// The name.
-        name: String,
-    },
-    /// There is no server of that name.
-    #[error("there is no server `{name}`")]
-    #[non_exhaustive]
-    NoSuchServer {
-        /// The name.
-        name: String,
-    },
-    /// The server has dropped the tool, or describes it in another way, since it was looked up. It was not called.
-    #[error(
-        "the server `{server}` has changed or dropped its tool `{tool}` since it was looked up, so it was not called"
-    )]
-    #[non_exhaustive]
-    ToolChanged {
-        /// The server.
-        server: String,
-        /// The tool's name there.
-        tool: String,
-    },
-    /// The server cannot be called, or no more.
-    #[error("the server `{server}` cannot be called: {state}")]
-    #[non_exhaustive]
-    Unavailable {
-        /// The server.
-        server: String,
-        /// How it is.
-        state: ServerState,
-    },
-    /// The call failed.
-    #[error("the server `{server}`: {source}")]
-    #[non_exhaustive]
-    Call {
-        /// The server.
-        server: String,
-        /// Why.
-        source: CallError,
-    },
-}
-
-impl HubError {
-    /// Why the server died, where it is that.
-    pub fn death(&self) -> Option<&Arc<dyn Error + Send + Sync>> {
-        match self {
-            Self::Unavailable { state, .. } => state.reason(),
-            _ => None,
-        }
-    }
-}
-
-/// A call of a tool: a value until it is awaited, which sends it.
+/// A call of a tool. Awaiting it sends it.
 ///
-/// Awaiting gives the tool's result, also where the tool failed, which `is_error` tells. Dropping it before
-/// that cancels the call at its server.
+/// Resolves to the tool's result, which is also a success where the tool failed: see `is_error`. Dropping the future cancels
+/// the call at the server.
 #[must_use = "a call is not made until it is awaited"]
 pub struct ToolCall(Result<Ready, HubError>);
 
 struct Ready {
     shared: Arc<Shared>,
-    /// What is called, as its server described it then.
+    /// The tool, as its server described it when the call was made.
     tool: HubTool,
     call: Call<CallToolRequest>,
-    /// To be set when there is an answer.
+    /// Set when the server answers.
     answered: Arc<AtomicBool>,
 }
 
@@ -103,23 +43,22 @@ impl ToolCall {
         Self(Err(error))
     }
 
-    /// Waits so long for the answer instead of the hub's default; with `None`, for ever.
+    /// Sets the time limit of this call instead of the hub's default; `None` removes it.
     pub fn timeout(self, timeout: impl Into<Option<Duration>>) -> Self {
         self.with(|call| call.timeout(timeout))
     }
 
-    /// Each progress report starts the wait anew, until `maximum` has passed since the call was made (default
-    /// 10 min).
+    /// Restarts the time limit at each progress report, until `maximum` has passed since the call was made (default 10 min).
     pub fn progress_maximum(self, maximum: impl Into<Option<Duration>>) -> Self {
         self.with(|call| call.progress_maximum(maximum))
     }
 
-    /// Asks for progress, and hears each report, in order, before the answer.
+    /// Requests progress. The hook receives each report, in order, before the answer.
     pub fn on_progress(self, hook: impl FnMut(ProgressNotification) + Send + 'static) -> Self {
         self.with(|call| call.on_progress(hook))
     }
 
-    /// Hears how the task stands that the server may make of the call, whenever that is something else than before.
+    /// Calls the hook with the state of the task that the server may create for the call, at each change.
     pub fn on_task(self, hook: impl FnMut(&TaskState) + Send + 'static) -> Self {
         self.with(|call| call.on_task(hook))
     }

@@ -1,4 +1,4 @@
-//! What servers tell of changes, on its way to who listens.
+//! Changes that servers announce, queued for their subscribers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -10,15 +10,15 @@ use agentwire_mcp_schema::{
 };
 use agentwire_sync::{Monitor, Mutex, MutexGuard};
 
-/// How many changes wait for who listens. What comes on top is missed, and that is told.
+/// The maximum length of a queue of changes. On overflow the queue is emptied and reports [`Change::Missed`].
 const LIMIT: usize = 1024;
 
 /// What has changed at a server.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// For a while nothing was heard: the server was started again, its session was begun again, the subscription broke
-    /// off, or more has changed than waits to be heard. Whatever is listened for may be other than it was.
+    /// Changes may have been missed: the server was restarted, its session was begun again, the subscription broke off, or
+    /// the queue overflowed. Everything that the filter names may have changed.
     Missed,
     /// The list of tools.
     Tools,
@@ -26,18 +26,18 @@ pub enum Change {
     Prompts,
     /// The list of resources.
     Resources,
-    /// A resource: the one that was listened for or, where the server says so, a part of it.
+    /// A resource: the one of the subscription or, if the server says so, a part of it.
     #[non_exhaustive]
     Resource {
-        /// Where it is.
+        /// Its URI.
         uri: String,
     },
-    /// What an extension tells on a subscription, as it came.
+    /// A notification of an extension, as it arrived.
     Other(Notification),
 }
 
 impl Change {
-    /// What a notification tells; none if that cannot be read.
+    /// The change that a notification announces; none if its params cannot be decoded.
     fn of(notification: Notification) -> Option<Self> {
         Some(match &*notification.method {
             ToolListChangedNotification::NAME => Self::Tools,
@@ -51,7 +51,7 @@ impl Change {
         })
     }
 
-    /// Whether a session's change is what somebody listens for. The server may name a part of what it was asked for.
+    /// Whether a change of a session matches a filter. The server may name a part of a subscribed resource.
     fn is_wanted(&self, filter: &SubscriptionFilter) -> bool {
         match self {
             Self::Tools => filter.tools_list_changed,
@@ -63,15 +63,15 @@ impl Change {
     }
 }
 
-/// Whether a resource is another one, or a part of it by the looks of its URI.
+/// Whether a resource is `whole` or, judging by its URI, a part of it.
 fn is_part(uri: &str, whole: &str) -> bool {
     uri.strip_prefix(whole)
         .is_some_and(|rest| rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '?', '#']))
 }
 
-/// What was heard and not taken yet. The same change does not wait twice.
+/// Changes that were received and not taken yet. A change is queued once.
 #[derive(Debug, Default)]
-pub(crate) struct Heard(Monitor<Waiting>);
+pub(crate) struct ChangeQueue(Monitor<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
@@ -79,19 +79,19 @@ struct Waiting {
     missed: bool,
 }
 
-impl Heard {
+impl ChangeQueue {
     pub(crate) fn add(&self, notification: Notification) {
         if let Some(change) = Change::of(notification) {
             self.push(change);
         }
     }
 
-    /// Nothing was heard for a while.
+    /// Records that changes may have been missed.
     pub(crate) fn miss(&self) {
         self.0.update(|waiting| waiting.missed = true);
     }
 
-    /// The next change. Dropping this loses none.
+    /// Returns the next change. Dropping the future loses none.
     pub(crate) async fn next(&self) -> Change {
         let next = |waiting: &mut Waiting| match std::mem::take(&mut waiting.missed) {
             true => Some(Change::Missed),
@@ -112,42 +112,46 @@ impl Heard {
     }
 }
 
-/// Who listens to the sessions with one server: there nobody says for whom a change is.
+/// The subscribers to one server with sessions, whose notifications name no subscriber.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ears(Arc<Mutex<Vec<Ear>>>);
+pub(crate) struct Subscribers(Arc<Mutex<Vec<Subscriber>>>);
 
 #[derive(Debug)]
-struct Ear {
+struct Subscriber {
     filter: SubscriptionFilter,
-    heard: Weak<Heard>,
+    queue: Weak<ChangeQueue>,
 }
 
-impl Ears {
-    /// Hears what the filter has, for as long as somebody else keeps `heard`.
-    pub(crate) fn open(&self, filter: SubscriptionFilter, heard: &Arc<Heard>) {
-        let mut ears = self.lock();
-        ears.retain(|ear| ear.heard.strong_count() > 0 && !ear.heard.ptr_eq(&Arc::downgrade(heard)));
-        ears.push(Ear { filter, heard: Arc::downgrade(heard) });
+impl Subscribers {
+    /// Queues the changes that match the filter until the queue is dropped.
+    pub(crate) fn open(&self, filter: SubscriptionFilter, queue: &Arc<ChangeQueue>) {
+        let mut subscribers = self.lock();
+        subscribers.retain(|subscriber| {
+            subscriber.queue.strong_count() > 0 && !subscriber.queue.ptr_eq(&Arc::downgrade(queue))
+        });
+        subscribers.push(Subscriber { filter, queue: Arc::downgrade(queue) });
     }
 
-    pub(crate) fn close(&self, heard: &Arc<Heard>) {
-        self.lock().retain(|ear| !ear.heard.ptr_eq(&Arc::downgrade(heard)));
+    pub(crate) fn close(&self, queue: &Arc<ChangeQueue>) {
+        self.lock().retain(|subscriber| !subscriber.queue.ptr_eq(&Arc::downgrade(queue)));
     }
 
     pub(crate) fn add(&self, notification: Notification) {
-        let ears = self.lock();
-        if ears.is_empty() {
+        let subscribers = self.lock();
+        if subscribers.is_empty() {
             return;
         }
         let Some(change) = Change::of(notification) else { return };
-        for heard in
-            ears.iter().filter(|ear| change.is_wanted(&ear.filter)).filter_map(|ear| ear.heard.upgrade())
+        for queue in subscribers
+            .iter()
+            .filter(|subscriber| change.is_wanted(&subscriber.filter))
+            .filter_map(|subscriber| subscriber.queue.upgrade())
         {
-            heard.push(change.clone());
+            queue.push(change.clone());
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Ear>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Subscriber>> {
         self.0.lock()
     }
 }
@@ -165,41 +169,41 @@ mod tests {
         Notification::new(ResourceUpdatedNotification::NAME, Some(update))
     }
 
-    fn next(heard: &Heard) -> Option<Change> {
-        heard.next().now_or_never()
+    fn next(queue: &ChangeQueue) -> Option<Change> {
+        queue.next().now_or_never()
     }
 
     #[test]
     fn what_waits_is_told_once_and_what_is_too_much_is_missed() {
-        let heard = Heard::default();
+        let queue = ChangeQueue::default();
         for uri in ["a:", "b:", "a:"] {
-            heard.add(updated(uri));
+            queue.add(updated(uri));
         }
-        heard.miss();
+        queue.miss();
         let resource = |uri: &str| Some(Change::Resource { uri: uri.into() });
-        let told = [(); 4].map(|()| next(&heard));
+        let told = [(); 4].map(|()| next(&queue));
         assert_eq!(told, [Some(Change::Missed), resource("a:"), resource("b:"), None]);
         for number in 0..=LIMIT {
-            heard.add(updated(&format!("{number}:")));
+            queue.add(updated(&format!("{number}:")));
         }
-        let told = [(); 3].map(|()| next(&heard));
+        let told = [(); 3].map(|()| next(&queue));
         assert_eq!(told, [Some(Change::Missed), resource(&format!("{LIMIT}:")), None]);
     }
 
     #[test]
     fn in_a_session_each_hears_what_it_wants() {
-        let ears = Ears::default();
-        let heard = Arc::<Heard>::default();
+        let subscribers = Subscribers::default();
+        let queue = Arc::<ChangeQueue>::default();
         let filter: SubscriptionFilter =
             serde_json::from_value(json!({ "promptsListChanged": true, "resourceSubscriptions": ["a:1"] }))
                 .unwrap();
-        ears.open(filter, &heard);
+        subscribers.open(filter, &queue);
         for uri in ["b:", "a:10", "a:1/part"] {
-            ears.add(updated(uri));
+            subscribers.add(updated(uri));
         }
-        assert_eq!(next(&heard), Some(Change::Resource { uri: "a:1/part".into() }));
-        ears.close(&heard);
-        ears.add(updated("a:1"));
-        assert_eq!(next(&heard), None);
+        assert_eq!(next(&queue), Some(Change::Resource { uri: "a:1/part".into() }));
+        subscribers.close(&queue);
+        subscribers.add(updated("a:1"));
+        assert_eq!(next(&queue), None);
     }
 }

@@ -5,21 +5,21 @@ use std::time::Duration;
 use agentwire_mcp_client::{Tasks, Warning};
 use agentwire_mcp_schema::{Implementation, LoggingLevel, LoggingMessageNotification};
 
-use crate::dial::Dial;
+use crate::connecting::ConnectOptions;
 use crate::target::Target;
 
-/// A server to connect to, and what to call it.
+/// A server to connect to, and its name.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerConfig {
     /// The name by which users and tools' names tell it from others.
     pub name: String,
-    /// Where it is.
+    /// Its address.
     pub target: Target,
 }
 
 impl ServerConfig {
-    /// A server of that name, which is reached there.
+    /// Creates the configuration of a server.
     pub fn new(name: impl Into<String>, target: impl Into<Target>) -> Self {
         Self { name: name.into(), target: target.into() }
     }
@@ -36,21 +36,21 @@ pub const DEFAULT_RELIST_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// Who we tell the servers that we are. The default is the name and version of this library.
+    /// The client's name and version for the servers. The default is those of this library.
     pub info: Implementation,
-    /// How long a server may take from its start until it has told its tools (default 30 s).
+    /// How long a server may take from its start until it has listed its tools (default 30 s).
     pub connect_limit: Duration,
     /// How long a call waits for its answer unless it says otherwise (default 60 s); `None` for ever.
     pub timeout: Option<Duration>,
-    /// How it is found out how a server is spoken to. Hubs that share a [`Memory`](crate::Memory) find it out once.
-    pub dial: Dial,
-    /// How often in a row a process that crashes is started again (default 3). One that has run for a minute since, has
-    /// them all once more.
+    /// How to connect to a server. Hubs that share a [`Memory`](crate::Memory) find out the mode of a server once.
+    pub connect_options: ConnectOptions,
+    /// The maximum number of consecutive restarts of a process that crashes (default 3). The count starts anew after a minute
+    /// without a crash.
     pub restarts: u32,
-    /// How long is waited before the first of these (default 1 s); before each next one, twice as long, up to 30 s.
+    /// The pause before the first restart (default 1 s). It doubles for each next one, up to 30 s.
     pub restart_pause: Duration,
-    /// How the tasks are followed that servers make of calls (default: with the defaults of [`Tasks`]). With `None`, servers
-    /// are not told that they may.
+    /// How to follow the tasks that servers create for calls (default: the defaults of [`Tasks`]). With `None`, the hub does not
+    /// advertise support for tasks.
     pub tasks: Option<Tasks>,
     /// How many bytes of short names are recorded for each server over the hub's life (default
     /// [`DEFAULT_SHORT_NAME_LIMIT`]). Each name counts as its length and 64 bytes. Tools that a server lists beyond that
@@ -64,7 +64,7 @@ pub struct Config {
     pub(crate) on_warning: Option<Hook<Warning>>,
 }
 
-/// Hears the name of a server, and something of it.
+/// Receives the name of a server, and a log message or warning.
 pub(crate) type Hook<T> = Arc<dyn Fn(&str, T) + Send + Sync>;
 
 impl Config {
@@ -74,7 +74,7 @@ impl Config {
             info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             connect_limit: Duration::from_secs(30),
             timeout: Some(Duration::from_secs(60)),
-            dial: Dial::new(),
+            connect_options: ConnectOptions::new(),
             restarts: 3,
             restart_pause: Duration::from_secs(1),
             tasks: Some(Tasks::new()),
@@ -107,10 +107,10 @@ impl Config {
         self
     }
 
-    /// Sets how it is found out how a server is spoken to.
+    /// Sets how to connect to a server.
     #[must_use]
-    pub fn dial(mut self, dial: Dial) -> Self {
-        self.dial = dial;
+    pub fn connect_options(mut self, options: ConnectOptions) -> Self {
+        self.connect_options = options;
         self
     }
 
@@ -128,7 +128,7 @@ impl Config {
         self
     }
 
-    /// Sets how the tasks are followed that servers make of calls; with `None`, servers are not told that they may.
+    /// Sets how to follow the tasks that servers create for calls; `None` does not advertise support for tasks.
     #[must_use]
     pub fn tasks(mut self, tasks: impl Into<Option<Tasks>>) -> Self {
         self.tasks = tasks.into();
@@ -158,14 +158,14 @@ impl Config {
         self
     }
 
-    /// Hears the servers' logs: the server's name and the message.
+    /// Calls the hook with each log message: the server's name and the message.
     #[must_use]
     pub fn on_log(mut self, hook: impl Fn(&str, LoggingMessageNotification) + Send + Sync + 'static) -> Self {
         self.on_log = Some(Arc::new(hook));
         self
     }
 
-    /// Hears what went wrong with the servers without being anybody's error: the server's name, and what.
+    /// Calls the hook with each warning: a failure that no call returns. Gives the server's name and the warning.
     #[must_use]
     pub fn on_warning(mut self, hook: impl Fn(&str, Warning) + Send + Sync + 'static) -> Self {
         self.on_warning = Some(Arc::new(hook));
@@ -185,7 +185,7 @@ impl fmt::Debug for Config {
             .field("info", &self.info)
             .field("connect_limit", &self.connect_limit)
             .field("timeout", &self.timeout)
-            .field("dial", &self.dial)
+            .field("connect_options", &self.connect_options)
             .field("restarts", &self.restarts)
             .field("restart_pause", &self.restart_pause)
             .field("tasks", &self.tasks)

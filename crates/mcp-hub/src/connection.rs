@@ -12,9 +12,9 @@ use agentwire_peer::{Clock, TokioClock};
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt, select_biased};
 
-use crate::change::Ears;
+use crate::change::Subscribers;
 use crate::config::{Config, Hook, ServerConfig};
-use crate::dial::dial;
+use crate::connecting::connect_to;
 #[cfg(feature = "http")]
 use crate::http_failure::is_expired;
 use crate::state::Shared;
@@ -44,7 +44,7 @@ pub(crate) async fn run(
     let outcome = loop {
         let (changes, changed) = mpsc::channel(0);
         let connection = Connection { shared: &shared, place, changed };
-        let client = client(&name, &config, changes, shared.ears(place));
+        let client = client(&name, &config, changes, shared.subscribers(place));
         match connection.run(&server, &config, client).await {
             Ok(()) => break Ok(()),
             Err(error) if is_expired(&*error) && shared.begins_again(place, TokioClock::default().now()) => {}
@@ -90,7 +90,7 @@ struct Connection<'a> {
 impl Connection<'_> {
     async fn run(self, server: &ServerConfig, config: &Config, client: Client) -> Result<(), BoxError> {
         let Self { shared, place, .. } = self;
-        let connection = dial(&server.target, &config.dial, client, async |server| {
+        let connection = connect_to(&server.target, &config.connect_options, client, async |server| {
             let tools = list(&server).await?;
             shared.connected(place, server.clone(), tools, TokioClock::default().now());
             self.stay(server, Relisting::new(config.relist_pause)).await
@@ -188,7 +188,7 @@ async fn list(server: &Server) -> Result<Vec<Tool>, CallError> {
     }
 }
 
-fn client(name: &str, config: &Config, mut changes: mpsc::Sender<()>, ears: Ears) -> Client {
+fn client(name: &str, config: &Config, mut changes: mpsc::Sender<()>, subscribers: Subscribers) -> Client {
     let client = Client::from_info(config.info.clone())
         .discover_timeout(DISCOVER_LIMIT.min(config.connect_limit / 3))
         .handshake_timeout(None)
@@ -197,7 +197,7 @@ fn client(name: &str, config: &Config, mut changes: mpsc::Sender<()>, ears: Ears
             // Where one change waits to be looked at already, looking will show this one too.
             let _full = changes.try_send(());
         })
-        .on_notification(move |notification| ears.add(notification));
+        .on_notification(move |notification| subscribers.add(notification));
     let client = match config.tasks.clone() {
         Some(tasks) => client.tasks(tasks),
         None => client,

@@ -1,4 +1,4 @@
-//! Which failures over HTTP lead to the next way to a server.
+//! The failures over HTTP after which another attempt follows.
 
 use std::error::Error;
 
@@ -13,41 +13,44 @@ use agentwire_transport_http::client::HttpError;
 use agentwire_transport_sse::client::SseError;
 use http::StatusCode;
 
+use crate::attempt::{Attempt, find};
 #[cfg(feature = "sse")]
 use crate::http_target::HttpKind;
 use crate::http_target::HttpTarget;
-use crate::ladder::{Rung, find};
 
-/// Returns where to go on after a rung has failed over HTTP, or none where the failure is to be reported.
-pub(crate) fn next(rung: Rung, target: &HttpTarget, error: &(dyn Error + 'static)) -> Option<Rung> {
+/// Returns the attempt after this one has failed over HTTP; none if the failure is final.
+pub(crate) fn next(attempt: Attempt, target: &HttpTarget, error: &(dyn Error + 'static)) -> Option<Attempt> {
     let (method, failed) = uncarried(error)?;
-    match rung {
-        Rung::Either if method == DiscoverRequest::NAME => {
-            (is_unknown_there(failed) || is_no_mcp(failed)).then_some(Rung::Session)
+    match attempt {
+        Attempt::Auto if method == DiscoverRequest::NAME => {
+            (is_unknown_there(failed) || is_no_mcp(failed)).then_some(Attempt::Stateful)
         }
-        // Once `initialize` is understood, no failure is a question of the transport any more.
-        Rung::Either | Rung::Session if method == InitializeRequest::NAME => after_initialize(target, failed),
+        // A server that understands `initialize` supports this transport.
+        Attempt::Auto | Attempt::Stateful if method == InitializeRequest::NAME => {
+            after_initialize(target, failed)
+        }
         _ => None,
     }
 }
 
 #[cfg(feature = "sse")]
-fn after_initialize(target: &HttpTarget, failed: &HttpError) -> Option<Rung> {
-    (target.transport() == HttpKind::Any && is_unknown_there(failed)).then_some(Rung::Sse)
+fn after_initialize(target: &HttpTarget, failed: &HttpError) -> Option<Attempt> {
+    (target.transport() == HttpKind::Any && is_unknown_there(failed)).then_some(Attempt::Sse)
 }
 
 #[cfg(not(feature = "sse"))]
-fn after_initialize(_: &HttpTarget, _: &HttpError) -> Option<Rung> {
+fn after_initialize(_: &HttpTarget, _: &HttpError) -> Option<Attempt> {
     None
 }
 
-/// Returns whether an answer over HTTP shows that the server is not spoken to in this way. None where the failure is of
-/// another kind.
-pub(crate) fn refutes(rung: Rung, error: &(dyn Error + 'static)) -> Option<bool> {
+/// Returns whether an answer over HTTP shows that the server does not support this attempt. None for other failures.
+pub(crate) fn refutes(attempt: Attempt, error: &(dyn Error + 'static)) -> Option<bool> {
     if let Some(error) = find(error) {
-        // A server that refuses by a code of the newer revisions has not left them.
+        // A server that refuses with a code of the stateless revisions still supports them.
         let is_elsewhere = match error {
-            HttpError::Refused(refusal) if rung == Rung::Session => is_about_the_request(refusal.status),
+            HttpError::Refused(refusal) if attempt == Attempt::Stateful => {
+                is_about_the_request(refusal.status)
+            }
             _ => is_unknown_there(error),
         };
         return Some(is_elsewhere || is_no_mcp(error));

@@ -7,10 +7,11 @@ use futures::FutureExt;
 use futures::future::{Either, select};
 use serde::Serialize;
 
-use crate::call::{HubError, ToolCall};
+use crate::call::ToolCall;
 use crate::config::{Config, ServerConfig};
 use crate::connection;
 use crate::driver::Driver;
+use crate::error::HubError;
 use crate::listening::Listening;
 use crate::names::{HubTool, server_names};
 use crate::state::{Callable, Shared};

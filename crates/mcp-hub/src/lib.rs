@@ -46,9 +46,9 @@
 //! Calling a tool of a dead server fails with the reason of its death. A server that goes on telling of changes is listed
 //! after pauses that grow: see [`Config::relist_pause`].
 //!
-//! # How a server is spoken to
+//! # Which revision and transport a server supports
 //!
-//! [`dial`] finds that out for one server, and the hub does it for all:
+//! [`connect_to`] finds out for one server, and the hub does so for all:
 //!
 //! ```text
 //!  a process                                a URL
@@ -93,18 +93,20 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod attempt;
 mod call;
 mod change;
 mod config;
+mod connecting;
 mod connection;
-mod dial;
 mod driver;
+mod error;
+mod fallback;
 #[cfg(feature = "http")]
 mod http_failure;
 #[cfg(feature = "http")]
 mod http_target;
 mod hub;
-mod ladder;
 mod listening;
 mod memory;
 mod names;
@@ -112,18 +114,19 @@ mod state;
 mod status;
 mod target;
 
-/// The words of the protocol.
+/// The types of the protocol.
 pub use agentwire_mcp_schema as schema;
 
-pub use call::{HubError, ToolCall};
+pub use attempt::Attempt;
+pub use call::ToolCall;
 pub use change::Change;
 pub use config::{Config, DEFAULT_RELIST_PAUSE, DEFAULT_SHORT_NAME_LIMIT, ServerConfig};
-pub use dial::{Attempt, Dial, DialError, EraChoice, dial};
+pub use connecting::{ConnectError, ConnectOptions, FailedAttempt, connect_to};
 pub use driver::Driver;
+pub use error::HubError;
 #[cfg(feature = "http")]
 pub use http_target::{HttpKind, HttpTarget, InvalidHeader, InvalidUrl};
 pub use hub::{Hub, connect};
-pub use ladder::Rung;
 pub use listening::Listening;
 pub use memory::Memory;
 pub use names::HubTool;

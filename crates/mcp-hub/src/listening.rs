@@ -1,4 +1,4 @@
-//! Listening to one server for longer than a connection to it lasts.
+//! A subscription to one server that outlives its connections.
 
 use std::fmt;
 use std::pin::Pin;
@@ -14,26 +14,24 @@ use futures::future::BoxFuture;
 use futures::stream::{BoxStream, unfold};
 use futures::{FutureExt, Stream, StreamExt, select_biased};
 
-use crate::call::HubError;
-use crate::change::{Change, Ears, Heard};
+use crate::change::{Change, ChangeQueue, Subscribers};
+use crate::error::HubError;
 use crate::state::Shared;
 
-/// The first and the longest pause before a server that is still there is listened to again. Each is twice the one before.
+/// The first and the longest pause before resubscribing to a connected server. Each pause doubles.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// How often in a row that may fail in a way that may pass.
+/// The maximum number of consecutive temporary failures.
 const TRIES: usize = 5;
 
-/// What [`Hub::listen`](crate::Hub::listen) gives: the changes of one server, over all connections to it.
+/// The changes of one server, over all connections to it. Created by [`Hub::listen`](crate::Hub::listen).
 ///
-/// The same change waits once, and up to 1024 wait for whoever does not take them. A server that is listened to again, or
-/// more changes than that, is told by [`Change::Missed`].
+/// Up to 1024 different changes are queued. After an overflow or a new subscription the stream yields [`Change::Missed`].
 ///
-/// It ends with an error when the server can no longer be listened to: it refuses that after it was started again, or it is
-/// gone for good. It ends without one when the hub is closed. Since it is this stream that listens again, it has to be
-/// polled for that; dropping it tells a server since 2026-07-28 to stop. In a session the server goes on telling, which
-/// nobody hears.
-#[must_use = "the server tells nobody when it is dropped"]
+/// The stream ends with an error when the server refuses the subscription after a restart, or has died for good. It ends
+/// without an error when the hub is closed. It resubscribes while it is polled. Dropping it cancels the subscription since
+/// 2026-07-28; in a session the server's later notifications are ignored.
+#[must_use = "dropping it ends the subscription"]
 pub struct Listening {
     changes: BoxStream<'static, Result<Change, HubError>>,
     acknowledged: Arc<Mutex<SubscriptionFilter>>,
@@ -46,14 +44,14 @@ impl Listening {
         filter: SubscriptionFilter,
     ) -> Result<Self, HubError> {
         let acknowledged = Arc::<Mutex<SubscriptionFilter>>::default();
-        let ears = shared.ears(place);
-        let heard = Arc::default();
+        let subscribers = shared.subscribers(place);
+        let queue = Arc::default();
         let mut listener = Listener {
             shared,
             place,
             filter,
-            ears,
-            heard,
+            subscribers,
+            queue,
             seen: 0,
             acknowledged: acknowledged.clone(),
             open: None,
@@ -65,7 +63,7 @@ impl Listening {
         Ok(Self { changes, acknowledged })
     }
 
-    /// What the server agreed to tell the last time, which may be less than it was asked.
+    /// The filter that the server acknowledged last, which may be less than the requested one.
     pub fn acknowledged(&self) -> SubscriptionFilter {
         self.acknowledged.lock().clone()
     }
@@ -85,17 +83,17 @@ impl fmt::Debug for Listening {
     }
 }
 
-/// Who listens.
+/// Subscribes to the server, again and again.
 struct Listener {
     shared: Arc<Shared>,
     place: usize,
     filter: SubscriptionFilter,
-    ears: Ears,
-    heard: Arc<Heard>,
-    /// Which connection was listened on last.
+    subscribers: Subscribers,
+    queue: Arc<ChangeQueue>,
+    /// The number of the last connection with a subscription.
     seen: u64,
     acknowledged: Arc<Mutex<SubscriptionFilter>>,
-    /// Completes when nothing is heard any more; none while nobody listens.
+    /// Completes when the subscription ends; none while there is none.
     open: Option<BoxFuture<'static, ()>>,
     pauses: Pauses,
 }
@@ -107,27 +105,27 @@ impl Listener {
             let server = self.server(least).await?;
             match self.listen(&server).await {
                 Ok(()) => return Ok(()),
-                // It has crashed meanwhile, and may be started again.
+                // It has crashed and may be restarted.
                 Err(error) if may_pass(&error) && !is_open(&server) => least = self.seen + 1,
                 Err(error) => return Err(self.failed(error)),
             }
         }
     }
 
-    /// The next change, or why there are no more. None when the hub is closed.
+    /// The next change, or the error that ends the stream. None when the hub is closed.
     async fn next(mut self) -> Option<(Result<Change, HubError>, Option<Self>)> {
         loop {
             let Some(open) = &mut self.open else {
                 match self.listen_again().await {
-                    Ok(()) => self.heard.miss(),
+                    Ok(()) => self.queue.miss(),
                     Err(HubError::Unavailable { state, .. }) if state.reason().is_none() => return None,
                     Err(error) => return Some((Err(error), None)),
                 }
                 continue;
             };
-            // What was heard before the end comes before it.
+            // Changes from before the end come before it.
             let change = select_biased! {
-                change = self.heard.next().fuse() => Some(change),
+                change = self.queue.next().fuse() => Some(change),
                 () = open.fuse() => None,
             };
             match change {
@@ -137,7 +135,7 @@ impl Listener {
         }
     }
 
-    /// Listens on the next connection, or on the same one where that is not over.
+    /// Subscribes on the next connection, or on the same one while it lasts.
     async fn listen_again(&mut self) -> Result<(), HubError> {
         let clock = TokioClock::default();
         let mut tries = 0;
@@ -155,7 +153,7 @@ impl Listener {
             };
             match self.listen(&server).await {
                 Ok(()) => return Ok(()),
-                // It may be that the server is gone once more.
+                // The server may have crashed again.
                 Err(error) if may_pass(&error) && !is_open(&server) => {}
                 Err(error) if may_pass(&error) && tries + 1 < TRIES => tries += 1,
                 Err(error) => return Err(self.failed(error)),
@@ -163,7 +161,7 @@ impl Listener {
         }
     }
 
-    /// The server, once there is a connection that is at least this one.
+    /// Waits for a connection with at least this number.
     async fn server(&mut self, least: u64) -> Result<Server, HubError> {
         let (seen, server) = self
             .shared
@@ -174,26 +172,26 @@ impl Listener {
         Ok(server)
     }
 
-    /// Asks a server to tell, in the way of its era.
+    /// Subscribes: by `subscriptions/listen` on a stateless server, by `resources/subscribe` in a session.
     async fn listen(&mut self, server: &Server) -> Result<(), CallError> {
-        let heard = self.heard.clone();
+        let queue = self.queue.clone();
         let acknowledged = if server.revision().is_stateless() {
-            let hook = move |notification| heard.add(notification);
+            let hook = move |notification| queue.add(notification);
             let subscription = server.listen_with(self.filter.clone(), hook).await?;
             let acknowledged = subscription.acknowledged().clone();
-            // However it ends, it is tried again.
+            // It is tried again however it ends.
             self.open = Some(subscription.ended().map(drop).boxed());
             acknowledged
         } else {
             let acknowledged = offered(server, &self.filter);
-            let ear = Ear::open(&self.ears, acknowledged.clone(), heard);
+            let registration = Registration::open(&self.subscribers, acknowledged.clone(), queue);
             for uri in &self.filter.resource_subscriptions {
                 server.subscribe(uri).await?;
             }
             let server = server.clone();
             self.open = Some(
                 async move {
-                    let _ear = ear;
+                    let _registration = registration;
                     server.closed().await;
                 }
                 .boxed(),
@@ -210,10 +208,10 @@ impl Listener {
     }
 }
 
-/// How long is waited before a server is listened to again: also one that agrees each time, and ends it at once.
+/// The pauses before resubscribing. They also grow for a server that accepts each subscription and ends it at once.
 #[derive(Debug, Default)]
 struct Pauses {
-    /// Since when it was listened to.
+    /// The begin of the last subscription.
     since: Option<Instant>,
     last: Option<Duration>,
 }
@@ -227,26 +225,26 @@ impl Pauses {
     }
 }
 
-/// A session is heard for as long as this is kept.
-struct Ear {
-    ears: Ears,
-    heard: Arc<Heard>,
+/// Keeps a queue subscribed until it is dropped.
+struct Registration {
+    subscribers: Subscribers,
+    queue: Arc<ChangeQueue>,
 }
 
-impl Ear {
-    fn open(ears: &Ears, filter: SubscriptionFilter, heard: Arc<Heard>) -> Self {
-        ears.open(filter, &heard);
-        Self { ears: ears.clone(), heard }
+impl Registration {
+    fn open(subscribers: &Subscribers, filter: SubscriptionFilter, queue: Arc<ChangeQueue>) -> Self {
+        subscribers.open(filter, &queue);
+        Self { subscribers: subscribers.clone(), queue }
     }
 }
 
-impl Drop for Ear {
+impl Drop for Registration {
     fn drop(&mut self) {
-        self.ears.close(&self.heard);
+        self.subscribers.close(&self.queue);
     }
 }
 
-/// What a server with sessions tells of all that is asked.
+/// The part of a filter that a server with sessions supports.
 fn offered(server: &Server, filter: &SubscriptionFilter) -> SubscriptionFilter {
     let can = |capability| server.capabilities().has(capability);
     SubscriptionFilter::default()
@@ -260,7 +258,7 @@ fn is_open(server: &Server) -> bool {
     server.closed().now_or_never().is_none()
 }
 
-/// Whether it may be that the next try succeeds.
+/// Whether the next try may succeed.
 fn may_pass(error: &CallError) -> bool {
     matches!(
         error,

@@ -1,52 +1,50 @@
-//! What has worked before.
+//! The attempts that have worked before.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use agentwire_sync::{Mutex, MutexGuard};
 
-use crate::ladder::Rung;
+use crate::attempt::Attempt;
 
-/// Of how many servers something is remembered. The one that was asked for longest ago is forgotten first.
+/// The maximum number of remembered servers. The least recently used one is dropped first.
 const MOST: usize = 256;
 
-/// Remembers how each server was reached, so that the next connection begins there and nothing has to be found
-/// out again. Clones share what they remember.
+/// Remembers the successful [`Attempt`] for each server, so that the next connection begins with it. Clones share one memory.
 ///
-/// It is never wrong for long: what was remembered and does not work any more is forgotten, and the server is
-/// asked anew. Servers are told apart by their URL or their command.
+/// An entry that no longer works is dropped, and the attempts begin anew. Servers are identified by their URL or command.
 #[derive(Clone, Debug, Default)]
-pub struct Memory(Arc<Mutex<VecDeque<(String, Rung)>>>);
+pub struct Memory(Arc<Mutex<VecDeque<(String, Attempt)>>>);
 
 impl Memory {
-    /// One that remembers nothing yet.
+    /// Creates an empty memory.
     pub fn new() -> Self {
         Self::default()
     }
 
-    pub(crate) fn recall(&self, server: &str) -> Option<Rung> {
+    pub(crate) fn recall(&self, server: &str) -> Option<Attempt> {
         let mut known = self.lock();
         let place = known.iter().position(|(name, _)| name == server)?;
         let entry = known.remove(place)?;
-        let rung = entry.1;
+        let attempt = entry.1;
         known.push_back(entry);
-        Some(rung)
+        Some(attempt)
     }
 
-    pub(crate) fn remember(&self, server: &str, rung: Rung) {
+    pub(crate) fn remember(&self, server: &str, attempt: Attempt) {
         let mut known = self.lock();
         known.retain(|(name, _)| name != server);
         if known.len() >= MOST {
             known.pop_front();
         }
-        known.push_back((server.to_owned(), rung));
+        known.push_back((server.to_owned(), attempt));
     }
 
     pub(crate) fn forget(&self, server: &str) {
         self.lock().retain(|(name, _)| name != server);
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(String, Rung)>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(String, Attempt)>> {
         self.0.lock()
     }
 }
@@ -59,12 +57,12 @@ mod tests {
     fn what_is_used_is_kept_longest() {
         let memory = Memory::new();
         for number in 0..MOST {
-            memory.remember(&number.to_string(), Rung::Session);
+            memory.remember(&number.to_string(), Attempt::Stateful);
         }
-        assert_eq!(memory.clone().recall("0"), Some(Rung::Session));
-        memory.remember("one more", Rung::Sse);
+        assert_eq!(memory.clone().recall("0"), Some(Attempt::Stateful));
+        memory.remember("one more", Attempt::Sse);
         assert_eq!(memory.recall("1"), None);
-        assert_eq!(memory.recall("0"), Some(Rung::Session));
+        assert_eq!(memory.recall("0"), Some(Attempt::Stateful));
         memory.forget("0");
         assert_eq!(memory.recall("0"), None);
         assert_eq!(memory.lock().len(), MOST - 1);

@@ -10,9 +10,9 @@ use agentwire_mcp_client::Server;
 use agentwire_mcp_schema::Tool;
 use agentwire_sync::Monitor;
 
-use crate::call::HubError;
-use crate::change::Ears;
+use crate::change::Subscribers;
 use crate::config::Config;
+use crate::error::HubError;
 use crate::names::{HubTool, Names};
 use crate::status::{ServerState, ServerStatus};
 
@@ -46,7 +46,7 @@ struct Entry {
     /// How many connections to it there were.
     connections: u64,
     /// Who listens to its sessions.
-    ears: Ears,
+    subscribers: Subscribers,
     /// When its session began, if one ever did.
     since: Option<Instant>,
     /// Whether that has answered a call.
@@ -194,8 +194,8 @@ impl Shared {
     }
 
     /// Who listens to the sessions with a server.
-    pub(crate) fn ears(&self, place: usize) -> Ears {
-        self.0.with(|state| state.servers[place].ears.clone())
+    pub(crate) fn subscribers(&self, place: usize) -> Subscribers {
+        self.0.with(|state| state.servers[place].subscribers.clone())
     }
 
     /// The server, where that is still this connection to it.
@@ -335,7 +335,7 @@ impl Entry {
             state: ServerState::Connecting,
             server: None,
             connections: 0,
-            ears: Ears::default(),
+            subscribers: Subscribers::default(),
             since: None,
             answered: Arc::default(),
             begun_again: false,

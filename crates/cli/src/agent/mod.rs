@@ -5,7 +5,7 @@ mod offer;
 mod tool;
 mod turn;
 
-use agentwire_acp_sessions::hub::{Config, Dial, Memory};
+use agentwire_acp_sessions::hub::{Config, ConnectOptions, Memory};
 use agentwire_acp_sessions::schema::{Implementation, PromptCapabilities};
 use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent, config};
 use agentwire_transport_stdio::stdio;
@@ -23,7 +23,7 @@ const REQUEST_BYTES: usize = 32 << 20;
 pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
     let (of_servers, of_store) = (notes.clone(), notes.clone());
     let hub = Config::new()
-        .dial(Dial::new().memory(Memory::new()))
+        .connect_options(ConnectOptions::new().memory(Memory::new()))
         .on_warning(move |server, warning| of_servers.say(&format!("MCP server {server}: {warning}")));
     let hub = match arguments.timeout {
         Some(timeout) => hub.connect_limit(timeout).timeout(timeout),

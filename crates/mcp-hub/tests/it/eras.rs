@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use agentwire_mcp_client::{BoxError, Client, HandshakeError};
-use agentwire_mcp_hub::{Dial, EraChoice, Memory, dial};
+use agentwire_mcp_client::{BoxError, Client, HandshakeError, ProtocolMode};
+use agentwire_mcp_hub::{ConnectOptions, Memory, connect_to};
 
 use crate::script::{check_heard, heard, server};
 
@@ -19,11 +19,11 @@ fn legacy(says: &str) -> String {
     format!("*'\"server/discover\"'*) {says} ;;")
 }
 
-async fn call(cases: &str, options: &Dial) -> Result<String, BoxError> {
+async fn call(cases: &str, options: &ConnectOptions) -> Result<String, BoxError> {
     let client = Client::new("test", "1")
         .discover_timeout(Duration::from_millis(500))
         .handshake_timeout(Duration::from_secs(10));
-    dial(&server("s", "ping", cases).target, options, client, async |server| {
+    connect_to(&server("s", "ping", cases).target, options, client, async |server| {
         assert_eq!(server.tools().collect().await?[0].name, "ping");
         let result = server.call_tool("ping", ()).await?;
         Ok(format!("{} {}", server.revision(), result.text()))
@@ -43,7 +43,7 @@ async fn every_process_is_spoken_to_in_the_newest_revision_that_it_understands()
     ];
     for (cases, expected, tried) in rows {
         let before = heard().len();
-        let outcome = call(&cases, &Dial::new()).await;
+        let outcome = call(&cases, &ConnectOptions::new()).await;
         assert_eq!(outcome.as_deref().ok(), Some(expected), "{cases}: {outcome:?}");
         assert_eq!(heard()[before..][..tried.len()], tried, "{cases}");
         check_heard();
@@ -53,14 +53,14 @@ async fn every_process_is_spoken_to_in_the_newest_revision_that_it_understands()
 #[tokio::test]
 async fn a_process_that_ends_after_it_has_answered_is_not_started_again() {
     let cases = "*'\"initialize\"'*) echo enough >&2; exit 3 ;;";
-    let error = call(cases, &Dial::new()).await.unwrap_err();
+    let error = call(cases, &ConnectOptions::new()).await.unwrap_err();
     assert!(error.is::<HandshakeError>() && error.to_string().contains("enough"), "{error:?}");
     assert_eq!(heard(), ["server/discover", "initialize"]);
 }
 
 #[tokio::test]
 async fn a_process_that_never_answers_the_probe_is_asked_once() {
-    let options = Dial::new().memory(Memory::new());
+    let options = ConnectOptions::new().memory(Memory::new());
     for tried in [vec!["server/discover", "initialize"], vec!["initialize"], vec!["initialize"]] {
         let before = heard().len();
         call(&legacy(""), &options).await.unwrap();
@@ -70,9 +70,11 @@ async fn a_process_that_never_answers_the_probe_is_asked_once() {
 
 #[tokio::test]
 async fn a_process_is_not_asked_for_what_it_must_not_be() {
-    let error = call(MODERN, &Dial::new().era(EraChoice::Legacy)).await.unwrap_err();
+    let error = call(MODERN, &ConnectOptions::new().mode(ProtocolMode::Stateful)).await.unwrap_err();
     assert!(error.to_string().starts_with("initialize: the peer refused"), "{error}");
-    let error = call(&legacy("refuse -32601"), &Dial::new().era(EraChoice::Modern)).await.unwrap_err();
+    let error = call(&legacy("refuse -32601"), &ConnectOptions::new().mode(ProtocolMode::Stateless))
+        .await
+        .unwrap_err();
     assert!(error.to_string().starts_with("server/discover: the peer refused"), "{error}");
     assert!(error.is::<HandshakeError>(), "there was nothing else to try: {error:?}");
 }

@@ -2,9 +2,9 @@
 #![cfg(unix)]
 
 mod eras;
-mod hub;
 #[cfg(feature = "sse")]
-mod ladder;
+mod fallback;
+mod hub;
 mod listening;
 mod names;
 mod played;

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::LoggingLevel;
-use agentwire_mcp_client::{BoxError, CallError, Client, HandshakeError};
-use agentwire_mcp_hub::{Dial, DialError, EraChoice, HttpKind, HttpTarget, Memory, Rung, Target, dial};
+use agentwire_mcp_client::{BoxError, CallError, Client, HandshakeError, ProtocolMode};
+use agentwire_mcp_hub::{
+    Attempt, ConnectError, ConnectOptions, HttpKind, HttpTarget, Memory, Target, connect_to,
+};
 
 use crate::web::Answer::{HangsUp, Page, Refuses, RefusesNobody, Silence, Status, Works, WorksTheSecondTime};
 use crate::web::{Part, Web};
@@ -13,7 +15,7 @@ use crate::web::{Part, Web};
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Connects and calls a tool. Gives the revision and what the tool said.
-async fn call(target: impl Into<Target>, options: &Dial) -> Result<String, BoxError> {
+async fn call(target: impl Into<Target>, options: &ConnectOptions) -> Result<String, BoxError> {
     // Only for what never would end.
     let limit = Duration::from_secs(20);
     call_with(target, options, |client| client.discover_timeout(limit).handshake_timeout(limit)).await
@@ -21,7 +23,7 @@ async fn call(target: impl Into<Target>, options: &Dial) -> Result<String, BoxEr
 
 /// The same of a server that may be silent.
 async fn call_part(web: &Web, part: Part) -> Result<String, BoxError> {
-    call_with(web.target(), &Dial::new(), |client| {
+    call_with(web.target(), &ConnectOptions::new(), |client| {
         let is_silent = |answer| matches!(answer, Silence | WorksTheSecondTime);
         let limit = |answer| if is_silent(answer) { PATIENCE } else { Duration::from_secs(20) };
         client.discover_timeout(limit(part.discover)).handshake_timeout(limit(part.initialize))
@@ -31,11 +33,11 @@ async fn call_part(web: &Web, part: Part) -> Result<String, BoxError> {
 
 async fn call_with(
     target: impl Into<Target>,
-    options: &Dial,
+    options: &ConnectOptions,
     limits: impl FnOnce(Client) -> Client,
 ) -> Result<String, BoxError> {
     let client = limits(Client::new("test", "1").log_level(LoggingLevel::Warning));
-    dial(&target.into(), options, client, async |server| {
+    connect_to(&target.into(), options, client, async |server| {
         assert_eq!(server.tools().collect().await?[0].name, "ping");
         let result = server.call_tool("ping", ()).await?;
         Ok(format!("{} {}", server.revision(), result.text()))
@@ -145,7 +147,7 @@ async fn what_is_no_question_of_the_era_is_told() {
         assert!(error.to_string().contains(words), "{part:?}: {:?}: {error}", web.tried());
         assert_eq!(web.tried(), tried, "{part:?}");
         match error.downcast_ref() {
-            Some(DialError::Exhausted { attempts, .. }) => assert!(attempts.len() > 1, "{error}"),
+            Some(ConnectError::Exhausted { attempts, .. }) => assert!(attempts.len() > 1, "{error}"),
             _ => assert!(error.is::<HandshakeError>(), "{error:?}"),
         }
     }
@@ -155,7 +157,7 @@ async fn what_is_no_question_of_the_era_is_told() {
 async fn nobody_there_is_told_at_once() {
     let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let target = HttpTarget::new(&format!("http://{nobody}/mcp")).unwrap();
-    let error = call(target, &Dial::new()).await.unwrap_err();
+    let error = call(target, &ConnectOptions::new()).await.unwrap_err();
     let Some(HandshakeError::Call(CallError::Failed { .. })) = error.downcast_ref() else {
         panic!("{error:?}")
     };
@@ -165,28 +167,28 @@ async fn nobody_there_is_told_at_once() {
 /// An era, a transport, a server that may not know them, and what is tried of it.
 #[tokio::test]
 async fn what_was_asked_for_is_not_left() {
-    use EraChoice::{Auto, Legacy, Modern};
+    use ProtocolMode::{Auto, Stateful, Stateless};
     let both = Part { discover: Works, ..Part::legacy(Works) };
     let legacy = Part::legacy(Refuses(200, -32601, &[]));
     let old = Part::old(Status(405));
-    type Row = (EraChoice, HttpKind, Part, &'static [&'static str], Result<&'static str, &'static str>);
+    type Row = (ProtocolMode, HttpKind, Part, &'static [&'static str], Result<&'static str, &'static str>);
     let rows: Vec<Row> = vec![
-        (Modern, HttpKind::Any, both, &["server/discover"], Ok(MODERN)),
-        (Modern, HttpKind::Any, legacy, &["server/discover"], Err("server/discover: the peer refused")),
-        (Modern, HttpKind::Any, old, &["server/discover"], Err("HTTP status 405")),
-        (Legacy, HttpKind::Any, both, &["initialize"], Ok(LEGACY)),
-        (Legacy, HttpKind::Any, Part::MODERN, &["initialize"], Err("it speaks `2026-07-28`")),
-        (Legacy, HttpKind::Any, old, &["initialize", "GET"], Ok(LEGACY)),
+        (Stateless, HttpKind::Any, both, &["server/discover"], Ok(MODERN)),
+        (Stateless, HttpKind::Any, legacy, &["server/discover"], Err("server/discover: the peer refused")),
+        (Stateless, HttpKind::Any, old, &["server/discover"], Err("HTTP status 405")),
+        (Stateful, HttpKind::Any, both, &["initialize"], Ok(LEGACY)),
+        (Stateful, HttpKind::Any, Part::MODERN, &["initialize"], Err("it speaks `2026-07-28`")),
+        (Stateful, HttpKind::Any, old, &["initialize", "GET"], Ok(LEGACY)),
         (Auto, HttpKind::Streamable, both, &["server/discover"], Ok(MODERN)),
         (Auto, HttpKind::Streamable, old, &["server/discover", "initialize"], Err("HTTP status 405")),
         (Auto, HttpKind::Sse, old, &["GET"], Ok(LEGACY)),
-        (Legacy, HttpKind::Sse, old, &["GET"], Ok(LEGACY)),
+        (Stateful, HttpKind::Sse, old, &["GET"], Ok(LEGACY)),
         (Auto, HttpKind::Sse, both, &["GET"], Err("405")),
-        (Modern, HttpKind::Sse, old, &[], Err("HTTP+SSE has no revision without sessions")),
+        (Stateless, HttpKind::Sse, old, &[], Err("HTTP+SSE has no revision without sessions")),
     ];
     for (era, kind, part, tried, expected) in rows {
         let web = Web::playing(part).await;
-        let outcome = call(web.target().kind(kind), &Dial::new().era(era)).await;
+        let outcome = call(web.target().kind(kind), &ConnectOptions::new().mode(era)).await;
         let outcome = outcome.map_err(|error| error.to_string());
         let is_it = match (&outcome, expected) {
             (Ok(text), Ok(expected)) => text == expected,
@@ -201,7 +203,7 @@ async fn what_was_asked_for_is_not_left() {
 #[tokio::test]
 async fn what_has_worked_is_where_the_next_connection_begins() {
     let memory = Memory::new();
-    let options = Dial::new().memory(memory.clone());
+    let options = ConnectOptions::new().memory(memory.clone());
     let web = Web::playing(Part::old(Status(404))).await;
     let again = async |part, tried: &[&str], expected| {
         web.play(part);
@@ -226,7 +228,7 @@ async fn what_has_worked_is_where_the_next_connection_begins() {
     again(Part { initialize: Status(500), ..legacy }, &["initialize"], None).await;
     again(legacy, &["server/discover", "initialize"], Some(LEGACY)).await;
     // What is known from whoever wanted one era is no news to others.
-    let options = Dial::new().memory(memory).era(EraChoice::Legacy);
+    let options = ConnectOptions::new().memory(memory).mode(ProtocolMode::Stateful);
     for (part, tried, expected) in [
         (Part { discover: Works, ..legacy }, vec!["initialize"], LEGACY),
         (Part::old(Status(404)), vec!["initialize", "GET"], LEGACY),
@@ -237,7 +239,7 @@ async fn what_has_worked_is_where_the_next_connection_begins() {
         assert_eq!(web.tried(), tried, "{part:?}");
     }
     web.play(Part { discover: Works, ..legacy });
-    let modern = call(web.target(), &options.era(EraChoice::Modern)).await;
+    let modern = call(web.target(), &options.mode(ProtocolMode::Stateless)).await;
     assert_eq!((modern.unwrap().as_str(), web.tried()), (MODERN, vec!["server/discover".to_owned()]));
 }
 
@@ -246,11 +248,11 @@ async fn headers_go_along_with_everything() {
     for part in [Part::MODERN, Part::legacy(Status(400)), Part::old(Status(405))] {
         let web = Web::playing(part).await;
         let target = web.target().header("Authorization", "Bearer secret").unwrap();
-        call(target, &Dial::new()).await.unwrap();
+        call(target, &ConnectOptions::new()).await.unwrap();
         assert!(web.last_headers().contains("authorization: bearer secret"), "{part:?}");
         web.play(part);
         let url = web.url.replace("://", "://me:secret@");
-        call(HttpTarget::new(&url).unwrap(), &Dial::new()).await.unwrap();
+        call(HttpTarget::new(&url).unwrap(), &ConnectOptions::new()).await.unwrap();
         assert!(web.last_headers().contains("authorization: basic bwu6c2vjcmv0"), "{part:?}");
     }
 }
@@ -263,7 +265,7 @@ async fn the_limits_of_the_transports_can_be_set() {
             let target = web.target().kind(kind);
             let target = target.streamable_with(|config| config.message_limit(limit));
             let target = target.sse_with(|config| config.message_limit(limit));
-            assert_eq!(call(target, &Dial::new()).await.is_ok(), fits, "{kind:?} {limit}");
+            assert_eq!(call(target, &ConnectOptions::new()).await.is_ok(), fits, "{kind:?} {limit}");
         }
     }
 }
@@ -272,15 +274,15 @@ async fn the_limits_of_the_transports_can_be_set() {
 #[tokio::test]
 async fn all_that_was_tried_is_told() {
     let web = Web::playing(Part { get: Status(405), ..Part::old(Status(404)) }).await;
-    let error = call(web.target(), &Dial::new()).await.unwrap_err();
-    let Some(DialError::Exhausted { attempts, .. }) = error.downcast_ref() else { panic!("{error:?}") };
-    let rungs: Vec<_> = attempts.iter().map(|attempt| attempt.rung).collect();
-    assert_eq!(rungs, [Rung::Either, Rung::Session, Rung::Sse]);
+    let error = call(web.target(), &ConnectOptions::new()).await.unwrap_err();
+    let Some(ConnectError::Exhausted { attempts, .. }) = error.downcast_ref() else { panic!("{error:?}") };
+    let tried: Vec<_> = attempts.iter().map(|attempt| attempt.attempt).collect();
+    assert_eq!(tried, [Attempt::Auto, Attempt::Stateful, Attempt::Sse]);
     let decisive = error.source().unwrap().to_string();
     assert!(decisive.starts_with("initialize: HTTP status 404"), "{decisive}");
     // Who wants to know who asks is there.
     let web = Web::playing(Part { get: Status(401), ..Part::old(Status(404)) }).await;
-    let error = call(web.target(), &Dial::new()).await.unwrap_err();
+    let error = call(web.target(), &ConnectOptions::new()).await.unwrap_err();
     let decisive = error.source().unwrap().to_string();
     assert!(decisive.contains("401") && !decisive.contains("404"), "{decisive}");
 }

@@ -1,0 +1,306 @@
+//! Connects to one server, in the newest mode that it supports.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(feature = "http")]
+use std::time::Duration;
+
+use agentwire_jsonrpc::{Frame, Message};
+use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server};
+use agentwire_transport::{Direction, Packet, Transport, tap};
+#[cfg(feature = "http")]
+use agentwire_transport_http::client::Reqwest;
+use agentwire_transport_stdio::Child;
+
+use crate::attempt::Attempt;
+#[cfg(feature = "sse")]
+use crate::http_failure::is_no_old_server;
+use crate::memory::Memory;
+use crate::target::Target;
+
+/// How long opening an HTTP connection may take.
+#[cfg(feature = "http")]
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How to connect to a server.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ConnectOptions {
+    /// Which revisions to speak (default [`ProtocolMode::Auto`]).
+    pub mode: ProtocolMode,
+    /// Remembers the attempt that worked for each server.
+    pub memory: Memory,
+}
+
+impl ConnectOptions {
+    /// Options for any revision, with an empty memory.
+    pub fn new() -> Self {
+        Self { mode: ProtocolMode::Auto, memory: Memory::new() }
+    }
+
+    /// Sets which revisions to speak.
+    #[must_use]
+    pub fn mode(mut self, mode: ProtocolMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Shares a memory with other connections.
+    #[must_use]
+    pub fn memory(mut self, memory: Memory) -> Self {
+        self.memory = memory;
+        self
+    }
+}
+
+impl Default for ConnectOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Why connecting failed after several attempts, or without any.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// [`ProtocolMode::Stateless`] over HTTP+SSE, which has no stateless revision.
+    StatelessOverSse,
+    /// Every attempt failed. The source is the last failure, except that of a final attempt over HTTP+SSE with a server that
+    /// does not support it: that one explains nothing.
+    #[non_exhaustive]
+    Exhausted {
+        /// The attempts, in order.
+        attempts: Vec<FailedAttempt>,
+    },
+}
+
+/// An attempt that failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FailedAttempt {
+    /// The attempt.
+    pub attempt: Attempt,
+    /// Its failure.
+    pub error: BoxError,
+}
+
+/// Connects to a server while `main` runs, in the newest mode that the server supports.
+///
+/// `client` sets the client's name and time limits; its mode is overridden. For a process, the attempts are
+/// `server/discover` and then `initialize`; for a URL the same over Streamable HTTP, then HTTP+SSE. The successful attempt is
+/// stored in [`ConnectOptions::memory`], and the next connection begins with it.
+///
+/// Needs a tokio runtime with I/O and time. There is no limit on all attempts together; drop the future to stop.
+///
+/// # Errors
+///
+/// Those of `main`. After a single attempt, its [`HandshakeError`](agentwire_mcp_client::HandshakeError) or the failure to
+/// start the process. A [`ConnectError`] otherwise.
+pub async fn connect_to<R>(
+    target: &Target,
+    options: &ConnectOptions,
+    client: Client,
+    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+) -> Result<R, BoxError> {
+    let first = Attempt::first(target, options.mode).ok_or(ConnectError::StatelessOverSse)?;
+    let name = name(target, options.mode);
+    let mut remembered = options.memory.recall(&name);
+    let mut attempt = remembered.unwrap_or(first);
+    let mut connector = Connector {
+        target,
+        client,
+        answered: Arc::default(),
+        main: Some(main),
+        #[cfg(feature = "http")]
+        http: None,
+    };
+    let mut attempts = Vec::new();
+    loop {
+        let settle = |server: &Server| options.memory.remember(&name, attempt.settled(server.revision()));
+        let error = match connector.call(attempt, settle).await {
+            Outcome::Ran(result) => return result,
+            Outcome::Failed(error) => error,
+        };
+        let next = match remembered.take() {
+            Some(known) if known != first => {
+                options.memory.forget(&name);
+                attempt.is_refuted_by(&*error).then_some(first)
+            }
+            _ => attempt.next(target, &*error, connector.answered.load(Ordering::Relaxed)),
+        };
+        attempts.push(FailedAttempt { attempt, error });
+        match next {
+            Some(next) => attempt = next,
+            None => return Err(ConnectError::of(attempts)),
+        }
+    }
+}
+
+/// The key of a server in the memory: its address and the requested mode.
+fn name(target: &Target, mode: ProtocolMode) -> String {
+    match target {
+        // `Debug` of a command leaves out the values of its environment.
+        Target::Stdio(command) => format!("{mode:?} {command:?}"),
+        #[cfg(feature = "http")]
+        Target::Http(target) => format!("{mode:?} {:?} {}", target.transport(), target.url()),
+        Target::Custom(target) => format!("{mode:?} custom {}", target.name()),
+    }
+}
+
+/// Makes the attempts.
+struct Connector<'a, F> {
+    target: &'a Target,
+    client: Client,
+    /// Shared by all attempts, so that they can share connections.
+    #[cfg(feature = "http")]
+    http: Option<Reqwest>,
+    /// Whether the last process or custom transport has answered anything.
+    answered: Arc<AtomicBool>,
+    /// Runs once connected; none when it has begun.
+    main: Option<F>,
+}
+
+enum Outcome<R> {
+    /// The result of `main`, or of the connection while it ran.
+    Ran(Result<R, BoxError>),
+    /// No connection.
+    Failed(BoxError),
+}
+
+impl<F> Connector<'_, F> {
+    async fn call<R>(&mut self, attempt: Attempt, settle: impl FnOnce(&Server)) -> Outcome<R>
+    where
+        F: AsyncFnOnce(Server) -> Result<R, BoxError>,
+    {
+        match self.attempt(attempt, settle).await {
+            Err(error) if self.main.is_some() => Outcome::Failed(error),
+            result => Outcome::Ran(result),
+        }
+    }
+
+    async fn attempt<R>(&mut self, attempt: Attempt, settle: impl FnOnce(&Server)) -> Result<R, BoxError>
+    where
+        F: AsyncFnOnce(Server) -> Result<R, BoxError>,
+    {
+        match self.target {
+            Target::Stdio(command) => {
+                let child = Child::spawn(command.clone())?;
+                self.watched(child, attempt, settle).await
+            }
+            Target::Custom(target) => self.watched(target.open()?, attempt, settle).await,
+            #[cfg(feature = "http")]
+            Target::Http(target) => {
+                let http = self.http()?;
+                match attempt {
+                    #[cfg(feature = "sse")]
+                    Attempt::Sse => self.over(target.sse().open_with(http), attempt, settle).await,
+                    _ => self.over(target.streamable().open_with(http), attempt, settle).await,
+                }
+            }
+        }
+    }
+
+    /// Connects over a transport, and records whether the server answers anything.
+    async fn watched<R>(
+        &mut self,
+        transport: impl Transport,
+        attempt: Attempt,
+        settle: impl FnOnce(&Server),
+    ) -> Result<R, BoxError>
+    where
+        F: AsyncFnOnce(Server) -> Result<R, BoxError>,
+    {
+        self.answered = Arc::default();
+        let answered = self.answered.clone();
+        let watch = move |direction, packet: &Packet| {
+            if direction == Direction::In && is_answer(packet) {
+                answered.store(true, Ordering::Relaxed);
+            }
+        };
+        self.over(tap(transport, watch), attempt, settle).await
+    }
+
+    async fn over<R>(
+        &mut self,
+        transport: impl Transport,
+        attempt: Attempt,
+        settle: impl FnOnce(&Server),
+    ) -> Result<R, BoxError>
+    where
+        F: AsyncFnOnce(Server) -> Result<R, BoxError>,
+    {
+        let client = self.client.clone().mode(attempt.mode());
+        let run = async |server: Server| {
+            settle(&server);
+            let main = self.main.take().expect("nothing is tried after a connection");
+            main(server).await
+        };
+        // The future is large, and there is one for each kind of transport. Boxed, the caller reserves no space for them.
+        Box::pin(client.connect(transport, run)).await
+    }
+
+    #[cfg(feature = "http")]
+    fn http(&mut self) -> Result<Reqwest, BoxError> {
+        match &self.http {
+            Some(client) => Ok(client.clone()),
+            None => Ok(self.http.insert(Reqwest::new(CONNECT_TIMEOUT)?).clone()),
+        }
+    }
+}
+
+fn is_answer(packet: &Packet) -> bool {
+    matches!(packet, Packet::Frame { frame: Frame::Single(Message::Response(_)), .. })
+}
+
+impl FailedAttempt {
+    /// Whether the server does not support HTTP+SSE, which does not explain why the others failed.
+    fn is_uninformative(&self) -> bool {
+        #[cfg(feature = "sse")]
+        return self.attempt == Attempt::Sse && is_no_old_server(&*self.error);
+        #[cfg(not(feature = "sse"))]
+        false
+    }
+}
+
+impl ConnectError {
+    /// The failure of a single attempt, or of all.
+    fn of(mut attempts: Vec<FailedAttempt>) -> BoxError {
+        match (attempts.len(), attempts.pop()) {
+            (1, Some(only)) => only.error,
+            (_, last) => {
+                attempts.extend(last);
+                Self::Exhausted { attempts }.into()
+            }
+        }
+    }
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Exhausted { attempts } = self else {
+            return f.write_str("HTTP+SSE has no revision without sessions");
+        };
+        let mut texts: Vec<String> = Vec::new();
+        for FailedAttempt { attempt, error } in attempts {
+            let text = match attempt {
+                #[cfg(feature = "sse")]
+                Attempt::Sse => format!("HTTP+SSE: {error}"),
+                _ => error.to_string(),
+            };
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        f.write_str(&texts.join("; then "))
+    }
+}
+
+impl Error for ConnectError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        let Self::Exhausted { attempts } = self else { return None };
+        let decisive = attempts.iter().rfind(|attempt| !attempt.is_uninformative()).or(attempts.last())?;
+        Some(&*decisive.error)
+    }
+}

@@ -1,0 +1,65 @@
+use std::error::Error;
+use std::sync::Arc;
+
+use agentwire_mcp_client::CallError;
+
+use crate::status::ServerState;
+
+/// Why a call or a subscription failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HubError {
+    /// No server has a tool of that name.
+    #[error("there is no tool `{name}`")]
+    #[non_exhaustive]
+    NoSuchTool {
+        /// The name.
+        name: String,
+    },
+    /// There is no server of that name.
+    #[error("there is no server `{name}`")]
+    #[non_exhaustive]
+    NoSuchServer {
+        /// The name.
+        name: String,
+    },
+    /// The server has dropped or changed the tool since it was looked up. It was not called.
+    #[error(
+        "the server `{server}` has changed or dropped its tool `{tool}` since it was looked up, so it was not called"
+    )]
+    #[non_exhaustive]
+    ToolChanged {
+        /// The server.
+        server: String,
+        /// The tool's name there.
+        tool: String,
+    },
+    /// The server cannot be called, or no longer can.
+    #[error("the server `{server}` cannot be called: {state}")]
+    #[non_exhaustive]
+    Unavailable {
+        /// The server.
+        server: String,
+        /// Its state.
+        state: ServerState,
+    },
+    /// The call failed.
+    #[error("the server `{server}`: {source}")]
+    #[non_exhaustive]
+    Call {
+        /// The server.
+        server: String,
+        /// Why.
+        source: CallError,
+    },
+}
+
+impl HubError {
+    /// The reason of the death of the server, if that is the error.
+    pub fn death(&self) -> Option<&Arc<dyn Error + Send + Sync>> {
+        match self {
+            Self::Unavailable { state, .. } => state.reason(),
+            _ => None,
+        }
+    }
+}
