@@ -14,15 +14,14 @@ const ROOTS_KEY: &str = "roots";
 /// InputConfig the client.
 ///
 /// Each question has a key, a word of your choice, which no other question of the same call has. Write the function
-/// as if the answer came at once; how it comes is not its business:
+/// as if the answer came at once:
 ///
 /// - In a session the question is a request to the client, which is awaited, and withdrawn when the call is cancelled.
-/// - A request that stands alone (since 2026-07-28) can only be answered. So the function ends where it asks: it is
-///   dropped, as it is when its call is cancelled, and the client is answered what is wanted. When the client makes its
-///   request again, with the answers, the function runs anew from its beginning, and where it has asked before it gets
-///   its answer at once.
+/// - A request that stands alone (since 2026-07-28) is answered with the question. The function is dropped where it asks, as
+///   when its call is cancelled. The client makes its request again, with the answer. Then the function runs again from its
+///   beginning, and gets the answer to that question at once.
 ///
-/// So what stands before a question happens once for each round. What has an effect belongs behind the last question.
+/// So code before a question runs once for each round. Effects belong behind the last question.
 /// Questions that are asked at once, by `try_join!` for example, go out in one round:
 ///
 /// ```
@@ -39,10 +38,10 @@ const ROOTS_KEY: &str = "roots";
 /// }
 /// ```
 ///
-/// Nothing of this can be mistaken for an error: in the pass that ends, the question has no outcome at all, so there is
-/// nothing that code around it could swallow.
+/// A question that ends its round returns nothing, so code around it cannot mistake it for an error.
 impl Context {
-    /// Asks the user: by a [`Form`], or by a [`Page`] to go to. Since 2025-06-18, pages since 2025-11-25.
+    /// Asks the user: by a [`Form`](crate::Form), or by a [`Page`](crate::Page) to go to. Since 2025-06-18, pages since
+    /// 2025-11-25.
     ///
     /// What a user fills in is held against the form, and what is left empty and has a default gets it. Secrets are
     /// never asked for by a form.
