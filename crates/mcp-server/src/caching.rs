@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use agentwire_mcp_schema::CacheScope;
 
-/// How long a result may be kept, and for whom.
+/// How long a client may cache a result, and for whom.
 #[derive(Clone, Debug)]
 pub(crate) struct Caching {
     /// Milliseconds.

@@ -4,7 +4,7 @@ use agentwire_jsonrpc::{ErrorObject, RawJson};
 use agentwire_mcp_schema::{CallToolResult, Tool};
 
 #[cfg(feature = "validate")]
-use crate::validation::{Validator, Wrong};
+use crate::validation::{ValidationError, Validator};
 
 /// What is known of a tool once it is registered.
 #[derive(Default)]
@@ -40,8 +40,8 @@ impl Checks {
         let Some(input) = &self.input else { return Ok(Ok(())) };
         match input.check(arguments, limit) {
             Ok(()) => Ok(Ok(())),
-            Err(Wrong::Value(why)) => Err(why),
-            Err(Wrong::Schema(why)) => Ok(Err(self.fault("input schema", &why))),
+            Err(ValidationError::Value(why)) => Err(why),
+            Err(ValidationError::Schema(why)) => Ok(Err(self.fault("input schema", &why))),
         }
     }
 
@@ -66,8 +66,8 @@ impl Checks {
         let Some(output) = &self.output else { return Ok(()) };
         // It is the server's own.
         output.check(content.as_str(), usize::MAX).map_err(|wrong| match wrong {
-            Wrong::Value(why) => self.fault("result", &why),
-            Wrong::Schema(why) => self.fault("output schema", &why),
+            ValidationError::Value(why) => self.fault("result", &why),
+            ValidationError::Schema(why) => self.fault("output schema", &why),
         })
     }
 

@@ -8,7 +8,7 @@ use agentwire_mcp_schema::{
 };
 use agentwire_peer::{Call, CallError, Peer};
 
-use crate::era::Caller;
+use crate::client_context::ClientContext;
 use crate::yield_timer::yield_once;
 
 /// A handle on the client that a request came from. Cloning is cheap.
@@ -16,22 +16,22 @@ use crate::yield_timer::yield_once;
 pub struct Client {
     /// None for a request that stands alone, whose client takes no requests.
     peer: Option<Peer>,
-    caller: Caller,
+    caller: ClientContext,
     /// The id of the task in a session that the request has become.
     task: Option<Box<str>>,
 }
 
 impl Client {
-    pub(crate) fn new(peer: Option<Peer>, caller: Caller, task: Option<Box<str>>) -> Self {
+    pub(crate) fn new(peer: Option<Peer>, caller: ClientContext, task: Option<Box<str>>) -> Self {
         Self { peer, caller, task }
     }
 
-    /// Who the client says it is. Since 2026-07-28 it need not say so.
+    /// The client's name and version. Optional since revision 2026-07-28.
     pub fn info(&self) -> Option<&Implementation> {
         self.caller.info()
     }
 
-    /// What the client says it can do. Since 2026-07-28 it may say something else with each request.
+    /// The client's capabilities. Since revision 2026-07-28 they may differ between requests.
     pub fn capabilities(&self) -> &ClientCapabilities {
         self.caller.capabilities()
     }
@@ -52,8 +52,8 @@ impl Client {
         self.call(ListRootsRequest::default())
     }
 
-    /// Says that what the user went to a [`Page`](crate::Page) for is done, so that the client need not wait or ask any more.
-    /// Only 2025-11-25 has this; nothing is sent to other clients, nor to those that know no pages.
+    /// Says that what the user went to a [`Page`](crate::Page) for is done, so that the client need not wait or ask any
+    /// more. Only 2025-11-25 has this; nothing is sent to other clients, nor to those that know no pages.
     ///
     /// # Errors
     ///
@@ -65,16 +65,16 @@ impl Client {
             return Ok(());
         }
         let Some(peer) = &self.peer else { return Ok(()) };
-        // The request that led to the page may be answered long since.
+        // The request that led to the page may have been answered already.
         peer.unrelated().notify(&ElicitationCompleteNotification::new(elicitation_id)).await
     }
 
     /// Asks the client for anything the protocol has, to be awaited.
     ///
-    /// What the client did not say it can do is not asked, nor what its revision has no words for, such as a page
-    /// to go to before 2025-11-25: the call fails with [`CallError::NotAllowed`](crate::CallError::NotAllowed), which
-    /// says what it was. So does every call since 2026-07-28, where a client takes no requests: what works in both eras is
-    /// [`Context::elicit`](crate::Context::elicit) and what is beside it.
+    /// The call fails with [`CallError::NotAllowed`](crate::CallError::NotAllowed) if the client lacks the capability,
+    /// or if its revision has no form for the request, such as for a page before 2025-11-25. So does every call since
+    /// 2026-07-28, where a client takes no requests: [`Context::elicit`](crate::Context::elicit) and the methods beside
+    /// it work in both.
     pub fn call<M: RequestMethod + Downgrade + HasMeta>(&self, mut request: M) -> Call<M::Response> {
         if let Some(task) = &self.task {
             RelatedTaskMetadata::new(&**task).write_to(request.meta_slot());

@@ -1,4 +1,4 @@
-//! How what somebody types might go on.
+//! Completion of arguments that a user types.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -7,30 +7,30 @@ use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::{CompleteRequest, CompleteResult, Completion};
 
 use crate::Context;
-use crate::context::Running;
+use crate::request_future::HandlerFuture;
 
-/// An argument of a prompt, or a variable of a resource template, that somebody is typing.
+/// An argument of a prompt, or a variable of a resource template, that a user is typing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartialArgument {
     /// What is there so far; empty at first.
     pub value: String,
-    /// The other arguments that have a value already, by their names. Nobody has checked them. Since 2025-06-18.
+    /// The other arguments that have a value already, by their names. They are unchecked. Since 2025-06-18.
     pub others: BTreeMap<String, String>,
 }
 
 impl PartialArgument {
-    /// Those of the words that begin with what is there, in the order in which they come.
+    /// The candidates that begin with [`value`](Self::value), in their order.
     pub fn among<S: AsRef<str>>(&self, words: impl IntoIterator<Item = S>) -> Vec<String> {
         let begins = |word: &S| word.as_ref().starts_with(&self.value);
         words.into_iter().filter(begins).map(|word| word.as_ref().to_owned()).collect()
     }
 }
 
-/// What a function that completes may give: words, best first, a whole [`Completion`], or a `Result` of these and an
+/// The return types of a function that completes: strings, best first, a whole [`Completion`], or a `Result` of these and an
 /// [`ErrorObject`].
 ///
-/// No more than [`Completion::MAX_VALUES`] are sent. Where there are more words, the client is told how many.
+/// No more than [`Completion::MAX_VALUES`] are sent. Where there are more, the result has their number.
 #[diagnostic::on_unimplemented(
     message = "an argument cannot be completed by `{Self}`",
     note = "give a `Vec<String>`, `Completion`, or a `Result` of one of them and `ErrorObject`"
@@ -72,7 +72,7 @@ impl<T: IntoCompletion> IntoCompletion for Result<T, ErrorObject> {
 #[derive(Default)]
 pub(crate) struct Completers(BTreeMap<String, Box<Complete>>);
 
-type Complete = dyn Fn(PartialArgument, Context) -> Running + Send + Sync;
+type Complete = dyn Fn(PartialArgument, Context) -> HandlerFuture + Send + Sync;
 
 impl Completers {
     pub(crate) fn add<F, O>(&mut self, argument: String, function: F)
@@ -80,7 +80,7 @@ impl Completers {
         F: Fn(PartialArgument, Context) -> O + Send + Sync + 'static,
         O: Future<Output: IntoCompletion> + Send + 'static,
     {
-        let run = move |partial: PartialArgument, context: Context| -> Running {
+        let run = move |partial: PartialArgument, context: Context| -> HandlerFuture {
             let future = function(partial, context.clone());
             Box::pin(async move { context.encode(CompleteResult::new(future.await.into_completion()?)) })
         };
@@ -91,8 +91,8 @@ impl Completers {
         self.0.is_empty()
     }
 
-    /// Starts on what is asked for. None where nothing is known of the argument, which is no fault.
-    pub(crate) fn run(&self, asked: CompleteRequest, context: Context) -> Option<Running> {
+    /// Starts the completion. None for an argument without a completer, which is no error.
+    pub(crate) fn run(&self, asked: CompleteRequest, context: Context) -> Option<HandlerFuture> {
         let complete = self.0.get(&asked.argument.name)?;
         let others = asked.context.map(|context| context.arguments).unwrap_or_default();
         Some(complete(PartialArgument { value: asked.argument.value, others }, context))

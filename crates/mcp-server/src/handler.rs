@@ -8,15 +8,18 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, NotificationMethod, RawJson, Request, Response};
 use agentwire_mcp_schema::InitializedNotification;
-use agentwire_peer::{Clock, Handler, Peer, RequestContext, TokioClock};
+use agentwire_peer::{Clock, Closed, Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::{Exchange, Service, Transport};
 use futures::FutureExt;
 use futures::future::{Either, select};
 
 use crate::Server;
-use crate::era::{Asker, Reply, Session, session, stateless};
+use crate::client_meta::ClientMeta;
+use crate::lifecycle::{stateful, stateless};
 use crate::params::Params;
+use crate::request_future::{Reply, RequestFuture};
 use crate::scope::{Closing, RequestScope};
+use crate::session::Session;
 use crate::value_limit;
 
 /// Handles the messages of one connection. It holds next to nothing until a client begins a session on it.
@@ -39,10 +42,10 @@ fn reply(
     scope: RequestScope,
 ) -> Result<Reply, ErrorObject> {
     let params = Params::of(request.params.as_ref(), scope.source().map(|source| &**source));
-    value_limit::check(server, request, &params)?;
-    match Asker::of(&params, session.get().is_some())? {
-        Some(asker) => stateless::reply(server, asker, request, params, scope),
-        None => session::reply(server, session, request, params, scope),
+    value_limit::check(server.settings(), request, &params)?;
+    match ClientMeta::of(&params, session.get().is_some())? {
+        Some(client) => stateless::reply(server, client, request, params, scope),
+        None => stateful::reply(server, session, request, params, scope),
     }
 }
 
@@ -53,8 +56,8 @@ impl Reply {
     async fn run(self) -> Result<RawJson, ErrorObject> {
         match self {
             Self::Done(answer) => answer,
-            Self::Running(context, running) => context.race(running).await,
-            Self::Alone(running) => running.await,
+            Self::Handler(context, handler) => RequestFuture::new(context, handler).await,
+            Self::Task(call) => call.await,
         }
     }
 
@@ -104,6 +107,25 @@ impl Drop for ConnectionHandler {
     }
 }
 
+impl Server {
+    /// Serves one client until it closes the connection.
+    ///
+    /// A client may begin a session with `initialize`, send requests that stand alone, or do both. A connection without a
+    /// session costs little.
+    ///
+    /// The future needs the clock of a tokio runtime. It is `Send` if the transport is, and does not borrow
+    /// the server, so it can be spawned, once for each client. Dropping it ends the connection and all that
+    /// runs for it.
+    ///
+    /// # Errors
+    ///
+    /// The last error of the transport.
+    pub fn serve<T: Transport>(&self, transport: T) -> impl Future<Output = Result<(), Closed>> + use<T> {
+        let (_, driver) = driver(self.settings().connection.clone(), TokioClock::default());
+        driver.serve(ConnectionHandler::new(self.clone()), transport)
+    }
+}
+
 /// Serves a transport that delivers connections and requests that stand alone, such as Streamable HTTP.
 ///
 /// A request that stands alone needs no connection: its function runs within the future that the transport polls, and is
@@ -124,7 +146,7 @@ impl<T: Transport + Send + 'static> Service<T> for Server {
         let reply = catch_unwind(AssertUnwindSafe(|| reply(self, &OnceLock::new(), &request, scope)));
         // A large message must not wait in memory for the function that works on what was decoded from it.
         drop(request);
-        let drain = self.drain();
+        let drain = self.settings().connection.drain;
         async move {
             let outcome = match reply {
                 Ok(Ok(reply)) => AssertUnwindSafe(reply.run_alone(closing, drain)).catch_unwind().await,

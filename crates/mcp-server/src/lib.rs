@@ -22,32 +22,32 @@
 //! # }
 //! ```
 //!
-//! A [`Server`] is a set of registries: tools, resources, templates of resources and prompts, each a plain async
-//! function with a name. What a user types into a prompt or a template is
-//! [completed](ServerPrompt::complete) by such functions too.
-//! It can serve any number of connections, over any [`Transport`](agentwire_transport::Transport), and change
-//! while it does. What it advertises is what is registered, so it cannot lie.
+//! A [`Server`] is a set of registries: tools, resources, templates of resources and prompts, each an async function with
+//! a name. Functions also [complete](ServerPrompt::complete) what a user types into a prompt or a template.
+//! A server serves any number of connections, over any [`Transport`](agentwire_transport::Transport), and can change
+//! while it does. It advertises what is registered.
 //!
 //! ```text
-//!  request ─▶ era ─▶ registry ─▶ arguments, decoded once ─▶ your async fn ─▶ result ─▶ revision of the peer
-//!                                                                 │
-//!                                              Context: progress, log, elicit, cancelled, client
+//!  request ─▶ lifecycle ─▶ dispatch ─▶ registry ─▶ layers ─▶ arguments, decoded once ─▶ your async fn ─▶ result
+//!                                                                                         │
+//!                                                   Context: progress, log, elicit, cancelled, client
 //! ```
 //!
-//! # Two eras
+//! # Sessions and stateless requests
 //!
-//! Up to 2025-11-25 a client begins a session with `initialize`; since 2026-07-28 each request says in its `_meta` who
-//! asks, and stands alone. Both are served on any connection, even on the same one, and a function cannot tell which
-//! it works for unless it asks for the [revision](Context::revision). What differs:
+//! Up to revision 2025-11-25 a client begins a session with `initialize`. Since 2026-07-28 each request stands alone and
+//! describes its client in `_meta`. Every connection serves both, and a function is the same for both. It can look at the
+//! [revision](Context::revision). The differences:
 //!
-//! | | in a session | a request that stands alone |
+//! | | in a session | a stateless request |
 //! |---|---|---|
-//! | who asks | what `initialize` said | what the request says; a [name](Client::info) may be missing |
+//! | [`Client`] | as in `initialize` | as in the request; the [name](Client::info) may be missing |
 //! | [`Context::log`] | from the level that the client set last | from the level in the request, and only until its answer |
-//! | [`Context::elicit`], [`sample`](Context::sample), [`list_roots`](Context::list_roots) | send a request, and wait | end the function; it runs anew when the client brings the answer |
+//! | [`Context::elicit`], [`sample`](Context::sample), [`list_roots`](Context::list_roots) | send a request, and wait | end the function; it runs again when the client brings the answer |
 //! | [`Client::call`] | sends a request | fails: such a client takes none |
-//! | hearing of changes | from `notifications/initialized` on, and `resources/subscribe` | `subscriptions/listen` |
-//! | what may be [kept](Server::caching) | is not said | is said with lists, resources and discovery |
+//! | notifications of changes | after `notifications/initialized`, and `resources/subscribe` | `subscriptions/listen` |
+//! | [caching](Server::caching) | is not sent | is sent with lists, resources and discovery |
+//! | a cancelled call | its function is polled once more, then dropped | as in a session; over HTTP it is dropped at once |
 //!
 //! # Asking the client
 //!
@@ -66,7 +66,7 @@
 //! ```
 //!
 //! ```text
-//!  in a session                                    a request that stands alone
+//!  in a session                                    a stateless request
 //!
 //!  tools/call ───────────▶ clear                   tools/call ───────────▶ clear
 //!  ◀── elicitation/create  … waits                 ◀── input_required      … is dropped
@@ -74,17 +74,22 @@
 //!  ◀── result              "removed"               ◀── result              "removed"
 //! ```
 //!
-//! Between the rounds the server remembers nothing: the client carries a `requestState`, encrypted and sealed, which holds the
-//! answers so far and is good for the same request by the same caller, for 15 minutes. [`Server::asking`] sets the times,
-//! the bounds, and the key, which machines that answer in each other's place share. What was changed, is too old or
+//! Between the rounds the server keeps nothing: the client carries a `requestState`, encrypted and sealed, which holds the
+//! answers so far. It is valid for the same request by the same caller, for 15 minutes. [`Server::input`] sets the times,
+//! the limits, and the key, which machines that answer in each other's place share. A state that was changed, has expired or
 //! belongs to another request is refused. See [`Context::elicit`] and `examples/elicitation.rs`.
+//!
+//! # Layers
+//!
+//! Middleware of tower fits around every tool, resource and prompt ([`Server::layer`]) and around a single one
+//! ([`ServerTool::layer`]): time-outs, limits, load shedding, authorization. See `examples/layers.rs`.
 //!
 //! # Tasks
 //!
-//! A call that takes long can go on as a task, which its client leaves and comes back to: by the protocol of 2025-11-25,
-//! where the client asks for it, and by the extension of 2026-07-28, where the server decides. The function is the same as
-//! for any call. A [`Server`] runs tasks by what [`Tasks`] has of its author: how to spawn, where to keep records, for how
-//! long. A [tool](ServerTool::task) says whether it can run as one, or can run no other way.
+//! A long call can go on as a task, whose client leaves and comes back for the result: by the protocol of 2025-11-25, where
+//! the client asks for it, and by the extension of 2026-07-28, where the server decides. The function is the same as
+//! for any call. [`Tasks`] says how to spawn them, where to keep their records, and for how long. A
+//! [tool](ServerTool::task) says whether it can run as a task, or only as one.
 //!
 //! ```text
 //!  2025-11-25                                     2026-07-28
@@ -92,20 +97,20 @@
 //!  tools/call, task ─────▶ report                 tools/call ────────────▶ report, as in any call
 //!  ◀── task                …                      ◀── task                 … it takes long
 //!  tasks/get ────────────▶ … asks                 tasks/get ─────────────▶ … asks
-//!  ◀── input_required      …                      ◀── input_required, and what it asks
+//!  ◀── input_required      …                      ◀── input_required, with the questions
 //!  tasks/result ─────────▶ …                      tasks/update, answer ──▶ … goes on
 //!  ◀── elicitation/create  …                      tasks/get ─────────────▶ is done
 //!  answer ───────────────▶ … goes on              ◀── completed, result
 //!  ◀── result              is done
 //! ```
 //!
-//! What asks waits where it stands, in both: a task does not run anew. A task belongs to the caller whom
-//! [`Asking::principal`] finds out; where it finds nobody, to its session, with which it ends, or, since 2026-07-28, to
-//! whoever knows its id, of 192 bits by chance. For anybody else it is not there.
+//! In both a question waits where it stands: a task does not run again. A task belongs to the caller that
+//! [`InputConfig::principal`] names. Without one it belongs to its session, with which it ends, or, since 2026-07-28, to
+//! every client that knows its id, which has 192 random bits. For others it does not exist.
 //!
 //! A task runs in the process that made it. Its record may outlive that, in a [`TaskStore`] of yours, and
-//! [`Tasks::recover`] marks what a program that has ended left unfinished. Whatever runs is bounded: by its time to live,
-//! and by how many tasks are kept. [`Server::cancel_tasks`] ends them all.
+//! [`Tasks::recover`] marks what an earlier process left unfinished. The time to live of a task and the number of tasks are
+//! bounded. [`Server::cancel_tasks`] ends them all.
 //!
 //! # Handlers are `Send`
 //!
@@ -119,27 +124,34 @@
 //!
 //! # What happens without you
 //!
-//! - The handshake of the revisions 2024-11-05 to 2025-11-25. A client that asks for something else gets the
-//!   newest. What an older revision does not have is left out of what is sent, by
-//!   [`Downgrade`](schema::Downgrade); what cannot be said to it at all is an error here.
-//! - Discovery for clients of 2026-07-28. A request that lacks what it must say, or names a version that is not
-//!   spoken, is refused with the error that the protocol has for it. Every result says who answers.
-//! - A request that is of neither era is answered with an error. Nothing that a client sends ends the server.
-//! - Arguments of the wrong shape do not reach the function; the error names the member that is wrong. Where
-//!   that is asked for (feature and method `validate` of [`Server`]), neither does what the tool's schema forbids in any
-//!   other way, and structured content that is not what the output schema says is not sent.
+//! - The handshake of the revisions 2024-11-05 to 2025-11-25. A client that asks for another one gets the
+//!   newest. [`Downgrade`](schema::Downgrade) leaves out of a message what an older revision does not have; a message
+//!   without any form in that revision is an error here.
+//! - Discovery for clients of 2026-07-28. A stateless request that lacks a required member of `_meta`, or names an unknown
+//!   version, gets the error of the protocol for that. Every result names the server.
+//! - A request that is neither of a session nor stateless is answered with an error. No message of a client ends the server.
+//! - Arguments of the wrong shape do not reach the function; the error names the wrong member. With the feature and the
+//!   method `validate` of [`Server`], arguments that the tool's schema forbids do not reach it either, and structured
+//!   content that the output schema forbids is not sent.
 //! - A cancelled call is dropped where it waits, and not answered. Destructors run.
 //! - A function that panics is answered with an internal error; other calls go on.
-//! - Lists come in pages, in the order of registration, and clients hear when they change. What changes again before a
-//!   client that listens has taken the news is told once, so a slow one makes nothing grow.
-//! - A connection costs little until something begins on it: it is made for one request, or kept open by thousands.
+//! - Lists come in pages, in the order of registration, and clients are notified of changes. A client that reads slowly gets
+//!   one notification for several changes of the same kind, so it makes nothing grow.
+//! - A connection without a session costs little: it may serve one request, or be one of thousands that are kept open.
 //!
 //! # What it does not do
 //!
-//! It opens no socket and knows no concrete transport. Unless it is told to validate, it does not check arguments
-//! against a schema beyond what decoding them does. It does not limit how often a tool reports progress, or how often a
-//! client asks for completions. It does not make sure that what a client carries from round to round is used only once.
-//! It runs calls of tools as tasks, and makes no tasks of what it asks its clients, which those of 2025-11-25 could run.
+//! It opens no socket and knows no concrete transport. Unless it validates, it does not check arguments beyond their
+//! type. It does not limit how often a tool reports progress, or how often a client asks for completions. It does not
+//! ensure that the state which a client carries from round to round is used only once. It runs calls of tools as tasks,
+//! but does not use the tasks of clients of 2025-11-25.
+//!
+//! # The files
+//!
+//! They depend on each other in one direction: settings and limits, the request's [scope](Context) and its client, the
+//! context, progress and questions, layers, tools, the server, tasks, dispatch, connections. There is one circle.
+//! Registering a resource, prompt or completion names the functions of `dispatch` that answer for it, so that a program
+//! without these is linked without their code; and dispatch looks up what is registered.
 
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
 #[cfg(not(test))]
@@ -150,57 +162,69 @@ extern crate futures_util as futures;
 struct Readme;
 
 mod arguments;
-mod ask;
 mod caching;
 mod cancelled;
+mod capability;
 mod checks;
 mod client;
+mod client_context;
+mod client_meta;
 mod completion;
 mod context;
 mod dispatch;
-mod era;
 mod handler;
-mod kind;
+mod input;
+mod layers;
+mod lazy_capabilities;
+mod lazy_json;
+mod lifecycle;
 mod listeners;
 mod params;
+mod progress;
 mod prompt;
+mod questions;
 mod quota;
 mod registry;
+mod reports;
+mod request_future;
 mod resource;
 mod resource_template;
+mod result_meta;
 mod scope;
 mod server;
+mod session;
+mod settings;
+mod string_args;
 mod subscription;
 mod tasks;
 mod template;
 mod tool;
 mod tool_error;
 mod tool_result;
-mod undecoded;
 #[cfg(feature = "validate")]
 mod validation;
 mod value_limit;
 mod watch_list;
-mod words;
 mod yield_timer;
 
-/// The words of the protocol.
+/// The types of the protocol.
 pub use agentwire_mcp_schema as schema;
 
-pub use agentwire_jsonrpc::ErrorObject;
+pub use agentwire_jsonrpc::{ErrorObject, RawJson};
 pub use agentwire_peer::{Call, CallError, Closed, Config};
 pub use agentwire_transport::{MessageSource, Service};
 pub use arguments::NoArguments;
-pub use ask::{AskError, Asking, Elicitation, Elicited, Form, Page, field};
 pub use cancelled::Cancelled;
 pub use client::Client;
 pub use completion::{IntoCompletion, PartialArgument};
 pub use context::Context;
+pub use input::{AskError, Elicitation, Elicited, Form, InputConfig, Page, field};
+pub use layers::{BoxError, FromFn, FromFnService, Next, RawCall, RawCallFuture, ToolLayer, from_fn};
 pub use prompt::{IntoPromptResult, ServerPrompt};
 pub use resource::{IntoResourceContents, ServerResource};
 pub use resource_template::ServerResourceTemplate;
 pub use server::Server;
-pub use tasks::{MemoryTasks, TaskOwner, TaskPlace, TaskRecord, TaskStore, TaskStoreError, Tasks};
+pub use tasks::{MemoryTasks, TaskCursor, TaskOwner, TaskRecord, TaskStore, TaskStoreError, Tasks};
 pub use template::{UriTemplate, UriTemplateError};
 pub use tool::ServerTool;
 pub use tool_error::ToolError;

@@ -1,4 +1,4 @@
-//! Who hears of what changes.
+//! Listeners for changes of tools, resources, prompts and tasks.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -17,62 +17,62 @@ pub(crate) enum Change<'a> {
     Task(&'a str),
 }
 
-/// Somebody who hears of changes, and decides whether they are worth a notification.
+/// Called on changes. It decides whether to send a notification.
 pub(crate) trait Listener: Send + Sync {
-    fn hear(&self, change: Change<'_>);
+    fn on_change(&self, change: Change<'_>);
 
-    /// The server wants to tell it no more.
+    /// The server ends the subscription.
     fn dismiss(&self) {}
 }
 
-/// Those who listen. Nobody pays for a connection that does not.
+/// The registered listeners. A connection without a listener costs nothing.
 #[derive(Clone, Default)]
-pub(crate) struct Listeners(Arc<Mutex<There>>);
+pub(crate) struct Listeners(Arc<Mutex<ListenerTable>>);
 
 /// By number. A tree, because what a crowd took of one large piece would not be given back.
 #[derive(Default)]
-struct There {
+struct ListenerTable {
     listeners: BTreeMap<u64, Weak<dyn Listener>>,
     next: u64,
 }
 
-/// A place among those who listen, given up when it is dropped.
-pub(crate) struct Listening {
+/// Keeps a listener registered until it is dropped.
+pub(crate) struct ListenerGuard {
     listeners: Listeners,
     key: u64,
 }
 
 impl Listeners {
-    /// Listens from now on.
-    pub(crate) fn add(&self, listener: Weak<dyn Listener>) -> Listening {
+    /// Registers a listener.
+    pub(crate) fn add(&self, listener: Weak<dyn Listener>) -> ListenerGuard {
         let mut there = self.lock();
         let key = there.next;
         there.next += 1;
         there.listeners.insert(key, listener);
         drop(there);
-        Listening { listeners: self.clone(), key }
+        ListenerGuard { listeners: self.clone(), key }
     }
 
     pub(crate) fn announce(&self, change: Change<'_>) {
-        self.each(|listener| listener.hear(change));
+        self.each(|listener| listener.on_change(change));
     }
 
     pub(crate) fn dismiss(&self) {
         self.each(|listener| listener.dismiss());
     }
 
-    /// Nobody is told while the list is locked: whoever hears may stop listening at once.
+    /// Calls each listener outside the lock, because a listener may unregister at once.
     fn each(&self, mut tell: impl FnMut(&dyn Listener)) {
         let there: Vec<_> = self.lock().listeners.values().filter_map(Weak::upgrade).collect();
         there.iter().for_each(|listener| tell(&**listener));
     }
 
-    fn lock(&self) -> MutexGuard<'_, There> {
+    fn lock(&self) -> MutexGuard<'_, ListenerTable> {
         self.0.lock()
     }
 }
 
-impl Drop for Listening {
+impl Drop for ListenerGuard {
     fn drop(&mut self) {
         self.listeners.lock().listeners.remove(&self.key);
     }
@@ -85,10 +85,10 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Ear(AtomicUsize);
+    struct Counter(AtomicUsize);
 
-    impl Listener for Ear {
-        fn hear(&self, _change: Change<'_>) {
+    impl Listener for Counter {
+        fn on_change(&self, _change: Change<'_>) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -96,13 +96,13 @@ mod tests {
     #[test]
     fn whoever_leaves_takes_no_place_and_hears_nothing() {
         let listeners = Listeners::default();
-        let ears = [Arc::new(Ear::default()), Arc::new(Ear::default())];
-        let [first, second] = &ears;
-        let place = |ear: &Arc<Ear>| -> Weak<dyn Listener> { Arc::<Ear>::downgrade(ear) };
+        let counters = [Arc::new(Counter::default()), Arc::new(Counter::default())];
+        let [first, second] = &counters;
+        let place = |counter: &Arc<Counter>| -> Weak<dyn Listener> { Arc::<Counter>::downgrade(counter) };
         let _stays = listeners.add(place(first));
         drop(listeners.add(place(second)));
         listeners.announce(Change::Tools);
-        assert_eq!(ears.map(|ear| ear.0.load(Ordering::Relaxed)), [1, 0]);
+        assert_eq!(counters.map(|counter| counter.0.load(Ordering::Relaxed)), [1, 0]);
         assert_eq!(listeners.lock().listeners.len(), 1);
     }
 }

@@ -1,24 +1,28 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 
-use agentwire_jsonrpc::ErrorObject;
-use agentwire_mcp_schema::{GetPromptResult, Icon, Prompt, PromptArgument, PromptMessage, Revision};
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
+use agentwire_mcp_schema::{
+    GetPromptRequest, GetPromptResult, Icon, Prompt, PromptArgument, PromptMessage, Revision,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::arguments::input_schema;
 use crate::completion::{Completable, Completers};
-use crate::context::Running;
+use crate::layers::{Layers, Next, RawCall, Target, ToolLayer};
 use crate::registry::{Definition, Entry};
-use crate::words::from_words;
+use crate::request_future::HandlerFuture;
+use crate::string_args::decode_string_args;
 use crate::{Context, IntoCompletion, PartialArgument};
 
-/// A prompt as the server holds it: what the client is told of it, and the function that fills it in.
+/// A prompt: its definition, which clients see, the function that fills it in, and the layers around that.
 ///
 /// The members of the function's argument type are the prompt's arguments. They arrive as strings, so each is
-/// a `String`, or something else that is read from a word: a number, a `bool`, an enum of words, or an `Option` of
+/// a `String`, or something else that is parsed from a string: a number, a `bool`, an enum of strings, or an `Option` of
 /// these where it may be left out.
 ///
 /// ```
@@ -38,10 +42,11 @@ use crate::{Context, IntoCompletion, PartialArgument};
 pub struct ServerPrompt {
     definition: Definition<Prompt>,
     completers: Completers,
+    layers: Layers,
     run: Box<Run>,
 }
 
-type Run = dyn Fn(&BTreeMap<String, String>, Context) -> Result<Running, String> + Send + Sync;
+type Run = dyn Fn(&BTreeMap<String, String>, Context) -> Result<HandlerFuture, String> + Send + Sync;
 
 impl ServerPrompt {
     /// A prompt of that name, with a sentence on what it is for, and the function that fills it in.
@@ -56,14 +61,16 @@ impl ServerPrompt {
         O: Future<Output: IntoPromptResult> + Send + 'static,
     {
         let prompt = Prompt::new(name).description(description).arguments(arguments::<A>());
-        let run = move |arguments: &BTreeMap<String, String>, context: Context| -> Result<Running, String> {
-            let future = function(from_words(arguments)?, context.clone());
-            Ok(Box::pin(async move {
-                let result = future.await.into_prompt_result()?;
-                context.encode(result)
-            }))
-        };
-        Self { definition: Definition::new(prompt), completers: Completers::default(), run: Box::new(run) }
+        let run =
+            move |arguments: &BTreeMap<String, String>, context: Context| -> Result<HandlerFuture, String> {
+                let future = function(decode_string_args(arguments)?, context.clone());
+                Ok(Box::pin(async move {
+                    let result = future.await.into_prompt_result()?;
+                    context.encode(result)
+                }))
+            };
+        let (completers, layers) = (Completers::default(), Layers::default());
+        Self { definition: Definition::new(prompt), completers, layers, run: Box::new(run) }
     }
 
     /// Sets its name for people.
@@ -78,7 +85,7 @@ impl ServerPrompt {
         self.edit(|prompt| prompt.icons = icons)
     }
 
-    /// Proposes how an argument that somebody types might go on.
+    /// Completes an argument that a user types.
     ///
     /// ```
     /// # use agentwire_mcp_server::{Context, PartialArgument, Server, ServerPrompt};
@@ -109,25 +116,52 @@ impl ServerPrompt {
         self
     }
 
-    /// Changes anything else of what the client is told.
+    /// Adds a layer around this prompt, below those of the [server](crate::Server::layer), which says what layers do.
+    #[must_use]
+    pub fn layer<L: ToolLayer>(mut self, layer: L) -> Self {
+        self.layers.add_to_target(layer);
+        self
+    }
+
+    /// Changes any other part of the definition.
     #[must_use]
     pub fn edit(mut self, change: impl FnOnce(&mut Prompt)) -> Self {
         self.definition.edit(change);
         self
     }
 
-    /// What the client is told.
+    /// The definition that clients see.
     pub fn definition(&self) -> &Prompt {
         self.definition.value()
     }
 
-    /// Fills the prompt in, or says what is wrong with the arguments.
+    /// Fills the prompt in within the layers, of which `outer` is the server's first one.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the arguments.
     pub(crate) fn run(
+        self: &Arc<Self>,
+        outer: Option<&Next>,
+        arguments: &BTreeMap<String, String>,
+        context: Context,
+    ) -> Result<HandlerFuture, ErrorObject> {
+        let Some(next) = outer.or(self.layers.first()) else {
+            return self.start_function(arguments, context);
+        };
+        let arguments = RawJson::encode(arguments).map_err(ErrorObject::internal_error)?;
+        Ok(next.run(RawCall::new(self, &self.definition().name, arguments, context)))
+    }
+
+    fn start_function(
         &self,
         arguments: &BTreeMap<String, String>,
         context: Context,
-    ) -> Result<Running, String> {
-        (self.run)(arguments, context)
+    ) -> Result<HandlerFuture, ErrorObject> {
+        (self.run)(arguments, context).map_err(|why| {
+            let name = &self.definition().name;
+            ErrorObject::invalid_params(format_args!("arguments of the prompt `{name}`: {why}"))
+        })
     }
 }
 
@@ -147,6 +181,21 @@ fn arguments<A: schemars::JsonSchema>() -> Vec<PromptArgument> {
             argument
         })
         .collect()
+}
+
+impl Target for ServerPrompt {
+    fn method(&self) -> &'static str {
+        GetPromptRequest::NAME
+    }
+
+    fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject> {
+        let arguments = call.arguments().decode().map_err(ErrorObject::internal_error)?;
+        self.start_function(&arguments, call.context().clone())
+    }
 }
 
 impl Entry for ServerPrompt {

@@ -1,14 +1,14 @@
-//! What clients share, and how much of it one of them may hold.
+//! Limits for all clients together, and for each of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use agentwire_sync::{Mutex, MutexGuard};
 
-/// Whom a limit for each client counts. The first of these that is known.
+/// The client that a limit counts: the first of these that is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Holder {
-    /// The caller that [`Asking::principal`](crate::Asking::principal) finds.
+    /// The caller that [`InputConfig::principal`](crate::InputConfig::principal) finds.
     Principal(String),
     /// The sender that the [transport](agentwire_transport::MessageSource::sender) knows.
     Sender(String),
@@ -18,7 +18,7 @@ pub(crate) enum Holder {
     Unknown,
 }
 
-/// How much may be held.
+/// The limits of a quota.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) total: usize,

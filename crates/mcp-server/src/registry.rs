@@ -9,8 +9,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::era::Remarks;
 use crate::params::read_params;
+use crate::result_meta::PageMeta;
 
 /// Something with a name that a server offers.
 pub(crate) trait Entry {
@@ -112,14 +112,14 @@ impl<E: Entry> Registry<E> {
         self.read().in_order.values().map(|entry| entry.key().to_owned()).collect()
     }
 
-    /// Answers a request for a list with one page of it, as the member `items`, with remarks where there are any.
+    /// Answers a request for a list with one page of it, as the member `items`, with the members of `page_meta`.
     pub(crate) fn page(
         &self,
         params: Option<&RawJson>,
         items: &'static str,
         revision: Revision,
         page_size: usize,
-        remarks: Option<&Remarks<'_>>,
+        page_meta: Option<&PageMeta<'_>>,
     ) -> Result<RawJson, ErrorObject> {
         let ListParams { cursor } = read_params(params)?;
         let entries = self.read();
@@ -132,7 +132,7 @@ impl<E: Entry> Registry<E> {
         let mut rest = entries.in_order.range(first..);
         let texts = rest.by_ref().take(page_size).map(|(_, entry)| entry.listed(revision)).collect();
         let next = rest.next().map(|(number, _)| format_cursor(items, *number));
-        RawJson::encode(&Page { items, texts, next, remarks }).map_err(ErrorObject::internal_error)
+        RawJson::encode(&Page { items, texts, next, page_meta }).map_err(ErrorObject::internal_error)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Entries<E>> {
@@ -165,7 +165,7 @@ struct Page<'a> {
     items: &'static str,
     texts: Vec<&'a RawValue>,
     next: Option<String>,
-    remarks: Option<&'a Remarks<'a>>,
+    page_meta: Option<&'a PageMeta<'a>>,
 }
 
 impl Serialize for Page<'_> {
@@ -175,8 +175,8 @@ impl Serialize for Page<'_> {
         if let Some(next) = &self.next {
             map.serialize_entry("nextCursor", next)?;
         }
-        if let Some(remarks) = self.remarks {
-            remarks.write(&mut map)?;
+        if let Some(page_meta) = self.page_meta {
+            page_meta.write(&mut map)?;
         }
         map.end()
     }

@@ -1,11 +1,12 @@
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_jsonrpc::ErrorObject;
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
 use agentwire_mcp_schema::{
-    Annotations, BlobResourceContents, CacheScope, Icon, ReadResourceResult, Resource, ResourceContents,
-    Revision, TextResourceContents,
+    Annotations, BlobResourceContents, CacheScope, Icon, ReadResourceRequest, ReadResourceResult, Resource,
+    ResourceContents, Revision, TextResourceContents,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,10 +14,11 @@ use serde_json::value::RawValue;
 
 use crate::Context;
 use crate::caching::Caching;
-use crate::context::Running;
+use crate::layers::{Layers, Next, RawCall, Target, ToolLayer};
 use crate::registry::{Definition, Entry};
+use crate::request_future::HandlerFuture;
 
-/// A resource as the server holds it: what the client is told of it, and the function that reads it.
+/// A resource: its definition, which clients see, the function that reads it, and the layers around that.
 ///
 /// ```
 /// # use agentwire_mcp_server::{Context, Server, ServerResource};
@@ -28,11 +30,12 @@ use crate::registry::{Definition, Entry};
 pub struct ServerResource {
     definition: Definition<Resource>,
     caching: Caching,
+    layers: Layers,
     run: Box<Run>,
 }
 
 /// It also takes what is known only once the definition is complete: the media type, and how long it may be kept.
-type Run = dyn Fn(Option<String>, Caching, Context) -> Running + Send + Sync;
+type Run = dyn Fn(Option<String>, Caching, Context) -> HandlerFuture + Send + Sync;
 
 impl ServerResource {
     /// A resource at that URI, with a name for programs, and the function that reads it, which gets the URI.
@@ -43,11 +46,11 @@ impl ServerResource {
     {
         let uri = uri.into();
         let definition = Definition::new(Resource::new(uri.clone(), name));
-        let run = move |mime_type: Option<String>, caching: Caching, context: Context| -> Running {
+        let run = move |mime_type: Option<String>, caching: Caching, context: Context| -> HandlerFuture {
             let future = function(uri.clone(), context.clone());
             read(future, uri.clone(), mime_type, caching, context)
         };
-        Self { definition, caching: Caching::default(), run: Box::new(run) }
+        Self { definition, caching: Caching::default(), layers: Layers::default(), run: Box::new(run) }
     }
 
     /// Sets its name for people.
@@ -56,7 +59,7 @@ impl ServerResource {
         self.edit(|resource| resource.title = Some(title.into()))
     }
 
-    /// Sets what it is, in words for the model.
+    /// Sets what it is, for the model.
     #[must_use]
     pub fn description(self, description: impl Into<String>) -> Self {
         self.edit(|resource| resource.description = Some(description.into()))
@@ -80,27 +83,44 @@ impl ServerResource {
         self.edit(|resource| resource.annotations = Some(annotations))
     }
 
-    /// Sets how long a client may keep what it read, and for whom (default: not at all, and only for who asked).
-    /// Clients are told so since 2026-07-28.
+    /// Sets how long a client may keep what it read, and for whom (default: not at all, and only for the client that
+    /// asked). Sent since revision 2026-07-28.
     #[must_use]
     pub fn caching(mut self, time: Duration, scope: CacheScope) -> Self {
         self.caching = Caching::new(time, scope);
         self
     }
 
-    /// Changes anything else of what the client is told, such as its size.
+    /// Adds a layer around this resource, below those of the [server](crate::Server::layer), which says what layers do.
+    #[must_use]
+    pub fn layer<L: ToolLayer>(mut self, layer: L) -> Self {
+        self.layers.add_to_target(layer);
+        self
+    }
+
+    /// Changes any other part of the definition, such as its size.
     #[must_use]
     pub fn edit(mut self, change: impl FnOnce(&mut Resource)) -> Self {
         self.definition.edit(change);
         self
     }
 
-    /// What the client is told.
+    /// The definition that clients see.
     pub fn definition(&self) -> &Resource {
         self.definition.value()
     }
 
-    pub(crate) fn run(&self, context: Context) -> Running {
+    /// Starts a read within the layers, of which `outer` is the server's first one.
+    pub(crate) fn run(self: &Arc<Self>, outer: Option<&Next>, context: Context) -> HandlerFuture {
+        match outer.or(self.layers.first()) {
+            None => self.start_function(context),
+            Some(next) => {
+                next.run(RawCall::new(self, &self.definition().uri, RawJson::EMPTY_OBJECT, context))
+            }
+        }
+    }
+
+    fn start_function(&self, context: Context) -> HandlerFuture {
         (self.run)(self.definition().mime_type.clone(), self.caching.clone(), context)
     }
 }
@@ -112,7 +132,7 @@ pub(crate) fn read<O>(
     mime_type: Option<String>,
     caching: Caching,
     context: Context,
-) -> Running
+) -> HandlerFuture
 where
     O: Future<Output: IntoResourceContents> + Send + 'static,
 {
@@ -133,6 +153,20 @@ fn name_type(contents: &mut ResourceContents, mime_type: Option<&String>) {
     };
     if place.is_none() {
         *place = mime_type.cloned();
+    }
+}
+
+impl Target for ServerResource {
+    fn method(&self) -> &'static str {
+        ReadResourceRequest::NAME
+    }
+
+    fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject> {
+        Ok(self.start_function(call.context().clone()))
     }
 }
 

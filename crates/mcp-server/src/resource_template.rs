@@ -1,24 +1,27 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_mcp_schema::{Annotations, CacheScope, Icon, ResourceTemplate, Revision};
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
+use agentwire_mcp_schema::{Annotations, CacheScope, Icon, ReadResourceRequest, ResourceTemplate, Revision};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::caching::Caching;
 use crate::completion::{Completable, Completers};
-use crate::context::Running;
+use crate::layers::{Layers, Next, RawCall, Target, ToolLayer};
 use crate::registry::{Definition, Entry};
+use crate::request_future::HandlerFuture;
 use crate::resource::read;
-use crate::words::from_words;
+use crate::string_args::decode_string_args;
 use crate::{Context, IntoCompletion, IntoResourceContents, PartialArgument, UriTemplate};
 
 /// A family of resources as the server holds it: the template of their URIs, and the function that reads each.
 ///
 /// The members of the function's argument type are the template's variables. They arrive as text, percent-decoded, so
-/// each is a `String`, a number, a `bool`, an enum of words, or an `Option` of these where it may be left out. A URI
+/// each is a `String`, a number, a `bool`, an enum of strings, or an `Option` of these where it may be left out. A URI
 /// whose values are not what the type says is that of no resource. What is in a value was written by the client, and may
 /// hold `/`, `\` and `..`, though no NUL: make no path of it unseen, or [take single segments only](Self::segments_only).
 ///
@@ -52,6 +55,7 @@ pub struct ServerResourceTemplate {
     caching: Caching,
     completers: Completers,
     segments_only: bool,
+    layers: Layers,
     check: fn(&Values) -> Result<(), String>,
     run: Box<Run>,
 }
@@ -60,7 +64,8 @@ pub struct ServerResourceTemplate {
 type Values = BTreeMap<String, String>;
 
 /// It also takes the URI, and what is known only once the definition is complete.
-type Run = dyn Fn(&Values, String, Option<String>, Caching, Context) -> Result<Running, String> + Send + Sync;
+type Run =
+    dyn Fn(&Values, String, Option<String>, Caching, Context) -> Result<HandlerFuture, String> + Send + Sync;
 
 impl ServerResourceTemplate {
     /// The resources whose URIs are made of that template, with a name for programs, and the function that reads them,
@@ -77,7 +82,7 @@ impl ServerResourceTemplate {
     {
         let definition = ResourceTemplate::new(uri_template, name);
         let run = move |values: &Values, uri, mime_type, caching, context: Context| {
-            let future = function(from_words(values)?, context.clone());
+            let future = function(decode_string_args(values)?, context.clone());
             Ok(read(future, uri, mime_type, caching, context))
         };
         Self {
@@ -86,7 +91,8 @@ impl ServerResourceTemplate {
             caching: Caching::default(),
             completers: Completers::default(),
             segments_only: false,
-            check: |values| from_words::<V>(values).map(drop),
+            layers: Layers::default(),
+            check: |values| decode_string_args::<V>(values).map(drop),
             run: Box::new(run),
         }
     }
@@ -97,7 +103,7 @@ impl ServerResourceTemplate {
         self.edit(|template| template.title = Some(title.into()))
     }
 
-    /// Sets what these resources are, in words for the model.
+    /// Sets what these resources are, for the model.
     #[must_use]
     pub fn description(self, description: impl Into<String>) -> Self {
         self.edit(|template| template.description = Some(description.into()))
@@ -121,8 +127,8 @@ impl ServerResourceTemplate {
         self.edit(|template| template.annotations = Some(annotations))
     }
 
-    /// Sets how long a client may keep what it read, and for whom (default: not at all, and only for who asked).
-    /// Clients are told so since 2026-07-28.
+    /// Sets how long a client may keep what it read, and for whom (default: not at all, and only for the client that
+    /// asked). Sent since revision 2026-07-28.
     #[must_use]
     pub fn caching(mut self, time: Duration, scope: CacheScope) -> Self {
         self.caching = Caching::new(time, scope);
@@ -137,7 +143,7 @@ impl ServerResourceTemplate {
         self
     }
 
-    /// Proposes how a variable that somebody types might go on.
+    /// Completes a variable that a user types.
     ///
     /// # Panics
     ///
@@ -154,7 +160,15 @@ impl ServerResourceTemplate {
         self
     }
 
-    /// Changes anything else of what the client is told.
+    /// Adds a layer around the resources of this template, below those of the [server](crate::Server::layer), which
+    /// says what layers do.
+    #[must_use]
+    pub fn layer<L: ToolLayer>(mut self, layer: L) -> Self {
+        self.layers.add_to_target(layer);
+        self
+    }
+
+    /// Changes any other part of the definition.
     ///
     /// # Panics
     ///
@@ -168,7 +182,7 @@ impl ServerResourceTemplate {
         self
     }
 
-    /// What the client is told.
+    /// The definition that clients see.
     pub fn definition(&self) -> &ResourceTemplate {
         self.definition.value()
     }
@@ -179,9 +193,33 @@ impl ServerResourceTemplate {
         self.template.matches(uri).filter(|values| may_be(values) && (self.check)(values).is_ok())
     }
 
-    /// Reads the resource with those values, or says what is wrong with them.
-    pub(crate) fn run(&self, values: &Values, uri: String, context: Context) -> Result<Running, String> {
+    /// Reads the resource with those values within the layers, of which `outer` is the server's first one.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the values.
+    pub(crate) fn run(
+        self: &Arc<Self>,
+        outer: Option<&Next>,
+        values: &Values,
+        uri: String,
+        context: Context,
+    ) -> Result<HandlerFuture, ErrorObject> {
+        let Some(next) = outer.or(self.layers.first()) else {
+            return self.start_function(values, uri, context);
+        };
+        let values = RawJson::encode(values).map_err(ErrorObject::internal_error)?;
+        Ok(next.run(RawCall::new(self, &uri, values, context)))
+    }
+
+    fn start_function(
+        &self,
+        values: &Values,
+        uri: String,
+        context: Context,
+    ) -> Result<HandlerFuture, ErrorObject> {
         (self.run)(values, uri, self.definition().mime_type.clone(), self.caching.clone(), context)
+            .map_err(ErrorObject::internal_error)
     }
 }
 
@@ -192,6 +230,21 @@ fn is_segment(value: &str) -> bool {
 
 fn parse(uri_template: &str) -> UriTemplate {
     uri_template.parse().unwrap_or_else(|wrong| panic!("the resource template `{uri_template}`: {wrong}"))
+}
+
+impl Target for ServerResourceTemplate {
+    fn method(&self) -> &'static str {
+        ReadResourceRequest::NAME
+    }
+
+    fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject> {
+        let values: Values = call.arguments().decode().map_err(ErrorObject::internal_error)?;
+        self.start_function(&values, call.name().to_owned(), call.context().clone())
+    }
 }
 
 impl Entry for ServerResourceTemplate {

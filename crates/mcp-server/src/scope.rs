@@ -1,16 +1,31 @@
 //! One request in the two shapes in which a transport delivers it: over a connection, or as an exchange.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Ready, ready};
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, Notification, NotificationMethod, RawJson, RequestId};
 use agentwire_peer::{CallError, Closed, Notify, Peer, RequestContext};
-use agentwire_transport::{ExchangeEvent, MessageSource, NotificationSink, SendNotification};
+use agentwire_transport::{ExchangeEnded, ExchangeEvent, MessageSource, NotificationSink, SendNotification};
+use futures::future::{Either, FutureExt, Map, MapErr, TryFutureExt};
 use serde::Serialize;
 
-/// What is known of a request, and what can be sent while it is answered.
+/// A future in either shape: that of a connection, or that of an exchange.
+type InScope<C, E> = Either<C, E>;
+
+/// Completes when a notification is queued. It is not sent until this is awaited.
+pub(crate) type SendInScope<'a> =
+    InScope<Notify<'a>, Either<MapErr<SendNotification<'a>, fn(ExchangeEnded) -> CallError>, Failed>>;
+
+/// A notification that has no JSON form.
+type Failed = Ready<Result<(), CallError>>;
+
+/// Completes when the client no longer wants the answer.
+pub(crate) type CancelledInScope = InScope<agentwire_peer::Cancelled, ExchangeEvent>;
+
+/// Completes when the transport is about to end.
+pub(crate) type Closing = InScope<Map<agentwire_peer::WhenClosed, fn(Closed)>, ExchangeEvent>;
+
+/// The id and source of a request, and what can be sent while it is answered.
 #[derive(Clone)]
 pub(crate) enum RequestScope {
     /// The connection carries other requests too.
@@ -77,17 +92,18 @@ impl RequestScope {
     /// Sends a notification that belongs to the request, once there is room for it.
     pub(crate) fn notify<N: NotificationMethod>(&self, notification: &N) -> SendInScope<'_> {
         match self {
-            Self::Connection(context) => SendInScope::Connection(context.peer().notify(notification)),
-            Self::Exchange(exchange) => match RawJson::encode(notification) {
+            Self::Connection(context) => Either::Left(context.peer().notify(notification)),
+            Self::Exchange(exchange) => Either::Right(match RawJson::encode(notification) {
                 Ok(params) => {
                     let notification = Notification::new(N::NAME, Some(params));
-                    SendInScope::Exchange(exchange.notifications.send(notification))
+                    let closed: fn(ExchangeEnded) -> CallError = |_| Closed::default().into();
+                    Either::Left(exchange.notifications.send(notification).map_err(closed))
                 }
                 Err(why) => {
                     let why = format!("the params have no JSON form: {why}");
-                    SendInScope::Failed(Some(CallError::not_allowed(N::NAME, why)))
+                    Either::Right(ready(Err(CallError::not_allowed(N::NAME, why))))
                 }
-            },
+            }),
         }
     }
 
@@ -102,8 +118,8 @@ impl RequestScope {
     /// Completes when [`is_cancelled`](Self::is_cancelled) becomes true.
     pub(crate) fn cancelled(&self) -> CancelledInScope {
         match self {
-            Self::Connection(context) => CancelledInScope::Connection(context.cancelled()),
-            Self::Exchange(exchange) => CancelledInScope::Exchange(exchange.notifications.cancelled()),
+            Self::Connection(context) => Either::Left(context.cancelled()),
+            Self::Exchange(exchange) => Either::Right(exchange.notifications.cancelled()),
         }
     }
 
@@ -118,65 +134,8 @@ impl RequestScope {
     /// Completes when the transport is about to end, and what lasts should be answered.
     pub(crate) fn closing(&self) -> Closing {
         match self {
-            Self::Connection(context) => Closing::Connection(context.peer().closed()),
-            Self::Exchange(exchange) => Closing::Exchange(exchange.notifications.closing()),
-        }
-    }
-}
-
-/// A notification that is being sent.
-#[must_use = "a notification is not sent until it is awaited"]
-pub(crate) enum SendInScope<'a> {
-    Connection(Notify<'a>),
-    Exchange(SendNotification<'a>),
-    /// It has no JSON form.
-    Failed(Option<CallError>),
-}
-
-impl Future for SendInScope<'_> {
-    type Output = Result<(), CallError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut *self {
-            Self::Connection(notify) => Pin::new(notify).poll(cx),
-            Self::Exchange(send) => {
-                Pin::new(send).poll(cx).map(|sent| sent.map_err(|_| Closed::default().into()))
-            }
-            Self::Failed(error) => Poll::Ready(error.take().map_or(Ok(()), Err)),
-        }
-    }
-}
-
-#[must_use = "futures do nothing unless polled"]
-pub(crate) enum CancelledInScope {
-    Connection(agentwire_peer::Cancelled),
-    Exchange(ExchangeEvent),
-}
-
-impl Future for CancelledInScope {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        match &mut *self {
-            Self::Connection(cancelled) => Pin::new(cancelled).poll(cx),
-            Self::Exchange(cancelled) => Pin::new(cancelled).poll(cx),
-        }
-    }
-}
-
-#[must_use = "futures do nothing unless polled"]
-pub(crate) enum Closing {
-    Connection(agentwire_peer::WhenClosed),
-    Exchange(ExchangeEvent),
-}
-
-impl Future for Closing {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        match &mut *self {
-            Self::Connection(closed) => Pin::new(closed).poll(cx).map(drop),
-            Self::Exchange(closing) => Pin::new(closing).poll(cx),
+            Self::Connection(context) => Either::Left(context.peer().closed().map(drop as fn(Closed))),
+            Self::Exchange(exchange) => Either::Right(exchange.notifications.closing()),
         }
     }
 }

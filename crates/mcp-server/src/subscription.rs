@@ -17,34 +17,33 @@ use agentwire_mcp_schema::{
 use agentwire_peer::CallError;
 use agentwire_sync::{Monitor, Waiter};
 
-use crate::Server;
-use crate::listeners::{Change, Listener, Listening};
+use crate::listeners::{Change, Listener, ListenerGuard, Listeners};
 use crate::scope::RequestScope;
-use crate::tasks::Followed;
+use crate::tasks::WatchedTasks;
 use crate::watch_list::WatchList;
 
-/// A client that listens. It is told for as long as this is there.
+/// A subscription. The client is notified until this is dropped.
 pub(crate) struct Subscription {
     id: RequestId,
-    /// What the client is told first that it will hear of.
+    /// The filter of the acknowledgement, which is sent first.
     honoured: SubscriptionFilter,
-    changes: Arc<Changes>,
-    _listening: Listening,
-    tasks: Option<Box<(Followed, Listening)>>,
+    changes: Arc<ChangeQueue>,
+    _listening: ListenerGuard,
+    tasks: Option<Box<(WatchedTasks, ListenerGuard)>>,
 }
 
-/// What a client has not been told yet. However often something changes before it takes the news, they are one: so a
-/// client that reads slowly makes nothing grow.
-struct Changes {
+/// The changes that were not sent yet. Several changes of the same thing are one, so a client that reads slowly makes
+/// nothing grow.
+struct ChangeQueue {
     tools: bool,
     prompts: bool,
     resources: bool,
     watched: WatchList,
-    news: Monitor<News>,
+    news: Monitor<PendingChanges>,
 }
 
 #[derive(Default)]
-struct News {
+struct PendingChanges {
     tools: bool,
     prompts: bool,
     resources: bool,
@@ -56,8 +55,8 @@ struct News {
     dismissed: bool,
 }
 
-/// What a client is told next.
-enum Told {
+/// The next notification.
+enum PendingNotification {
     Tools,
     Prompts,
     Resources,
@@ -66,15 +65,15 @@ enum Told {
 }
 
 impl Subscription {
-    /// Listens from now on to what is in the filter. The URIs in it are those that are watched.
+    /// Collects the changes in the filter from now on. Its URIs are those in `watched`.
     pub(crate) fn open(
-        server: &Server,
+        listeners: &Listeners,
         id: RequestId,
         honoured: SubscriptionFilter,
         watched: WatchList,
-        tasks: Option<Followed>,
+        tasks: Option<WatchedTasks>,
     ) -> Self {
-        let changes = Arc::new(Changes {
+        let changes = Arc::new(ChangeQueue {
             tools: honoured.tools_list_changed,
             prompts: honoured.prompts_list_changed,
             resources: honoured.resources_list_changed,
@@ -85,7 +84,7 @@ impl Subscription {
             changes.news.with(|news| news.followed.clone_from(&tasks.ids));
         }
         let listener: Arc<dyn Listener> = changes.clone();
-        let listening = server.listeners().add(Arc::downgrade(&listener));
+        let listening = listeners.add(Arc::downgrade(&listener));
         Self {
             id,
             honoured,
@@ -98,8 +97,8 @@ impl Subscription {
         }
     }
 
-    /// Finds out which of the tasks there are. Of those that are done, or wait for the client, there is news already: by
-    /// themselves they give none.
+    /// Finds out which of the tasks exist. Those that have ended or wait for the client are sent at once, because they
+    /// do not change by themselves.
     pub(crate) async fn look_at_tasks(&mut self) -> Result<(), ErrorObject> {
         if let Some((tasks, _)) = self.tasks.as_deref_mut() {
             let still = tasks.look().await?;
@@ -114,7 +113,7 @@ impl Subscription {
         Ok(())
     }
 
-    /// Tells the client what it agreed to hear of, and then of every change, until it has left or is told no more.
+    /// Acknowledges the filter and then sends every change, until the client leaves or the server ends the subscription.
     pub(crate) async fn run(self, scope: &RequestScope) -> Result<(), CallError> {
         // The filter is not kept beside its text while that waits for room, nor later.
         let acknowledging = {
@@ -127,10 +126,10 @@ impl Subscription {
         let mut waiter = Waiter::new(&self.changes.news);
         let mut next = poll_fn(|cx| match Pin::new(&mut closing).poll(cx) {
             Poll::Ready(_) => Poll::Ready(None),
-            Poll::Pending => waiter.poll(cx, News::next),
+            Poll::Pending => waiter.poll(cx, PendingChanges::next),
         });
         while let Some(told) = (&mut next).await {
-            if let (Told::Task(id), Some((tasks, _))) = (&told, self.tasks.as_deref()) {
+            if let (PendingNotification::Task(id), Some((tasks, _))) = (&told, self.tasks.as_deref()) {
                 tasks.tell(scope, id, meta.clone()).await?;
                 continue;
             }
@@ -140,39 +139,45 @@ impl Subscription {
     }
 }
 
-async fn tell(scope: &RequestScope, told: Told, meta: Meta) -> Result<(), CallError> {
+async fn tell(scope: &RequestScope, told: PendingNotification, meta: Meta) -> Result<(), CallError> {
     match told {
-        Told::Tools => scope.notify(&ToolListChangedNotification::default().meta(meta)).await,
-        Told::Prompts => scope.notify(&PromptListChangedNotification::default().meta(meta)).await,
-        Told::Resources => scope.notify(&ResourceListChangedNotification::default().meta(meta)).await,
-        Told::Resource(uri) => scope.notify(&ResourceUpdatedNotification::new(&*uri).meta(meta)).await,
-        // Somebody else does, who knows them.
-        Told::Task(_) => Ok(()),
+        PendingNotification::Tools => scope.notify(&ToolListChangedNotification::default().meta(meta)).await,
+        PendingNotification::Prompts => {
+            scope.notify(&PromptListChangedNotification::default().meta(meta)).await
+        }
+        PendingNotification::Resources => {
+            scope.notify(&ResourceListChangedNotification::default().meta(meta)).await
+        }
+        PendingNotification::Resource(uri) => {
+            scope.notify(&ResourceUpdatedNotification::new(&*uri).meta(meta)).await
+        }
+        // Sent by `WatchedTasks`.
+        PendingNotification::Task(_) => Ok(()),
     }
 }
 
-impl News {
-    /// What the client is told next: none while there is nothing, and none inside once it is told no more.
-    fn next(&mut self) -> Option<Option<Told>> {
+impl PendingChanges {
+    /// Takes the next notification: none while there is none, and `Some(None)` once the subscription has ended.
+    fn next(&mut self) -> Option<Option<PendingNotification>> {
         if let Some(id) = self.tasks.pop_first() {
-            return Some(Some(Told::Task(id)));
+            return Some(Some(PendingNotification::Task(id)));
         }
         if std::mem::take(&mut self.tools) {
-            Some(Some(Told::Tools))
+            Some(Some(PendingNotification::Tools))
         } else if std::mem::take(&mut self.prompts) {
-            Some(Some(Told::Prompts))
+            Some(Some(PendingNotification::Prompts))
         } else if std::mem::take(&mut self.resources) {
-            Some(Some(Told::Resources))
+            Some(Some(PendingNotification::Resources))
         } else if let Some(uri) = self.updated.pop_first() {
-            Some(Some(Told::Resource(uri)))
+            Some(Some(PendingNotification::Resource(uri)))
         } else {
             self.dismissed.then_some(None)
         }
     }
 }
 
-impl Listener for Changes {
-    fn hear(&self, change: Change<'_>) {
+impl Listener for ChangeQueue {
+    fn on_change(&self, change: Change<'_>) {
         match change {
             Change::Tools if self.tools => self.news.update(|news| news.tools = true),
             Change::Prompts if self.prompts => self.news.update(|news| news.prompts = true),

@@ -1,23 +1,26 @@
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, RawJson};
-use agentwire_mcp_schema::TaskSupport;
-use agentwire_mcp_schema::{CallToolResult, HeaderMark, Icon, JsonSchema, Revision, Tool, ToolAnnotations};
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
+use agentwire_mcp_schema::{
+    CallToolRequest, CallToolResult, HeaderMark, Icon, JsonSchema, Revision, TaskSupport, Tool,
+    ToolAnnotations,
+};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::arguments::{decode, input_schema};
 use crate::checks::Checks;
-use crate::context::Running;
+use crate::layers::{BoxError, Layers, Next, RawCall, Target, ToolLayer};
 use crate::registry::{Definition, Entry};
+use crate::request_future::HandlerFuture;
 use crate::{Context, IntoToolResult};
 
-/// A tool as the server holds it: what the client is told of it, and the function behind it.
+/// A tool: its definition, which clients see, its function, and the layers around that.
 ///
-/// [`Server::tool`](crate::Server::tool) makes one of a name, a sentence and a function. Make it yourself to say
-/// more of it:
+/// [`Server::tool`](crate::Server::tool) makes one of a name, a description and a function. A `ServerTool` has
+/// further properties:
 ///
 /// ```
 /// # use agentwire_mcp_server::{Context, NoArguments, Server, ServerTool, schema::ToolAnnotations};
@@ -60,12 +63,13 @@ pub struct ServerTool {
     marks: Vec<HeaderMark>,
     /// The same, for the function.
     checks: Arc<Checks>,
+    layers: Layers,
     run: Box<Run>,
 }
 
 /// A function of any type. It takes its arguments as text and decodes them before it gives its future, so that
 /// the message they came in can be dropped before the function runs.
-type Run = dyn Fn(&RawJson, &Arc<Checks>, Context) -> Result<Running, String> + Send + Sync;
+type Run = dyn Fn(&RawJson, &Arc<Checks>, Context) -> Result<HandlerFuture, String> + Send + Sync;
 
 impl ServerTool {
     /// A tool of that name, with a description for the model, and the function that does it.
@@ -103,10 +107,9 @@ impl ServerTool {
         Self::from_parts(tool, run)
     }
 
-    /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The
-    /// function gets the arguments as they are, an object; nothing but [`Server::validate`](crate::Server) checks them. Before a
-    /// definition that somebody else
-    /// wrote is offered, [`Tool::header_marks`] says whether it can be.
+    /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The function
+    /// gets the arguments as they are, an object; nothing but [`Server::validate`](crate::Server) checks them. Before a
+    /// definition that somebody else wrote is offered, [`Tool::header_marks`] says whether it can be.
     pub fn from_definition<F, O>(definition: Tool, function: F) -> Self
     where
         F: Fn(RawJson, Context) -> O + Send + Sync + 'static,
@@ -121,7 +124,8 @@ impl ServerTool {
     }
 
     fn from_parts(definition: Tool, run: Box<Run>) -> Self {
-        Self { definition: Definition::new(definition), marks: Vec::new(), checks: Arc::default(), run }
+        let (marks, checks, layers) = (Vec::new(), Arc::default(), Layers::default());
+        Self { definition: Definition::new(definition), marks, checks, layers, run }
     }
 
     /// Sets its name for people.
@@ -191,19 +195,38 @@ impl ServerTool {
         self.edit(|tool| tool.execution.get_or_insert_default().task_support = Some(support))
     }
 
-    /// Changes anything else of what the client is told.
+    /// Adds a layer around this tool, below those of the [server](crate::Server::layer), which says what layers do.
+    ///
+    /// ```
+    /// # use agentwire_mcp_server::{Context, NoArguments, ServerTool};
+    /// use std::time::Duration;
+    ///
+    /// use tower::timeout::TimeoutLayer;
+    ///
+    /// # async fn import(_: NoArguments, _cx: Context) -> &'static str { "done" }
+    /// let tool = ServerTool::new("import", "Import the books", import)
+    ///     .layer(TimeoutLayer::new(Duration::from_secs(30)));
+    /// # let _ = tool;
+    /// ```
+    #[must_use]
+    pub fn layer<L: ToolLayer>(mut self, layer: L) -> Self {
+        self.layers.add_to_target(layer);
+        self
+    }
+
+    /// Changes any other part of the definition.
     #[must_use]
     pub fn edit(mut self, change: impl FnOnce(&mut Tool)) -> Self {
         self.definition.edit(change);
         self
     }
 
-    /// What the client is told.
+    /// The definition that clients see.
     pub fn definition(&self) -> &Tool {
         self.definition.value()
     }
 
-    /// Finds out what its schemas mean for its calls.
+    /// Reads what the schemas mean for calls.
     ///
     /// # Panics
     ///
@@ -224,20 +247,38 @@ impl ServerTool {
         &self.marks
     }
 
-    /// Starts a call, or says what is wrong with its arguments.
-    pub(crate) fn run(&self, arguments: &RawJson, context: Context) -> Result<Running, String> {
+    /// Starts a call within the layers, of which `outer` is the server's first one.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the arguments. Where there are layers, the call itself finds that out.
+    pub(crate) fn run(
+        self: &Arc<Self>,
+        outer: Option<&Next>,
+        arguments: &RawJson,
+        context: Context,
+    ) -> Result<HandlerFuture, String> {
+        let Some(next) = outer.or(self.layers.first()) else {
+            return self.start_function(arguments, context);
+        };
+        // A copy, so that the message need not wait in memory for the layers.
+        let arguments = RawJson::parse(arguments.as_str().into()).map_err(|error| error.to_string())?;
+        Ok(next.run(RawCall::new(self, &self.definition().name, arguments, context)))
+    }
+
+    fn start_function(&self, arguments: &RawJson, context: Context) -> Result<HandlerFuture, String> {
         #[cfg(feature = "validate")]
-        if context.validates()
-            && let Err(fault) = self.checks.input(arguments.as_str(), context.value_limit())?
+        if context.settings().validate
+            && let Err(fault) = self.checks.input(arguments.as_str(), context.settings().value_limit)?
         {
-            return Ok(Box::pin(std::future::ready(Err(fault))));
+            return Ok(Box::pin(ready(Err(fault))));
         }
         (self.run)(arguments, &self.checks, context)
     }
 }
 
 /// Makes the function's future one that gives the text to send.
-fn answer<O>(future: O, checks: Arc<Checks>, context: Context) -> Running
+fn answer<O>(future: O, checks: Arc<Checks>, context: Context) -> HandlerFuture
 where
     O: Future<Output: IntoToolResult> + Send + 'static,
 {
@@ -246,7 +287,7 @@ where
 
 /// Gives the text of a result. Not part of the above, so that a program has it once and not for each of its tools.
 fn give(result: CallToolResult, checks: &Checks, context: &Context) -> Result<RawJson, ErrorObject> {
-    checks.output(&result, context.validates())?;
+    checks.output(&result, context.settings().validate)?;
     context.encode(result)
 }
 
@@ -257,6 +298,29 @@ pub(crate) fn wrong_arguments(name: &str, why: &str, context: &Context) -> Resul
         context.encode(CallToolResult::from_error(text))
     } else {
         Err(ErrorObject::invalid_params(format_args!("arguments of the tool `{name}`: {why}")))
+    }
+}
+
+impl Target for ServerTool {
+    fn method(&self) -> &'static str {
+        CallToolRequest::NAME
+    }
+
+    fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject> {
+        self.start_function(call.arguments(), call.context().clone()).or_else(|why| {
+            let answer = wrong_arguments(call.name(), &why, call.context())?;
+            Ok(Box::pin(ready(Ok(answer))))
+        })
+    }
+
+    /// The model reads what went wrong, as with any failure of the tool.
+    fn layer_failed(&self, context: &Context, error: BoxError) -> Result<RawJson, ErrorObject> {
+        let name = &self.definition().name;
+        context.encode(CallToolResult::from_error(format!("the tool `{name}` failed: {error:#}")))
     }
 }
 

@@ -10,9 +10,9 @@ use agentwire_mcp_schema::{CallToolResult, ContentBlock};
 /// [`protocol`](Self::protocol).
 ///
 /// It is not itself an [`Error`](std::error::Error), because then `?` could not make it from all of them.
-pub struct ToolError(pub(crate) Kind);
+pub struct ToolError(pub(crate) ToolErrorKind);
 
-pub(crate) enum Kind {
+pub(crate) enum ToolErrorKind {
     Result(CallToolResult),
     Protocol(ErrorObject),
 }
@@ -20,21 +20,21 @@ pub(crate) enum Kind {
 impl ToolError {
     /// The tool failed, for the reason that the text gives to the model.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(Kind::Result(CallToolResult::from_error(text)))
+        Self(ToolErrorKind::Result(CallToolResult::from_error(text)))
     }
 
     /// The tool failed and has more to show than text.
     pub fn content(content: Vec<ContentBlock>) -> Self {
-        Self(Kind::Result(CallToolResult::new(content).is_error(true)))
+        Self(ToolErrorKind::Result(CallToolResult::new(content).is_error(true)))
     }
 
     /// The call is answered with an error of the protocol, which models rarely see.
     pub fn protocol(error: ErrorObject) -> Self {
-        Self(Kind::Protocol(error))
+        Self(ToolErrorKind::Protocol(error))
     }
 }
 
-/// Where the error knows what caused it and says so in the form `{:#}`, the model reads that too.
+/// The text is that of `{:#}`, which includes the causes for some error types.
 impl<E: fmt::Display> From<E> for ToolError {
     fn from(error: E) -> Self {
         Self::new(format!("{error:#}"))
@@ -44,8 +44,8 @@ impl<E: fmt::Display> From<E> for ToolError {
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Result(result) => f.debug_tuple("ToolError").field(&result.text()).finish(),
-            Kind::Protocol(error) => f.debug_tuple("ToolError").field(error).finish(),
+            ToolErrorKind::Result(result) => f.debug_tuple("ToolError").field(&result.text()).finish(),
+            ToolErrorKind::Protocol(error) => f.debug_tuple("ToolError").field(error).finish(),
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::ToolError;
 use crate::arguments::output_schema;
-use crate::tool_error::Kind;
+use crate::tool_error::ToolErrorKind;
 
 /// What a tool may give.
 ///
@@ -93,8 +93,8 @@ impl<T: IntoToolResult, E: Into<ToolError>> IntoToolResult for Result<T, E> {
     fn into_tool_result(self) -> Result<CallToolResult, ErrorObject> {
         match self.map_err(Into::into) {
             Ok(value) => value.into_tool_result(),
-            Err(ToolError(Kind::Result(result))) => Ok(result),
-            Err(ToolError(Kind::Protocol(error))) => Err(error),
+            Err(ToolError(ToolErrorKind::Result(result))) => Ok(result),
+            Err(ToolError(ToolErrorKind::Protocol(error))) => Err(error),
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Validator {
 }
 
 /// What does not fit.
-pub(crate) enum Wrong {
+pub(crate) enum ValidationError {
     /// The value, and where.
     Value(String),
     /// The schema is none.
@@ -35,18 +35,18 @@ impl Validator {
     }
 
     /// Holds JSON against the schema, as a tree of values that takes no more than so many bytes of memory.
-    pub(crate) fn check(&self, json: &str, limit: usize) -> Result<(), Wrong> {
+    pub(crate) fn check(&self, json: &str, limit: usize) -> Result<(), ValidationError> {
         if let Some(why) = is_over("the value", json, limit) {
-            return Err(Wrong::Value(why));
+            return Err(ValidationError::Value(why));
         }
-        let value: Value = read(json).map_err(|error| Wrong::Value(error.to_string()))?;
+        let value: Value = read(json).map_err(|error| ValidationError::Value(error.to_string()))?;
         let compiled = self.compiled.get_or_init(|| self.compile());
-        let validator = compiled.as_ref().map_err(|why| Wrong::Schema(why.clone()))?;
+        let validator = compiled.as_ref().map_err(|why| ValidationError::Schema(why.clone()))?;
         if validator.is_valid(&value) {
             return Ok(());
         }
         let most = if json.len() > LONG { 1 } else { MOST_FAULTS };
-        Err(Wrong::Value(faults(validator, &value, most)))
+        Err(ValidationError::Value(faults(validator, &value, most)))
     }
 
     fn compile(&self) -> Result<jsonschema::Validator, String> {

@@ -4,20 +4,20 @@ use agentwire_jsonrpc::{ErrorObject, Members, RawJson, Request, RequestId, Reque
 use agentwire_mcp_schema::CallToolRequest;
 use serde::de::{DeserializeOwned, Error};
 
-use crate::Server;
 use crate::params::Params;
 use crate::quota::{Holder, Limits, Share};
+use crate::settings::Settings;
 
-/// What is shorter is not counted.
+/// A shorter text is not counted.
 const FEW_BYTES: usize = 128;
 
-/// Fails where what is read of a request would take more memory than it may.
+/// Fails where the decoded parts of a request would take more memory than the limits allow.
 ///
 /// The arguments of a tool are not looked at, because not all tools decode them. Those that do
 /// [count them](crate::Context::hold_values) before.
-pub(crate) fn check(server: &Server, request: &Request, params: &Params<'_>) -> Result<(), ErrorObject> {
-    if let Some(meta) = params.meta.filter(|meta| meta.len() > server.meta_limit_value()) {
-        let (length, limit) = (meta.len(), server.meta_limit_value());
+pub(crate) fn check(settings: &Settings, request: &Request, params: &Params<'_>) -> Result<(), ErrorObject> {
+    if let Some(meta) = params.meta.filter(|meta| meta.len() > settings.meta_limit) {
+        let (length, limit) = (meta.len(), settings.meta_limit);
         let why = format_args!("`_meta` has {length} bytes, at most {limit} are taken (Server::meta_limit)");
         return Err(ErrorObject::invalid_params(why));
     }
@@ -28,7 +28,7 @@ pub(crate) fn check(server: &Server, request: &Request, params: &Params<'_>) -> 
             format_args!("`progressToken` has {} bytes, at most {} are taken", token.len(), RequestId::LIMIT);
         return Err(ErrorObject::invalid_params(why));
     }
-    let (text, limit) = (request.params.as_ref().map_or("", RawJson::as_str), server.value_limit_value());
+    let (text, limit) = (request.params.as_ref().map_or("", RawJson::as_str), settings.value_limit);
     // Looks at nothing that is too short for that, as nearly everything is.
     if text.len() <= limit / TreeCost::MAX_PER_BYTE {
         return Ok(());
@@ -47,7 +47,7 @@ pub(crate) fn check(server: &Server, request: &Request, params: &Params<'_>) -> 
 /// Counts what is kept of a client's text as values, or says that it takes too much memory: it alone, or with what else is
 /// kept of the client. `beside` is memory that is not values. Nothing is counted for a short text.
 pub(crate) fn hold(
-    server: &Server,
+    settings: &Settings,
     holder: impl FnOnce() -> Holder,
     what: &str,
     text: &str,
@@ -56,9 +56,9 @@ pub(crate) fn hold(
     if text.len() < FEW_BYTES {
         return Ok(None);
     }
-    let limit = server.value_limit_value();
+    let limit = settings.value_limit;
     let limits = Limits { total: usize::MAX, holder: limit };
-    let share = server.values().take(holder(), TreeCost::of(text).bytes + beside, limits);
+    let share = settings.values.take(holder(), TreeCost::of(text).bytes + beside, limits);
     share.map(Some).map_err(|_full| over(what, limit))
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn is_over(what: &str, text: &str, limit: usize) -> Option<String> {
 
 /// Decodes what a client answered, within the default limit: an answer is read where the server's own is not known.
 pub(crate) fn decode_answer<R: DeserializeOwned>(answer: &RawJson) -> Result<R, serde_json::Error> {
-    if let Some(why) = is_over("the answer", answer.as_str(), Server::DEFAULT_VALUE_LIMIT) {
+    if let Some(why) = is_over("the answer", answer.as_str(), Settings::VALUE_LIMIT) {
         return Err(serde_json::Error::custom(why));
     }
     match answer.decode() {

@@ -1,4 +1,4 @@
-//! The URIs that a client wants to hear of, and how many of them it may name.
+//! The resources that a client watches, and the limits on them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ pub struct SubscriptionLimits {
     /// number of tasks may be named in one `subscriptions/listen`.
     pub uris: usize,
     /// Bytes of the URIs of one client (default [`DEFAULT_CLIENT_BYTES`](Self::DEFAULT_CLIENT_BYTES)): of a
-    /// [principal](crate::Asking::principal), or else of a [sender](agentwire_transport::MessageSource::sender), or else of a
-    /// session. All requests without a session of which nothing is known are one client.
+    /// [principal](crate::InputConfig::principal), or else of a [sender](agentwire_transport::MessageSource::sender),
+    /// or else of a session. All requests without a session of which nothing is known are one client.
     pub client_bytes: usize,
     /// Bytes of the URIs of all clients (default [`DEFAULT_TOTAL_BYTES`](Self::DEFAULT_TOTAL_BYTES)).
     pub total_bytes: usize,
@@ -57,7 +57,7 @@ impl SubscriptionLimits {
         self
     }
 
-    /// Refuses a list that is longer than may be.
+    /// Refuses a list over the limit.
     pub(crate) fn check_count(&self, count: usize) -> Result<(), ErrorObject> {
         if count <= self.uris {
             return Ok(());

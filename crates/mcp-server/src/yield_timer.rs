@@ -24,7 +24,7 @@ pub(crate) struct YieldTimer {
 
 impl YieldTimer {
     /// Waits for one poll if the function has not waited here for [`MAX_RUN`].
-    pub(crate) async fn pass(&self) {
+    pub(crate) async fn yield_if_due(&self) {
         if self.is_due() {
             yield_once().await;
         }

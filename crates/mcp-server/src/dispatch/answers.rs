@@ -2,16 +2,16 @@ use std::sync::OnceLock;
 
 use agentwire_jsonrpc::ErrorObject;
 
-use super::{Asked, completions, prompts, resources};
-use crate::era::Reply;
+use super::{PendingRequest, completions, prompts, resources};
+use crate::request_future::Reply;
 
 /// Answers the requests for one kind of things.
-type Answer = fn(Asked<'_>) -> Result<Reply, ErrorObject>;
+type Answer = fn(PendingRequest<'_>) -> Result<Reply, ErrorObject>;
 
-/// Who answers for the kinds of things that few servers have.
+/// The functions that answer for resources, prompts and completions.
 ///
-/// Each is here from when there is something of its kind, or may be. Nobody else names these functions, so a program whose
-/// server has tools alone is built without them.
+/// Each is set when something of its kind is registered or advertised. Nothing else names these functions, so a program
+/// whose server has tools alone is built without them.
 #[derive(Default)]
 pub(crate) struct Answers {
     resources: OnceLock<Answer>,
@@ -38,7 +38,7 @@ impl Answers {
         self.for_completions();
     }
 
-    /// Who answers requests of that method. None where nobody does.
+    /// The function that answers requests of that method, if there is one.
     pub(super) fn of(&self, method: &str) -> Option<Answer> {
         let answer = match method.split_once('/')?.0 {
             "resources" => &self.resources,

@@ -1,26 +1,26 @@
-//! Requests to complete what somebody types.
+//! Requests for completions.
 
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::{CompleteRequest, CompleteResult, CompletionReference};
 
-use super::Asked;
+use super::PendingRequest;
 use crate::Context;
+use crate::capability::Capability;
 use crate::completion::Completable;
-use crate::era::Reply;
-use crate::kind::Kind;
 use crate::params::read_params;
+use crate::request_future::Reply;
 
-pub(super) fn answer(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
-    match &*asked.request.method {
-        CompleteRequest::NAME if asked.is_offered(Kind::Completions) => complete(asked),
+pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
+    match &*pending.request.method {
+        CompleteRequest::NAME if pending.is_offered(Capability::Completions) => complete(pending),
         unknown => Err(ErrorObject::method_not_found(unknown)),
     }
 }
 
-fn complete(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
-    let Asked { server, caller, request, params, scope } = asked;
+fn complete(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
+    let PendingRequest { server, caller, request, params, scope } = pending;
     let request: CompleteRequest = read_params(request.params.as_ref())?;
     let found: Arc<dyn Completable> = match &request.reference {
         CompletionReference::Prompt(prompt) => server.prompts().find(&prompt.name).map(|prompt| prompt as _),
@@ -34,9 +34,9 @@ fn complete(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
     if !found.has_argument(name) {
         return Err(ErrorObject::invalid_params(format_args!("there is no argument `{name}`")));
     }
-    let context = Context::new(server.clone(), caller, scope, &params)?;
+    let context = Context::new(server.settings().clone(), caller, scope, &params, None)?;
     match found.completers().run(request, context.clone()) {
-        Some(running) => Ok(Reply::Running(context, running)),
+        Some(handler) => Ok(Reply::Handler(context, handler)),
         None => context.encode(CompleteResult::default()).map(Reply::done),
     }
 }

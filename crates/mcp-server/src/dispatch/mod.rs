@@ -1,4 +1,4 @@
-//! Which request goes where, for everything that both eras have.
+//! Routes the requests that exist in sessions and as stateless requests.
 
 mod answers;
 mod completions;
@@ -8,10 +8,11 @@ mod resources;
 use agentwire_jsonrpc::{ErrorObject, Request, RequestMethod};
 use agentwire_mcp_schema::{CallToolRequest, ListToolsRequest};
 
-use crate::era::{Caller, Reply};
-use crate::kind::Kind;
+use crate::capability::Capability;
+use crate::client_context::ClientContext;
 use crate::params::Params;
 use crate::registry::{Entry, Registry};
+use crate::request_future::Reply;
 use crate::scope::RequestScope;
 use crate::tool::wrong_arguments;
 use crate::{Context, Server};
@@ -21,38 +22,40 @@ pub(crate) use answers::Answers;
 /// Decides about a request. What arrived is not needed any more when this returns.
 pub(crate) fn dispatch(
     server: &Server,
-    caller: Caller,
+    caller: ClientContext,
     request: &Request,
     params: Params<'_>,
     scope: RequestScope,
 ) -> Result<Reply, ErrorObject> {
-    let asked = Asked { server, caller, request, params, scope };
+    let pending = PendingRequest { server, caller, request, params, scope };
     match &*request.method {
-        CallToolRequest::NAME if asked.is_offered(Kind::Tools) => asked.call_tool(),
-        ListToolsRequest::NAME if asked.is_offered(Kind::Tools) => asked.list(server.tools(), "tools"),
+        CallToolRequest::NAME if pending.is_offered(Capability::Tools) => pending.call_tool(),
+        ListToolsRequest::NAME if pending.is_offered(Capability::Tools) => {
+            pending.list(server.tools(), "tools")
+        }
         method if method.starts_with("tasks/") => {
-            let Asked { caller, params, scope, .. } = asked;
+            let PendingRequest { caller, params, scope, .. } = pending;
             crate::tasks::reply(server, caller, request, &params, scope)
         }
         method => match server.answers().of(method) {
-            Some(answer) => answer(asked),
+            Some(answer) => answer(pending),
             None => Err(ErrorObject::method_not_found(method)),
         },
     }
 }
 
-/// A request, and who made it.
-struct Asked<'a> {
+/// A request before its function has begun.
+struct PendingRequest<'a> {
     server: &'a Server,
-    caller: Caller,
+    caller: ClientContext,
     request: &'a Request,
     params: Params<'a>,
     scope: RequestScope,
 }
 
-impl Asked<'_> {
-    fn is_offered(&self, kind: Kind) -> bool {
-        self.caller.is_offered(self.server, kind)
+impl PendingRequest<'_> {
+    fn is_offered(&self, capability: Capability) -> bool {
+        self.server.offers_to(&self.caller, capability)
     }
 
     fn call_tool(self) -> Result<Reply, ErrorObject> {
@@ -68,26 +71,30 @@ impl Asked<'_> {
         )?;
         let (server, plan) =
             (self.server, crate::tasks::plan(self.server, &self.caller, &tool, &self.params)?);
-        let context = self.into_asking()?;
+        let context = self.into_context()?;
         if let Some(plan) = plan {
             return plan.start(server, &tool, &arguments, context);
         }
-        match tool.run(&arguments, context.clone()) {
-            Ok(running) => Ok(Reply::Running(context, running)),
+        match tool.run(server.first_layer(), &arguments, context.clone()) {
+            Ok(handler) => Ok(Reply::Handler(context, handler)),
             Err(why) => wrong_arguments(&name, &why, &context).map(Reply::done),
         }
     }
 
     fn list<E: Entry>(self, registry: &Registry<E>, items: &'static str) -> Result<Reply, ErrorObject> {
         let revision = self.caller.revision();
-        let remarks = self.caller.remarks(self.server);
-        let page_size = self.server.page_size_value();
+        let page_meta = self.caller.page_meta(self.server.settings());
+        let page_size = self.server.settings().page_size;
         let params = self.request.params.as_ref();
-        registry.page(params, items, revision, page_size, remarks.as_ref()).map(Reply::done)
+        registry.page(params, items, revision, page_size, page_meta.as_ref()).map(Reply::done)
     }
 
     /// The context of a function that may ask the client.
-    fn into_asking(self) -> Result<Context, ErrorObject> {
-        Context::asking(self.server.clone(), self.caller, self.scope, &self.params, self.request)
+    fn into_context(self) -> Result<Context, ErrorObject> {
+        let Self { server, caller, request, params, scope } = self;
+        let settings = server.settings();
+        let source = scope.source().map(|source| &**source);
+        let round = caller.begin_round(settings, request, &params, source)?;
+        Context::new(settings.clone(), caller, scope, &params, round)
     }
 }

@@ -6,17 +6,17 @@ use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::{GetPromptRequest, ListPromptsRequest};
 use serde::Deserialize;
 
-use super::Asked;
-use crate::era::Reply;
-use crate::kind::Kind;
+use super::PendingRequest;
+use crate::capability::Capability;
 use crate::params::read_object;
+use crate::request_future::Reply;
 
-pub(super) fn answer(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
-    let server = asked.server;
-    match &*asked.request.method {
-        GetPromptRequest::NAME if asked.is_offered(Kind::Prompts) => fill(asked),
-        ListPromptsRequest::NAME if asked.is_offered(Kind::Prompts) => {
-            asked.list(server.prompts(), "prompts")
+pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
+    let server = pending.server;
+    match &*pending.request.method {
+        GetPromptRequest::NAME if pending.is_offered(Capability::Prompts) => fill(pending),
+        ListPromptsRequest::NAME if pending.is_offered(Capability::Prompts) => {
+            pending.list(server.prompts(), "prompts")
         }
         unknown => Err(ErrorObject::method_not_found(unknown)),
     }
@@ -24,20 +24,19 @@ pub(super) fn answer(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
 
 /// What is wanted of a [`GetPromptRequest`] here. What it brings back of earlier rounds is read as it is needed.
 #[derive(Deserialize)]
-struct Filling {
+struct PromptParams {
     name: String,
     arguments: Option<BTreeMap<String, String>>,
 }
 
-fn fill(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
-    let Filling { name, arguments } = read_object(asked.request.params.as_ref())?;
+fn fill(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
+    let PromptParams { name, arguments } = read_object(pending.request.params.as_ref())?;
     let arguments = arguments.unwrap_or_default();
-    let prompt = asked.server.prompts().find(&name);
+    let prompt = pending.server.prompts().find(&name);
     let prompt =
         prompt.ok_or_else(|| ErrorObject::invalid_params(format_args!("there is no prompt `{name}`")))?;
-    let context = asked.into_asking()?;
-    let running = prompt.run(&arguments, context.clone()).map_err(|why| {
-        ErrorObject::invalid_params(format_args!("arguments of the prompt `{name}`: {why}"))
-    })?;
-    Ok(Reply::Running(context, running))
+    let server = pending.server;
+    let context = pending.into_context()?;
+    let handler = prompt.run(server.first_layer(), &arguments, context.clone())?;
+    Ok(Reply::Handler(context, handler))
 }

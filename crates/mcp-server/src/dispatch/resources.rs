@@ -7,26 +7,37 @@ use agentwire_mcp_schema::{
 };
 use serde::Deserialize;
 
-use super::Asked;
-use crate::era::{Caller, Reply};
-use crate::kind::Kind;
-use crate::params::read_object;
+use super::PendingRequest;
+use crate::capability::Capability;
+use crate::client_context::ClientContext;
+use crate::params::{read_object, read_params};
+use crate::request_future::Reply;
 
-pub(super) fn answer(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
-    let (server, params) = (asked.server, asked.request.params.as_ref());
-    match (&*asked.request.method, &asked.caller) {
-        (ReadResourceRequest::NAME, _) if asked.is_offered(Kind::Resources) => read(asked),
-        (ListResourcesRequest::NAME, _) if asked.is_offered(Kind::Resources) => {
-            asked.list(server.resources(), "resources")
+pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
+    let (server, params) = (pending.server, pending.request.params.as_ref());
+    match (&*pending.request.method, &pending.caller) {
+        (ReadResourceRequest::NAME, _) if pending.is_offered(Capability::Resources) => read(pending),
+        (ListResourcesRequest::NAME, _) if pending.is_offered(Capability::Resources) => {
+            pending.list(server.resources(), "resources")
         }
-        (ListResourceTemplatesRequest::NAME, _) if asked.is_offered(Kind::Resources) => {
-            asked.list(server.resource_templates(), "resourceTemplates")
+        (ListResourceTemplatesRequest::NAME, _) if pending.is_offered(Capability::Resources) => {
+            pending.list(server.resource_templates(), "resourceTemplates")
         }
-        (SubscribeRequest::NAME, Caller::Session(session)) if session.is_offered(Kind::Updates) => {
-            session.watch(params, &asked.scope)
+        (SubscribeRequest::NAME, ClientContext::Session(session))
+            if session.is_offered(Capability::Updates) =>
+        {
+            let SubscribeRequest { uri, .. } = read_params(params)?;
+            if !server.has_resource(&uri) {
+                return Err(code::missing_resource(&uri, session.negotiated().revision));
+            }
+            session.watch(&uri, pending.scope.source().map(|source| &**source))?;
+            Reply::empty(&pending.scope)
         }
-        (UnsubscribeRequest::NAME, Caller::Session(session)) if session.is_offered(Kind::Updates) => {
-            session.unwatch(params, &asked.scope)
+        (UnsubscribeRequest::NAME, ClientContext::Session(session))
+            if session.is_offered(Capability::Updates) =>
+        {
+            session.unwatch(&read_params::<UnsubscribeRequest>(params)?.uri);
+            Reply::empty(&pending.scope)
         }
         (unknown, _) => Err(ErrorObject::method_not_found(unknown)),
     }
@@ -35,21 +46,22 @@ pub(super) fn answer(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
 /// What is wanted of a [`ReadResourceRequest`] here. What it brings back of earlier rounds is read as it is needed, and a
 /// server that has none goes without the code for that.
 #[derive(Deserialize)]
-struct Reading {
+struct ResourceParams {
     uri: String,
 }
 
-fn read(asked: Asked<'_>) -> Result<Reply, ErrorObject> {
-    let Reading { uri } = read_object(asked.request.params.as_ref())?;
-    let revision = asked.caller.revision();
-    if let Some(resource) = asked.server.resources().find(&uri) {
-        let context = asked.into_asking()?;
-        let running = resource.run(context.clone());
-        return Ok(Reply::Running(context, running));
+fn read(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
+    let ResourceParams { uri } = read_object(pending.request.params.as_ref())?;
+    let revision = pending.caller.revision();
+    let server = pending.server;
+    if let Some(resource) = server.resources().find(&uri) {
+        let context = pending.into_context()?;
+        let handler = resource.run(server.first_layer(), context.clone());
+        return Ok(Reply::Handler(context, handler));
     }
     let (template, values) =
-        asked.server.find_template(&uri).ok_or_else(|| code::missing_resource(&uri, revision))?;
-    let context = asked.into_asking()?;
-    let running = template.run(&values, uri, context.clone()).map_err(ErrorObject::internal_error)?;
-    Ok(Reply::Running(context, running))
+        server.find_template(&uri).ok_or_else(|| code::missing_resource(&uri, revision))?;
+    let context = pending.into_context()?;
+    let handler = template.run(server.first_layer(), &values, uri, context.clone())?;
+    Ok(Reply::Handler(context, handler))
 }

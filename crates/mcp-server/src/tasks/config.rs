@@ -6,8 +6,8 @@ use std::time::Duration;
 use agentwire_jsonrpc::ErrorObject;
 use futures::future::BoxFuture;
 
-use super::board::Outcome;
-use super::boards::Boards;
+use super::handle::Outcome;
+use super::registry::TaskRegistry;
 use crate::quota::{Limits, QuotaExceeded};
 use crate::{MemoryTasks, TaskStore, TaskStoreError};
 
@@ -46,7 +46,7 @@ pub struct Tasks {
     pub(super) client_limit: usize,
     pub(super) byte_limit: usize,
     pub(super) client_byte_limit: usize,
-    pub(super) boards: Arc<Boards>,
+    pub(super) registry: Arc<TaskRegistry>,
 }
 
 type Spawn = dyn Fn(BoxFuture<'static, ()>) + Send + Sync;
@@ -75,7 +75,7 @@ impl Tasks {
             client_limit: Self::DEFAULT_CLIENT_LIMIT,
             byte_limit: Self::DEFAULT_BYTE_LIMIT,
             client_byte_limit: Self::DEFAULT_CLIENT_BYTE_LIMIT,
-            boards: Arc::default(),
+            registry: Arc::default(),
         }
     }
 
@@ -86,16 +86,16 @@ impl Tasks {
         self
     }
 
-    /// Sets for how long a task is kept from its creation on, where its client does not say (default: 1 hour; none: as
-    /// long as [may be](Self::longest_ttl)). One that still runs then is dropped.
+    /// Sets for how long a task is kept from its creation on, where its client does not say (default: 1 hour; none:
+    /// [`longest_ttl`](Self::longest_ttl)). One that still runs then is dropped.
     #[must_use]
     pub fn ttl(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.ttl = time.into();
         self
     }
 
-    /// Sets for how long at most, whatever a client says (default: 1 day; none: as long as it likes, or
-    /// for ever). What is kept for ever counts against the [limit](Self::limit) for ever.
+    /// Sets the longest time that a client can ask for (default: 1 day; none: no bound). What is kept for ever counts
+    /// against the [limit](Self::limit) for ever.
     #[must_use]
     pub fn longest_ttl(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.longest_ttl = time.into();
@@ -125,10 +125,10 @@ impl Tasks {
         self
     }
 
-    /// Sets how many of them one client may have (default 100): a [principal](crate::Asking::principal), or else a
-    /// [sender](agentwire_transport::MessageSource::sender), or else a session. All requests without a session of which nothing
-    /// is known are one client, and so are all clients behind a proxy, unless a layer names them. What would be one more is
-    /// refused, or goes on as a plain call where it can.
+    /// Sets how many of them one client may have (default 100): a [principal](crate::InputConfig::principal), or else a
+    /// [sender](agentwire_transport::MessageSource::sender), or else a session. All requests without a session of which
+    /// nothing is known are one client, and so are all clients behind a proxy, unless a layer names them. What would be
+    /// one more is refused, or goes on as a plain call where it can.
     #[must_use]
     pub fn client_limit(mut self, tasks: usize) -> Self {
         self.client_limit = tasks;
@@ -157,9 +157,10 @@ impl Tasks {
         self
     }
 
-    /// Marks what the store says is still at work, and is not at work here, as failed. For the start of a program whose
-    /// store is its own: what such a record is about ended with the program that ran before. What belonged to a session is
-    /// forgotten, as its session is over. Gives how many there were.
+    /// Marks the unfinished tasks in the store that do not run in this process as failed, and removes those of sessions.
+    /// Returns how many there were.
+    ///
+    /// Call it at the start of a program that does not share its store: the tasks ended with the process before.
     ///
     /// # Errors
     ///
@@ -169,9 +170,9 @@ impl Tasks {
         loop {
             let records = self.store.list(None, after.as_ref(), PAGE).await?;
             let Some(last) = records.last() else { return Ok(count) };
-            after = Some(last.place());
+            after = Some(last.cursor());
             for mut record in records {
-                if self.boards.find(&record.id).is_some() {
+                if self.registry.find(&record.id).is_some() {
                     continue;
                 }
                 if matches!(record.owner, crate::TaskOwner::Session(_)) {
@@ -188,8 +189,8 @@ impl Tasks {
         }
     }
 
-    pub(crate) fn boards(&self) -> &Boards {
-        &self.boards
+    pub(crate) fn registry(&self) -> &TaskRegistry {
+        &self.registry
     }
 
     /// How many tasks may be kept.
@@ -204,7 +205,7 @@ impl Tasks {
 
     /// What becomes of a task whose function has ended: its arguments are gone, and the outcome is kept if there is room.
     pub(super) fn settle(&self, id: &str, outcome: Outcome) -> Outcome {
-        match self.boards.resize(id, outcome.bytes(), self.byte_limits()) {
+        match self.registry.resize(id, outcome.bytes(), self.byte_limits()) {
             Ok(()) => outcome,
             Err(exceeded) => Outcome::Error(no_room(exceeded, "the result of the task")),
         }
@@ -213,7 +214,7 @@ impl Tasks {
     /// The function of a task has ended, and nothing came of it.
     pub(super) fn forget_arguments(&self, id: &str) {
         // Nothing has always room.
-        let _fits = self.boards.resize(id, 0, self.byte_limits());
+        let _fits = self.registry.resize(id, 0, self.byte_limits());
     }
 
     pub(super) fn spawn(&self, work: BoxFuture<'static, ()>) {

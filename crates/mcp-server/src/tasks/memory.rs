@@ -7,22 +7,22 @@ use agentwire_sync::{Mutex, MutexGuard};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 
-use crate::{TaskOwner, TaskPlace, TaskRecord, TaskStore, TaskStoreError};
+use crate::{TaskCursor, TaskOwner, TaskRecord, TaskStore, TaskStoreError};
 
 /// Keeps records in memory, and forgets them when their time is over or the program ends.
 ///
-/// It takes the time from tokio's clock, and has no timer: whoever uses it next takes out what is over. How many it
+/// It uses tokio's clock, and has no timer: each access removes expired records first. How many it
 /// keeps, and how many bytes, [`Tasks::limit`](crate::Tasks::limit) and [`Tasks::byte_limit`](crate::Tasks::byte_limit)
 /// bound.
 #[derive(Debug, Default)]
-pub struct MemoryTasks(Mutex<Kept>);
+pub struct MemoryTasks(Mutex<RecordTable>);
 
 #[derive(Debug, Default)]
-struct Kept {
-    records: BTreeMap<TaskPlace, TaskRecord>,
-    places: HashMap<String, TaskPlace>,
+struct RecordTable {
+    records: BTreeMap<TaskCursor, TaskRecord>,
+    cursors: HashMap<String, TaskCursor>,
     /// When the time of which is over.
-    expiries: BTreeSet<(Instant, TaskPlace)>,
+    expiries: BTreeSet<(Instant, TaskCursor)>,
 }
 
 impl MemoryTasks {
@@ -32,76 +32,76 @@ impl MemoryTasks {
     }
 
     /// What is there now, without what is over.
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        let mut kept = self.0.lock();
-        kept.expire(TokioClock::default().now());
-        kept
+    fn table(&self) -> MutexGuard<'_, RecordTable> {
+        let mut table = self.0.lock();
+        table.expire(TokioClock::default().now());
+        table
     }
 }
 
-impl Kept {
+impl RecordTable {
     fn expire(&mut self, now: Instant) {
         while self.expiries.first().is_some_and(|(expiry, _)| *expiry <= now)
-            && let Some((_, place)) = self.expiries.pop_first()
+            && let Some((_, cursor)) = self.expiries.pop_first()
         {
-            self.places.remove(&place.id);
-            self.records.remove(&place);
+            self.cursors.remove(&cursor.id);
+            self.records.remove(&cursor);
         }
     }
 
     fn insert(&mut self, record: TaskRecord, now: Instant) {
-        let place = record.place();
+        let cursor = record.cursor();
         let expiry = record.ttl.and_then(|ttl| now.checked_add(Duration::from_millis(ttl)));
-        self.expiries.extend(expiry.map(|expiry| (expiry, place.clone())));
-        self.places.insert(record.id.clone(), place.clone());
-        self.records.insert(place, record);
+        self.expiries.extend(expiry.map(|expiry| (expiry, cursor.clone())));
+        self.cursors.insert(record.id.clone(), cursor.clone());
+        self.records.insert(cursor, record);
     }
 
     fn remove(&mut self, id: &str) {
-        if let Some(place) = self.places.remove(id) {
-            self.records.remove(&place);
-            self.expiries.retain(|(_, other)| *other != place);
+        if let Some(cursor) = self.cursors.remove(id) {
+            self.records.remove(&cursor);
+            self.expiries.retain(|(_, other)| *other != cursor);
         }
     }
 
-    fn list(&self, owner: Option<&TaskOwner>, after: Option<&TaskPlace>, limit: usize) -> Vec<TaskRecord> {
+    fn list(&self, owner: Option<&TaskOwner>, after: Option<&TaskCursor>, limit: usize) -> Vec<TaskRecord> {
         let first = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let range = self.records.range::<TaskPlace, _>((first, Bound::Unbounded)).map(|(_, record)| record);
+        let range = self.records.range::<TaskCursor, _>((first, Bound::Unbounded)).map(|(_, record)| record);
         range.filter(|record| owner.is_none_or(|owner| record.owner == *owner)).take(limit).cloned().collect()
     }
 }
 
 impl TaskStore for MemoryTasks {
     fn create(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
-        self.kept().insert(record, TokioClock::default().now());
+        self.table().insert(record, TokioClock::default().now());
         ready(Ok(())).boxed()
     }
 
     fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<TaskRecord>, TaskStoreError>> {
-        let kept = self.kept();
-        let record = kept.places.get(id).and_then(|place| kept.records.get(place)).cloned();
+        let table = self.table();
+        let record = table.cursors.get(id).and_then(|cursor| table.records.get(cursor)).cloned();
         ready(Ok(record)).boxed()
     }
 
     fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
-        if let Some(place) = self.kept().records.get_mut(&record.place()) {
-            *place = record;
+        if let Some(cursor) = self.table().records.get_mut(&record.cursor()) {
+            *cursor = record;
         }
         ready(Ok(())).boxed()
     }
 
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>> {
-        self.kept().remove(id);
+        self.table().remove(id);
         ready(Ok(())).boxed()
     }
 
     fn list<'a>(
         &'a self,
         owner: Option<&'a TaskOwner>,
-        after: Option<&'a TaskPlace>,
+        after: Option<&'a TaskCursor>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>> {
-        ready(Ok(self.kept().list(owner, after, limit))).boxed()
+        ready(Ok(self.table().list(owner, after, limit))).boxed()
     }
 }
 
@@ -132,8 +132,8 @@ mod tests {
         let left = store.list(None, None, 9).await.unwrap();
         assert_eq!(left.into_iter().map(|record| record.id).collect::<Vec<_>>(), ["for ever"]);
         store.remove("for ever").await.unwrap();
-        let kept = store.kept();
-        assert!(kept.records.is_empty() && kept.places.is_empty() && kept.expiries.is_empty());
+        let table = store.table();
+        assert!(table.records.is_empty() && table.cursors.is_empty() && table.expiries.is_empty());
     }
 
     #[tokio::test]
@@ -149,7 +149,7 @@ mod tests {
         let first = store.list(Some(&ada), None, 2).await.unwrap();
         assert_eq!(first.iter().map(|record| &*record.id).collect::<Vec<_>>(), ["0", "2"]);
         store.remove("2").await.unwrap();
-        let rest = store.list(Some(&ada), Some(&first[1].place()), 2).await.unwrap();
+        let rest = store.list(Some(&ada), Some(&first[1].cursor()), 2).await.unwrap();
         assert_eq!(rest.iter().map(|record| &*record.id).collect::<Vec<_>>(), ["4"]);
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TaskRecord {
-    /// Its name: 32 characters of `A-Z a-z 0-9 _ -`, which nobody can guess.
+    /// Its name: 32 characters of `A-Z a-z 0-9 _ -`, too random to guess.
     pub id: String,
     /// Who may ask for it.
     pub owner: TaskOwner,
@@ -30,10 +30,10 @@ pub struct TaskRecord {
     /// The same for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// What it asks and nobody has answered.
+    /// Its open questions.
     #[serde(default, skip_serializing_if = "InputRequests::is_empty")]
     pub input_requests: InputRequests,
-    /// What the call would have been answered with. A tool that failed has a result that says so.
+    /// The result of the call. That of a failed tool has `isError`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<RawJson>,
     /// Why there is no result.
@@ -46,11 +46,11 @@ pub struct TaskRecord {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum TaskOwner {
-    /// The caller of that name, as [`Asking::principal`](crate::Asking::principal) finds out.
+    /// The caller of that name, as [`InputConfig::principal`](crate::InputConfig::principal) finds out.
     Principal(String),
-    /// Whoever began that session, for as long as it lasts. Its name is by chance.
+    /// The client of that session, for as long as it lasts. The name is random.
     Session(String),
-    /// Whoever knows the task's id.
+    /// Every client that knows the task's id.
     Bearer,
 }
 
@@ -83,9 +83,9 @@ impl TaskRecord {
         self.ttl.is_some_and(|ttl| self.created_at.saturating_add(ttl) <= now())
     }
 
-    /// Where it stands in a list.
-    pub fn place(&self) -> TaskPlace {
-        TaskPlace::new(self.created_at, self.id.clone())
+    /// Its position in a list.
+    pub fn cursor(&self) -> TaskCursor {
+        TaskCursor::new(self.created_at, self.id.clone())
     }
 
     /// It ends with that error.
@@ -102,24 +102,24 @@ impl TaskRecord {
     }
 }
 
-/// Where a task stands in a list: lists are ordered by the time of creation, and then by the id.
+/// The position of a task in a list. Lists are ordered by the time of creation, and then by the id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub struct TaskPlace {
+pub struct TaskCursor {
     /// See [`TaskRecord::created_at`].
     pub created_at: u64,
     /// See [`TaskRecord::id`].
     pub id: String,
 }
 
-impl TaskPlace {
-    /// The place of the task of that id, which was created then.
+impl TaskCursor {
+    /// The position of the task with that id, created at that time.
     pub fn new(created_at: u64, id: impl Into<String>) -> Self {
         Self { created_at, id: id.into() }
     }
 }
 
-/// Milliseconds since the beginning of 1970. A clock that is set before 1970 says 1970.
+/// Milliseconds since the beginning of 1970. A clock before 1970 counts as 1970.
 fn now() -> u64 {
     millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! A task in the words of either protocol.
+//! A task in the types of either protocol.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -60,13 +60,16 @@ pub(super) fn details(tasks: &Tasks, record: TaskRecord) -> task_extension::GetT
     details
 }
 
-pub(super) fn news(tasks: &Tasks, record: TaskRecord) -> task_extension::TaskStatusNotification {
+pub(super) fn status_notification(
+    tasks: &Tasks,
+    record: TaskRecord,
+) -> task_extension::TaskStatusNotification {
     let details = details(tasks, record);
-    let mut news = task_extension::TaskStatusNotification::new(details.task);
-    news.input_requests = details.input_requests;
-    news.result = details.result;
-    news.error = details.error;
-    news
+    let mut notification = task_extension::TaskStatusNotification::new(details.task);
+    notification.input_requests = details.input_requests;
+    notification.result = details.result;
+    notification.error = details.error;
+    notification
 }
 
 /// A moment in ISO 8601, in UTC: `2026-07-28T09:05:00.250Z`.

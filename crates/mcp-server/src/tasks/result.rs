@@ -1,4 +1,4 @@
-//! `tasks/result` of 2025-11-25: whoever waits for a task's result is also who it asks.
+//! `tasks/result` of 2025-11-25: the client that waits for a task's result also gets its questions.
 
 use std::collections::BTreeSet;
 use std::pin::pin;
@@ -13,9 +13,9 @@ use futures::future::{Either, select};
 use futures::stream::FuturesUnordered;
 use serde::Serialize;
 
-use super::board::{Board, Taken};
-use crate::ask::Question;
-use crate::era::Session;
+use super::handle::{QuestionClaim, TaskHandle};
+use crate::input::Question;
+use crate::session::Session;
 use crate::{Context, TaskRecord};
 
 /// What a task's call is answered with; none where it is not done.
@@ -28,46 +28,51 @@ pub(super) fn of(record: &TaskRecord) -> Option<Result<RawJson, ErrorObject>> {
 }
 
 /// Waits for the end of a task, and asks meanwhile what it wants to know.
-pub(super) async fn wait(context: &Context, board: Arc<Board>) -> Result<RawJson, ErrorObject> {
-    let mut asking = FuturesUnordered::new();
-    // Questions that this client cannot be asked, or not from here. Somebody else may come who can.
+pub(super) async fn wait(context: &Context, handle: Arc<TaskHandle>) -> Result<RawJson, ErrorObject> {
+    let mut calls = FuturesUnordered::new();
+    // Questions that cannot be sent to this client. Another one may be able to answer them.
     let mut passed_over = BTreeSet::new();
     loop {
         let question = {
-            let next = pin!(board.take_question(&passed_over));
-            if asking.is_empty() {
+            let next = pin!(handle.claim_question(&passed_over));
+            if calls.is_empty() {
                 Either::Left(next.await)
             } else {
-                match select(next, asking.next()).await {
+                match select(next, calls.next()).await {
                     Either::Left((question, _)) => Either::Left(question),
                     Either::Right((asked, _)) => Either::Right(asked),
                 }
             }
         };
         match question {
-            Either::Left(Some((taken, request))) => asking.push(ask(context, &board, taken, request)),
+            Either::Left(Some((claim, request))) => calls.push(ask(context, &handle, claim, request)),
             Either::Left(None) => break,
             Either::Right(unanswered) => passed_over.extend(unanswered.flatten()),
         }
     }
-    of(&board.record()).unwrap_or_else(|| Err(ErrorObject::internal_error("the task is not done")))
+    of(&handle.record()).unwrap_or_else(|| Err(ErrorObject::internal_error("the task is not done")))
 }
 
 /// Asks the client, and gives the task its answer. Gives the question's key if it stays open.
-async fn ask(context: &Context, board: &Board, taken: Taken, request: InputRequest) -> Option<String> {
+async fn ask(
+    context: &Context,
+    handle: &TaskHandle,
+    claim: QuestionClaim,
+    request: InputRequest,
+) -> Option<String> {
     let answer = {
-        let call = pin!(call(context, board.id(), request));
-        match select(call, pin!(taken.withdrawn())).await {
+        let call = pin!(call(context, handle.id(), request));
+        match select(call, pin!(claim.withdrawn())).await {
             Either::Left((answer, _)) => answer,
             Either::Right(_) => return None,
         }
     };
     match answer {
         Err(CallError::Closed(_) | CallError::Failed { .. } | CallError::NotAllowed { .. }) => {
-            Some(taken.key().to_owned())
+            Some(claim.key().to_owned())
         }
         answer => {
-            taken.answer(answer);
+            claim.answer(answer);
             None
         }
     }
@@ -96,6 +101,6 @@ where
     Q::Response: Serialize,
 {
     RelatedTaskMetadata::new(task).write_to(request.meta_slot());
-    let answer = session.put(context, request).await?;
+    let answer = session.questioner(context.scope().peer()).call(request).await?;
     RawJson::encode(&answer).map_err(|why| CallError::unusable(Q::NAME, why.to_string()))
 }

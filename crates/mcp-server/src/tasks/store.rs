@@ -3,13 +3,13 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use crate::{TaskOwner, TaskPlace, TaskRecord};
+use crate::{TaskCursor, TaskOwner, TaskRecord};
 
 /// Where the records of tasks are kept.
 ///
-/// What works on a task lives in one process; its record may outlive that. So one process writes a record, and a
-/// store that several share is good for reading. Records whose time is over may be forgotten at any time:
-/// [`TaskRecord::is_expired`] says so, and such a record is as good as none wherever it is read.
+/// What works on a task lives in one process; its record may outlive that. So one process writes a record, and a store
+/// that several share is good for reading. A store may forget expired records at any time; readers check
+/// [`TaskRecord::is_expired`] and ignore them.
 pub trait TaskStore: Send + Sync + 'static {
     /// Keeps a new record. Once this is done, [`read`](Self::read) finds it.
     fn create(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>>;
@@ -23,12 +23,12 @@ pub trait TaskStore: Send + Sync + 'static {
     /// Forgets the record of that id, if there is one.
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>>;
 
-    /// The records of an owner, or all of them where none is named: in the order of [`TaskPlace`], those behind a place
+    /// The records of an owner, or all of them where none is named: in the order of [`TaskCursor`], those behind a place
     /// where one is given, and no more than `limit`.
     fn list<'a>(
         &'a self,
         owner: Option<&'a TaskOwner>,
-        after: Option<&'a TaskPlace>,
+        after: Option<&'a TaskCursor>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>>;
 }
@@ -45,7 +45,7 @@ impl TaskStoreError {
     }
 }
 
-/// A store that somebody else holds, too.
+/// A shared store.
 impl<S: TaskStore + ?Sized> TaskStore for Arc<S> {
     fn create(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
         (**self).create(record)
@@ -66,7 +66,7 @@ impl<S: TaskStore + ?Sized> TaskStore for Arc<S> {
     fn list<'a>(
         &'a self,
         owner: Option<&'a TaskOwner>,
-        after: Option<&'a TaskPlace>,
+        after: Option<&'a TaskCursor>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>> {
         (**self).list(owner, after, limit)

@@ -1,11 +1,12 @@
 //! A server against a peer that writes its messages by hand. Tests that bear the id of a requirement, such as
 //! RPC-06, check what the specification asks for under it.
 
-mod ask;
 mod base;
 mod calls;
 mod completions;
 mod headers;
+mod input;
+mod layers;
 mod lifecycle;
 mod lists;
 mod probes;

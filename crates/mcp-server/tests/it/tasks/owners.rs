@@ -134,8 +134,8 @@ impl<'a> Session<'a> {
 
 /// The subject, which takes the word of a header for who calls.
 fn owned() -> Server {
-    subject().asking(|asking| {
-        asking.principal(|source| {
+    subject().input(|config| {
+        config.principal(|source| {
             let user = source.header("x-user")?;
             Some(String::from_utf8_lossy(&user).into_owned())
         })

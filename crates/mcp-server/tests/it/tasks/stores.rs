@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use agentwire_mcp_server::{MemoryTasks, TaskOwner, TaskPlace, TaskRecord, TaskStore, TaskStoreError};
+use agentwire_mcp_server::{MemoryTasks, TaskCursor, TaskOwner, TaskRecord, TaskStore, TaskStoreError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::json;
@@ -61,7 +61,7 @@ impl Files {
             let text = fs::read_to_string(path).map_err(TaskStoreError::new)?;
             records.push(serde_json::from_str(&text).map_err(TaskStoreError::new)?);
         }
-        records.sort_by_key(TaskRecord::place);
+        records.sort_by_key(TaskRecord::cursor);
         Ok(records)
     }
 }
@@ -90,13 +90,13 @@ impl TaskStore for Files {
     fn list<'a>(
         &'a self,
         owner: Option<&'a TaskOwner>,
-        after: Option<&'a TaskPlace>,
+        after: Option<&'a TaskCursor>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>> {
         async move {
             let mut records = self.all()?;
             records.retain(|record| owner.is_none_or(|owner| record.owner == *owner));
-            records.retain(|record| after.is_none_or(|after| record.place() > *after));
+            records.retain(|record| after.is_none_or(|after| record.cursor() > *after));
             records.truncate(limit);
             Ok(records)
         }
@@ -210,7 +210,7 @@ impl TaskStore for Difficult {
     fn list<'a>(
         &'a self,
         owner: Option<&'a TaskOwner>,
-        after: Option<&'a TaskPlace>,
+        after: Option<&'a TaskCursor>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>> {
         self.memory.list(owner, after, limit)

@@ -1,0 +1,115 @@
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_transport::MessageSource;
+
+use crate::input::seal::Seal;
+
+/// How the functions of a server ask its clients. Set it by [`Server::input`](crate::Server::input).
+///
+/// What a client of 2026-07-28 is answered before its request is worked on holds a `requestState`: the answers so far,
+/// encrypted and sealed, so that the server need remember nothing. It opens only for the same request, by the same
+/// caller, for some time. That it is used but once is not ensured; who needs that has to remember it.
+#[derive(Clone)]
+pub struct InputConfig {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) expiry: Duration,
+    pub(crate) rounds: u32,
+    pub(crate) state_limit: usize,
+    pub(crate) seal: Seal,
+    pub(crate) principal: Option<Arc<Principal>>,
+}
+
+/// Finds out who calls.
+type Principal = dyn Fn(&dyn MessageSource) -> Option<String> + Send + Sync;
+
+impl InputConfig {
+    pub(crate) fn new() -> Self {
+        Self {
+            timeout: Some(Duration::from_secs(60 * 60)),
+            expiry: Duration::from_secs(15 * 60),
+            rounds: 16,
+            state_limit: 256 * 1024,
+            seal: Seal::default(),
+            principal: None,
+        }
+    }
+
+    /// Sets how long a client has to answer a question in a session (default 1 hour: people are asked; none: for ever).
+    #[must_use]
+    pub fn timeout(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.timeout = time.into();
+        self
+    }
+
+    /// Sets for how long a `requestState` can be used (default 15 minutes).
+    #[must_use]
+    pub fn expiry(mut self, time: Duration) -> Self {
+        self.expiry = time;
+        self
+    }
+
+    /// Sets how many times one request may be answered by questions (default 16, at least 1). Then it fails.
+    #[must_use]
+    pub fn rounds(mut self, rounds: u32) -> Self {
+        self.rounds = rounds.max(1);
+        self
+    }
+
+    /// Sets the longest `requestState`, in bytes (default 256 KiB). A longer one is refused, and a request whose
+    /// answers so far would need one fails.
+    #[must_use]
+    pub fn state_limit(mut self, bytes: usize) -> Self {
+        self.state_limit = bytes;
+        self
+    }
+
+    /// Sets the key that seals, 32 bytes by chance (default: a new one for each server, from the operating system). Servers
+    /// that answer in each other's place need the same one.
+    #[must_use]
+    pub fn key(mut self, key: [u8; 32]) -> Self {
+        self.seal = Seal::with(key);
+        self
+    }
+
+    /// Sets how to find out who calls (default: all callers are alike). A `requestState` of one caller is refused when
+    /// it comes from another, and a task of one caller is not there for another.
+    ///
+    /// ```
+    /// use agentwire_mcp_server::Server;
+    /// use agentwire_transport_http::server::{Head, Principal};
+    ///
+    /// let server = Server::new("bank", "1.0.0").input(|config| {
+    ///     config.principal(|source| {
+    ///         let caller = source.downcast_ref::<Head>()?.extensions().get::<Principal>()?;
+    ///         Some(caller.as_str().to_owned())
+    ///     })
+    /// });
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn principal(
+        mut self,
+        find: impl Fn(&dyn MessageSource) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.principal = Some(Arc::new(find));
+        self
+    }
+
+    /// Who calls, where that can be found out.
+    pub(crate) fn principal_of(&self, source: Option<&dyn MessageSource>) -> Option<String> {
+        self.principal.as_ref()?(source?)
+    }
+}
+
+impl fmt::Debug for InputConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InputConfig")
+            .field("timeout", &self.timeout)
+            .field("expiry", &self.expiry)
+            .field("rounds", &self.rounds)
+            .field("state_limit", &self.state_limit)
+            .finish_non_exhaustive()
+    }
+}

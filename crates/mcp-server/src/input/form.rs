@@ -1,0 +1,99 @@
+use std::fmt;
+use std::marker::PhantomData;
+
+use agentwire_mcp_schema::{ElicitRequest, ElicitSchema, JsonObject, PrimitiveSchema};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::input::check;
+use crate::input::elicited::{Elicitation, sealed};
+
+/// A form for the user to fill in. Its fields are made by [`field`](crate::field).
+///
+/// What comes back has every required field, and what is there is as its field says. A field that was left empty has its
+/// default, if it has one. Fields that were not asked for are left out.
+///
+/// ```
+/// use agentwire_mcp_server::{Context, Form, NoArguments, ToolError, field};
+///
+/// #[derive(serde::Deserialize)]
+/// struct Person {
+///     name: String,
+///     age: Option<u8>,
+/// }
+///
+/// async fn introduce(_: NoArguments, cx: Context) -> Result<String, ToolError> {
+///     let form = Form::new("Who are you?")
+///         .required("name", field::text())
+///         .optional("age", field::integer().minimum(0.0).maximum(150.0))
+///         .typed::<Person>();
+///     let person = cx.elicit("person", form).await?.accepted();
+///     Ok(person.map_or("somebody".into(), |Person { name, age }| format!("{name}, {age:?}")))
+/// }
+/// ```
+pub struct Form<T = JsonObject> {
+    message: String,
+    schema: ElicitSchema,
+    accepted: PhantomData<fn() -> T>,
+}
+
+impl Form {
+    /// A form without fields, which asks for no more than agreement, and why it is shown.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::from_schema(message, ElicitSchema::new())
+    }
+
+    /// A form with the fields of a schema.
+    pub fn from_schema(message: impl Into<String>, schema: ElicitSchema) -> Self {
+        Self { message: message.into(), schema, accepted: PhantomData }
+    }
+}
+
+impl<T> Form<T> {
+    /// One more field, which must be filled in.
+    #[must_use]
+    pub fn required(mut self, name: impl Into<String>, field: impl Into<PrimitiveSchema>) -> Self {
+        self.schema = self.schema.required(name, field);
+        self
+    }
+
+    /// One more field, which may be left empty.
+    #[must_use]
+    pub fn optional(mut self, name: impl Into<String>, field: impl Into<PrimitiveSchema>) -> Self {
+        self.schema = self.schema.optional(name, field);
+        self
+    }
+
+    /// Reads what is filled in as a `U`.
+    #[must_use]
+    pub fn typed<U: DeserializeOwned>(self) -> Form<U> {
+        Form { message: self.message, schema: self.schema, accepted: PhantomData }
+    }
+}
+
+impl<T> sealed::Sealed for Form<T> {}
+
+impl<T: DeserializeOwned> Elicitation for Form<T> {
+    type Accepted = T;
+
+    fn request(&self) -> ElicitRequest {
+        ElicitRequest::form(self.message.clone(), self.schema.clone())
+    }
+
+    fn read(&self, content: JsonObject) -> Result<T, String> {
+        let content = check::content(&self.schema, content)?;
+        serde_path_to_error::deserialize(Value::Object(content)).map_err(|error| error.to_string())
+    }
+}
+
+impl<T> Clone for Form<T> {
+    fn clone(&self) -> Self {
+        Self { message: self.message.clone(), schema: self.schema.clone(), accepted: PhantomData }
+    }
+}
+
+impl<T> fmt::Debug for Form<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Form").field("message", &self.message).field("schema", &self.schema).finish()
+    }
+}

@@ -1,0 +1,51 @@
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
+use agentwire_mcp_schema::{ElicitRequest, ElicitUrlRequest, JsonObject};
+
+use crate::input::elicited::{Elicitation, sealed};
+
+/// A web page that the user is asked to go to, for what the client must not see: signing in, paying. Since 2025-11-25.
+///
+/// That the user accepts says no more than that the page may be opened. Whether what is to be done there was done, and by
+/// the same user, the server has to find out for itself. The URL must hold nothing about the user, and must not open
+/// anything by itself.
+///
+/// ```
+/// # use agentwire_mcp_server::{Context, NoArguments, Page, ToolError};
+/// async fn connect(_: NoArguments, cx: Context) -> Result<&'static str, ToolError> {
+///     let page = Page::new("Please connect your account", "https://example.com/connect");
+///     Ok(if cx.elicit("connect", page).await?.is_accepted() { "on the way" } else { "another time" })
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Page(ElicitUrlRequest);
+
+impl Page {
+    /// That page, and why the user should go there.
+    pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
+        let id = RandomState::new().hash_one(std::process::id());
+        Self(ElicitUrlRequest::new(message, url).elicitation_id(format!("elicitation-{id:016x}")))
+    }
+
+    /// Sets by which name 2025-11-25 calls it, unique in the server (default: one by chance), to say by
+    /// [`Client::elicitation_complete`](crate::Client::elicitation_complete) when the user is done.
+    #[must_use]
+    pub fn elicitation_id(self, id: impl Into<String>) -> Self {
+        Self(self.0.elicitation_id(id))
+    }
+}
+
+impl sealed::Sealed for Page {}
+
+impl Elicitation for Page {
+    type Accepted = ();
+
+    fn request(&self) -> ElicitRequest {
+        ElicitRequest::Url(self.0.clone())
+    }
+
+    fn read(&self, _nothing: JsonObject) -> Result<(), String> {
+        Ok(())
+    }
+}

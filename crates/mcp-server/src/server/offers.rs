@@ -1,0 +1,234 @@
+//! What a server offers: its tools, resources, resource templates and prompts.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use super::Server;
+use crate::dispatch::Answers;
+use crate::listeners::Change;
+use crate::registry::Registry;
+use crate::{
+    Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,
+    ServerResourceTemplate, ServerTool,
+};
+
+/// What is registered, for all clones of a server.
+#[derive(Default)]
+pub(super) struct Offers {
+    pub(super) tools: Registry<ServerTool>,
+    pub(super) resources: Registry<ServerResource>,
+    pub(super) resource_templates: Registry<ServerResourceTemplate>,
+    pub(super) prompts: Registry<ServerPrompt>,
+    pub(super) answers: Answers,
+}
+
+/// What a server offers.
+impl Server {
+    /// Offers a tool: its name (1 to 128 of `A-Z a-z 0-9 _ - .`), a description for the model, and its function.
+    ///
+    /// The function takes its arguments as one type, which gives the schema, and a [`Context`]. [`IntoToolResult`]
+    /// lists what it may return. A closure that captures something has to clone it before its
+    /// `async move` block.
+    ///
+    /// # Panics
+    ///
+    /// When the argument type is not one whose JSON is an object, or a mark `x-mcp-header` in it is wrong.
+    #[must_use]
+    pub fn tool<A, F, O>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    where
+        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
+        F: Fn(A, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoToolResult> + Send + 'static,
+    {
+        self.with_tool(ServerTool::new(name, description, function))
+    }
+
+    /// Offers a tool with further properties.
+    ///
+    /// # Panics
+    ///
+    /// When a mark `x-mcp-header` in its schema is wrong.
+    #[must_use]
+    pub fn with_tool(self, tool: ServerTool) -> Self {
+        self.add_tool(tool);
+        self
+    }
+
+    /// Offers a resource: its URI, its name for programs, and the function that reads it, which gets the URI.
+    #[must_use]
+    pub fn resource<F, O>(self, uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(String, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoResourceContents> + Send + 'static,
+    {
+        self.with_resource(ServerResource::new(uri, name, function))
+    }
+
+    /// Offers a resource with further properties.
+    #[must_use]
+    pub fn with_resource(self, resource: ServerResource) -> Self {
+        self.add_resource(resource);
+        self
+    }
+
+    /// Offers resources that are not listed one by one: the template of their URIs, a name for programs, and the
+    /// function that reads each, which gets the values of the template's variables. See [`ServerResourceTemplate`].
+    ///
+    /// # Panics
+    ///
+    /// When the template is none that [`UriTemplate`](crate::UriTemplate) takes.
+    #[must_use]
+    pub fn resource_template<V, F, O>(
+        self,
+        uri_template: impl Into<String>,
+        name: impl Into<String>,
+        function: F,
+    ) -> Self
+    where
+        V: DeserializeOwned + Send + 'static,
+        F: Fn(V, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoResourceContents> + Send + 'static,
+    {
+        self.with_resource_template(ServerResourceTemplate::new(uri_template, name, function))
+    }
+
+    /// Offers a resource template with further properties.
+    #[must_use]
+    pub fn with_resource_template(self, template: ServerResourceTemplate) -> Self {
+        self.add_resource_template(template);
+        self
+    }
+
+    /// Offers a prompt: its name, what it is for, and the function that fills it in. See [`ServerPrompt`].
+    ///
+    /// # Panics
+    ///
+    /// When the argument type is not one whose JSON is an object.
+    #[must_use]
+    pub fn prompt<A, F, O>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    where
+        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
+        F: Fn(A, Context) -> O + Send + Sync + 'static,
+        O: Future<Output: IntoPromptResult> + Send + 'static,
+    {
+        self.with_prompt(ServerPrompt::new(name, description, function))
+    }
+
+    /// Offers a prompt with further properties.
+    #[must_use]
+    pub fn with_prompt(self, prompt: ServerPrompt) -> Self {
+        self.add_prompt(prompt);
+        self
+    }
+
+    /// Adds a tool and notifies clients.
+    ///
+    /// # Panics
+    ///
+    /// When a mark `x-mcp-header` in its schema is wrong ([`Tool::header_marks`](crate::schema::Tool::header_marks)).
+    pub fn add_tool(&self, mut tool: ServerTool) {
+        tool.read_schemas();
+        self.offers.tools.add(tool);
+        self.announce(Change::Tools);
+    }
+
+    /// Removes a tool and notifies clients. Running calls go on. False if there is none.
+    pub fn remove_tool(&self, name: &str) -> bool {
+        let removed = self.offers.tools.remove(name);
+        if removed {
+            self.announce(Change::Tools);
+        }
+        removed
+    }
+
+    /// Adds a resource and notifies clients.
+    pub fn add_resource(&self, resource: ServerResource) {
+        self.offers.answers.for_resources();
+        self.offers.resources.add(resource);
+        self.announce(Change::Resources);
+    }
+
+    /// Removes the resource at that URI and notifies clients. False if there is none.
+    pub fn remove_resource(&self, uri: &str) -> bool {
+        let removed = self.offers.resources.remove(uri);
+        if removed {
+            self.announce(Change::Resources);
+        }
+        removed
+    }
+
+    /// Adds a resource template and notifies clients.
+    pub fn add_resource_template(&self, template: ServerResourceTemplate) {
+        self.offers.answers.for_resources();
+        self.offers.answers.for_completions();
+        self.offers.resource_templates.add(template);
+        self.announce(Change::Resources);
+    }
+
+    /// Removes the resource template with that text and notifies clients. False if there is none.
+    pub fn remove_resource_template(&self, uri_template: &str) -> bool {
+        let removed = self.offers.resource_templates.remove(uri_template);
+        if removed {
+            self.announce(Change::Resources);
+        }
+        removed
+    }
+
+    /// Adds a prompt and notifies clients.
+    pub fn add_prompt(&self, prompt: ServerPrompt) {
+        self.offers.answers.for_prompts();
+        self.offers.answers.for_completions();
+        self.offers.prompts.add(prompt);
+        self.announce(Change::Prompts);
+    }
+
+    /// Removes a prompt and notifies clients. False if there is none.
+    pub fn remove_prompt(&self, name: &str) -> bool {
+        let removed = self.offers.prompts.remove(name);
+        if removed {
+            self.announce(Change::Prompts);
+        }
+        removed
+    }
+
+    pub(crate) fn tools(&self) -> &Registry<ServerTool> {
+        &self.offers.tools
+    }
+
+    pub(crate) fn resources(&self) -> &Registry<ServerResource> {
+        &self.offers.resources
+    }
+
+    pub(crate) fn resource_templates(&self) -> &Registry<ServerResourceTemplate> {
+        &self.offers.resource_templates
+    }
+
+    /// The template that makes that URI, and with which values.
+    pub(crate) fn find_template(
+        &self,
+        uri: &str,
+    ) -> Option<(Arc<ServerResourceTemplate>, BTreeMap<String, String>)> {
+        let templates = self.offers.resource_templates.all();
+        templates.into_iter().find_map(|template| template.values_of(uri).map(|values| (template, values)))
+    }
+
+    /// Whether there is something to read at that URI, as far as is known without reading it.
+    pub(crate) fn has_resource(&self, uri: &str) -> bool {
+        self.offers.resources.find(uri).is_some() || self.find_template(uri).is_some()
+    }
+
+    pub(crate) fn prompts(&self) -> &Registry<ServerPrompt> {
+        &self.offers.prompts
+    }
+
+    pub(crate) fn answers(&self) -> &Answers {
+        &self.offers.answers
+    }
+
+    fn announce(&self, change: Change<'_>) {
+        self.settings().listeners.announce(change);
+    }
+}

@@ -1,0 +1,94 @@
+//! What an author sets on a server, and what its clones count together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agentwire_mcp_schema::{Implementation, LoggingLevel, ResultMeta, ServerCapabilities};
+use agentwire_peer::{Config, Dialect};
+use agentwire_transport::MessageSource;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::SubscriptionLimits;
+use crate::caching::Caching;
+use crate::capability::Capability;
+use crate::input::InputConfig;
+use crate::listeners::Listeners;
+use crate::quota::{Holder, Quota};
+use crate::tasks::Tasks;
+
+/// How many entries a page of a list has unless the server says otherwise.
+const PAGE_SIZE: usize = 100;
+
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) info: Implementation,
+    /// The `_meta` that names the server.
+    pub(crate) signature: Box<RawValue>,
+    pub(crate) instructions: Option<String>,
+    pub(crate) advertised: ServerCapabilities,
+    pub(crate) logging: Option<LoggingLevel>,
+    pub(crate) page_size: usize,
+    pub(crate) caching: Caching,
+    pub(crate) resource_updates: bool,
+    pub(crate) subscription_limits: SubscriptionLimits,
+    pub(crate) value_limit: usize,
+    pub(crate) meta_limit: usize,
+    /// Whether values are checked against the schemas of their tools; never without the feature `validate`.
+    pub(crate) validate: bool,
+    pub(crate) input: InputConfig,
+    pub(crate) tasks: Option<Tasks>,
+    pub(crate) connection: Config,
+    pub(crate) listeners: Listeners,
+    /// Bytes of the URIs that clients watch.
+    pub(crate) watched: Quota,
+    /// Bytes of the arguments that clients' calls hold, as trees of values.
+    pub(crate) values: Quota,
+    /// How many sessions there have been.
+    sessions: Arc<AtomicU64>,
+}
+
+impl Settings {
+    pub(crate) const VALUE_LIMIT: usize = 32 * 1024 * 1024;
+    pub(crate) const META_LIMIT: usize = 64 * 1024;
+
+    pub(crate) fn new(info: Implementation) -> Self {
+        let signature = to_raw_value(&ResultMeta::new(info.clone()));
+        Self {
+            signature: signature.expect("the members of an implementation have a JSON form"),
+            info,
+            instructions: None,
+            advertised: ServerCapabilities::default(),
+            logging: None,
+            page_size: PAGE_SIZE,
+            caching: Caching::default(),
+            resource_updates: false,
+            subscription_limits: SubscriptionLimits::default(),
+            value_limit: Self::VALUE_LIMIT,
+            meta_limit: Self::META_LIMIT,
+            validate: false,
+            input: InputConfig::new(),
+            tasks: None,
+            connection: Config::new(Dialect::MCP),
+            listeners: Listeners::default(),
+            watched: Quota::default(),
+            values: Quota::default(),
+            sessions: Arc::default(),
+        }
+    }
+
+    /// Returns a number that no other session of this server has.
+    pub(crate) fn number_session(&self) -> u64 {
+        self.sessions.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether the server logs, or advertises that it does.
+    pub(crate) fn logs(&self) -> bool {
+        self.logging.is_some() || self.advertised.has(Capability::Logging.path())
+    }
+
+    /// The sender of a request, as far as the server or the transport knows.
+    pub(crate) fn sender(&self, source: Option<&dyn MessageSource>) -> Option<Holder> {
+        let principal = self.input.principal_of(source).map(Holder::Principal);
+        principal.or_else(|| Some(Holder::Sender(source?.sender()?.into_owned())))
+    }
+}
