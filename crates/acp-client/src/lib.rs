@@ -92,6 +92,7 @@ mod agent;
 #[cfg(feature = "v2")]
 mod any;
 mod client;
+mod config;
 mod decode;
 mod dispatch;
 #[cfg(feature = "unstable")]
@@ -112,15 +113,18 @@ pub mod v2;
 use std::future::Future;
 use std::sync::Arc;
 
-use agentwire_peer::{Dialect, TokioClock, driver};
+use agentwire_peer::runtime::set_revision;
+use agentwire_peer::{TokioClock, driver};
 use agentwire_transport::Transport;
 
 pub use agent::{Agent, Context};
 pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};
-pub use agentwire_peer::{Call, CallError, Closed, Config, Notify};
+pub use agentwire_peer::observe;
+pub use agentwire_peer::{Call, CallError, Closed, Notify};
 #[cfg(feature = "v2")]
 pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};
 pub use client::Client;
+pub use config::Config;
 pub use list::Sessions;
 pub use prompt::{PromptCall, Turn, TurnEvent};
 
@@ -141,16 +145,7 @@ where
     C: Client,
     T: Transport,
 {
-    connect_with(client, transport, config(), main).await
-}
-
-/// The defaults, to be changed and given to [`connect_with`].
-///
-/// What a message of the agent's takes once decoded is bounded: 32 MiB ([`Config::value_limit`]), by an estimate that is
-/// rather too high and counts neither the text of strings nor `_meta`, `rawInput` and `rawOutput`. What is over it is an
-/// [unreadable update](Client::unreadable_update), a request that is refused, or a call that fails; each names the limit.
-pub fn config() -> Config {
-    Config::new(Dialect::ACP).value_limit(decode::DEFAULT_VALUE_LIMIT)
+    connect_with(client, transport, Config::new(), main).await
 }
 
 /// Connects to an agent for as long as `main` runs.
@@ -168,8 +163,9 @@ where
     C: Client,
     T: Transport,
 {
-    let value_limit = config.value_limit;
-    let (peer, driver) = driver(config, TokioClock::default());
+    let value_limit = config.0.value_limit;
+    let (peer, driver) = driver(config.into(), TokioClock::default());
+    set_revision(&peer, "1");
     let shared = Arc::new(session::Shared::default());
     let agent = Agent::new(peer, shared.clone());
     driver.run(dispatch::Dispatch::new(client, shared, value_limit), transport, main(agent)).await.0
@@ -188,8 +184,9 @@ where
     C: Client,
     T: Transport,
 {
-    let value_limit = config.value_limit;
-    let (peer, driver) = driver(config, TokioClock::default());
+    let value_limit = config.0.value_limit;
+    let (peer, driver) = driver(config.into(), TokioClock::default());
+    set_revision(&peer, "1");
     let shared = Arc::new(session::Shared::default());
     let agent = Agent::new(peer, shared.clone());
     (agent, driver.serve(dispatch::Dispatch::new(client, shared, value_limit), transport))

@@ -107,7 +107,7 @@ mod store;
 mod turn;
 mod warning;
 
-pub use agentwire_acp_agent::{CallError, Client, Closed, Config, Error, config};
+pub use agentwire_acp_agent::{CallError, Client, Closed, Config, Error};
 /// The types of the protocol.
 pub use agentwire_acp_schema::v1 as schema;
 /// The MCP servers of a session.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, Notification, NotificationMethod, RawJson, RequestId};
+use agentwire_peer::observe::Observer;
+use agentwire_peer::runtime::observe_notification;
 use agentwire_peer::{CallError, Closed, Notify, Peer, RequestContext};
 use agentwire_transport::{ExchangeEvent, MessageSource, NotificationSink, SendNotification};
 use serde::Serialize;
@@ -24,6 +26,7 @@ pub(crate) struct ExchangeScope {
     id: RequestId,
     source: Option<Arc<dyn MessageSource>>,
     notifications: NotificationSink,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl RequestScope {
@@ -31,8 +34,9 @@ impl RequestScope {
         id: RequestId,
         source: Option<Arc<dyn MessageSource>>,
         notifications: NotificationSink,
+        observer: Option<Arc<dyn Observer>>,
     ) -> Self {
-        Self::Exchange(Box::new(ExchangeScope { id, source, notifications }))
+        Self::Exchange(Box::new(ExchangeScope { id, source, notifications, observer }))
     }
 
     /// The request's id.
@@ -81,6 +85,9 @@ impl RequestScope {
             Self::Exchange(exchange) => match RawJson::encode(notification) {
                 Ok(params) => {
                     let notification = Notification::new(N::NAME, Some(params));
+                    if let Some(observer) = &exchange.observer {
+                        observe_notification(&**observer, &notification);
+                    }
                     SendInScope::Exchange(exchange.notifications.send(notification))
                 }
                 Err(why) => {

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use agentwire_mcp_schema::{CacheScope, Implementation, LoggingLevel, ServerCapabilities};
-use agentwire_peer::{Closed, Config, Dialect, TokioClock, driver};
+use agentwire_peer::{Closed, TokioClock, driver};
 use agentwire_transport::Transport;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -22,7 +22,7 @@ use crate::quota::Quota;
 use crate::registry::{Entry, Registry};
 use crate::tasks::Tasks;
 use crate::{
-    Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,
+    Config, Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,
     ServerResourceTemplate, ServerTool, SubscriptionLimits,
 };
 
@@ -109,7 +109,7 @@ impl Server {
             validate: false,
             asking: Asking::new(),
             tasks: None,
-            connection: Config::new(Dialect::MCP),
+            connection: Config::new(),
         };
         Self { settings: Arc::new(settings), offers: Arc::default() }
     }
@@ -424,7 +424,7 @@ impl Server {
     ///
     /// What the transport reported last.
     pub fn serve<T: Transport>(&self, transport: T) -> impl Future<Output = Result<(), Closed>> + use<T> {
-        let (_, driver) = driver(self.settings.connection.clone(), TokioClock::default());
+        let (_, driver) = driver(self.settings.connection.clone().into(), TokioClock::default());
         driver.serve(ConnectionHandler::new(self.clone()), transport)
     }
 

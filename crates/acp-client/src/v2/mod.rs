@@ -69,10 +69,11 @@ use std::sync::Arc;
 use agentwire_acp_schema::v2::{
     ErrorData, ListSessionsRequest, SessionInfo, UnsupportedProtocolVersionErrorData,
 };
-use agentwire_peer::{CallError, Closed, Config, TokioClock, driver};
+use agentwire_peer::runtime::set_revision;
+use agentwire_peer::{CallError, Closed, TokioClock, driver};
 use agentwire_transport::Transport;
 
-use crate::BoxError;
+use crate::{BoxError, Config};
 
 pub use agent::{Agent, Context};
 pub use client::Client;
@@ -97,7 +98,7 @@ where
     C: Client,
     T: Transport,
 {
-    connect_with(client, transport, crate::config(), main).await
+    connect_with(client, transport, Config::new(), main).await
 }
 
 /// Connects to an agent for as long as `main` runs.
@@ -115,8 +116,9 @@ where
     C: Client,
     T: Transport,
 {
-    let value_limit = config.value_limit;
-    let (peer, driver) = driver(config, TokioClock::default());
+    let value_limit = config.0.value_limit;
+    let (peer, driver) = driver(config.into(), TokioClock::default());
+    set_revision(&peer, "2");
     let shared = Arc::new(Shared::default());
     let agent = Agent::new(peer, shared.clone());
     driver.run(Dispatch::new(client, shared, value_limit), transport, main(agent)).await.0
@@ -135,8 +137,9 @@ where
     C: Client,
     T: Transport,
 {
-    let value_limit = config.value_limit;
-    let (peer, driver) = driver(config, TokioClock::default());
+    let value_limit = config.0.value_limit;
+    let (peer, driver) = driver(config.into(), TokioClock::default());
+    set_revision(&peer, "2");
     let shared = Arc::new(Shared::default());
     let agent = Agent::new(peer, shared.clone());
     (agent, driver.serve(Dispatch::new(client, shared, value_limit), transport))

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 /// What every request has that came over a transport which repeats arguments.
-const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+pub(crate) const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 
 /// The largest number whose neighbours every reader of JSON tells apart: 2^53 - 1.
 const MOST_EXACT: f64 = ((1_u64 << 53) - 1) as f64;

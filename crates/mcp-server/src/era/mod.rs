@@ -27,6 +27,7 @@ use crate::quota::Holder;
 use crate::scope::RequestScope;
 use crate::{Context, Server};
 
+pub(crate) use mirrored::PROTOCOL_VERSION;
 pub(crate) use session::Session;
 pub(crate) use stateless::{Asker, Remarks};
 

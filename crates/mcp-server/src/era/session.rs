@@ -9,6 +9,7 @@ use agentwire_mcp_schema::{
     ResourceListChangedNotification, ResourceUpdatedNotification, Revision, ServerCapabilities,
     SetLevelRequest, SubscribeRequest, ToolListChangedNotification, UnsubscribeRequest, code,
 };
+use agentwire_peer::runtime::set_revision;
 use agentwire_peer::{Call, CallError, Peer};
 use agentwire_sync::{Mutex, MutexGuard};
 
@@ -124,6 +125,7 @@ fn initialize(
     };
     let _initialized_meanwhile = place.set(Arc::new(Session::new(server, peer, negotiated, number, client)));
     peer.take_batches(revision.has_batches());
+    set_revision(peer, revision.as_str());
     Ok(answer)
 }
 

@@ -14,6 +14,7 @@ use agentwire_mcp_schema::{
     core_tasks::{ServerTaskRequests, ServerTasksCapability, ToolTasks},
     task_extension,
 };
+use agentwire_peer::observe::Observer;
 use serde_json::value::RawValue;
 
 use super::{Offers, Server, Settings};
@@ -127,7 +128,12 @@ impl Server {
 
     /// How long requests may take to be answered once the transport is about to end.
     pub(crate) fn drain(&self) -> Duration {
-        self.settings.connection.drain
+        self.settings.connection.0.drain
+    }
+
+    /// What observes connections and exchanges.
+    pub(crate) fn observer(&self) -> Option<&Arc<dyn Observer>> {
+        self.settings.connection.0.observer.as_ref()
     }
 
     pub(crate) fn page_size_value(&self) -> usize {

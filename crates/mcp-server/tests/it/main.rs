@@ -8,6 +8,7 @@ mod completions;
 mod headers;
 mod lifecycle;
 mod lists;
+mod observing;
 mod probes;
 mod raw;
 mod results;
