@@ -68,6 +68,7 @@ mod absent;
 mod agent;
 mod agreed;
 mod client;
+mod config;
 mod dispatch;
 mod method;
 mod methods;
@@ -81,15 +82,18 @@ pub mod unstable;
 #[cfg(feature = "v2")]
 pub mod v2;
 
-use agentwire_peer::{Dialect, TokioClock, driver};
+use agentwire_peer::runtime::set_revision;
+use agentwire_peer::{TokioClock, driver};
 use agentwire_transport::Transport;
 
 #[cfg(feature = "v2")]
 pub use absent::Absent;
 pub use agent::{Agent, DynAgent};
 pub use agentwire_jsonrpc::ErrorObject as Error;
-pub use agentwire_peer::{CallError, Closed, Config};
+pub use agentwire_peer::observe;
+pub use agentwire_peer::{CallError, Closed};
 pub use client::{Client, Context};
+pub use config::Config;
 #[cfg(feature = "v2")]
 pub use router::Router;
 
@@ -99,13 +103,7 @@ pub use router::Router;
 ///
 /// When the transport fails.
 pub async fn serve<A: Agent, T: Transport>(agent: A, transport: T) -> Result<(), Closed> {
-    serve_with(agent, transport, config()).await
-}
-
-/// The defaults, to be changed and given to [`serve_with`]. Requests may have 128 MiB of params in all while they are worked
-/// on: prompts hold images, and last for minutes.
-pub fn config() -> Config {
-    Config::new(Dialect::ACP).request_bytes_limit(128 << 20)
+    serve_with(agent, transport, Config::new()).await
 }
 
 /// Serves a client until it closes the connection.
@@ -118,7 +116,8 @@ pub async fn serve_with<A: Agent, T: Transport>(
     transport: T,
     config: Config,
 ) -> Result<(), Closed> {
-    let (_client, driver) = driver(config, TokioClock::default());
+    let (client, driver) = driver(config.into(), TokioClock::default());
+    set_revision(&client, "1");
     driver.serve(dispatch::Dispatch::new(agent), transport).await
 }
 

@@ -11,7 +11,7 @@ use futures::future::Either;
 use crate::dispatch::Dispatch;
 use crate::v2::dispatch::{Dispatch as DispatchV2, asked_version};
 use crate::v2::rules::unsupported;
-use crate::{Absent, Agent, Closed, Config, Error, config, v2};
+use crate::{Absent, Agent, Closed, Config, Error, v2};
 
 /// An agent of version 1, one of version 2, or both, on one connection. Behind the feature `v2`.
 ///
@@ -69,7 +69,7 @@ impl<One: Agent, Two: v2::Agent> Router<One, Two> {
     ///
     /// When the transport fails.
     pub async fn serve<T: Transport>(self, transport: T) -> Result<(), Closed> {
-        self.serve_with(transport, config()).await
+        self.serve_with(transport, Config::new()).await
     }
 
     /// Serves a client until it closes the connection.
@@ -78,8 +78,8 @@ impl<One: Agent, Two: v2::Agent> Router<One, Two> {
     ///
     /// When the transport fails.
     pub async fn serve_with<T: Transport>(self, transport: T, config: Config) -> Result<(), Closed> {
-        let limit = config.connection.request_limit;
-        let (_client, driver) = driver(config, TokioClock::default());
+        let limit = config.0.connection.request_limit;
+        let (_client, driver) = driver(config.into(), TokioClock::default());
         let routed = Routed {
             one: self.one.map(Dispatch::new),
             two: self.two.map(|agent| DispatchV2::new(agent, limit)),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentwire_acp_schema::{v1, v2 as schema};
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestMethod, Response, Skipped};
-use agentwire_peer::{CallError, Config, Handler, Peer, RequestContext, TokioClock, driver};
+use agentwire_peer::{CallError, Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::{Packet, Transport, tap};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ use crate::decode::decode;
 use crate::dispatch::Dispatch;
 use crate::negotiated::{Answer, BothVersions, NegotiatedVersion};
 use crate::session::Shared;
-use crate::{Agent, BoxError, Client, v2};
+use crate::{Agent, BoxError, Client, Config, v2};
 
 const INITIALIZE: &str = v1::InitializeRequest::NAME;
 
@@ -137,7 +137,7 @@ where
     C2: v2::Client,
     T: Transport,
 {
-    connect_any_with(client, transport, crate::config(), main).await
+    connect_any_with(client, transport, Config::new(), main).await
 }
 
 /// Connects to an agent of whichever version for as long as `main` runs.
@@ -157,8 +157,8 @@ where
     T: Transport,
 {
     let AnyClient { v1, v2, info, v1_capabilities, v2_capabilities, timeout } = client;
-    let value_limit = config.value_limit;
-    let (peer, driver) = driver(config, TokioClock::default());
+    let value_limit = config.0.value_limit;
+    let (peer, driver) = driver(config.into(), TokioClock::default());
     let (one, two) = (Arc::new(Shared::default()), Arc::new(v2::Shared::default()));
     one.initialized.set_client(&v1_capabilities);
     two.initialized.set_client(&v2_capabilities);

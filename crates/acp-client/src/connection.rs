@@ -1,8 +1,8 @@
 //! How a connection begins, as far as it is the same in each version.
 
-/// Defines `connect`, `connect_with` and `start` of a version. The module has `Agent`, `Client`, `Dispatch` and `Shared`.
+/// Defines `connect`, `connect_with` and `start` of a version, named as observers get it. The module has `Agent`, `Client`, `Dispatch` and `Shared`.
 macro_rules! connection {
-    () => {
+    ($version:literal) => {
         /// Connects to an agent, with the default configuration, until `main` completes.
         ///
         /// # Errors
@@ -17,7 +17,7 @@ macro_rules! connection {
             C: Client,
             T: Transport,
         {
-            connect_with(client, transport, $crate::config(), main).await
+            connect_with(client, transport, Config::new(), main).await
         }
 
         /// Connects to an agent until `main` completes.
@@ -57,8 +57,9 @@ macro_rules! connection {
         }
 
         fn prepare<C: Client>(client: C, config: Config) -> (Agent, Dispatch<C>, Driver) {
-            let value_limit = config.value_limit;
-            let (peer, driver) = driver(config, TokioClock::default());
+            let value_limit = config.0.value_limit;
+            let (peer, driver) = driver(config.into(), TokioClock::default());
+            set_revision(&peer, $version);
             let shared = Arc::new(Shared::default());
             (Agent::new(peer, shared.clone()), Dispatch::new(client, shared, value_limit), driver)
         }

@@ -92,6 +92,7 @@ mod agent;
 #[cfg(feature = "v2")]
 mod any;
 mod client;
+mod config;
 mod connection;
 mod decode;
 mod dispatch;
@@ -117,7 +118,8 @@ pub mod v2;
 use std::future::Future;
 use std::sync::Arc;
 
-use agentwire_peer::{Dialect, Driver, TokioClock, driver};
+use agentwire_peer::runtime::set_revision;
+use agentwire_peer::{Driver, TokioClock, driver};
 use agentwire_transport::Transport;
 
 use connection::connection;
@@ -126,26 +128,19 @@ use session::Shared;
 
 pub use agent::{Agent, Context};
 pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};
-pub use agentwire_peer::{Call, CallError, Closed, Config, Notify};
+pub use agentwire_peer::observe;
+pub use agentwire_peer::{Call, CallError, Closed, Notify};
 #[cfg(feature = "v2")]
 pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};
 pub use client::{Client, DynClient};
+pub use config::Config;
 pub use list::Sessions;
 pub use prompt::{PromptCall, Turn, TurnEvent};
 
 /// Whatever went wrong in the code that was given to [`connect`].
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-connection! {}
-
-/// The defaults, to be changed and given to [`connect_with`].
-///
-/// What a message of the agent's takes once decoded is bounded: 32 MiB ([`Config::value_limit`]), by an estimate that is
-/// rather too high and counts neither the text of strings nor `_meta`, `rawInput` and `rawOutput`. What is over it is an
-/// [unreadable update](Client::unreadable_update), a request that is refused, or a call that fails; each names the limit.
-pub fn config() -> Config {
-    Config::new(Dialect::ACP).value_limit(decode::DEFAULT_VALUE_LIMIT)
-}
+connection! { "1" }
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

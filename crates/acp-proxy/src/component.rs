@@ -1,17 +1,17 @@
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
-use agentwire_peer::Config;
 use agentwire_transport::Transport;
 use bytestring::ByteString;
 
+use crate::Config;
 use crate::deadline::{HalfClose, Position};
 use crate::error::Broken;
 use crate::names;
 use crate::next::Next;
 use crate::peers::Peers;
 use crate::proxy::Proxy;
-use crate::relay::{config, run};
+use crate::relay::run;
 use crate::side::Direction;
 use crate::split::{Role, split};
 
@@ -26,7 +26,7 @@ use crate::split::{Role, split};
 ///
 /// The error that the transport reported as it ended.
 pub async fn serve<P: Proxy, T: Transport>(proxy: P, conductor: T) -> Result<(), Broken> {
-    serve_with(proxy, conductor, config()).await
+    serve_with(proxy, conductor, Config::new()).await
 }
 
 /// Runs a proxy as a component of its own; see [`serve`].
@@ -40,6 +40,7 @@ pub async fn serve_with<P: Proxy, T: Transport>(
     config: Config,
 ) -> Result<(), Broken> {
     let (client, agent) = split(conductor, Role::Component, Arc::default());
+    let config = config.into();
     let position = Position::alone(&config, HalfClose::No);
     run(Component(proxy), client, agent, &config, position).await
 }

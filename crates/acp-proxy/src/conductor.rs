@@ -4,19 +4,19 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request, code};
-use agentwire_peer::Config;
 use agentwire_transport::{Packet, Transport, TransportError};
 use bytestring::ByteString;
 use futures::future::join_all;
 use futures::{Sink, Stream};
 
+use crate::Config;
 use crate::deadline::{Deadline, HalfClose, Position};
 use crate::error::Broken;
 use crate::names;
 use crate::next::Next;
 use crate::proxied::{driven, ends};
 use crate::proxy::Proxy;
-use crate::relay::{config, run};
+use crate::relay::run;
 use crate::side::Direction;
 use crate::split::{Backlog, Role, split};
 
@@ -49,7 +49,7 @@ type AnyTransport = Box<dyn Transport + Send>;
 #[derive(Default)]
 pub struct Conductor {
     components: Vec<AnyTransport>,
-    config: Option<Config>,
+    config: Config,
 }
 
 impl fmt::Debug for Conductor {
@@ -71,10 +71,10 @@ impl Conductor {
         self
     }
 
-    /// Sets limits and times (default: those of [`config`](crate::config)).
+    /// Sets limits and times (default: those of [`Config::new`]).
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
-        self.config = Some(config);
+        self.config = config;
         self
     }
 
@@ -108,7 +108,7 @@ impl Conductor {
     }
 
     async fn run(self, client: AnyTransport, agent: AnyTransport, last: Last) -> Result<(), Broken> {
-        let config = self.config.unwrap_or_else(config);
+        let config = agentwire_peer::Config::from(self.config);
         let (count, limit) = (self.components.len(), config.connection.high_water);
         let backlog = Arc::<Backlog>::default();
         let mut before: AnyTransport = Box::new(Gate { transport: client, backlog: backlog.clone(), limit });

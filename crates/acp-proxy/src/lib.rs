@@ -75,7 +75,7 @@
 //!   drops what it has passed on cancels it too. A cancel is never put into an envelope.
 //! - **Every request is answered**: by an error if a hook returns one or panics, or the other side closes.
 //! - **Bounds.** While 64 KiB are queued for one side, the other is not read. More than 1024 unanswered requests of one
-//!   side are refused. Both limits are those of [`config`]. The two directions of a component share one transport, so of
+//!   side are refused. Both limits are those of [`Config`]. The two directions of a component share one transport, so of
 //!   the messages to the agent up to 1 MiB is queued in a component that cannot pass them on, and up to 16 MiB for each
 //!   component in a conductor, which does not read its client while 64 KiB of that are queued. Otherwise a client and an
 //!   agent that flood each other would stop a chain for good, although both read.
@@ -105,6 +105,7 @@
 mod closing;
 mod component;
 mod conductor;
+mod config;
 mod deadline;
 mod envelope;
 mod error;
@@ -120,16 +121,18 @@ mod side;
 mod split;
 
 pub use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
-pub use agentwire_peer::{Closed, Config};
+pub use agentwire_peer::Closed;
+pub use agentwire_peer::observe;
 pub use agentwire_transport::Transport;
 pub use component::{serve, serve_with};
 pub use conductor::Conductor;
+pub use config::Config;
 pub use error::Broken;
 pub use next::{Cancelled, Next, Run};
 pub use peers::{PeerCall, PeerHandle, PeerNotify, Peers};
 pub use proxied::{proxied, proxied_with};
 pub use proxy::{Proxy, Transparent};
-pub use relay::{config, relay, relay_with};
+pub use relay::{relay, relay_with};
 pub use side::Direction;
 
 /// Compiles the example of the README.

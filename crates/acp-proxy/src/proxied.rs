@@ -4,14 +4,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use agentwire_peer::Config;
 use agentwire_sync::Wakers;
 use agentwire_transport::{Duplex, Packet, Transport, TransportError, duplex};
 use futures::{Sink, Stream};
 
+use crate::Config;
 use crate::error::Broken;
 use crate::proxy::Proxy;
-use crate::relay::{config, relay_with};
+use crate::relay::relay_with;
 
 /// How many packets are queued in each direction. The proxies bound the bytes that are queued.
 const PACKETS: usize = 4;
@@ -32,7 +32,7 @@ const PACKETS: usize = 4;
 /// The proxy runs while the transport is read or written. Its stream ends as that of the agent does, with the same error;
 /// closing it closes the agent.
 pub fn proxied<P: Proxy, A: Transport>(proxy: P, agent: A) -> impl Transport {
-    proxied_with(proxy, agent, config())
+    proxied_with(proxy, agent, Config::new())
 }
 
 /// A transport to an agent with a proxy in front of it; see [`proxied`].

@@ -3,7 +3,7 @@ use std::panic::AssertUnwindSafe;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
 use agentwire_peer::runtime::Port;
-use agentwire_peer::{Config, Dialect, TokioClock, driver};
+use agentwire_peer::{Config, TokioClock, driver};
 use agentwire_transport::Transport;
 use futures::FutureExt;
 
@@ -14,14 +14,6 @@ use crate::names::is_initialize;
 use crate::next::Next;
 use crate::proxy::Proxy;
 use crate::side::Direction;
-
-/// Returns the default configuration, to change and pass to the functions that end in `_with`.
-///
-/// [`Config::drain`](agentwire_peer::Config::drain) is how long hooks may take to end after the client or the agent has
-/// closed, [`Config::close`](agentwire_peer::Config::close) how long the other one may then take to close.
-pub fn config() -> Config {
-    Config::new(Dialect::ACP)
-}
 
 /// Runs one proxy between a client and an agent, until one of them closes.
 ///
@@ -59,7 +51,7 @@ pub async fn relay<P: Proxy, C: Transport, A: Transport>(
     client: C,
     agent: A,
 ) -> Result<(), Broken> {
-    relay_with(proxy, client, agent, config()).await
+    relay_with(proxy, client, agent, crate::Config::new()).await
 }
 
 /// Runs one proxy between a client and an agent, until one of them closes; see [`relay`].
@@ -71,8 +63,9 @@ pub async fn relay_with<P: Proxy, C: Transport, A: Transport>(
     proxy: P,
     client: C,
     agent: A,
-    config: Config,
+    config: crate::Config,
 ) -> Result<(), Broken> {
+    let config = config.into();
     let position = Position::alone(&config, HalfClose::Yes);
     run(proxy, client, agent, &config, position).await
 }

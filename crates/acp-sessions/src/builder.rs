@@ -243,7 +243,7 @@ impl<F: TurnHandler> SessionAgent<F> {
     ///
     /// When the transport fails.
     pub async fn serve<T: Transport>(self, transport: T) -> Result<(), Closed> {
-        self.serve_with(transport, agentwire_acp_agent::config()).await
+        self.serve_with(transport, agentwire_acp_agent::Config::new()).await
     }
 
     /// Serves a client until it closes the connection.

@@ -39,7 +39,7 @@ impl Client {
         main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
     ) -> Result<R, BoxError> {
         let Self { handshake, connection, handler } = self;
-        let (peer, driver) = driver(connection, TokioClock::default());
+        let (peer, driver) = driver(connection.into(), TokioClock::default());
         let (handler, mut queue) = for_connection(handler);
         let for_server = handler.clone();
         let main = async move {
@@ -64,7 +64,7 @@ impl Client {
     ) -> (impl Future<Output = Result<Server, HandshakeError>>, impl Future<Output = Result<(), Closed>>)
     {
         let Self { handshake, connection, handler } = self;
-        let (peer, driver) = driver(connection, TokioClock::default());
+        let (peer, driver) = driver(connection.into(), TokioClock::default());
         let (handler, mut queue) = for_connection(handler);
         let (for_server, for_side) = (handler.clone(), handler.clone());
         let (connected, once_connected) = oneshot::channel();

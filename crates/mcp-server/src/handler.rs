@@ -1,6 +1,6 @@
 //! Where requests arrive: over a connection that [`peer`](agentwire_peer) drives, or alone, as an exchange.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
@@ -8,8 +8,11 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, NotificationMethod, RawJson, Request, Response};
 use agentwire_mcp_schema::InitializedNotification;
+use agentwire_mcp_wire::header;
+use agentwire_peer::observe::{CallObserver, Observer};
+use agentwire_peer::runtime::{ExchangeObservation, in_scope};
 use agentwire_peer::{Clock, Closed, Handler, Peer, RequestContext, TokioClock, driver};
-use agentwire_transport::{Exchange, Service, Transport};
+use agentwire_transport::{Exchange, MessageSource, Service, Transport};
 use futures::FutureExt;
 use futures::future::{Either, select};
 
@@ -121,7 +124,7 @@ impl Server {
     ///
     /// The last error of the transport.
     pub fn serve<T: Transport>(&self, transport: T) -> impl Future<Output = Result<(), Closed>> + use<T> {
-        let (_, driver) = driver(self.settings().connection.clone(), TokioClock::default());
+        let (_, driver) = driver(self.settings().connection.clone().into(), TokioClock::default());
         driver.serve(ConnectionHandler::new(self.clone()), transport)
     }
 }
@@ -141,19 +144,48 @@ impl<T: Transport + Send + 'static> Service<T> for Server {
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
         let Exchange { request, source, notifications, .. } = exchange;
         let id = request.id.clone();
-        let scope = RequestScope::exchange(id.clone(), source, notifications);
+        let observer = self.settings().connection.0.observer.as_ref();
+        let observation = observer.map(|observer| observe(observer, &request, source.as_ref()));
+        let scope = RequestScope::exchange(id.clone(), source, notifications, observer.cloned());
         let closing = scope.closing();
-        let reply = catch_unwind(AssertUnwindSafe(|| reply(self, &OnceLock::new(), &request, scope)));
+        let reply = || reply(self, &OnceLock::new(), &request, scope);
+        let reply = catch_unwind(AssertUnwindSafe(|| in_scope(call_observer(&observation), reply)));
         // A large message must not wait in memory for the function that works on what was decoded from it.
         drop(request);
-        let drain = self.settings().connection.drain;
+        let drain = self.settings().connection.0.drain;
         async move {
             let outcome = match reply {
-                Ok(Ok(reply)) => AssertUnwindSafe(reply.run_alone(closing, drain)).catch_unwind().await,
+                Ok(Ok(reply)) => {
+                    let mut answer = pin!(AssertUnwindSafe(reply.run_alone(closing, drain)).catch_unwind());
+                    poll_fn(|cx| in_scope(call_observer(&observation), || answer.as_mut().poll(cx))).await
+                }
                 Ok(Err(error)) => Ok(Err(error)),
                 Err(panic) => Err(panic),
             };
-            Response::new(id, outcome.unwrap_or_else(|_panic| Err(ErrorObject::internal_error(PANICKED))))
+            let outcome = outcome.unwrap_or_else(|_panic| Err(ErrorObject::internal_error(PANICKED)));
+            let response = Response::new(id, outcome);
+            if let Some(observation) = observation {
+                observation.end(&response);
+            }
+            response
         }
     }
+}
+
+/// Reports an exchange to the observer.
+#[cold]
+fn observe(
+    observer: &Arc<dyn Observer>,
+    request: &Request,
+    source: Option<&Arc<dyn MessageSource>>,
+) -> Box<ExchangeObservation> {
+    let revision = source
+        .and_then(|source| String::from_utf8(source.header(header::PROTOCOL_VERSION)?.into_owned()).ok());
+    let revision = revision.map(Into::into);
+    let now = || TokioClock::default().now();
+    Box::new(ExchangeObservation::begin(observer.clone(), request, source, revision, now))
+}
+
+fn call_observer(observation: &Option<Box<ExchangeObservation>>) -> Option<&dyn CallObserver> {
+    observation.as_ref().and_then(|observation| observation.call_observer())
 }

@@ -4,6 +4,8 @@ use std::future::{Ready, ready};
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, NotificationMethod, RawJson, RequestId};
+use agentwire_peer::observe::Observer;
+use agentwire_peer::runtime::observe_notification;
 use agentwire_peer::{CallError, Closed, Notify, Peer, RequestContext};
 use agentwire_transport::{ExchangeEnded, ExchangeEvent, MessageSource, NotificationSink, SendNotification};
 use futures::future::{Either, FutureExt, Map, MapErr, TryFutureExt};
@@ -39,6 +41,7 @@ pub(crate) struct ExchangeScope {
     id: RequestId,
     source: Option<Arc<dyn MessageSource>>,
     notifications: NotificationSink,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl RequestScope {
@@ -46,8 +49,9 @@ impl RequestScope {
         id: RequestId,
         source: Option<Arc<dyn MessageSource>>,
         notifications: NotificationSink,
+        observer: Option<Arc<dyn Observer>>,
     ) -> Self {
-        Self::Exchange(ExchangeScope { id, source, notifications })
+        Self::Exchange(ExchangeScope { id, source, notifications, observer })
     }
 
     /// The request's id.
@@ -96,6 +100,9 @@ impl RequestScope {
             Self::Exchange(exchange) => Either::Right(match RawJson::encode(notification) {
                 Ok(params) => {
                     let notification = Notification::new(N::NAME, Some(params));
+                    if let Some(observer) = &exchange.observer {
+                        observe_notification(&**observer, &notification);
+                    }
                     let closed: fn(ExchangeEnded) -> CallError = |_| Closed::default().into();
                     Either::Left(exchange.notifications.send(notification).map_err(closed))
                 }

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_schema::{CacheScope, Implementation, LoggingLevel, ServerCapabilities};
-use agentwire_peer::Config;
 
-use crate::SubscriptionLimits;
 use crate::caching::Caching;
 use crate::input::InputConfig;
 use crate::layers::{Layers, Next, ToolLayer};
@@ -17,6 +15,7 @@ use crate::listeners::Change;
 use crate::registry::{Entry, Registry};
 use crate::settings::Settings;
 use crate::tasks::Tasks;
+use crate::{Config, SubscriptionLimits};
 
 use offers::Offers;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agentwire_mcp_schema::{Implementation, LoggingLevel, ResultMeta, ServerCapabilities};
-use agentwire_peer::{Config, Dialect};
 use agentwire_transport::MessageSource;
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::Config;
 use crate::SubscriptionLimits;
 use crate::caching::Caching;
 use crate::capability::Capability;
@@ -68,7 +68,7 @@ impl Settings {
             validate: false,
             input: InputConfig::new(),
             tasks: None,
-            connection: Config::new(Dialect::MCP),
+            connection: Config::new(),
             listeners: Listeners::default(),
             watched: Quota::default(),
             values: Quota::default(),

@@ -88,6 +88,13 @@ impl Config {
         self
     }
 
+    /// Sets how many bytes of answers may wait in batches for the others of their batch (default 16 MiB).
+    #[must_use]
+    pub fn batch_answers_limit(mut self, bytes: usize) -> Self {
+        self.connection.batch_answers_limit = bytes;
+        self
+    }
+
     /// Sets how many bytes may be queued before handlers of requests are not polled, and before reading pauses while
     /// [`request_limit`](Self::request_limit) requests are unanswered (default 1 MiB).
     #[must_use]

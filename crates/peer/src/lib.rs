@@ -164,6 +164,7 @@ pub mod observe;
 mod peer;
 mod port;
 pub mod runtime;
+mod runtime_config;
 mod send_capacity;
 mod shared;
 mod state;

@@ -85,10 +85,11 @@ mod turn;
 mod update;
 mod work;
 
+use agentwire_peer::runtime::set_revision;
 use agentwire_peer::{TokioClock, driver};
 use agentwire_transport::Transport;
 
-use crate::{Closed, Config, config};
+use crate::{Closed, Config};
 
 pub use agent::{Agent, DynAgent};
 pub use client::Client;
@@ -104,7 +105,7 @@ pub use update::Update;
 ///
 /// When the transport fails.
 pub async fn serve<A: Agent, T: Transport>(agent: A, transport: T) -> Result<(), Closed> {
-    serve_with(agent, transport, config()).await
+    serve_with(agent, transport, Config::new()).await
 }
 
 /// Serves a client until it closes the connection.
@@ -117,7 +118,8 @@ pub async fn serve_with<A: Agent, T: Transport>(
     transport: T,
     config: Config,
 ) -> Result<(), Closed> {
-    let limit = config.connection.request_limit;
-    let (_client, driver) = driver(config, TokioClock::default());
+    let limit = config.0.connection.request_limit;
+    let (client, driver) = driver(config.into(), TokioClock::default());
+    set_revision(&client, "2");
     driver.serve(dispatch::Dispatch::new(agent, limit), transport).await
 }

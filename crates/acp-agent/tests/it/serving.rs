@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use agentwire_acp_agent::{Agent, CallError, Context, Error, config, serve, serve_with};
+use agentwire_acp_agent::{Agent, CallError, Config, Context, Error, serve, serve_with};
 use agentwire_acp_schema::v1::*;
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Packet, TransportError, duplex};
@@ -123,7 +123,7 @@ async fn the_limit_on_open_requests_is_the_one_that_was_set() {
         assert!(answer.contains(r#""id":2,"error""#) && answer.contains(r#""data":{"limit":1}"#), "{answer}");
         drop(far);
     };
-    let serving = serve_with(agent, near, config().request_limit(1).drain(std::time::Duration::ZERO));
+    let serving = serve_with(agent, near, Config::new().request_limit(1).drain(std::time::Duration::ZERO));
     let (served, ()) = futures::join!(serving, client);
     assert!(served.is_ok());
 }

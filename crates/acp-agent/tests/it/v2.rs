@@ -1,4 +1,4 @@
-use agentwire_acp_agent::{Router, config, v2};
+use agentwire_acp_agent::{Config, Router, v2};
 use agentwire_transport::{Duplex, Packet, duplex};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ async fn the_limit_on_prompts_is_the_one_that_was_set() {
         assert_eq!(next(&mut far).await["params"]["update"]["sessionUpdate"], "user_message");
         drop(far);
     };
-    let serving = v2::serve_with(ScriptedV2::default(), in_schema(near), config().request_limit(1));
+    let serving = v2::serve_with(ScriptedV2::default(), in_schema(near), Config::new().request_limit(1));
     let (served, ()) = futures::join!(serving, client);
     assert!(served.is_ok());
 }
@@ -135,7 +135,7 @@ async fn an_update_that_waits_is_not_sent_after_the_close() {
         drop(far);
         heard
     };
-    let serving = v2::serve_with(ScriptedV2::default(), in_schema(near), config().high_water(1));
+    let serving = v2::serve_with(ScriptedV2::default(), in_schema(near), Config::new().high_water(1));
     let (served, heard) = futures::join!(serving, client);
     assert!(served.is_ok());
     let is_closed = heard.iter().position(|said| said["id"] == 9).unwrap();

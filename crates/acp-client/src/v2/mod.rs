@@ -69,11 +69,12 @@ use std::sync::Arc;
 use agentwire_acp_schema::v2::{
     ErrorData, ListSessionsRequest, SessionInfo, UnsupportedProtocolVersionErrorData,
 };
-use agentwire_peer::{CallError, Closed, Config, Driver, TokioClock, driver};
+use agentwire_peer::runtime::set_revision;
+use agentwire_peer::{CallError, Closed, Driver, TokioClock, driver};
 use agentwire_transport::Transport;
 
-use crate::BoxError;
 use crate::connection::connection;
+use crate::{BoxError, Config};
 
 pub use agent::{Agent, Context};
 pub use client::{Client, DynClient};
@@ -84,7 +85,7 @@ pub(crate) use session::Shared;
 
 crate::list::sessions! { ListSessionsRequest => SessionInfo }
 
-connection! {}
+connection! { "2" }
 
 /// Which versions the agent speaks, where it refused `initialize` because it speaks none up to the one that was named.
 pub fn unsupported_version(error: &CallError) -> Option<UnsupportedProtocolVersionErrorData> {

@@ -1,6 +1,6 @@
 //! How connections end.
 
-use agentwire_acp_client::{BoxError, CallError, Client, Context, Error, config, connect, start};
+use agentwire_acp_client::{BoxError, CallError, Client, Config, Context, Error, connect, start};
 use agentwire_acp_schema::v1::*;
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Packet, TransportError, duplex};
@@ -104,7 +104,7 @@ impl Client for Plain {
 async fn connections_can_be_spawned() {
     let (near, mut far) = duplex(8);
     let near = checked(near, Conversation::acp(), Side::Client);
-    let (agent, running) = start(Plain, near, config());
+    let (agent, running) = start(Plain, near, Config::new());
     let running = tokio::spawn(running);
     let call = tokio::spawn({
         let agent = agent.clone();

@@ -180,7 +180,7 @@ async fn two_streams_of_one_session() {
 /// A stream can be read by another task, on another thread, than the connection's.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_is_read_elsewhere() {
-    use agentwire_acp_client::{Client, Context, Error, config, start};
+    use agentwire_acp_client::{Client, Config, Context, Error, start};
     use agentwire_acp_schema::v1::{RequestPermissionRequest, RequestPermissionResponse};
     use agentwire_transport::{Packet, duplex};
     use futures::SinkExt;
@@ -199,7 +199,7 @@ async fn a_stream_is_read_elsewhere() {
 
     const UPDATES: usize = 10_000;
     let (near, mut far) = duplex(8);
-    let (agent, running) = start(Deaf, near, config());
+    let (agent, running) = start(Deaf, near, Config::new());
     let running = tokio::spawn(running);
     let read = tokio::spawn(async move {
         agent.initialize(crate::recorder::greeting()).await.unwrap();

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use agentwire_acp_proxy::{Broken, Conductor, Transparent, Transport, config, proxied, relay, serve};
+use agentwire_acp_proxy::{Broken, Conductor, Config, Transparent, Transport, proxied, relay, serve};
 use agentwire_transport::{Packet, TransportError, duplex};
 use futures::{Sink, Stream};
 use tokio::task::{JoinHandle, spawn_local};
@@ -17,7 +17,8 @@ const HOPS: [usize; 3] = [1, 3, 6];
 
 /// The times that a chain has to drain and to close.
 fn deadline() -> Duration {
-    config().drain + config().close
+    let config = agentwire_peer::Config::from(Config::new());
+    config.drain + config.close
 }
 
 /// What a test's chain consists of.

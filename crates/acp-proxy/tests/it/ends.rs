@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_acp_proxy::{
-    Broken, Cancelled, Conductor, ErrorObject, Next, Peers, Proxy, RawJson, Request, Transparent, config,
+    Broken, Cancelled, Conductor, Config, ErrorObject, Next, Peers, Proxy, RawJson, Request, Transparent,
     proxied, relay, relay_with, serve,
 };
 use agentwire_transport::{Packet, TransportError, duplex};
@@ -122,7 +122,7 @@ fn ends_that_do_not_end_are_left() {
         let begun = Instant::now();
         let (client, mut raw_client) = wire();
         let (agent, raw_agent) = wire();
-        let config = config().drain(Duration::MAX);
+        let config = Config::new().drain(Duration::MAX);
         let ended = spawn_local(relay_with(Transparent::default(), client, agent, config));
         raw_client.finish().await;
         ended.await.unwrap().unwrap();

@@ -44,7 +44,7 @@ pub(super) fn spelled(update: SessionUpdate) -> Result<Option<v2::SessionUpdate>
             (same.cost, same.meta) = (set(usage.cost), usage.meta);
             same.into()
         }
-        SessionUpdate::NotificationMethod(notice) => v2::SessionUpdate::NotificationMethod(notice),
+        SessionUpdate::Notice(notice) => v2::SessionUpdate::Notice(notice),
         // A record of version 2 that version 1 does not have, such as the output of a terminal.
         SessionUpdate::Unknown(object) => object.decode()?,
         other => transcode(&other)?,

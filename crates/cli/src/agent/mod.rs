@@ -7,7 +7,7 @@ mod turn;
 
 use agentwire_acp_sessions::hub::{Config, ConnectOptions, Memory};
 use agentwire_acp_sessions::schema::{Implementation, PromptCapabilities};
-use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent, config};
+use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent};
 use agentwire_transport_stdio::stdio;
 use anyhow::Result;
 
@@ -43,7 +43,9 @@ pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
         Some(directory) => SessionAgent::store(demo, FileStore::open(directory)?),
         None => demo,
     };
-    Ok(demo.serve_with(stdio()?, config().request_bytes_limit(REQUEST_BYTES)).await?)
+    Ok(demo
+        .serve_with(stdio()?, agentwire_acp_sessions::Config::new().request_bytes_limit(REQUEST_BYTES))
+        .await?)
 }
 
 /// Prints a warning. Failures of a session's MCP servers are left out, because the session itself reports them.

@@ -10,7 +10,6 @@ use agentwire_mcp_schema::{
     ClientCapabilities, CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult,
     ElicitUrlRequest, Implementation, ListRootsRequest, ListRootsResult, LoggingLevel, Revision, Root,
 };
-use agentwire_peer::{Config, Dialect};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -21,7 +20,7 @@ use crate::mode::ProtocolMode;
 use crate::raw::Waits;
 use crate::result::DEFAULT_VALUE_LIMIT;
 use crate::stack::add_layer;
-use crate::{Cache, Next, RawAnswer, RawCall, Tasks};
+use crate::{Cache, Config, Next, RawAnswer, RawCall, Tasks};
 
 /// An MCP client before it is connected: its name, its time limits, its hooks and what it answers with.
 ///
@@ -125,7 +124,7 @@ impl Client {
                 progress_maximum: Some(Duration::from_secs(600)),
             },
         };
-        Self { handshake, connection: Config::new(Dialect::MCP), handler: ClientHandler::default() }
+        Self { handshake, connection: Config::new(), handler: ClientHandler::default() }
     }
 
     /// Sets which revisions are spoken (default [`ProtocolMode::Stateful`]).

@@ -5,6 +5,7 @@ use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_mcp_schema::{
     InitializeRequest, InitializedNotification, LoggingLevel, Revision, SetLevelRequest,
 };
+use agentwire_peer::runtime::set_revision;
 use agentwire_peer::{CallError, Peer};
 
 use super::{Handshake, HandshakeError};
@@ -34,6 +35,7 @@ pub(crate) async fn open(
         return Err(HandshakeError::UnknownVersion { answered: answer.protocol_version });
     };
     peer.take_batches(revision.has_batches());
+    set_revision(peer, revision.as_str());
     peer.notify(&InitializedNotification::default()).await?;
     let server = ServerInfo {
         info: answer.server_info,

@@ -7,6 +7,7 @@ use agentwire_mcp_schema::{
     Downgrade, InitializeRequest, InitializeResult, METHODS, MethodInfo, MethodKind, PingRequest, Revision,
     SetLevelRequest,
 };
+use agentwire_peer::runtime::set_revision;
 
 use crate::Server;
 use crate::capability::{Capability, CapabilitySet};
@@ -94,6 +95,7 @@ fn initialize(
     let _initialized_meanwhile =
         place.set(Arc::new(Session::new(settings, peer, negotiated, number, client)));
     peer.take_batches(revision.has_batches());
+    set_revision(peer, revision.as_str());
     Ok(answer)
 }
 

@@ -9,6 +9,7 @@ mod input;
 mod layers;
 mod lifecycle;
 mod lists;
+mod observing;
 mod probes;
 mod raw;
 mod results;

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::future::Future;
 
 use agentwire_acp_agent::{Agent, Context as AgentContext, serve};
-use agentwire_acp_client::{Client, Context, Error, config, connect_with};
+use agentwire_acp_client::{Client, Config, Context, Error, connect_with};
 use agentwire_acp_schema::v1::{
     InitializeRequest, InitializeResponse, NewSessionRequest, NewSessionResponse, PromptRequest,
     PromptResponse, ProtocolVersion, RequestPermissionRequest, RequestPermissionResponse,
@@ -123,7 +123,7 @@ fn a_client_of_acp() {
         let packet = Packet::from_json(&text);
         let (told, mut updates) = tokio::sync::mpsc::unbounded_channel();
         // The limit is for what is decoded, and does not know yet what will be kept as text.
-        let config = config().value_limit(usize::MAX);
+        let config = Config::new().value_limit(usize::MAX);
         let client = connect_with(Listener(told), near, config, async |_| Ok(updates.recv().await));
         let both = async { tokio::join!(client, far.send(packet)).0 };
         let (heard, cost) = meter.measure(|| run(both));
