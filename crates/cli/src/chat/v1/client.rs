@@ -198,6 +198,7 @@ impl Hands {
 
     /// Takes over what an answer says, or anything else that is an update in all but name.
     pub(super) fn takes(&self, update: impl Into<SessionUpdate>) -> io::Result<()> {
+        let update: SessionUpdate = update.into();
         let applied = self.conversation(|conversation| conversation.apply(update));
         self.applied(applied)
     }
